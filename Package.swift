@@ -1,0 +1,53 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Arrows point downwards only; docs/architecture.md draws them. The pure modules (RelayWire, RelayBoard,
+// RelayCore, RelayClientCore) never import Dispatch, a clock or a socket.
+
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
+    .testTarget(name: name, dependencies: dependencies, resources: resources, swiftSettings: strict)
+}
+
+let package = Package(
+    name: "whiteboard-relay",
+    platforms: [.macOS(.v15), .iOS(.v18)],
+    products: [
+        .library(name: "RelayServer", targets: ["RelayServer"]),
+        .library(name: "RelayClient", targets: ["RelayClient"]),
+        .executable(name: "boardrelay", targets: ["boardrelay"]),
+    ],
+    targets: [
+        module("RelayWire"),
+        module("RelayBoard"),
+        module("RelayCore", ["RelayWire"]),
+        module("RelayClientCore", ["RelayWire"]),
+        module("RelayIO"),
+        module("RelayServer", ["RelayCore", "RelayIO", "RelayWire"]),
+        module("RelayClient", ["RelayClientCore", "RelayIO", "RelayWire"]),
+        module("RelayTestKit", ["RelayCore", "RelayClientCore", "RelayWire"]),
+        .executableTarget(
+            name: "boardrelay", dependencies: ["RelayServer", "RelayClient", "RelayBoard", "RelayIO", "RelayWire"],
+            swiftSettings: strict),
+
+        tests("RelayWireTests", ["RelayWire"]),
+        tests("RelayBoardTests", ["RelayBoard"]),
+        tests("RelayCoreTests", ["RelayCore", "RelayTestKit", "RelayWire"]),
+        tests("RelayClientCoreTests", ["RelayClientCore", "RelayTestKit", "RelayWire"]),
+        tests("RelayIOTests", ["RelayIO"]),
+        tests("RelayServerTests", ["RelayServer", "RelayClient", "RelayIO", "RelayWire", "RelayCore"]),
+        tests("SimulationTests", ["RelayTestKit", "RelayCore", "RelayClientCore", "RelayWire"]),
+        tests("BoardrelayTests", ["boardrelay", "RelayServer", "RelayClient", "RelayBoard"]),
+        tests("DocsTests", ["RelayWire", "RelayCore"]),
+    ]
+)

@@ -1,0 +1,81 @@
+import RelayWire
+
+/// Everything an operator may tune, each default in this one place.
+///
+/// What the protocol fixes is in `RelayWire/Limits.swift`.
+public struct Configuration: Sendable, Hashable {
+    // MARK: Sizes and rates (design: "two kinds of channel")
+
+    /// Sizes, rates and counts that clients are told in `welcome`.
+    public var limits = ServerLimits()
+    /// Requests that may come at one instant, above `limits.requestsPerSecond`. [RT6]
+    public var requestsBurst = 400
+    /// Attempts of this many times a rate … [RT5]
+    public var abuseRateFactor = 10
+    /// … in each of this many seconds in a row close the connection with `abuse`. [RT5]
+    public var abuseSeconds = 10
+    /// Notices to a publisher about dropped packets come at most this often. [RT4]
+    public var droppedNoticeInterval = Duration.seconds(1)
+    /// Users who may have joined one stream channel. [ST2]
+    public var streamChannelUsersMax = 1_000
+    /// States of one user in one channel. [PR8]
+    public var statesPerUserMax = 32
+    /// Channels that may exist at once. [CH8]
+    public var channelsMax = 10_000
+    /// Links that may be open at once, logged in or not. [SE5]
+    public var connectionsMax = 12_000
+
+    // MARK: Sessions
+
+    /// A connection that has not logged in by then is closed. [SE4]
+    public var loginTimeout = Duration.seconds(10)
+    /// The presence timeout of a login that asks for none. [SE7]
+    public var presenceTimeoutDefault = Duration.seconds(10)
+    /// Longest heartbeat interval; half the presence timeout if that is shorter. [HB2]
+    public var heartbeatMax = Duration.seconds(5)
+    /// A deadline that fires later than this shows that the host slept. [HB4]
+    public var latenessTolerated = Duration.seconds(1)
+    /// A user's rate buckets outlive its session by this. [RT3]
+    public var userLinger = Duration.seconds(2)
+    /// A direct message that its receiver does not acknowledge in this time is answered `unconfirmed`. [DM4]
+    public var directTimeout = Duration.seconds(10)
+    /// Direct messages of one sender that wait for their acknowledgement. [DM5]
+    public var directPendingMax = 128
+
+    // MARK: Presence
+
+    /// Above this many members a channel's presence turns to intervals … [PR6]
+    public var presenceIntervalAbove = 50
+    /// … and back below this many. [PR6]
+    public var presenceIntervalBelow = 40
+    public var presenceInterval = Duration.seconds(5)
+    /// In interval mode a leave and a join within this time cancel out. [PR7]
+    public var presenceFlapWindow = Duration.seconds(2)
+
+    // MARK: Delivery
+
+    /// Packets queued for one reader, in bytes; above it packets are shed to half of it. [DL4]
+    public var packetBacklogBytesMax = 256 * 1024
+    /// Age at which a queued packet is shed, unless its topic has a shorter lifetime. [DL4]
+    public var packetLifetime = Duration.seconds(1)
+    /// Reliable bytes queued for one reader that close it at once. [DL8]
+    public var reliableBacklogBytesHard = 8 * 1024 * 1024
+    /// Reliable bytes queued for one reader that close it when they stay for `slowConsumerAfter`. [DL8]
+    public var reliableBacklogBytesSoft = 2 * 1024 * 1024
+    public var slowConsumerAfter = Duration.seconds(10)
+    /// Shared memory that one reader's queue may keep alive before the rest is copied for it alone. [DL9]
+    public var pinnedBytesPerSessionMax = 1024 * 1024
+    /// Queue memory of all readers; beyond it the one that holds most is closed. [DL9]
+    public var queueBytesTotalMax = 256 * 1024 * 1024
+    /// A queue segment older than this many of its channel's chunks is copied for its reader alone. [DL9]
+    public var sharedChunksPerChannelMax = 4
+    /// Smallest and largest chunk.
+    public var chunkBytesMin = 4 * 1024
+    public var chunkBytesMax = 256 * 1024
+    /// How long a closing link gets to take its farewell.
+    public var farewellLinger = Duration.milliseconds(500)
+    /// How long links get at shutdown to take what is queued for them.
+    public var shutdownLinger = Duration.seconds(5)
+
+    public init() {}
+}

@@ -1,0 +1,93 @@
+/// The second field of every frame: what its body means. [FR2]
+public enum FrameType: UInt8, CaseIterable, Sendable {
+    // Either way.
+    case ping = 0x03
+    case pong = 0x04
+
+    // From the client.
+    case login = 0x01
+    case logout = 0x02
+    case publish = 0x10
+    case publishPacket = 0x11
+    case direct = 0x12
+    case directReceived = 0x13
+    case subscribe = 0x20
+    case unsubscribe = 0x21
+    case join = 0x22
+    case leave = 0x23
+    case joinTopic = 0x24
+    case leaveTopic = 0x25
+    case subscribeTopic = 0x26
+    case unsubscribeTopic = 0x27
+    case subscribedUsers = 0x28
+    case who = 0x29
+    case whereIs = 0x2A
+    case setStates = 0x2B
+    case removeStates = 0x2C
+    case getStates = 0x2D
+
+    // From the relay.
+    case welcome = 0x80
+    case answer = 0x81
+    case error = 0x82
+    case closing = 0x83
+    case restored = 0x84
+    case deliver = 0x90
+    case packet = 0x91
+    case directDeliver = 0x92
+    case accepted = 0x93
+    case confirmed = 0x94
+    case userNamed = 0xA0
+    case flowOpened = 0xA1
+    case flowClosed = 0xA2
+    case lost = 0xA3
+    case packetsDropped = 0xA4
+    case presence = 0xB0
+    case topics = 0xB1
+
+    /// Who may send it.
+    public enum Sender: Sendable { case client, relay, either }
+
+    public var sender: Sender {
+        switch self {
+        case .ping, .pong: .either
+        default: rawValue < 0x80 ? .client : .relay
+        }
+    }
+
+    /// Name as in `docs/protocol.md`.
+    public var name: String { self == .whereIs ? "where" : String(describing: self) }
+}
+
+/// The flags byte of a hot frame. Bits that a type does not define are zero. [FR4]
+public struct FrameFlags: OptionSet, Sendable, Hashable {
+    public let rawValue: UInt8
+    @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// The payload is UTF-8 text; without it the payload is bytes.
+    public static let text = Self(rawValue: 0x01)
+    /// A custom type stands before the payload (`publish`, `deliver`, `direct`, `directDeliver`).
+    public static let customType = Self(rawValue: 0x02)
+    /// A key stands before the payload (`publish`, `deliver`).
+    public static let key = Self(rawValue: 0x04)
+    /// Part number and count stand before the payload (`publish`, `deliver`).
+    public static let part = Self(rawValue: 0x08)
+    /// The sender wants to receive it as well (`publish`, `publishPacket`).
+    public static let echo = Self(rawValue: 0x10)
+    /// Kept as the newest message of its key (`publish`, `deliver`).
+    public static let retain = Self(rawValue: 0x20)
+    /// Not to be kept in the history (`publish`).
+    public static let noHistory = Self(rawValue: 0x40)
+
+    /// A slot, "latest wins", stands before the payload (`publishPacket`, `packet`).
+    public static let slot = Self(rawValue: 0x02)
+    /// The sender's own time stands before the payload (`publishPacket`, `packet`).
+    public static let senderTime = Self(rawValue: 0x04)
+}
+
+/// A channel is a kind and a name; one name may be two channels. [CH1]
+public enum ChannelKind: String, Codable, Sendable, Hashable, CaseIterable, Comparable {
+    case message, stream
+
+    public static func < (left: Self, right: Self) -> Bool { left == .message && right == .stream }
+}

@@ -1,0 +1,193 @@
+/// A strict look at the raw bytes of a JSON body (RFC 8259) before any decoder sees them.
+///
+/// One object; well-formed UTF-8 without a byte-order mark; no key twice in one object, compared after unescaping;
+/// depth within `Limits.jsonDepthMax`; numbers are integers within ±(2⁵³−1), written as such; no lone surrogate
+/// escapes. [JS1–JS4]
+package struct JSONScanner {
+    private let bytes: UnsafeRawBufferPointer
+    private var index = 0
+    private var depth = 0
+
+    package static func check(_ bytes: UnsafeRawBufferPointer) throws(WireError) {
+        guard bytes.count <= Limits.jsonBodyBytesMax else {
+            throw WireError(
+                .tooLarge, "a JSON body has at most \(Limits.jsonBodyBytesMax) bytes, this one has \(bytes.count)",
+                limit: Limits.jsonBodyBytesMax, actual: bytes.count)
+        }
+        guard isValidUTF8(bytes) else { throw WireError(.badText, "the JSON body is not well-formed UTF-8") }
+        var scanner = JSONScanner(bytes: bytes)
+        scanner.skipSpace()
+        guard scanner.peek == UInt8(ascii: "{") else { throw scanner.problem("a JSON body is one object") }
+        try scanner.value()
+        scanner.skipSpace()
+        guard scanner.index == bytes.count else { throw scanner.problem("nothing may follow the object") }
+    }
+
+    private init(bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+
+    private var peek: UInt8? { index < bytes.count ? bytes[index] : nil }
+
+    private func problem(_ text: String) -> WireError { WireError(.badRequest, "JSON, byte \(index): \(text)") }
+
+    private mutating func skipSpace() {
+        while let byte = peek, byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D { index += 1 }
+    }
+
+    private mutating func value() throws(WireError) {
+        switch peek {
+        case UInt8(ascii: "{"): try object()
+        case UInt8(ascii: "["): try array()
+        case UInt8(ascii: "\""): _ = try string(wanted: false)
+        case UInt8(ascii: "t"): try word("true")
+        case UInt8(ascii: "f"): try word("false")
+        case UInt8(ascii: "n"): try word("null")
+        default: try number()
+        }
+    }
+
+    private mutating func enter() throws(WireError) {
+        depth += 1
+        guard depth <= Limits.jsonDepthMax else {
+            throw WireError(
+                .badRequest, "JSON nests deeper than \(Limits.jsonDepthMax)", limit: Limits.jsonDepthMax, actual: depth)
+        }
+        index += 1
+        skipSpace()
+    }
+
+    private mutating func object() throws(WireError) {
+        try enter()
+        defer { depth -= 1 }
+        if peek == UInt8(ascii: "}") { index += 1; return }
+        var keys: Set<[UInt8]> = []
+        while true {
+            guard peek == UInt8(ascii: "\"") else { throw problem("a key in quotes is expected") }
+            let key = try string(wanted: true)
+            guard keys.insert(key).inserted else { throw problem("key \(String(decoding: key, as: UTF8.self)) stands twice") }
+            skipSpace()
+            guard peek == UInt8(ascii: ":") else { throw problem("a colon is expected") }
+            index += 1
+            skipSpace()
+            try value()
+            skipSpace()
+            if peek == UInt8(ascii: ",") {
+                index += 1
+                skipSpace()
+            } else if peek == UInt8(ascii: "}") {
+                index += 1
+                return
+            } else {
+                throw problem("a comma or a closing brace is expected")
+            }
+        }
+    }
+
+    private mutating func array() throws(WireError) {
+        try enter()
+        defer { depth -= 1 }
+        if peek == UInt8(ascii: "]") { index += 1; return }
+        while true {
+            try value()
+            skipSpace()
+            if peek == UInt8(ascii: ",") {
+                index += 1
+                skipSpace()
+            } else if peek == UInt8(ascii: "]") {
+                index += 1
+                return
+            } else {
+                throw problem("a comma or a closing bracket is expected")
+            }
+        }
+    }
+
+    private mutating func word(_ word: StaticString) throws(WireError) {
+        let count = word.utf8CodeUnitCount
+        guard index + count <= bytes.count, (0..<count).allSatisfy({ bytes[index + $0] == word.utf8Start[$0] }) else {
+            throw problem("a value is expected")
+        }
+        index += count
+    }
+
+    private mutating func number() throws(WireError) {
+        let start = index
+        if peek == UInt8(ascii: "-") { index += 1 }
+        var magnitude: UInt64 = 0
+        let firstDigit = index
+        while let byte = peek, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) {
+            index += 1
+            magnitude = magnitude &* 10 &+ UInt64(byte - UInt8(ascii: "0"))
+            guard index - firstDigit <= 16, magnitude <= Limits.integerMax else {
+                throw problem("an integer is within ±\(Limits.integerMax)")
+            }
+        }
+        guard index > firstDigit else {
+            index = start
+            throw problem("a value is expected")
+        }
+        if bytes[firstDigit] == UInt8(ascii: "0"), index > firstDigit + 1 { throw problem("a number has no leading zero") }
+        if let byte = peek, byte == UInt8(ascii: ".") || byte == UInt8(ascii: "e") || byte == UInt8(ascii: "E") {
+            throw problem("numbers are integers without fraction or exponent")
+        }
+    }
+
+    /// Reads a string; gives its unescaped bytes when they are wanted for comparison.
+    private mutating func string(wanted: Bool) throws(WireError) -> [UInt8] {
+        index += 1
+        var text: [UInt8] = []
+        while true {
+            guard let byte = peek else { throw problem("a string does not end") }
+            index += 1
+            switch byte {
+            case UInt8(ascii: "\""):
+                return text
+            case UInt8(ascii: "\\"):
+                let scalar = try escape()
+                if wanted { text.append(contentsOf: String(scalar).utf8) }
+            case 0x00..<0x20:
+                throw problem("a control character in a string is written as an escape")
+            default:
+                if wanted { text.append(byte) }
+            }
+        }
+    }
+
+    private mutating func escape() throws(WireError) -> Unicode.Scalar {
+        guard let byte = peek else { throw problem("a string does not end") }
+        index += 1
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return Unicode.Scalar(byte)
+        case UInt8(ascii: "b"): return "\u{8}"
+        case UInt8(ascii: "f"): return "\u{C}"
+        case UInt8(ascii: "n"): return "\n"
+        case UInt8(ascii: "r"): return "\r"
+        case UInt8(ascii: "t"): return "\t"
+        case UInt8(ascii: "u"):
+            let first = try hex4()
+            if let scalar = Unicode.Scalar(first) { return scalar }
+            guard (0xD800...0xDBFF).contains(first), peek == UInt8(ascii: "\\") else { throw problem("half a surrogate pair") }
+            index += 1
+            guard peek == UInt8(ascii: "u") else { throw problem("half a surrogate pair") }
+            index += 1
+            let second = try hex4()
+            guard (0xDC00...0xDFFF).contains(second),
+                let scalar = Unicode.Scalar(0x10000 + (first - 0xD800) << 10 + (second - 0xDC00))
+            else { throw problem("half a surrogate pair") }
+            return scalar
+        default:
+            throw problem("an unknown escape")
+        }
+    }
+
+    private mutating func hex4() throws(WireError) -> UInt32 {
+        var value: UInt32 = 0
+        for _ in 0..<4 {
+            guard let byte = peek, let digit = Character(Unicode.Scalar(byte)).hexDigitValue else {
+                throw problem("four hexadecimal digits are expected")
+            }
+            index += 1
+            value = value << 4 | UInt32(digit)
+        }
+        return value
+    }
+}

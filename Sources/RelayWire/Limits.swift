@@ -1,0 +1,48 @@
+/// Numbers that the protocol fixes. What an operator may tune is in `RelayCore/Configuration.swift`.
+///
+/// `docs/protocol.md` has the same numbers in its table of limits; a test compares the two.
+public enum Limits {
+    /// The protocol version this library speaks. [SE2]
+    public static let protocolVersion = 1
+    /// The port on which a relay listens unless told otherwise: TCP frames, HTTP and WebSocket share it.
+    public static let defaultPort: UInt16 = 7420
+
+    /// Length (4), type (1) and flags (1) before each body. [FR1]
+    public static let frameHeadBytes = 6
+    /// Largest body of any frame; a longer one ends the connection as soon as its head is read. [FR3]
+    public static let frameBodyBytesMax = 80 * 1024
+    /// Largest JSON body. [JS1]
+    public static let jsonBodyBytesMax = 16 * 1024
+    /// Deepest nesting of a JSON body, the outer object counted. [JS4]
+    public static let jsonDepthMax = 8
+    /// Largest magnitude of an integer in JSON, and the largest offset and publish number. [JS3]
+    public static let integerMax: UInt64 = (1 << 53) - 1
+    /// Bytes a connection may send before it has logged in, heads included. [SE4]
+    public static let bytesBeforeLoginMax = 4 * 1024
+
+    /// Longest name of a user, channel, topic, state key or lock, in bytes. [NM1]
+    public static let nameBytesMax = 64
+    /// Longest custom type of a message, in bytes. [MS2]
+    public static let customTypeBytesMax = 32
+    /// Longest `meta` text that a publisher attaches to its stay in a topic, in bytes. [ST3]
+    public static let topicMetaBytesMax = 256
+    /// Shortest and longest lifetime a topic's publisher may ask for, in milliseconds. [ST3]
+    public static let packetLifetimeMilliseconds = 50...1000
+    /// Keys plus values of one user's states in one channel, in bytes. [PR8]
+    public static let statesBytesMax = 2 * 1024
+    /// Most members in a presence snapshot or in one page of `who`. [PR3]
+    public static let membersPerPageMax = 100
+    /// Users that one `subscribeTopic` selection may list. [ST8]
+    public static let listedUsersMax = 64
+    /// Body bytes that a list in a JSON answer or event may reach before it continues in another frame.
+    public static let jsonPageBytes = 12 * 1024
+
+    /// Shortest and longest presence timeout that a login may ask for, in milliseconds. [SE7]
+    public static let presenceTimeoutMilliseconds = 5_000...300_000
+    /// Free text by which a client names itself to operators, in bytes. [SE2]
+    public static let clientDescriptionBytesMax = 64
+    /// Ranges in one `lost` frame. [DL6]
+    public static let lostRangesPerFrameMax = 4_096
+    /// Bytes of a ping that its pong repeats. [HB1]
+    public static let pingBytesMax = 8
+}
