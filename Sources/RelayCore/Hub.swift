@@ -1,12 +1,237 @@
 import RelayWire
 
+/// The relay itself, without sockets, clocks and dice: bytes and events in, bytes and effects out.
+///
+/// Owned by one queue, which also owns the sockets. The shell calls, in any order:
+/// - `handle` for what happens, `receive` for bytes that came; both hand back effects to be carried out;
+/// - `nextDirty`, `gather`, `wrote` to take bytes out;
+/// - `nextDeadline` after each of them, to arm its one timer.
+///
+/// The same calls in the same order give the same bytes: nothing in here depends on anything but its arguments.
 public struct Hub: ~Copyable {
-    public private(set) var nextDeadline: Instant?
-    public init(configuration: Configuration, start: UInt32) {}
-    public mutating func handle(_ event: Event, at now: Now, into effects: inout [Effect]) {}
-    public mutating func receive(_ bytes: UnsafeRawBufferPointer, from connection: ConnectionID, at now: Now, into effects: inout [Effect]) {}
-    public mutating func nextDirty() -> ConnectionID? { nil }
-    public mutating func gather(_ connection: ConnectionID, into vectors: UnsafeMutableBufferPointer<IOVector>, limit: Int, at now: Now) -> Int { 0 }
-    public mutating func wrote(_ connection: ConnectionID, bytes: Int, at now: Now) -> Bool { false }
-    public func census() -> Census { Census() }
+    let configuration: Configuration
+    /// Rises with each start of the relay. [CH5]
+    let start: UInt32
+
+    var connections = Slab<Connection>(vacant: Connection())
+    /// Outbound queues, by connection.
+    var queues = Slab<OutQueue>(vacant: OutQueue())
+    var sessions = Slab<Session>(vacant: Session())
+    /// The connection of each session, or -1.
+    var links: [Int32] = []
+    var channels = Slab<Channel>(vacant: Channel())
+    var rooms = Slab<Room>(vacant: Room())
+    var flows = Slab<Flow>(vacant: Flow())
+    var buckets = Slab<TokenBucket>(vacant: TokenBucket())
+    var chunks: ChunkPool
+    var deadlines = DeadlineTable()
+
+    var sessionsByUser: [Name: Int32] = [:]
+    var channelsByID: [ChannelID: Int32] = [:]
+    var channelCounts: [ChannelKind: Int] = [:]
+    var roomsByName: [Name: Int32] = [:]
+    var flowsByHandle: [UInt32: Int32] = [:]
+    /// Direct messages that wait for their acknowledgement, in the order they were sent.
+    var directs: [PendingDirect] = []
+
+    /// Connections with something new to send; from `dirtyHead` on.
+    var dirty: [Int32] = []
+    var dirtyHead = 0
+    /// Connections whose queue is not empty.
+    var busy: [Int32] = []
+    /// Connections whose packets exceed their bound, and those whose reliable backlog does, until the end of the call.
+    var overfull: [Int32] = []
+    var tooSlow: [Int32] = []
+    /// Whether chunks were begun since memory was last looked at.
+    var memoryGrew = false
+    var sweepIsSet = false
+    var scratchChunks: [Int32] = []
+
+    var counters = Counters()
+    var openConnections = 0
+    var isShuttingDown = false
+    /// The moment of the call that is being carried out.
+    var now = Now(instant: Instant(nanoseconds: 0), wallMilliseconds: 0)
+    var effects: [Effect] = []
+    private var lastHandle: UInt32 = 0
+    private var lastIncarnation: UInt32 = 0
+    private var lastGeneration: UInt32 = 0
+    var lastDelivery: UInt64 = 0
+
+    /// - Parameter start: greater at each start of the relay; part of each channel's epoch.
+    public init(configuration: Configuration, start: UInt32) {
+        self.configuration = configuration
+        self.start = start
+        chunks = ChunkPool(bytesMin: configuration.chunkBytesMin, bytesMax: configuration.chunkBytesMax)
+    }
+
+    deinit {
+        // Rings of queues that are still open are raw memory.
+        for index in 0..<Int32(queues.slots) { queues[index].releaseRing() }
+    }
+
+    /// When `Event.deadlineReached` is wanted next. May be early, never late.
+    public var nextDeadline: Instant? { deadlines.next }
+
+    // MARK: - Entries
+
+    /// Carries out one event; what the shell has to do is appended to `effects`.
+    public mutating func handle(_ event: Event, at now: Now, into effects: inout [Effect]) {
+        enter(now)
+        switch event {
+        case .opened(let id, let entropy, let peer): opened(id, entropy: entropy, peer: peer)
+        case .closed(let id, let cause): closed(id, cause)
+        case .deadlineReached: deadlineReached()
+        case .shutdown: shutdown()
+        }
+        leave(&effects)
+    }
+
+    /// Reads bytes that came over a connection; whole frames are decoded in place.
+    public mutating func receive(
+        _ bytes: UnsafeRawBufferPointer, from id: ConnectionID, at now: Now, into effects: inout [Effect]
+    ) {
+        guard isKnown(id) else { return }
+        enter(now)
+        read(bytes, from: id.index)
+        leave(&effects)
+    }
+
+    mutating func enter(_ now: Now) { self.now = now }
+
+    /// What was put off to the end of the call: bounds on queues.
+    private mutating func leave(_ effects: inout [Effect]) {
+        while !tooSlow.isEmpty || !overfull.isEmpty || memoryGrew {
+            for connection in take(\.tooSlow) where connections[connection].isOpen {
+                closeSlow(
+                    connection,
+                    "\(queues[connection].reliableBytes) bytes waited, at most \(configuration.reliableBacklogBytesHard) may")
+            }
+            for connection in take(\.overfull) where connections[connection].isOpen { shedOverfull(connection) }
+            if memoryGrew { boundMemory() }
+        }
+        effects.append(contentsOf: self.effects)
+        self.effects.removeAll(keepingCapacity: true)
+    }
+
+    private mutating func take(_ list: WritableKeyPath<Lists, [Int32]>) -> [Int32] {
+        var lists = Lists(tooSlow: tooSlow, overfull: overfull)
+        let taken = lists[keyPath: list]
+        lists[keyPath: list] = []
+        tooSlow = lists.tooSlow
+        overfull = lists.overfull
+        return taken
+    }
+
+    private struct Lists {
+        var tooSlow: [Int32]
+        var overfull: [Int32]
+    }
+
+    /// The shell's id is the connection that stands there now, not an earlier one.
+    @inline(__always)
+    func isKnown(_ id: ConnectionID) -> Bool {
+        id.index >= 0 && Int(id.index) < connections.slots && connections[id.index].id == id && connections[id.index].state != .vacant
+    }
+
+    // MARK: - Numbers
+
+    /// Milliseconds of the monotonic clock, cut to 32 bits; compared with `isEarlier`.
+    var milliseconds: UInt32 { UInt32(truncatingIfNeeded: now.instant.nanoseconds / 1_000_000) }
+
+    mutating func makeHandle() -> UInt32 {
+        lastHandle += 1
+        return lastHandle
+    }
+
+    mutating func makeIncarnation() -> UInt32 {
+        lastIncarnation += 1
+        return lastIncarnation
+    }
+
+    mutating func makeGeneration() -> UInt32 {
+        lastGeneration &+= 1
+        return lastGeneration
+    }
+
+    mutating func log(_ level: LogLine.Level, _ text: String) { effects.append(.log(LogLine(level, text))) }
+
+    // MARK: - Deadlines
+
+    private mutating func deadlineReached() {
+        while let (deadline, at) = deadlines.popDue(at: now.instant) {
+            let lateness = now.instant - at
+            if lateness > configuration.latenessTolerated, deadline.isLiveness {
+                // The host slept: nobody is to blame. This one moves with the others. [HB4]
+                deadlines.set(deadline, at: at)
+                deadlines.postponeLiveness(by: lateness)
+                shiftLastHeard(by: lateness)
+                log(.warning, "a deadline fired \(lateness.milliseconds) ms late: all liveness deadlines move by that")
+                continue
+            }
+            carryOut(deadline)
+        }
+    }
+
+    /// Judged by when a client was last heard, heartbeats move by moving that. [HB4]
+    private mutating func shiftLastHeard(by lateness: Duration) {
+        for index in 0..<Int32(connections.slots) where connections[index].isOpen {
+            connections[index].lastHeard = min(now.instant, connections[index].lastHeard + lateness)
+            if let since = queues[index].softLimitSince { queues[index].softLimitSince = min(now.instant, since + lateness) }
+        }
+    }
+
+    private mutating func carryOut(_ deadline: Deadline) {
+        switch deadline {
+        case .login(let connection, let generation):
+            guard isCurrent(connection, generation), connections[connection].state == .greeting else { return }
+            close(connection, .loginTimeout, "no login within \(configuration.loginTimeout)")
+        case .heartbeat(let connection, let generation):
+            guard isCurrent(connection, generation), connections[connection].state == .live else { return }
+            heartbeatDeadline(connection)
+        case .slowConsumer(let connection, let generation):
+            guard isCurrent(connection, generation), connections[connection].isOpen else { return }
+            slowConsumerDeadline(connection)
+        case .sessionEnd(let session, let generation):
+            guard sessions[session].generation == generation, sessions[session].state == .away else { return }
+            counters.sessionsTimedOut += 1
+            endSession(session, telling: .timeout)
+        case .heldOver(let session, let generation):
+            guard sessions[session].generation == generation else { return }
+            dropHeldOver(session, telling: .timeout)
+        case .userForgotten(let session, let generation):
+            guard sessions[session].generation == generation, sessions[session].state == .lingering else { return }
+            forgetUser(session)
+        case .presenceInterval(let channel, let generation):
+            guard channels[channel].generation == generation, channels[channel].id != nil else { return }
+            presenceIntervalDeadline(channel)
+        case .channelEnd(let channel, let generation):
+            guard channels[channel].generation == generation, channels[channel].id != nil else { return }
+            channelEndDeadline(channel)
+        case .droppedNotice(let flow):
+            if let index = flowsByHandle[flow] { droppedNoticeDeadline(index) }
+        case .direct(let delivery):
+            directDeadline(delivery)
+        case .queueSweep:
+            sweepQueues()
+        }
+    }
+
+    private func isCurrent(_ connection: Int32, _ generation: UInt32) -> Bool {
+        connections[connection].id.generation == generation
+    }
+
+    /// While readers lag: their expired packets go even if they take nothing. [DL4]
+    mutating func setQueueSweep() {
+        sweepIsSet = true
+        deadlines.set(.queueSweep, at: now.instant + configuration.packetLifetime)
+    }
+
+    private mutating func sweepQueues() {
+        sweepIsSet = false
+        for connection in busy where queues[connection].packetBytes > 0 && isEarlier(queues[connection].expiresAt, than: milliseconds) {
+            shedExpired(connection)
+        }
+        if !busy.isEmpty { setQueueSweep() }
+    }
 }

@@ -1,0 +1,88 @@
+/// What is to be looked at when its time has come. Entries are never cancelled: each carries enough to see that it
+/// is out of date (a generation, a state that no longer holds).
+enum Deadline: Hashable {
+    case login(connection: Int32, generation: UInt32)
+    case heartbeat(connection: Int32, generation: UInt32)
+    case slowConsumer(connection: Int32, generation: UInt32)
+    case sessionEnd(session: Int32, generation: UInt32)
+    case heldOver(session: Int32, generation: UInt32)
+    case userForgotten(session: Int32, generation: UInt32)
+    case presenceInterval(channel: Int32, generation: UInt32)
+    case channelEnd(channel: Int32, generation: UInt32)
+    case droppedNotice(flow: UInt32)
+    case direct(delivery: UInt64)
+    case queueSweep
+
+    /// Whether it judges a peer for its silence; such deadlines move when the host slept. [HB4]
+    var isLiveness: Bool {
+        switch self {
+        case .login, .heartbeat, .slowConsumer, .sessionEnd, .heldOver, .direct: true
+        case .userForgotten, .presenceInterval, .channelEnd, .droppedNotice, .queueSweep: false
+        }
+    }
+}
+
+/// A binary heap of deadlines; those of the same moment come in the order in which they were set.
+struct DeadlineTable {
+    private struct Entry {
+        var at: Instant
+        var order: UInt64
+        var deadline: Deadline
+
+        static func < (left: Entry, right: Entry) -> Bool {
+            left.at == right.at ? left.order < right.order : left.at < right.at
+        }
+    }
+
+    private var heap: [Entry] = []
+    private var order: UInt64 = 0
+
+    var count: Int { heap.count }
+    var next: Instant? { heap.first?.at }
+
+    mutating func set(_ deadline: Deadline, at instant: Instant) {
+        order += 1
+        heap.append(Entry(at: instant, order: order, deadline: deadline))
+        siftUp(heap.count - 1)
+    }
+
+    /// The earliest deadline that is due, with the moment it was set for.
+    mutating func popDue(at now: Instant) -> (deadline: Deadline, at: Instant)? {
+        guard let first = heap.first, first.at <= now else { return nil }
+        let last = heap.removeLast()
+        if !heap.isEmpty {
+            heap[0] = last
+            siftDown(0)
+        }
+        return (first.deadline, first.at)
+    }
+
+    /// Moves every deadline of liveness by `lateness`. [HB4]
+    mutating func postponeLiveness(by lateness: Duration) {
+        for index in heap.indices where heap[index].deadline.isLiveness { heap[index].at = heap[index].at + lateness }
+        for index in stride(from: heap.count / 2, through: 0, by: -1) where index < heap.count { siftDown(index) }
+    }
+
+    private mutating func siftUp(_ start: Int) {
+        var child = start
+        while child > 0 {
+            let parent = (child - 1) / 2
+            guard heap[child] < heap[parent] else { return }
+            heap.swapAt(child, parent)
+            child = parent
+        }
+    }
+
+    private mutating func siftDown(_ start: Int) {
+        var parent = start
+        while true {
+            var smallest = parent
+            for child in [2 * parent + 1, 2 * parent + 2] where child < heap.count && heap[child] < heap[smallest] {
+                smallest = child
+            }
+            guard smallest != parent else { return }
+            heap.swapAt(parent, smallest)
+            parent = smallest
+        }
+    }
+}

@@ -1,0 +1,134 @@
+import RelayWire
+
+/// Raw memory into which frames are encoded once, from the front; from the back grow the times at which its packets
+/// were accepted:
+///
+///     | frame | frame | frame | …free… | mark n | … | mark 1 | mark 0 |
+///
+/// A chunk lives while a queue's segment refers to it, and as the one its room writes to.
+struct Chunk {
+    var base: UnsafeMutableRawPointer?
+    var sizeClass: UInt8 = 0
+    var capacity: UInt32 = 0
+    var used: UInt32 = 0
+    var marks: UInt32 = 0
+    /// Segments, in all queues, that point into it.
+    var references: Int32 = 0
+    /// The room that writes or wrote it, or -1: private to one connection.
+    var room: Int32 = -1
+    /// The how-manieth chunk of its room it is.
+    var serial: UInt32 = 0
+    /// Scratch of whoever counts distinct chunks.
+    var visit: UInt32 = 0
+
+    /// When the packet at `offset` was accepted, in milliseconds of the hub's clock.
+    struct Mark {
+        var offset: UInt32
+        var milliseconds: UInt32
+    }
+
+    static let markBytes = UInt32(MemoryLayout<Mark>.size)
+
+    var free: UInt32 { capacity - used - marks * Self.markBytes }
+
+    func mark(_ index: UInt32) -> Mark {
+        base!.load(fromByteOffset: Int(capacity - (index + 1) * Self.markBytes), as: Mark.self)
+    }
+
+    mutating func appendMark(_ mark: Mark) {
+        marks += 1
+        base!.storeBytes(of: mark, toByteOffset: Int(capacity - marks * Self.markBytes), as: Mark.self)
+    }
+
+    /// Acceptance time of the packet frame that begins at `offset`.
+    func acceptedAt(_ offset: UInt32) -> UInt32 {
+        var low: UInt32 = 0
+        var high = marks
+        while low < high {
+            let middle = (low + high) / 2
+            if mark(middle).offset < offset { low = middle + 1 } else { high = middle }
+        }
+        precondition(low < marks && mark(low).offset == offset, "no mark for a packet at \(offset)")
+        return mark(low).milliseconds
+    }
+}
+
+/// All chunks of a hub, and memory kept ready for the next ones.
+struct ChunkPool: ~Copyable {
+    private var chunks = Slab<Chunk>(vacant: Chunk())
+    private var spare: [[UnsafeMutableRawPointer]]
+    private var spareBytes = 0
+    private let bytesMin: Int
+    private let classes: Int
+    /// Memory of all chunks in use, in bytes.
+    private(set) var liveBytes = 0
+    private var visit: UInt32 = 0
+
+    /// Free memory kept for reuse, in bytes.
+    private static let spareBytesMax = 4 * 1024 * 1024
+
+    init(bytesMin: Int, bytesMax: Int) {
+        self.bytesMin = bytesMin
+        var classes = 1
+        while bytesMin << (classes - 1) < bytesMax { classes += 1 }
+        self.classes = classes
+        spare = Array(repeating: [], count: classes)
+    }
+
+    deinit {
+        for list in spare { for pointer in list { pointer.deallocate() } }
+        for index in 0..<Int32(chunks.slots) { chunks[index].base?.deallocate() }
+    }
+
+    @inline(__always)
+    subscript(index: Int32) -> Chunk {
+        _read { yield chunks[index] }
+        _modify { yield &chunks[index] }
+    }
+
+    var count: Int { chunks.count }
+
+    /// The largest size class.
+    var lastClass: UInt8 { UInt8(classes - 1) }
+
+    /// A chunk with room for at least `bytes` and one mark, of at least the given class.
+    mutating func make(sizeClass wanted: UInt8, holding bytes: Int, room: Int32, serial: UInt32) -> Int32 {
+        var sizeClass = Int(min(wanted, lastClass))
+        while sizeClass < classes - 1, bytesMin << sizeClass < bytes + Int(Chunk.markBytes) { sizeClass += 1 }
+        let capacity = max(bytesMin << sizeClass, bytes + Int(Chunk.markBytes))
+        let base: UnsafeMutableRawPointer
+        if capacity == bytesMin << sizeClass, let ready = spare[sizeClass].popLast() {
+            spareBytes -= capacity
+            base = ready
+        } else {
+            base = .allocate(byteCount: capacity, alignment: 16)
+        }
+        liveBytes += capacity
+        return chunks.insert(
+            Chunk(base: base, sizeClass: UInt8(sizeClass), capacity: UInt32(capacity), room: room, serial: serial))
+    }
+
+    /// Gives the memory back. Nothing may refer to the chunk.
+    mutating func discard(_ index: Int32) {
+        let chunk = chunks[index]
+        precondition(chunk.references == 0, "a chunk with \(chunk.references) references is discarded")
+        let capacity = Int(chunk.capacity)
+        liveBytes -= capacity
+        if capacity == bytesMin << Int(chunk.sizeClass), spareBytes + capacity <= Self.spareBytesMax {
+            spare[Int(chunk.sizeClass)].append(chunk.base!)
+            spareBytes += capacity
+        } else {
+            chunk.base!.deallocate()
+        }
+        chunks.remove(index)
+    }
+
+    /// A new round of counting distinct chunks: `firstVisit` is true once for each chunk.
+    mutating func beginVisit() { visit &+= 1 }
+
+    mutating func firstVisit(_ index: Int32) -> Bool {
+        if chunks[index].visit == visit { return false }
+        chunks[index].visit = visit
+        return true
+    }
+}

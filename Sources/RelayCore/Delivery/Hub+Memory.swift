@@ -1,0 +1,176 @@
+import RelayWire
+
+// Chunks for rooms and connections, and the bounds on what queues keep alive. [DL8, DL9]
+
+/// One name, of up to two channels that share a chunk: what they deliver stands in one order.
+struct Room {
+    var name: Name?
+    var messageChannel: Int32 = -1
+    var streamChannel: Int32 = -1
+    /// The chunk being written to, or -1.
+    var chunk: Int32 = -1
+    /// Size class of the next chunk: grows with traffic.
+    var sizeClass: UInt8 = 0
+    /// Chunks begun so far.
+    var serial: UInt32 = 0
+    /// Chunks that are alive.
+    var chunks = 0
+}
+
+extension Hub {
+    // MARK: - Chunks
+
+    /// The room's chunk, with space for a frame of so many bytes and its mark.
+    @inline(__always)
+    mutating func sharedChunk(of room: Int32, for bytes: Int) -> Int32 {
+        let chunk = rooms[room].chunk
+        if chunk >= 0, Int(chunks[chunk].free) >= bytes + Int(Chunk.markBytes) { return chunk }
+        return rollOver(room, for: bytes)
+    }
+
+    private mutating func rollOver(_ room: Int32, for bytes: Int) -> Int32 {
+        // A chunk that is full while readers still wait for it is the sign to take a larger one.
+        if rooms[room].chunk >= 0 { rooms[room].sizeClass = min(rooms[room].sizeClass + 1, chunks.lastClass) }
+        rooms[room].serial &+= 1
+        rooms[room].chunks += 1
+        rooms[room].chunk = chunks.make(
+            sizeClass: rooms[room].sizeClass, holding: bytes, room: room, serial: rooms[room].serial)
+        memoryGrew = true
+        return rooms[room].chunk
+    }
+
+    mutating func discardShared(_ chunk: Int32) {
+        let room = chunks[chunk].room
+        if chunks[chunk].used < chunks[chunk].capacity / 4, rooms[room].sizeClass > 0 { rooms[room].sizeClass -= 1 }
+        chunks.discard(chunk)
+        rooms[room].chunks -= 1
+        removeRoomIfUnused(room)
+    }
+
+    /// A room goes with its last channel and its last chunk.
+    mutating func removeRoomIfUnused(_ room: Int32) {
+        guard rooms[room].messageChannel < 0, rooms[room].streamChannel < 0 else { return }
+        if let name = rooms[room].name {
+            roomsByName[name] = nil
+            rooms[room].name = nil
+        }
+        if rooms[room].chunks == 0 { rooms.remove(room) }
+    }
+
+    /// The connection's own chunk, with space for a frame of so many bytes and its mark.
+    mutating func privateChunk(of connection: Int32, for bytes: Int) -> Int32 {
+        let current = queues[connection].privateChunk
+        if current >= 0, Int(chunks[current].free) >= bytes + Int(Chunk.markBytes) { return current }
+        let sizeClass: UInt8 = queues[connection].bytes > configuration.packetBacklogBytesMax ? 4 : 0
+        let chunk = chunks.make(sizeClass: sizeClass, holding: bytes, room: -1, serial: 0)
+        queues[connection].privateChunk = chunk
+        memoryGrew = true
+        return chunk
+    }
+
+    // MARK: - Bounds
+
+    /// What this connection's queue keeps alive: shared chunks counted once each, and its own.
+    mutating func memoryHeld(by connection: Int32) -> (shared: Int, own: Int) {
+        chunks.beginVisit()
+        var shared = 0
+        var own = 0
+        for index in 0..<queues[connection].count {
+            let chunk = queues[connection][index].chunk
+            guard chunks.firstVisit(chunk) else { continue }
+            if chunks[chunk].room >= 0 { shared += Int(chunks[chunk].capacity) } else { own += Int(chunks[chunk].capacity) }
+        }
+        return (shared, own)
+    }
+
+    /// After chunks were begun: readers that lag copy what they still need, and when all queues together hold too
+    /// much the one that holds most is closed. [DL9]
+    mutating func boundMemory() {
+        memoryGrew = false
+        for connection in busy where queues[connection].count > 0 && mustOwn(connection) { copyToOwnChunks(connection) }
+        while chunks.liveBytes > configuration.queueBytesTotalMax {
+            var most = (connection: Int32(-1), bytes: 0)
+            for connection in busy where connections[connection].isOpen {
+                let held = memoryHeld(by: connection)
+                if held.shared + held.own > most.bytes { most = (connection, held.shared + held.own) }
+            }
+            guard most.connection >= 0 else { return }
+            closeSlow(
+                most.connection,
+                "all queues together hold \(chunks.liveBytes) bytes of at most \(configuration.queueBytesTotalMax), this one \(most.bytes)")
+        }
+    }
+
+    private mutating func mustOwn(_ connection: Int32) -> Bool {
+        for index in 0..<queues[connection].count {
+            let chunk = queues[connection][index].chunk
+            let room = chunks[chunk].room
+            if room >= 0, rooms[room].serial &- chunks[chunk].serial >= UInt32(configuration.sharedChunksPerChannelMax) { return true }
+        }
+        return memoryHeld(by: connection).shared > configuration.pinnedBytesPerSessionMax
+    }
+
+    /// Copies every shared segment of a queue into chunks of its own, so that it keeps nothing of others alive.
+    mutating func copyToOwnChunks(_ connection: Int32) {
+        let (segments, boundary) = queues[connection].removeAll()
+        for (index, segment) in segments.enumerated() {
+            let frameStart = index == 0 ? boundary : segment.start
+            guard chunks[segment.chunk].room >= 0 else {
+                queues[connection].restore(segment, boundary: frameStart)
+                continue
+            }
+            var position = frameStart
+            while position < segment.end {
+                let sent = position < segment.start ? segment.start - position : 0
+                position = copyFrame(from: segment.chunk, at: position, alreadySent: sent, kind: segment.kind, to: connection)
+            }
+            release(segment.chunk, of: connection)
+        }
+    }
+
+    /// Copies one frame to the end of a queue, into a chunk of its own.
+    ///
+    /// - Parameter alreadySent: how many of its bytes are on the wire already; only at the front of a queue.
+    /// - Returns: where the next frame begins in the chunk it was read from.
+    mutating func copyFrame(from chunk: Int32, at position: UInt32, alreadySent: UInt32, kind: Segment.Kind, to connection: Int32) -> UInt32 {
+        let bytes = UInt32(frameHead(chunk: chunk, at: position).frameBytes)
+        let own = privateChunk(of: connection, for: Int(bytes))
+        let start = chunks[own].used
+        (chunks[own].base! + Int(start)).copyMemory(from: chunks[chunk].base! + Int(position), byteCount: Int(bytes))
+        chunks[own].used = start + bytes
+        if kind == .packets { chunks[own].appendMark(.init(offset: start, milliseconds: chunks[chunk].acceptedAt(position))) }
+        if queues[connection].isEmpty {
+            let segment = Segment(chunk: own, start: start + alreadySent, end: start + bytes, kind: kind)
+            queues[connection].restore(segment, boundary: start)
+            chunks[own].references += 1
+        } else if queues[connection].append(chunk: own, start: start, end: start + bytes, kind: kind) {
+            chunks[own].references += 1
+        }
+        return position + bytes
+    }
+
+    /// The reliable backlog has passed its soft limit: at once too much, or the clock starts. [DL8]
+    mutating func noteBacklog(_ connection: Int32) {
+        let bytes = queues[connection].reliableBytes
+        if bytes > configuration.reliableBacklogBytesHard {
+            if connections[connection].isOpen { tooSlow.append(connection) }
+        } else if queues[connection].softLimitSince == nil {
+            queues[connection].softLimitSince = now.instant
+            deadlines.set(
+                .slowConsumer(connection: connection, generation: connections[connection].id.generation),
+                at: now.instant + configuration.slowConsumerAfter)
+        }
+    }
+
+    mutating func slowConsumerDeadline(_ connection: Int32) {
+        guard let since = queues[connection].softLimitSince else { return }
+        let due = since + configuration.slowConsumerAfter
+        guard due <= now.instant else {
+            deadlines.set(.slowConsumer(connection: connection, generation: connections[connection].id.generation), at: due)
+            return
+        }
+        closeSlow(
+            connection,
+            "\(queues[connection].reliableBytes) bytes waited, over \(configuration.reliableBacklogBytesSoft) for \(configuration.slowConsumerAfter)")
+    }
+}

@@ -1,0 +1,243 @@
+import RelayWire
+
+// Frames into queues, bytes out of them.
+
+extension Hub {
+    // MARK: - Into queues
+
+    /// Encodes one frame into the shared chunk of a room and puts it into the queue of every receiver that has a
+    /// connection. Costs each of them a few nanoseconds; nothing is copied, allocated or retained per receiver.
+    ///
+    /// - Parameters:
+    ///   - receivers: sessions; `except` is left out.
+    ///   - expiresAt: for packets, when they are of no use any more, in milliseconds of the hub's clock.
+    @inline(__always)
+    mutating func enqueueShared(
+        room: Int32, head: FrameHead, kind: Segment.Kind, to receivers: [Int32], except: Int32 = -1, expiresAt: UInt32 = 0,
+        body: (inout ByteWriter) -> Void
+    ) {
+        guard !receivers.isEmpty, !(receivers.count == 1 && receivers[0] == except) else { return }
+        let bytes = head.frameBytes
+        let chunk = sharedChunk(of: room, for: bytes)
+        let start = chunks[chunk].used
+        let end = start + UInt32(bytes)
+        var writer = ByteWriter(chunks[chunk].base.unsafelyUnwrapped + Int(start))
+        head.write(to: &writer)
+        body(&writer)
+        chunks[chunk].used = end
+        if kind == .packets { chunks[chunk].appendMark(.init(offset: start, milliseconds: milliseconds)) }
+
+        var references: Int32 = 0
+        receivers.withUnsafeBufferPointer { receivers in
+            for session in receivers where session != except {
+                let connection = links[Int(session)]
+                if connection < 0 { continue }
+                references += enqueue(connection, chunk: chunk, start: start, end: end, kind: kind, expiresAt: expiresAt)
+            }
+        }
+        chunks[chunk].references += references
+        if chunks[chunk].references == 0 {
+            rooms[room].chunk = -1
+            discardShared(chunk)
+        }
+    }
+
+    /// - Returns: 1 if the queue refers to the chunk once more, else 0.
+    @inline(__always)
+    private mutating func enqueue(
+        _ connection: Int32, chunk: Int32, start: UInt32, end: UInt32, kind: Segment.Kind, expiresAt: UInt32
+    ) -> Int32 {
+        let made: Bool
+        if kind == .packets {
+            let hadPackets = queues[connection].packetBytes > 0
+            made = queues[connection].append(chunk: chunk, start: start, end: end, kind: .packets)
+            if !hadPackets || isEarlier(expiresAt, than: queues[connection].expiresAt) { queues[connection].expiresAt = expiresAt }
+            if queues[connection].packetBytes > configuration.packetBacklogBytesMax, !queues[connection].mustShed {
+                queues[connection].mustShed = true
+                overfull.append(connection)
+            }
+            counters.packetsQueued += 1
+        } else {
+            made = queues[connection].append(chunk: chunk, start: start, end: end, kind: kind)
+            if queues[connection].reliableBytes > configuration.reliableBacklogBytesSoft { noteBacklog(connection) }
+        }
+        if !queues[connection].isDirty { markDirty(connection) }
+        return made ? 1 : 0
+    }
+
+    /// Writes one frame for a single connection.
+    mutating func enqueuePrivate(
+        _ connection: Int32, head: FrameHead, kind: Segment.Kind = .reliable, body: (inout ByteWriter) -> Void
+    ) {
+        let bytes = head.frameBytes
+        let chunk = privateChunk(of: connection, for: bytes)
+        let start = chunks[chunk].used
+        var writer = ByteWriter(chunks[chunk].base.unsafelyUnwrapped + Int(start))
+        head.write(to: &writer)
+        body(&writer)
+        let end = start + UInt32(bytes)
+        chunks[chunk].used = end
+        chunks[chunk].references += enqueue(connection, chunk: chunk, start: start, end: end, kind: kind, expiresAt: 0)
+    }
+
+    /// A JSON frame for a single connection.
+    mutating func enqueueJSON(_ connection: Int32, _ type: FrameType, _ value: some Encodable) {
+        let body = JSONBody.encode(value)
+        enqueuePrivate(connection, head: FrameHead(type: type.rawValue, bodyBytes: body.count)) { writer in
+            body.withUnsafeBytes { writer.bytes($0) }
+        }
+    }
+
+    /// A JSON frame for all of `receivers`.
+    mutating func enqueueJSON(room: Int32, _ type: FrameType, _ value: some Encodable, to receivers: [Int32], except: Int32 = -1) {
+        guard !receivers.isEmpty else { return }
+        let body = JSONBody.encode(value)
+        enqueueShared(
+            room: room, head: FrameHead(type: type.rawValue, bodyBytes: body.count), kind: .reliable, to: receivers, except: except
+        ) { writer in
+            body.withUnsafeBytes { writer.bytes($0) }
+        }
+    }
+
+    mutating func markDirty(_ connection: Int32) {
+        queues[connection].isDirty = true
+        dirty.append(connection)
+        if queues[connection].busyPosition < 0 {
+            queues[connection].busyPosition = Int32(busy.count)
+            busy.append(connection)
+        }
+    }
+
+    private mutating func unmarkBusy(_ connection: Int32) {
+        let position = queues[connection].busyPosition
+        guard position >= 0 else { return }
+        queues[connection].busyPosition = -1
+        let last = busy.removeLast()
+        if last != connection {
+            busy[Int(position)] = last
+            queues[last].busyPosition = position
+        }
+    }
+
+    // MARK: - Out of queues
+
+    /// A connection that got something to send since it was last returned here, or `nil`. The shell flushes it, or
+    /// leaves it if it waits for the socket anyway.
+    public mutating func nextDirty() -> ConnectionID? {
+        while dirtyHead < dirty.count {
+            let connection = dirty[dirtyHead]
+            dirtyHead += 1
+            guard queues[connection].isDirty else { continue }
+            queues[connection].isDirty = false
+            guard connections[connection].isOpen, !queues[connection].isEmpty else { continue }
+            return connections[connection].id
+        }
+        dirty.removeAll(keepingCapacity: true)
+        dirtyHead = 0
+        return nil
+    }
+
+    /// Fills `vectors` with what the connection is to send next.
+    ///
+    /// Packets that have outlived their use are shed first. The memory is valid until the next call to the hub.
+    /// - Parameter limit: bytes after which no further vector is begun; the last one is cut to it.
+    /// - Returns: how many vectors were filled; 0 when nothing waits.
+    public mutating func gather(
+        _ id: ConnectionID, into vectors: UnsafeMutableBufferPointer<IOVector>, limit: Int, at now: Now
+    ) -> Int {
+        guard isKnown(id) else { return 0 }
+        enter(now)
+        let connection = id.index
+        if queues[connection].packetBytes > 0, isEarlier(queues[connection].expiresAt, than: milliseconds) { shedExpired(connection) }
+        var filled = 0
+        var rest = limit
+        while filled < vectors.count, filled < queues[connection].count, rest > 0 {
+            let segment = queues[connection][filled]
+            let bytes = min(segment.bytes, rest)
+            vectors[filled] = IOVector(base: UnsafeRawPointer(chunks[segment.chunk].base!) + Int(segment.start), count: bytes)
+            filled += 1
+            rest -= bytes
+        }
+        return filled
+    }
+
+    /// Takes what the socket has taken off the queue.
+    ///
+    /// - Returns: whether more waits.
+    public mutating func wrote(_ id: ConnectionID, bytes: Int, at now: Now) -> Bool {
+        guard isKnown(id) else { return false }
+        enter(now)
+        let connection = id.index
+        take(bytes, from: connection)
+        if queues[connection].softLimitSince != nil,
+            queues[connection].reliableBytes <= configuration.reliableBacklogBytesSoft
+        {
+            queues[connection].softLimitSince = nil
+        }
+        if queues[connection].isEmpty {
+            queues[connection].trim()
+            unmarkBusy(connection)
+            return false
+        }
+        if !sweepIsSet { setQueueSweep() }
+        return true
+    }
+
+    private mutating func take(_ bytes: Int, from connection: Int32) {
+        // Released segments are few; the closure may not touch the hub while its queue is being changed.
+        var gone = scratchChunks
+        scratchChunks = []
+        queues[connection].consume(bytes) { gone.append($0.chunk) }
+        for chunk in gone { release(chunk, of: connection) }
+        gone.removeAll(keepingCapacity: true)
+        scratchChunks = gone
+    }
+
+    /// One reference to a chunk less.
+    mutating func release(_ chunk: Int32, of connection: Int32) {
+        chunks[chunk].references -= 1
+        guard chunks[chunk].references == 0 else { return }
+        let room = chunks[chunk].room
+        if room < 0 {
+            if queues[connection].privateChunk == chunk { queues[connection].privateChunk = -1 }
+            chunks.discard(chunk)
+        } else {
+            if rooms[room].chunk == chunk { rooms[room].chunk = -1 }
+            discardShared(chunk)
+        }
+    }
+
+    /// Empties a queue whose connection ends. Packets that nobody will get are counted.
+    mutating func discardQueue(_ connection: Int32) {
+        counters.packetsDiscarded += UInt64(queuedPacketFrames(connection))
+        let (segments, _) = queues[connection].removeAll()
+        for segment in segments { release(segment.chunk, of: connection) }
+        unmarkBusy(connection)
+        queues[connection].isDirty = false
+        queues[connection].mustShed = false
+    }
+
+    func queuedPacketFrames(_ connection: Int32) -> Int {
+        var frames = 0
+        for index in 0..<queues[connection].count where queues[connection][index].kind == .packets {
+            let segment = queues[connection][index]
+            var position = index == 0 ? queues[connection].headBoundary : segment.start
+            while position < segment.end {
+                position += UInt32(frameHead(chunk: segment.chunk, at: position).frameBytes)
+                frames += 1
+            }
+        }
+        return frames
+    }
+
+    /// The head of a frame that the hub itself wrote.
+    func frameHead(chunk: Int32, at position: UInt32) -> FrameHead {
+        let bytes = UnsafeRawBufferPointer(start: chunks[chunk].base! + Int(position), count: Limits.frameHeadBytes)
+        guard case .head(let head) = FrameHead.read(bytes) else { preconditionFailure("no frame at \(position) of chunk \(chunk)") }
+        return head
+    }
+}
+
+/// Whether a moment of the hub's 32-bit millisecond clock is before another one, across its wrap (49 days).
+@inline(__always)
+func isEarlier(_ left: UInt32, than right: UInt32) -> Bool { Int32(bitPattern: left &- right) < 0 }

@@ -1,0 +1,145 @@
+import RelayWire
+
+/// A run of frames in one chunk that one connection still has to send. All of one kind.
+struct Segment {
+    enum Kind: UInt8 {
+        /// Never shed.
+        case reliable
+        /// May be shed.
+        case packets
+        /// A `lost` notice: reliable, but unsent ones merge.
+        case lost
+    }
+
+    var chunk: Int32
+    var start: UInt32
+    var end: UInt32
+    var kind: Kind
+
+    var bytes: Int { Int(end - start) }
+}
+
+/// What one connection still has to send, in order. [DL1]
+///
+/// A ring of segments. Frames next to the last segment's end only extend it, so that a burst to many readers costs
+/// each of them a comparison and an addition.
+struct OutQueue {
+    private var ring: UnsafeMutablePointer<Segment>?
+    private var capacity = 0
+    private var head = 0
+    private(set) var count = 0
+
+    /// Bytes of segments that are not packets.
+    private(set) var reliableBytes = 0
+    private(set) var packetBytes = 0
+    /// Where in the first segment's chunk the frame begins whose rest the segment starts with.
+    private(set) var headBoundary: UInt32 = 0
+    /// No packet in the queue expires before this, in milliseconds of the hub's clock; exact after a look through.
+    var expiresAt: UInt32 = 0
+    /// The connection's own chunk that is being written to, or -1.
+    var privateChunk: Int32 = -1
+    /// Since when `reliableBytes` is above the soft limit without a pause.
+    var softLimitSince: Instant?
+    /// Whether the connection stands on the hub's list of those to be flushed.
+    var isDirty = false
+    /// Whether the connection stands on the hub's list of those whose packets exceed their bound.
+    var mustShed = false
+    /// Where it stands on the hub's list of connections with something to send, or -1.
+    var busyPosition: Int32 = -1
+
+    var isEmpty: Bool { count == 0 }
+    var bytes: Int { reliableBytes + packetBytes }
+
+    @inline(__always)
+    subscript(index: Int) -> Segment { ring.unsafelyUnwrapped[(head + index) & (capacity - 1)] }
+
+    /// - Returns: whether a new segment was made, which is one more reference to its chunk.
+    @inline(__always)
+    mutating func append(chunk: Int32, start: UInt32, end: UInt32, kind: Segment.Kind) -> Bool {
+        if kind == .packets { packetBytes += Int(end - start) } else { reliableBytes += Int(end - start) }
+        if count > 0 {
+            let last = (head + count - 1) & (capacity - 1)
+            let segment = ring.unsafelyUnwrapped + last
+            if segment.pointee.chunk == chunk, segment.pointee.end == start, segment.pointee.kind == kind {
+                segment.pointee.end = end
+                return false
+            }
+        }
+        push(Segment(chunk: chunk, start: start, end: end, kind: kind))
+        return true
+    }
+
+    private mutating func push(_ segment: Segment) {
+        if count == capacity { grow() }
+        (ring.unsafelyUnwrapped + ((head + count) & (capacity - 1))).initialize(to: segment)
+        if count == 0 { headBoundary = segment.start }
+        count += 1
+    }
+
+    private mutating func grow() {
+        let larger = max(4, capacity * 2)
+        let moved = UnsafeMutablePointer<Segment>.allocate(capacity: larger)
+        for index in 0..<count { (moved + index).initialize(to: self[index]) }
+        ring?.deallocate()
+        ring = moved
+        capacity = larger
+        head = 0
+    }
+
+    /// Takes `written` bytes from the front; calls `released` for each segment that is gone.
+    @inline(__always)
+    mutating func consume(_ written: Int, released: (Segment) -> Void) {
+        var rest = written
+        while rest > 0 {
+            precondition(count > 0, "more was written than was queued")
+            let first = ring.unsafelyUnwrapped + head
+            let bytes = first.pointee.bytes
+            let taken = min(rest, bytes)
+            if first.pointee.kind == .packets { packetBytes -= taken } else { reliableBytes -= taken }
+            rest -= taken
+            if taken == bytes {
+                let gone = first.pointee
+                head = (head + 1) & (capacity - 1)
+                count -= 1
+                if count > 0 { headBoundary = ring.unsafelyUnwrapped[head].start }
+                released(gone)
+            } else {
+                first.pointee.start += UInt32(taken)
+            }
+        }
+    }
+
+    /// Hands over everything and is empty; the ring's memory goes as well.
+    mutating func removeAll() -> (segments: [Segment], headBoundary: UInt32) {
+        let segments = (0..<count).map { self[$0] }
+        let boundary = headBoundary
+        releaseMemory()
+        count = 0
+        reliableBytes = 0
+        packetBytes = 0
+        softLimitSince = nil
+        return (segments, boundary)
+    }
+
+    /// Puts a segment back after `removeAll`, never merging it; the first one says where its frame begins.
+    mutating func restore(_ segment: Segment, boundary: UInt32? = nil) {
+        if segment.kind == .packets { packetBytes += segment.bytes } else { reliableBytes += segment.bytes }
+        push(segment)
+        if count == 1, let boundary { headBoundary = boundary }
+    }
+
+    /// An idle connection keeps at most a ring of a few segments.
+    mutating func trim() {
+        if count == 0, capacity > 8 { releaseMemory() }
+    }
+
+    /// For the end of the hub: gives the ring back and nothing else.
+    mutating func releaseRing() { releaseMemory() }
+
+    private mutating func releaseMemory() {
+        ring?.deallocate()
+        ring = nil
+        capacity = 0
+        head = 0
+    }
+}

@@ -1,0 +1,239 @@
+import RelayWire
+
+// Bytes into frames, frames to their handlers.
+
+extension Hub {
+    /// Reads whole frames in place; what is left of an incomplete one is kept with the connection. [FR2]
+    mutating func read(_ bytes: UnsafeRawBufferPointer, from connection: Int32) {
+        guard connections[connection].isOpen, !bytes.isEmpty else { return }
+        connections[connection].lastHeard = now.instant
+        if connections[connection].state == .greeting, !isRelayProtocol(connection, bytes) { return }
+
+        var rest = bytes
+        if !connections[connection].partial.isEmpty {
+            guard let remaining = completePartial(connection, with: bytes) else { return }
+            rest = remaining
+        }
+        while connections[connection].isOpen {
+            switch FrameHead.read(rest) {
+            case .invalid(let length):
+                let error = FrameHead.lengthError(length)
+                return close(connection, error.code, error.text)
+            case .head(let head) where rest.count >= head.frameBytes:
+                guard countBeforeLogin(connection, frameBytes: head.frameBytes, isWhole: true) else { return }
+                handleFrame(head, UnsafeRawBufferPointer(rebasing: rest[Limits.frameHeadBytes..<head.frameBytes]), from: connection)
+                rest = UnsafeRawBufferPointer(rebasing: rest[head.frameBytes...])
+            case .incomplete:
+                if !rest.isEmpty { connections[connection].partial = Array(rest) }
+                return
+            case .head(let head):
+                guard countBeforeLogin(connection, frameBytes: head.frameBytes, isWhole: false) else { return }
+                connections[connection].partial = Array(rest)
+                return
+            }
+        }
+    }
+
+    /// What is no relay frame at all. [FR5]
+    private mutating func isRelayProtocol(_ connection: Int32, _ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard connections[connection].bytesBeforeLogin == 0, connections[connection].partial.isEmpty, bytes[0] != 0 else { return true }
+        close(connection, .notRelayProtocol, "the first byte of a relay connection is 0, this one is \(bytes[0])")
+        return false
+    }
+
+    /// Counts what a connection sends before it has logged in, announced bytes of an incomplete frame included. [SE4]
+    ///
+    /// - Returns: whether it may go on.
+    private mutating func countBeforeLogin(_ connection: Int32, frameBytes: Int, isWhole: Bool) -> Bool {
+        guard connections[connection].state == .greeting else { return true }
+        let bytes = connections[connection].bytesBeforeLogin + frameBytes
+        if isWhole { connections[connection].bytesBeforeLogin = bytes }
+        guard bytes > Limits.bytesBeforeLoginMax else { return true }
+        close(connection, .frameTooLarge, "at most \(Limits.bytesBeforeLoginMax) bytes may come before login, not \(bytes)")
+        return false
+    }
+
+    /// Adds to an incomplete frame what it lacks and handles it when it is whole.
+    ///
+    /// - Returns: the bytes behind it, or `nil` if it is still incomplete or the connection ended.
+    private mutating func completePartial(_ connection: Int32, with bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+        // Taken out, so that the handler may end the connection while it reads the frame.
+        var partial = connections[connection].partial
+        connections[connection].partial = []
+        var rest = bytes
+        func fill(to count: Int) -> Bool {
+            let wanted = max(0, min(count - partial.count, rest.count))
+            partial.append(contentsOf: rest[..<wanted])
+            rest = UnsafeRawBufferPointer(rebasing: rest[wanted...])
+            return partial.count >= count
+        }
+        guard fill(to: Limits.frameHeadBytes) else {
+            // The length alone may already be wrong.
+            if case .invalid(let length) = partial.withUnsafeBytes(FrameHead.read) {
+                let error = FrameHead.lengthError(length)
+                close(connection, error.code, error.text)
+            } else {
+                connections[connection].partial = partial
+            }
+            return nil
+        }
+        switch partial.withUnsafeBytes(FrameHead.read) {
+        case .incomplete:
+            preconditionFailure("a head of \(partial.count) bytes is incomplete")
+        case .invalid(let length):
+            let error = FrameHead.lengthError(length)
+            close(connection, error.code, error.text)
+            return nil
+        case .head(let head):
+            let isWhole = fill(to: head.frameBytes)
+            guard countBeforeLogin(connection, frameBytes: head.frameBytes, isWhole: isWhole) else { return nil }
+            guard isWhole else {
+                connections[connection].partial = partial
+                return nil
+            }
+            partial.withUnsafeBytes { whole in
+                handleFrame(head, UnsafeRawBufferPointer(rebasing: whole[Limits.frameHeadBytes...]), from: connection)
+            }
+            return rest
+        }
+    }
+
+    /// One switch: frame to handler.
+    private mutating func handleFrame(_ head: FrameHead, _ body: UnsafeRawBufferPointer, from connection: Int32) {
+        let session = connections[connection].session
+        guard let type = FrameType(rawValue: head.type) else { return handleUnknown(head, connection) }
+        switch type {
+        case .publishPacket where session >= 0: return publishPacket(flags: head.flags, body, session: session, connection)
+        case .publish where session >= 0: return publish(flags: head.flags, body, session: session, connection)
+        case .direct where session >= 0: return direct(flags: head.flags, body, session: session, connection)
+        case .ping: return ping(head, body, connection)
+        case .pong: return
+        case .login where session >= 0:
+            return refuse(connection, WireError(.alreadyLoggedIn, "this connection is logged in already"), id: requestID(body))
+        case .login: return request(head, body, connection) { hub, body in try hub.login(body, connection) }
+        case _ where session < 0:
+            return refuse(connection, WireError(.loginRequired, "\(type.name) before login"), id: nil)
+        case .directReceived: return directReceived(flags: head.flags, body, connection)
+        case .logout: return request(head, body, connection) { hub, body in try hub.logout(body, session, connection) }
+        case .subscribe: return request(head, body, connection) { hub, body in try hub.subscribe(body, session, connection) }
+        case .unsubscribe: return request(head, body, connection) { hub, body in try hub.leaveChannel(.message, body, session, connection) }
+        case .join: return request(head, body, connection) { hub, body in try hub.join(body, session, connection) }
+        case .leave: return request(head, body, connection) { hub, body in try hub.leaveChannel(.stream, body, session, connection) }
+        case .joinTopic: return request(head, body, connection) { hub, body in try hub.joinTopic(body, session, connection) }
+        case .leaveTopic: return request(head, body, connection) { hub, body in try hub.leaveTopic(body, session, connection) }
+        case .subscribeTopic: return request(head, body, connection) { hub, body in try hub.subscribeTopic(body, session, connection) }
+        case .unsubscribeTopic: return request(head, body, connection) { hub, body in try hub.unsubscribeTopic(body, session, connection) }
+        case .subscribedUsers: return request(head, body, connection) { hub, body in try hub.subscribedUsers(body, session, connection) }
+        case .who: return request(head, body, connection) { hub, body in try hub.who(body, connection) }
+        case .whereIs: return request(head, body, connection) { hub, body in try hub.whereIs(body, connection) }
+        case .setStates: return request(head, body, connection) { hub, body in try hub.setStates(body, session, connection) }
+        case .removeStates: return request(head, body, connection) { hub, body in try hub.removeStates(body, session, connection) }
+        case .getStates: return request(head, body, connection) { hub, body in try hub.getStates(body, connection) }
+        case .publish, .publishPacket, .direct: preconditionFailure("\(type.name) without a session got here")
+        case .welcome, .answer, .error, .closing, .restored, .deliver, .packet, .directDeliver, .accepted, .confirmed, .userNamed,
+            .flowOpened, .flowClosed, .lost, .packetsDropped, .presence, .topics:
+            return handleUnknown(head, connection)
+        }
+    }
+
+    private mutating func handleUnknown(_ head: FrameHead, _ connection: Int32) {
+        let code: ErrorCode = connections[connection].session < 0 ? .loginRequired : .unknownFrame
+        refuse(connection, WireError(code, "no client sends a frame of type 0x\(String(head.type, radix: 16))"), id: nil)
+    }
+
+    /// A frame with a JSON body: flags, rate, and the refusal if its handler throws.
+    private mutating func request(
+        _ head: FrameHead, _ body: UnsafeRawBufferPointer, _ connection: Int32,
+        _ handler: (inout Hub, UnsafeRawBufferPointer) throws(WireError) -> Void
+    ) {
+        do throws(WireError) {
+            guard head.flags == 0 else { throw WireError(.badRequest, "the flags of a JSON frame are 0") }
+            if connections[connection].session >= 0 { try spendRequest(connection) }
+            guard connections[connection].isOpen else { return }
+            try handler(&self, body)
+        } catch {
+            refuse(connection, error, id: requestID(body))
+        }
+    }
+
+    private func requestID(_ body: UnsafeRawBufferPointer) -> UInt32? {
+        guard let id = try? JSONBody.decode(RequestID.self, from: body).id, id > 0 else { return nil }
+        return id
+    }
+
+    /// Decodes a request and checks its id.
+    func decode<T: Decodable>(_ type: T.Type, _ body: UnsafeRawBufferPointer) throws(WireError) -> T {
+        let id = try JSONBody.decode(RequestID.self, from: body).id
+        guard id > 0 else { throw WireError(.badRequest, "field id is within 1…4294967295") }
+        return try JSONBody.decode(type, from: body)
+    }
+
+    // MARK: - Answers
+
+    mutating func answer(_ connection: Int32, _ value: some Encodable) { enqueueJSON(connection, .answer, value) }
+
+    mutating func refuse(_ connection: Int32, _ error: WireError, id: UInt32? = nil, number: UInt64? = nil, flow: UInt32? = nil) {
+        guard connections[connection].isOpen else { return }
+        counters.refusals[error.code.name, default: 0] += 1
+        enqueueJSON(connection, .error, ErrorBody(error, id: id, number: number, flow: flow))
+    }
+
+    // MARK: - Rates
+
+    /// One request of this user. [RT6]
+    private mutating func spendRequest(_ connection: Int32) throws(WireError) {
+        let session = connections[connection].session
+        let rate = configuration.limits.requestsPerSecond
+        let bucket = self.bucket(.requests, of: session)
+        if let wait = try spend(bucket, rate: rate, capacity: configuration.requestsBurst, connection, "requests") {
+            throw .overRate("requests", rate: rate, wait: wait)
+        }
+    }
+
+    /// - Returns: nanoseconds until there is a token, or `nil` if one was taken.
+    mutating func spend(_ bucket: Int32, rate: Int, capacity: Int, _ connection: Int32, _ what: String) throws(WireError) -> UInt64? {
+        let isAbuse = buckets[bucket].isAbuse(
+            rate: rate, factor: configuration.abuseRateFactor, seconds: configuration.abuseSeconds, at: now.instant)
+        if isAbuse {
+            close(connection, .abuse, "\(configuration.abuseRateFactor) times \(rate) \(what)/s for \(configuration.abuseSeconds) s")
+            return nil
+        }
+        return buckets[bucket].take(rate: rate, capacity: capacity, at: now.instant)
+    }
+
+    mutating func bucket(_ key: BucketKey, of session: Int32) -> Int32 {
+        if let index = sessions[session].buckets[key] { return index }
+        if sessions[session].buckets.count >= 64 { pruneBuckets(of: session) }
+        let index = buckets.insert(TokenBucket())
+        sessions[session].buckets[key] = index
+        return index
+    }
+
+    /// Forgets buckets that are as good as new, unless a flow holds one. Bounded by what can be spent in a second.
+    private mutating func pruneBuckets(of session: Int32) {
+        sessions[session].lastPublish = nil
+        var held: Set<Int32> = []
+        for membership in sessions[session].memberships.values {
+            for flow in membership.publishing.values { held.insert(flows[flow].bucket) }
+        }
+        for (key, index) in sessions[session].buckets where !held.contains(index) {
+            let rate: Int
+            switch key {
+            case .messages: rate = configuration.limits.messagesPerSecond
+            case .packets: rate = configuration.limits.packetsPerSecond
+            case .direct, .requests: continue
+            }
+            if buckets[index].isFull(rate: rate, at: now.instant) {
+                buckets.remove(index)
+                sessions[session].buckets[key] = nil
+            }
+        }
+    }
+}
+
+extension WireError {
+    static func overRate(_ what: String, rate: Int, wait: UInt64) -> WireError {
+        WireError(
+            .rateLimited, "over \(rate) \(what) a second", limit: rate, retryAfterMilliseconds: (wait + 999_999) / 1_000_000)
+    }
+}

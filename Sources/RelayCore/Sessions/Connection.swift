@@ -1,0 +1,28 @@
+import RelayWire
+
+/// One link as the hub sees it. Its outbound queue stands beside it, at the same index (`Hub.queues`).
+struct Connection {
+    enum State: Equatable {
+        case vacant
+        /// Connected, not logged in.
+        case greeting
+        /// Logged in: `session` is the session's index.
+        case live
+        /// Told goodbye; whatever still comes is not read.
+        case closing
+    }
+
+    var id = ConnectionID(index: -1, generation: 0)
+    var state = State.vacant
+    var session: Int32 = -1
+    var entropy = Entropy(high: 0, low: 0)
+    var peer = ""
+    var lastHeard = Instant(nanoseconds: 0)
+    /// Bytes received while greeting. [SE4]
+    var bytesBeforeLogin = 0
+    /// Bytes of a frame that has not come whole yet. Empty, without memory, between frames.
+    var partial: [UInt8] = []
+
+    /// Whether it may send and be sent to.
+    var isOpen: Bool { state == .greeting || state == .live }
+}

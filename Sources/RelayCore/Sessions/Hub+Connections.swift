@@ -1,0 +1,109 @@
+import RelayWire
+
+// Links that come and go, heartbeats, farewells.
+
+extension Hub {
+    mutating func opened(_ id: ConnectionID, entropy: Entropy, peer: String) {
+        precondition(id.index >= 0, "\(id) opened: an index is not negative")
+        connections.reserve(id.index)
+        queues.reserve(id.index)
+        precondition(connections[id.index].state == .vacant, "\(id) opened while \(connections[id.index].id) is there")
+        connections[id.index] = Connection(id: id, state: .greeting, entropy: entropy, peer: peer, lastHeard: now.instant)
+        openConnections += 1
+        counters.connectionsOpened += 1
+        if isShuttingDown { return close(id.index, .shuttingDown, "the relay is ending") }
+        if openConnections > configuration.connectionsMax {
+            return close(id.index, .tooManyConnections, "the relay holds \(configuration.connectionsMax) connections, it may not hold more")
+        }
+        deadlines.set(.login(connection: id.index, generation: id.generation), at: now.instant + configuration.loginTimeout)
+    }
+
+    mutating func closed(_ id: ConnectionID, _ cause: CloseCause) {
+        guard isKnown(id) else { return }
+        let connection = id.index
+        if connections[connection].state == .live { detach(connection, lastEnd: nil) }
+        discardQueue(connection)
+        connections.clear(connection)
+        openConnections -= 1
+    }
+
+    /// Says goodbye behind everything that is queued, and ends the connection. [ER2]
+    mutating func close(_ connection: Int32, _ code: ErrorCode, _ text: String, linger: Duration? = nil) {
+        guard connections[connection].isOpen else { return }
+        counters.closes[code.name, default: 0] += 1
+        let notice = CloseNotice(code: code, text: text)
+        let who = sessionName(connection)
+        log(code == .loggedOut || code == .shuttingDown ? .debug : .info, "\(who) closed: \(code.name), \(text)")
+        enqueueJSON(connection, .closing, notice)
+        if connections[connection].state == .live { detach(connection, lastEnd: notice) }
+        connections[connection].state = .closing
+        connections[connection].partial = []
+        effects.append(
+            .close(connections[connection].id, lingerMilliseconds: Int((linger ?? configuration.farewellLinger).milliseconds)))
+    }
+
+    /// As `close`, but all that waits is discarded except for the frame that is on the wire in part. [ER2]
+    mutating func closeSlow(_ connection: Int32, _ text: String) {
+        keepOnlyFrameInFlight(connection)
+        close(connection, .slowConsumer, text)
+    }
+
+    private mutating func keepOnlyFrameInFlight(_ connection: Int32) {
+        guard !queues[connection].isEmpty else { return }
+        let first = queues[connection][0]
+        let boundary = queues[connection].headBoundary
+        var discarded = queuedPacketFrames(connection)
+        let (segments, _) = queues[connection].removeAll()
+        if boundary < first.start {
+            _ = copyFrame(
+                from: first.chunk, at: boundary, alreadySent: first.start - boundary, kind: first.kind, to: connection)
+            if first.kind == .packets { discarded -= 1 }
+        }
+        counters.packetsDiscarded += UInt64(discarded)
+        for segment in segments { release(segment.chunk, of: connection) }
+    }
+
+    func sessionName(_ connection: Int32) -> String {
+        let session = connections[connection].session
+        let user = session >= 0 ? sessions[session].user.map { "user \($0), " } ?? "" : ""
+        return "\(user)\(connections[connection].peer)"
+    }
+
+    mutating func shutdown() {
+        isShuttingDown = true
+        for connection in 0..<Int32(connections.slots) where connections[connection].isOpen {
+            close(connection, .shuttingDown, "the relay is ending", linger: configuration.shutdownLinger)
+        }
+    }
+
+    // MARK: - Heartbeat
+
+    mutating func ping(_ head: FrameHead, _ body: UnsafeRawBufferPointer, _ connection: Int32) {
+        guard head.flags == 0, body.count <= Limits.pingBytesMax else {
+            let error = WireError(
+                .badRequest, "a ping has no flags and at most \(Limits.pingBytesMax) bytes, this one has \(body.count)",
+                limit: Limits.pingBytesMax, actual: body.count)
+            return refuse(connection, error)
+        }
+        enqueuePrivate(connection, head: FrameHead(type: FrameType.pong.rawValue, bodyBytes: body.count)) { $0.bytes(body) }
+    }
+
+    mutating func setHeartbeat(_ connection: Int32, at instant: Instant) {
+        deadlines.set(.heartbeat(connection: connection, generation: connections[connection].id.generation), at: instant)
+    }
+
+    /// Looks how long the client has been silent. [HB2, HB3]
+    mutating func heartbeatDeadline(_ connection: Int32) {
+        let interval = sessions[connections[connection].session].heartbeat
+        let heard = connections[connection].lastHeard
+        let silence = now.instant - heard
+        if silence < interval {
+            setHeartbeat(connection, at: heard + interval)
+        } else if silence < interval * 2 {
+            enqueuePrivate(connection, head: FrameHead(type: FrameType.ping.rawValue, bodyBytes: 0)) { _ in }
+            setHeartbeat(connection, at: heard + interval * 2)
+        } else {
+            close(connection, .heartbeatTimeout, "nothing came for \(silence.milliseconds) ms, the heartbeat is \(interval.milliseconds) ms")
+        }
+    }
+}

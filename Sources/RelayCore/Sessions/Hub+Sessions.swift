@@ -1,0 +1,234 @@
+import RelayWire
+
+// Login, resume, replacement, away, the end. [SE1–SE13]
+
+extension Hub {
+    // MARK: - Login
+
+    mutating func login(_ body: UnsafeRawBufferPointer, _ connection: Int32) throws(WireError) {
+        let version = try decode(LoginVersion.self, body).version
+        guard version == Limits.protocolVersion else {
+            return close(connection, .versionNotSupported, "this relay speaks version \(Limits.protocolVersion), not \(version)")
+        }
+        let request = try decode(LoginRequest.self, body)
+        let checked = try CheckedLogin(request, timeoutDefault: configuration.presenceTimeoutDefault)
+
+        let session: Int32
+        var resumed = false
+        if let known = sessionsByUser[request.user] {
+            session = known
+            switch sessions[known].state {
+            case .vacant: preconditionFailure("user \(request.user) has a vacant session")
+            case .lingering: break
+            case .present(let old):
+                resumed = checked.resume == sessions[known].resumeToken
+                close(old, .replaced, "user \(request.user) has logged in elsewhere")
+                if !resumed { handOver(known) }
+            case .away:
+                resumed = checked.resume == sessions[known].resumeToken
+                if !resumed { handOver(known) }
+            }
+        } else {
+            session = sessions.insert(Session(user: request.user, handle: makeHandle()))
+            while links.count <= Int(session) { links.append(-1) }
+            sessionsByUser[request.user] = session
+        }
+        attach(session, to: connection, checked, resumed: resumed)
+
+        enqueueJSON(
+            connection, .welcome,
+            Welcome(
+                id: request.id, user: request.user, handle: sessions[session].handle, resumeToken: connections[connection].entropy.hex,
+                resumed: resumed, lastEnd: sessions[session].lastEnd, start: start,
+                heartbeatMs: Int(checked.heartbeat(max: configuration.heartbeatMax).milliseconds),
+                presenceTimeoutMs: Int(checked.presenceTimeout.milliseconds), limits: configuration.limits))
+        sessions[session].lastEnd = nil
+        if resumed {
+            counters.sessionsResumed += 1
+            restore(session, connection)
+        } else {
+            counters.sessionsOpened += 1
+        }
+    }
+
+    /// Joins a session and a connection.
+    private mutating func attach(_ session: Int32, to connection: Int32, _ login: CheckedLogin, resumed: Bool) {
+        sessions[session].state = .present(connection: connection)
+        sessions[session].generation = makeGeneration()
+        sessions[session].resumeToken = connections[connection].entropy
+        if sessions[session].instance != login.instance {
+            sessions[session].instance = login.instance
+            sessions[session].lastNumber = 0
+        }
+        let handedOverUntil = resumed ? nil : now.instant + sessions[session].presenceTimeout
+        sessions[session].presenceTimeout = login.presenceTimeout
+        sessions[session].heartbeat = login.heartbeat(max: configuration.heartbeatMax)
+        sessions[session].client = login.client
+        links[Int(session)] = connection
+        connections[connection].session = session
+        connections[connection].state = .live
+        setHeartbeat(connection, at: now.instant + sessions[session].heartbeat)
+        if let until = handedOverUntil, !sessions[session].memberships.isEmpty {
+            deadlines.set(.heldOver(session: session, generation: sessions[session].generation), at: until)
+        }
+    }
+
+    /// A newer login takes over: flows and selections end, the stays in channels wait for being subscribed again. [SE8]
+    private mutating func handOver(_ session: Int32) {
+        for channel in sortedMemberships(session) {
+            closeFlows(of: session, in: channel)
+            removeSelections(of: session, in: channel)
+            removeReceiver(session, from: channel)
+            if sessions[session].memberships[channel]?.quiet == true {
+                removeMembership(session, channel)
+            } else {
+                sessions[session].memberships[channel]?.heldOver = true
+            }
+        }
+        sessions[session].statesBefore = [:]
+    }
+
+    /// Stays that were handed over and not taken up end for others now.
+    mutating func dropHeldOver(_ session: Int32, telling end: PresenceEnd) {
+        for channel in sortedMemberships(session) where sessions[session].memberships[channel]?.heldOver == true {
+            presenceLeft(session, channel, end)
+            removeMembership(session, channel)
+        }
+    }
+
+    // MARK: - Away, the end
+
+    /// The connection of a session is gone or going. The session is away, whatever the reason; `logout` ends it before.
+    mutating func detach(_ connection: Int32, lastEnd: CloseNotice?) {
+        let session = connections[connection].session
+        failDirects(to: session)
+        connections[connection].session = -1
+        links[Int(session)] = -1
+        guard case .present = sessions[session].state else { return }
+        sessions[session].state = .away
+        sessions[session].generation = makeGeneration()
+        sessions[session].lastEnd = lastEnd
+        deadlines.set(
+            .sessionEnd(session: session, generation: sessions[session].generation),
+            at: now.instant + sessions[session].presenceTimeout)
+        if sessions[session].memberships.values.contains(where: \.heldOver) {
+            deadlines.set(
+                .heldOver(session: session, generation: sessions[session].generation),
+                at: now.instant + sessions[session].presenceTimeout)
+        }
+    }
+
+    mutating func logout(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
+        let request = try decode(EmptyRequest.self, body)
+        answer(connection, EmptyAnswer(id: request.id))
+        close(connection, .loggedOut, "logged out")
+        endSession(session, telling: .leave)
+    }
+
+    /// Takes a session out of everything; its rate buckets stay for a moment. [RT3]
+    mutating func endSession(_ session: Int32, telling end: PresenceEnd) {
+        for channel in sortedMemberships(session) { removeFromChannel(session, channel, end) }
+        sessions[session].statesBefore = [:]
+        sessions[session].state = .lingering
+        sessions[session].generation = makeGeneration()
+        sessions[session].lastEnd = nil
+        links[Int(session)] = -1
+        deadlines.set(
+            .userForgotten(session: session, generation: sessions[session].generation), at: now.instant + configuration.userLinger)
+    }
+
+    mutating func forgetUser(_ session: Int32) {
+        for index in sessions[session].buckets.values { buckets.remove(index) }
+        if let user = sessions[session].user { sessionsByUser[user] = nil }
+        directs.removeAll { $0.sender == session }
+        sessions.remove(session)
+    }
+
+    /// Channels of a session in the order of their names: a dictionary's own order differs from run to run.
+    func sortedMemberships(_ session: Int32) -> [Int32] {
+        sessions[session].memberships.keys.sorted { channels[$0].id! < channels[$1].id! }
+    }
+
+    // MARK: - Resume
+
+    /// Tells a resumed session where everything stands. [SE9]
+    private mutating func restore(_ session: Int32, _ connection: Int32) {
+        for channel in sortedMemberships(session) {
+            guard let membership = sessions[session].memberships[channel], !membership.heldOver else { continue }
+            enqueueJSON(connection, .restored, subscribeAnswer(id: nil, session, channel))
+            channels[channel].named = []
+            if membership.receivesPresence { sendPresenceSnapshot(channel, to: connection) }
+            guard channels[channel].id!.kind == .stream else { continue }
+            sendTopicsSnapshot(channel, to: connection)
+            for topic in membership.selections.keys.sorted() {
+                for flow in channels[channel].topics[topic] ?? [] where flows[flow].receivers.contains(session) {
+                    sendFlowOpened(flow, to: connection)
+                }
+            }
+        }
+    }
+}
+
+private struct LoginVersion: Decodable { var version: Int }
+
+/// The fields of a login that need more than the right type. [SE2, SE7]
+private struct CheckedLogin {
+    var instance: UInt64
+    var presenceTimeout: Duration
+    var client: String
+    var resume: Entropy?
+
+    init(_ request: LoginRequest, timeoutDefault: Duration) throws(WireError) {
+        guard request.instance.utf8.count == 16, let instance = UInt64(hex: request.instance) else {
+            throw WireError(.badRequest, "field instance has 16 hexadecimal digits")
+        }
+        self.instance = instance
+        if let secret = request.secret, Entropy(hex: secret) == nil {
+            throw WireError(.badRequest, "field secret has 32 hexadecimal digits")
+        }
+        if let milliseconds = request.presenceTimeoutMs {
+            let allowed = Limits.presenceTimeoutMilliseconds
+            guard allowed.contains(milliseconds) else {
+                throw WireError(
+                    .badRequest, "field presenceTimeoutMs is within \(allowed.lowerBound)…\(allowed.upperBound), not \(milliseconds)",
+                    limit: milliseconds < allowed.lowerBound ? allowed.lowerBound : allowed.upperBound, actual: max(0, milliseconds))
+            }
+            presenceTimeout = .milliseconds(milliseconds)
+        } else {
+            presenceTimeout = timeoutDefault
+        }
+        client = request.client ?? ""
+        guard client.utf8.count <= Limits.clientDescriptionBytesMax else {
+            throw WireError(
+                .tooLarge, "field client has at most \(Limits.clientDescriptionBytesMax) bytes, not \(client.utf8.count)",
+                limit: Limits.clientDescriptionBytesMax, actual: client.utf8.count)
+        }
+        // A token that is none is as good as an old one. [SE10]
+        resume = request.resume.flatMap { Entropy(hex: $0.token) }
+    }
+
+    func heartbeat(max: Duration) -> Duration { min(max, presenceTimeout / 2) }
+}
+
+extension Entropy {
+    /// 32 hexadecimal digits.
+    var hex: String { high.hex + low.hex }
+
+    init?(hex: String) {
+        guard hex.utf8.count == 32, let high = UInt64(hex: hex.prefix(16)), let low = UInt64(hex: hex.suffix(16)) else { return nil }
+        self.init(high: high, low: low)
+    }
+}
+
+extension UInt64 {
+    fileprivate var hex: String {
+        let digits = String(self, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+
+    /// Hexadecimal digits only: no sign, which `init(_:radix:)` would take.
+    fileprivate init?(hex: some StringProtocol) {
+        guard hex.utf8.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }) else { return nil }
+        self.init(hex, radix: 16)
+    }
+}

@@ -1,0 +1,71 @@
+import RelayWire
+
+/// A logged-in client, or what is remembered of one: at most one for each user id.
+struct Session {
+    enum State: Equatable {
+        case vacant
+        case present(connection: Int32)
+        /// Without a connection, still there for others until its deadline. [SE9]
+        case away
+        /// Ended; only its rate buckets still count. [RT3]
+        case lingering
+    }
+
+    var state = State.vacant
+    /// Tells deadlines of this stay from those of earlier ones; rises with each change of `state`.
+    var generation: UInt32 = 0
+    var user: Name?
+    var handle: UInt32 = 0
+    var resumeToken = Entropy(high: 0, low: 0)
+    /// The client object, and the highest number of its that was accepted. [MS1]
+    var instance: UInt64 = 0
+    var lastNumber: UInt64 = 0
+    var presenceTimeout = Duration.zero
+    var heartbeat = Duration.zero
+    var client = ""
+    var lastEnd: CloseNotice?
+    /// By channel index.
+    var memberships: [Int32: Membership] = [:]
+    /// States set before subscribing. [PR8]
+    var statesBefore: [ChannelID: [Name: String]] = [:]
+    /// Token buckets, by what they count.
+    var buckets: [BucketKey: Int32] = [:]
+    /// The channel last published to and its bucket, so that most publishes look nothing up.
+    var lastPublish: (name: Name, channel: Int32, generation: UInt32, bucket: Int32)?
+    var directsPending = 0
+    var packetsLost: UInt64 = 0
+}
+
+/// What a user's rate is counted for. [RT1]
+enum BucketKey: Hashable {
+    case messages(channel: Name)
+    case packets(channel: Name, topic: Name)
+    case direct
+    case requests
+}
+
+/// One session in one channel.
+struct Membership {
+    /// Handed on by a session that was replaced, and not yet subscribed again. [SE8]
+    var heldOver = false
+    var receivesMessages = false
+    var receivesPresence = false
+    var quiet = false
+    var states: [Name: String] = [:]
+    /// Topics published in: flow indexes. [ST3]
+    var publishing: [Name: Int32] = [:]
+    /// Topics listened to. [ST7]
+    var selections: [Name: Selection] = [:]
+
+    var features: [Feature] {
+        (receivesMessages ? [.messages] : []) + (receivesPresence ? [.presence] : [])
+    }
+}
+
+/// Whom a session wants to hear in a topic. [ST7]
+struct Selection {
+    var all = false
+    var listed: Set<Name> = []
+
+    func contains(_ user: Name) -> Bool { all || listed.contains(user) }
+}

@@ -1,0 +1,22 @@
+import RelayWire
+
+/// One publisher's stay in one topic. [ST3, ST6]
+struct Flow {
+    var handle: UInt32 = 0
+    var channel: Int32 = -1
+    var topic: Name?
+    var session: Int32 = -1
+    var meta = ""
+    var rank: UInt8 = 0
+    var lifetimeMilliseconds: UInt32 = 0
+    /// Sequence of the last accepted packet.
+    var sequence: UInt32 = 0
+    /// Sessions that get its packets, its own publisher perhaps among them.
+    var receivers: [Int32] = []
+    var bucket: Int32 = -1
+    /// Packets over the rate: in all, and those told of. [RT4]
+    var dropped: UInt64 = 0
+    var droppedTold: UInt64 = 0
+    /// Whether a notice was sent less than the interval ago.
+    var noticeIsHeld = false
+}
