@@ -22,6 +22,8 @@ public struct Configuration: Sendable, Hashable {
     public var statesPerUserMax = 32
     /// Channels that may exist at once. [CH8]
     public var channelsMax = 10_000
+    /// A message channel ends this long after its last subscriber and its last message. [CH2]
+    public var channelLinger = Duration.seconds(600)
     /// Links that may be open at once, logged in or not. [SE5]
     public var connectionsMax = 12_000
 

@@ -1,0 +1,122 @@
+import RelayWire
+
+// States, and questions about presence. [PR4, PR8]
+
+extension Hub {
+    mutating func setStates(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
+        let request = try decode(SetStatesRequest.self, body)
+        var changes: [Name: String] = [:]
+        for (key, value) in request.states.sorted(by: { $0.key < $1.key }) { changes[try Name(key)] = value }
+        let id = ChannelID(kind: request.kind, channel: request.channel)
+        let old = try states(of: session, in: id)
+        let new = old.merging(changes) { $1 }
+        try check(new)
+        let set = changes.filter { !isSame(old[$0.key], $0.value) }
+        if !set.isEmpty {
+            try store(new, of: session, in: id)
+            tellStates(session, id, set: set, removed: [])
+        }
+        answer(connection, EmptyAnswer(id: request.id))
+    }
+
+    mutating func removeStates(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
+        let request = try decode(RemoveStatesRequest.self, body)
+        let id = ChannelID(kind: request.kind, channel: request.channel)
+        var states = try states(of: session, in: id)
+        let removed = Set(request.keys ?? Array(states.keys)).filter { states[$0] != nil }.sorted()
+        if !removed.isEmpty {
+            for key in removed { states[key] = nil }
+            try store(states, of: session, in: id)
+            tellStates(session, id, set: [:], removed: removed)
+        }
+        answer(connection, EmptyAnswer(id: request.id))
+    }
+
+    mutating func getStates(_ body: UnsafeRawBufferPointer, _ connection: Int32) throws(WireError) {
+        let request = try decode(GetStatesRequest.self, body)
+        let id = ChannelID(kind: request.kind, channel: request.channel)
+        var found: [Name: String] = [:]
+        if let session = sessionsByUser[request.user] {
+            if let channel = channelsByID[id], let membership = sessions[session].memberships[channel] {
+                found = membership.states
+            } else if session == connections[connection].session {
+                found = sessions[session].statesBefore[id] ?? [:]
+            }
+        }
+        answer(connection, StatesAnswer(id: request.id, states: found.strings))
+    }
+
+    /// The states a session has in a channel, or has set before coming in.
+    private func states(of session: Int32, in id: ChannelID) throws(WireError) -> [Name: String] {
+        guard let channel = channelsByID[id], let membership = sessions[session].memberships[channel], !membership.heldOver else {
+            return sessions[session].statesBefore[id] ?? [:]
+        }
+        guard !membership.quiet else { throw WireError(.notPresent, "a quiet member has no states") }
+        return membership.states
+    }
+
+    private func check(_ states: [Name: String]) throws(WireError) {
+        guard states.count <= configuration.statesPerUserMax else {
+            throw WireError(
+                .limitReached, "at most \(configuration.statesPerUserMax) states per user and channel, not \(states.count)",
+                limit: configuration.statesPerUserMax, actual: states.count)
+        }
+        let bytes = states.reduce(0) { $0 + $1.key.text.utf8.count + $1.value.utf8.count }
+        guard bytes <= Limits.statesBytesMax else {
+            throw WireError(
+                .tooLarge, "states of a user in a channel have at most \(Limits.statesBytesMax) bytes, not \(bytes)",
+                limit: Limits.statesBytesMax, actual: bytes)
+        }
+    }
+
+    private mutating func store(_ states: [Name: String], of session: Int32, in id: ChannelID) throws(WireError) {
+        if let channel = channelsByID[id], let membership = sessions[session].memberships[channel], !membership.heldOver {
+            sessions[session].memberships[channel]!.states = states
+            return
+        }
+        let limit = configuration.limits.subscribedChannelsMax + configuration.limits.joinedChannelsMax
+        let count = sessions[session].statesBefore.count
+        guard sessions[session].statesBefore[id] != nil || count < limit else {
+            throw WireError(.limitReached, "at most \(limit) channels of a session hold states", limit: limit, actual: count + 1)
+        }
+        sessions[session].statesBefore[id] = states.isEmpty ? nil : states
+    }
+
+    private mutating func tellStates(_ session: Int32, _ id: ChannelID, set: [Name: String], removed: [Name]) {
+        guard let channel = channelsByID[id], let membership = sessions[session].memberships[channel], !membership.heldOver else { return }
+        statesChanged(session, channel, set: set, removed: removed)
+    }
+
+    // MARK: - Questions
+
+    mutating func who(_ body: UnsafeRawBufferPointer, _ connection: Int32) throws(WireError) {
+        let request = try decode(WhoRequest.self, body)
+        let limit = request.limit ?? Limits.membersPerPageMax
+        guard (1...Limits.membersPerPageMax).contains(limit) else {
+            throw WireError(
+                .badRequest, "field limit is within 1…\(Limits.membersPerPageMax), not \(limit)", limit: Limits.membersPerPageMax,
+                actual: max(0, limit))
+        }
+        guard let channel = channelsByID[ChannelID(kind: request.kind, channel: request.channel)] else {
+            return answer(connection, WhoAnswer(id: request.id, total: 0, members: [], next: nil))
+        }
+        let members = channels[channel].presence.members
+        var position = request.after.map { channels[channel].presence.position(of: $0) } ?? 0
+        if position < members.count, members[position].user == request.after { position += 1 }
+        let page = membersPage(channel, from: position, limit: limit)
+        let next = position + page.count < members.count ? page.last?.user : nil
+        answer(connection, WhoAnswer(id: request.id, total: members.count, members: page, next: next))
+    }
+
+    mutating func whereIs(_ body: UnsafeRawBufferPointer, _ connection: Int32) throws(WireError) {
+        let request = try decode(WhereRequest.self, body)
+        var found: [ChannelID] = []
+        if let session = sessionsByUser[request.user] {
+            found = sortedMemberships(session).filter { sessions[session].memberships[$0]!.quiet == false }.map { channels[$0].id! }
+        }
+        answer(connection, WhereAnswer(id: request.id, channels: found))
+    }
+}
+
+/// By bytes: `String ==` takes é and e+´ for one.
+private func isSame(_ left: String?, _ right: String) -> Bool { left.map { $0.utf8.elementsEqual(right.utf8) } ?? false }

@@ -1,0 +1,87 @@
+import RelayWire
+
+/// How a stay in a channel ended. [PR5]
+enum PresenceEnd: Hashable { case leave, timeout }
+
+/// Who is seen in a channel, and in interval mode what its receivers have not been told yet. [PR1, PR6, PR7]
+struct PresenceBook {
+    struct Entry {
+        var user: Name
+        var session: Int32
+    }
+
+    /// Members in the order of their ids.
+    private(set) var members: [Entry] = []
+    var isInterval = false
+    var pending: [Name: PendingChange] = [:]
+
+    mutating func insert(_ user: Name, _ session: Int32) {
+        members.insert(Entry(user: user, session: session), at: position(of: user))
+    }
+
+    mutating func remove(_ user: Name) {
+        let index = position(of: user)
+        precondition(index < members.count && members[index].user == user, "\(user) leaves without being there")
+        members.remove(at: index)
+    }
+
+    /// The first member at or behind `user`.
+    func position(of user: Name) -> Int {
+        var low = 0
+        var high = members.count
+        while low < high {
+            let middle = (low + high) / 2
+            if members[middle].user < user { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}
+
+/// What receivers in interval mode will be told of one user. [PR6, PR7]
+struct PendingChange {
+    /// Whether the user is in the receivers' picture.
+    let wasTold: Bool
+    private var isHere: Bool
+    private var end: (end: PresenceEnd, at: Instant, states: [Name: String])?
+    private var isChanged = false
+
+    enum Telling: Equatable { case nothing, later, joined, changed, ended(PresenceEnd), endedAndJoined(PresenceEnd) }
+
+    /// Of a user whose picture is right so far.
+    init(wasTold: Bool) {
+        self.wasTold = wasTold
+        isHere = wasTold
+    }
+
+    mutating func join(states: [Name: String], at now: Instant, window: Duration) {
+        isHere = true
+        guard let end, now - end.at < window else { return }
+        self.end = nil
+        if !isSame(end.states, states) { isChanged = true }
+    }
+
+    mutating func leave(_ how: PresenceEnd, states: [Name: String], at now: Instant) {
+        isHere = false
+        if wasTold, end == nil { end = (how, now, states) }
+    }
+
+    mutating func statesChanged() { isChanged = true }
+
+    /// What to tell now. A leave that a join may still cancel is told later, unless this is the last chance.
+    func telling(at now: Instant, window: Duration, isLast: Bool) -> Telling {
+        if let end {
+            if isHere { return .endedAndJoined(end.end) }
+            return !isLast && now - end.at < window ? .later : .ended(end.end)
+        }
+        switch (wasTold, isHere) {
+        case (false, true): return .joined
+        case (true, true): return isChanged ? .changed : .nothing
+        case (_, false): return .nothing
+        }
+    }
+}
+
+/// By bytes: `String ==` takes é and e+´ for one.
+private func isSame(_ left: [Name: String], _ right: [Name: String]) -> Bool {
+    left.count == right.count && left.allSatisfy { key, value in right[key].map { $0.utf8.elementsEqual(value.utf8) } ?? false }
+}
