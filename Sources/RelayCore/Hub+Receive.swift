@@ -110,26 +110,13 @@ extension Hub {
         case .pong: return
         case .login where session >= 0:
             return refuse(connection, WireError(.alreadyLoggedIn, "this connection is logged in already"), id: requestID(body))
-        case .login: return request(head, body, connection) { hub, body in try hub.login(body, connection) }
-        case _ where session < 0:
-            return refuse(connection, WireError(.loginRequired, "\(type.name) before login"), id: nil)
+        case _ where session < 0 && type != .login:
+            return refuse(connection, WireError(.loginRequired, "\(type.name) before login"))
         case .directReceived: return directReceived(flags: head.flags, body, connection)
-        case .logout: return request(head, body, connection) { hub, body in try hub.logout(body, session, connection) }
-        case .subscribe: return request(head, body, connection) { hub, body in try hub.subscribe(body, session, connection) }
-        case .unsubscribe: return request(head, body, connection) { hub, body in try hub.leaveChannel(.message, body, session, connection) }
-        case .join: return request(head, body, connection) { hub, body in try hub.join(body, session, connection) }
-        case .leave: return request(head, body, connection) { hub, body in try hub.leaveChannel(.stream, body, session, connection) }
-        case .joinTopic: return request(head, body, connection) { hub, body in try hub.joinTopic(body, session, connection) }
-        case .leaveTopic: return request(head, body, connection) { hub, body in try hub.leaveTopic(body, session, connection) }
-        case .subscribeTopic: return request(head, body, connection) { hub, body in try hub.subscribeTopic(body, session, connection) }
-        case .unsubscribeTopic: return request(head, body, connection) { hub, body in try hub.unsubscribeTopic(body, session, connection) }
-        case .subscribedUsers: return request(head, body, connection) { hub, body in try hub.subscribedUsers(body, session, connection) }
-        case .who: return request(head, body, connection) { hub, body in try hub.who(body, connection) }
-        case .whereIs: return request(head, body, connection) { hub, body in try hub.whereIs(body, connection) }
-        case .setStates: return request(head, body, connection) { hub, body in try hub.setStates(body, session, connection) }
-        case .removeStates: return request(head, body, connection) { hub, body in try hub.removeStates(body, session, connection) }
-        case .getStates: return request(head, body, connection) { hub, body in try hub.getStates(body, connection) }
         case .publish, .publishPacket, .direct: preconditionFailure("\(type.name) without a session got here")
+        case .login, .logout, .subscribe, .unsubscribe, .join, .leave, .joinTopic, .leaveTopic, .subscribeTopic, .unsubscribeTopic,
+            .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates:
+            return handleRequest(type, head, body, session, connection)
         case .welcome, .answer, .error, .closing, .restored, .deliver, .packet, .directDeliver, .accepted, .confirmed, .userNamed,
             .flowOpened, .flowClosed, .lost, .packetsDropped, .presence, .topics:
             return handleUnknown(head, connection)
@@ -141,16 +128,33 @@ extension Hub {
         refuse(connection, WireError(code, "no client sends a frame of type 0x\(String(head.type, radix: 16))"), id: nil)
     }
 
-    /// A frame with a JSON body: flags, rate, and the refusal if its handler throws.
-    private mutating func request(
-        _ head: FrameHead, _ body: UnsafeRawBufferPointer, _ connection: Int32,
-        _ handler: (inout Hub, UnsafeRawBufferPointer) throws(WireError) -> Void
+    /// A frame with a JSON body: flags, rate, its handler, and the refusal if that throws.
+    private mutating func handleRequest(
+        _ type: FrameType, _ head: FrameHead, _ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32
     ) {
         do throws(WireError) {
             guard head.flags == 0 else { throw WireError(.badRequest, "the flags of a JSON frame are 0") }
-            if connections[connection].session >= 0 { try spendRequest(connection) }
+            if session >= 0 { try spendRequest(connection) }
             guard connections[connection].isOpen else { return }
-            try handler(&self, body)
+            switch type {
+            case .login: try login(body, connection)
+            case .logout: try logout(body, session, connection)
+            case .subscribe: try subscribe(body, session, connection)
+            case .unsubscribe: try leaveChannel(.message, body, session, connection)
+            case .join: try join(body, session, connection)
+            case .leave: try leaveChannel(.stream, body, session, connection)
+            case .joinTopic: try joinTopic(body, session, connection)
+            case .leaveTopic: try leaveTopic(body, session, connection)
+            case .subscribeTopic: try subscribeTopic(body, session, connection)
+            case .unsubscribeTopic: try unsubscribeTopic(body, session, connection)
+            case .subscribedUsers: try subscribedUsers(body, session, connection)
+            case .who: try who(body, connection)
+            case .whereIs: try whereIs(body, connection)
+            case .setStates: try setStates(body, session, connection)
+            case .removeStates: try removeStates(body, session, connection)
+            case .getStates: try getStates(body, connection)
+            default: preconditionFailure("\(type.name) is no request")
+            }
         } catch {
             refuse(connection, error, id: requestID(body))
         }

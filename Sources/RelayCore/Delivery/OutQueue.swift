@@ -134,7 +134,7 @@ struct OutQueue {
     }
 
     /// For the end of the hub: gives the ring back and nothing else.
-    mutating func releaseRing() { releaseMemory() }
+    func releaseRing() { ring?.deallocate() }
 
     private mutating func releaseMemory() {
         ring?.deallocate()

@@ -1,0 +1,42 @@
+import RelayWire
+
+extension Hub {
+    /// Counts everything, for operators and for tests that nothing is left behind. Costs a walk over all of it.
+    public mutating func census() -> Census {
+        var census = Census()
+        census.start = start
+        census.connections = openConnections
+        census.users = sessionsByUser.count
+        census.deadlines = deadlines.count
+        census.queueMemoryBytes = chunks.liveBytes
+        census.counters = counters
+        for user in sessionsByUser.keys.sorted() {
+            let session = sessionsByUser[user]!
+            switch sessions[session].state {
+            case .vacant, .lingering: continue
+            case .present: census.sessionsPresent += 1
+            case .away: census.sessionsAway += 1
+            }
+            census.sessions.append(sessionCensus(session))
+        }
+        for id in channelsByID.keys.sorted() {
+            let channel = channels[channelsByID[id]!]
+            census.channels.append(
+                Census.Channel(
+                    kind: id.kind.rawValue, name: id.channel.text, subscribers: channel.inside.count,
+                    members: channel.presence.members.count, topics: channel.topics.count,
+                    flows: channel.topics.values.reduce(0) { $0 + $1.count }, head: channel.head))
+        }
+        return census
+    }
+
+    private mutating func sessionCensus(_ session: Int32) -> Census.Session {
+        let connection = links[Int(session)]
+        let kinds = sessions[session].memberships.keys.map { channels[$0].id!.kind }
+        return Census.Session(
+            user: sessions[session].user!.text, peer: connection >= 0 ? connections[connection].peer : "", client: sessions[session].client,
+            away: connection < 0, messageChannels: kinds.count { $0 == .message }, streamChannels: kinds.count { $0 == .stream },
+            queuedBytes: connection >= 0 ? queues[connection].bytes : 0, queuedPacketBytes: connection >= 0 ? queues[connection].packetBytes : 0,
+            pinnedBytes: connection >= 0 ? memoryHeld(by: connection).shared : 0, packetsLost: sessions[session].packetsLost)
+    }
+}

@@ -1,0 +1,116 @@
+import RelayWire
+
+/// A direct message that its receiver has not acknowledged yet. [DM3]
+struct PendingDirect {
+    var delivery: UInt64
+    var number: UInt64
+    /// Sessions.
+    var sender: Int32
+    var receiver: Int32
+    /// The client object that sent it: another one has other numbers.
+    var instance: UInt64
+}
+
+// Messages from one user to another. [DM1–DM5]
+
+extension Hub {
+    mutating func direct(flags: UInt8, _ body: UnsafeRawBufferPointer, session: Int32, _ connection: Int32) {
+        let number = Self.publishNumber(body)
+        do throws(WireError) {
+            let frame = try DirectFrame(flags: flags, body: body)
+            try checkNumber(frame.number, session)
+            try checkContent(frame.payload, frame.customType, flags: frame.flags)
+            let user = try Name(bytes: frame.user)
+            guard sessions[session].directsPending < configuration.directPendingMax else {
+                throw WireError(
+                    .limitReached, "at most \(configuration.directPendingMax) direct messages wait for confirmation",
+                    limit: configuration.directPendingMax, actual: sessions[session].directsPending + 1)
+            }
+            let rate = configuration.limits.directMessagesPerSecond
+            if let wait = try spend(bucket(.direct, of: session), rate: rate, capacity: rate, connection, "direct messages") {
+                throw .overRate("direct messages", rate: rate, wait: wait)
+            }
+            guard connections[connection].isOpen else { return }
+            guard let receiver = sessionsByUser[user], links[Int(receiver)] >= 0 else {
+                throw WireError(.userOffline, "user \(user) has no connection")
+            }
+            accept(frame, from: session, to: receiver)
+        } catch {
+            refuse(connection, error, number: number)
+        }
+    }
+
+    private mutating func accept(_ frame: DirectFrame, from session: Int32, to receiver: Int32) {
+        lastDelivery += 1
+        sessions[session].lastNumber = frame.number
+        sessions[session].directsPending += 1
+        counters.directAccepted += 1
+        directs.append(
+            PendingDirect(
+                delivery: lastDelivery, number: frame.number, sender: session, receiver: receiver, instance: sessions[session].instance))
+        deadlines.set(.direct(delivery: lastDelivery), at: now.instant + configuration.directTimeout)
+
+        let delivery = lastDelivery
+        let wall = now.wallMilliseconds
+        let sender = sessions[session].user!.text.utf8
+        let hasType = frame.flags.contains(.customType)
+        let head = FrameHead(
+            type: FrameType.directDeliver.rawValue, flags: frame.flags.rawValue,
+            bodyBytes: 16 + 1 + sender.count + (hasType ? 1 + frame.customType.count : 0) + frame.payload.count)
+        enqueuePrivate(links[Int(receiver)], head: head) { writer in
+            writer.integer(delivery)
+            writer.integer(wall)
+            writer.integer(UInt8(sender.count))
+            for byte in sender { writer.integer(byte) }
+            if hasType { writer.shortBytes(frame.customType) }
+            writer.bytes(frame.payload)
+        }
+    }
+
+    mutating func directReceived(flags: UInt8, _ body: UnsafeRawBufferPointer, _ connection: Int32) {
+        var reader = ByteReader(body)
+        guard flags == 0, let delivery = reader.integer(UInt64.self), reader.rest.isEmpty else {
+            return refuse(connection, WireError(.badRequest, "directReceived has no flags and a body of 8 bytes"))
+        }
+        guard let index = directIndex(delivery), directs[index].receiver == connections[connection].session else { return }
+        let direct = directs.remove(at: index)
+        counters.directConfirmed += 1
+        settle(direct) { hub, connection in
+            hub.enqueuePrivate(connection, head: FrameHead(type: FrameType.confirmed.rawValue, bodyBytes: 8)) { $0.integer(direct.number) }
+        }
+    }
+
+    mutating func directDeadline(_ delivery: UInt64) {
+        guard let index = directIndex(delivery) else { return }
+        fail(directs.remove(at: index), "not acknowledged within \(configuration.directTimeout)")
+    }
+
+    /// The receiver's connection ends: what it has not acknowledged may have arrived or not.
+    mutating func failDirects(to receiver: Int32) {
+        guard directs.contains(where: { $0.receiver == receiver }) else { return }
+        let failed = directs.filter { $0.receiver == receiver }
+        directs.removeAll { $0.receiver == receiver }
+        for direct in failed { fail(direct, "the receiver's connection ended before it was acknowledged") }
+    }
+
+    private mutating func fail(_ direct: PendingDirect, _ text: String) {
+        settle(direct) { hub, connection in hub.refuse(connection, WireError(.unconfirmed, text), number: direct.number) }
+    }
+
+    /// Tells the sender, if the client that sent it is there.
+    private mutating func settle(_ direct: PendingDirect, _ tell: (inout Hub, Int32) -> Void) {
+        sessions[direct.sender].directsPending -= 1
+        let connection = links[Int(direct.sender)]
+        if connection >= 0, sessions[direct.sender].instance == direct.instance { tell(&self, connection) }
+    }
+
+    private func directIndex(_ delivery: UInt64) -> Int? {
+        var low = 0
+        var high = directs.count
+        while low < high {
+            let middle = (low + high) / 2
+            if directs[middle].delivery < delivery { low = middle + 1 } else { high = middle }
+        }
+        return low < directs.count && directs[low].delivery == delivery ? low : nil
+    }
+}

@@ -1,0 +1,82 @@
+import RelayWire
+
+// Packets: counted, numbered, delivered. [ST5, ST6, RT4]
+
+extension Hub {
+    mutating func publishPacket(flags: UInt8, _ body: UnsafeRawBufferPointer, session: Int32, _ connection: Int32) {
+        var handle: UInt32?
+        do throws(WireError) {
+            let frame = try PublishPacketFrame(flags: flags, body: body)
+            handle = frame.flow
+            guard let flow = flowsByHandle[frame.flow], flows[flow].session == session else {
+                throw WireError(.unknownFlow, "flow \(frame.flow) is not one of this session")
+            }
+            let limit = configuration.limits.packetBytesMax
+            guard frame.payload.count <= limit else {
+                throw WireError(
+                    .tooLarge, "a packet has at most \(limit) bytes, not \(frame.payload.count)", limit: limit, actual: frame.payload.count)
+            }
+            if frame.flags.contains(.text), !isValidUTF8(frame.payload) {
+                throw WireError(.badText, "the payload is flagged as text and is not well-formed UTF-8")
+            }
+            guard flows[flow].sequence < .max else { throw WireError(.limitReached, "the flow has used up its sequences: join the topic anew") }
+            let rate = configuration.limits.packetsPerSecond
+            if try spend(flows[flow].bucket, rate: rate, capacity: rate, connection, "packets") != nil { return drop(flow, connection) }
+            guard connections[connection].isOpen else { return }
+            accept(frame, flow, session)
+        } catch {
+            refuse(connection, error, flow: handle)
+        }
+    }
+
+    @inline(__always)
+    private mutating func accept(_ frame: PublishPacketFrame, _ flow: Int32, _ session: Int32) {
+        flows[flow].sequence += 1
+        counters.packetsAccepted += 1
+        let sequence = flows[flow].sequence
+        let flags = frame.flags.intersection(PacketFrame.flagsAllowed)
+        let hasSlot = flags.contains(.slot)
+        let hasTime = flags.contains(.senderTime)
+        let head = FrameHead(
+            type: FrameType.packet.rawValue, flags: flags.rawValue,
+            bodyBytes: 8 + (hasSlot ? 4 : 0) + (hasTime ? 4 : 0) + frame.payload.count)
+        enqueueShared(
+            room: channels[flows[flow].channel].room, head: head, kind: .packets, to: flows[flow].receivers,
+            except: frame.flags.contains(.echo) ? -1 : session, expiresAt: milliseconds &+ flows[flow].lifetimeMilliseconds
+        ) { writer in
+            writer.integer(frame.flow)
+            writer.integer(sequence)
+            if hasSlot { writer.integer(frame.slot) }
+            if hasTime { writer.integer(frame.senderTime) }
+            writer.bytes(frame.payload)
+        }
+    }
+
+    /// Over the rate: counted, and told at most once an interval. [RT4]
+    private mutating func drop(_ flow: Int32, _ connection: Int32) {
+        counters.packetsDroppedRate += 1
+        flows[flow].dropped += 1
+        if !flows[flow].noticeIsHeld { tellDropped(flow) }
+    }
+
+    mutating func droppedNoticeDeadline(_ flow: Int32) {
+        flows[flow].noticeIsHeld = false
+        if flows[flow].dropped > flows[flow].droppedTold { tellDropped(flow) }
+    }
+
+    private mutating func tellDropped(_ flow: Int32) {
+        sendDropped(flow)
+        flows[flow].noticeIsHeld = true
+        deadlines.set(.droppedNotice(flow: flows[flow].handle), at: now.instant + configuration.droppedNoticeInterval)
+    }
+
+    /// Without a connection nothing is told and nothing counts as told.
+    mutating func sendDropped(_ flow: Int32) {
+        let connection = links[Int(flows[flow].session)]
+        guard connection >= 0, flows[flow].dropped > flows[flow].droppedTold else { return }
+        let notice = PacketsDropped(
+            flow: flows[flow].handle, dropped: flows[flow].dropped - flows[flow].droppedTold, total: flows[flow].dropped)
+        flows[flow].droppedTold = flows[flow].dropped
+        enqueueJSON(connection, .packetsDropped, notice)
+    }
+}

@@ -1,0 +1,217 @@
+import RelayWire
+
+// Topics: publishing in them, listening to them, flows. [ST1–ST12]
+
+extension Hub {
+    // MARK: - Publishing
+
+    mutating func joinTopic(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
+        let request = try decode(JoinTopicRequest.self, body)
+        let channel = try inside(ChannelID(kind: .stream, channel: request.channel), session)
+        let meta = request.meta ?? ""
+        guard meta.utf8.count <= Limits.topicMetaBytesMax else {
+            throw WireError(
+                .tooLarge, "field meta has at most \(Limits.topicMetaBytesMax) bytes, not \(meta.utf8.count)",
+                limit: Limits.topicMetaBytesMax, actual: meta.utf8.count)
+        }
+        let lifetime = request.lifetimeMs ?? Int(configuration.packetLifetime.milliseconds)
+        let allowed = Limits.packetLifetimeMilliseconds
+        guard allowed.contains(lifetime) else {
+            throw WireError(
+                .badRequest, "field lifetimeMs is within \(allowed.lowerBound)…\(allowed.upperBound), not \(lifetime)",
+                limit: lifetime < allowed.lowerBound ? allowed.lowerBound : allowed.upperBound, actual: max(0, lifetime))
+        }
+        let membership = sessions[session].memberships[channel]!
+        guard !membership.quiet else { throw WireError(.notPresent, "a quiet member does not publish in topics") }
+        if let flow = membership.publishing[request.topic] {
+            return answer(connection, JoinTopicAnswer(id: request.id, flow: flows[flow].handle, next: flows[flow].sequence &+ 1))
+        }
+        let limit = configuration.limits.publishedTopicsMax
+        guard membership.publishing.count < limit else {
+            throw WireError(
+                .limitReached, "at most \(limit) topics per user and channel", limit: limit, actual: membership.publishing.count + 1)
+        }
+        let flow = openFlow(
+            session, channel, request.topic, meta: meta, rank: (request.priority ?? .normal).rank, lifetime: UInt32(lifetime))
+        answer(connection, JoinTopicAnswer(id: request.id, flow: flows[flow].handle, next: 1))
+    }
+
+    private mutating func openFlow(
+        _ session: Int32, _ channel: Int32, _ topic: Name, meta: String, rank: UInt8, lifetime: UInt32
+    ) -> Int32 {
+        let user = sessions[session].user!
+        var made = Flow(
+            handle: makeHandle(), channel: channel, topic: topic, session: session, meta: meta, rank: rank, lifetimeMilliseconds: lifetime)
+        made.bucket = bucket(.packets(channel: channels[channel].id!.channel, topic: topic), of: session)
+        made.receivers = channels[channel].topicReceivers.filter {
+            sessions[$0].memberships[channel]!.selections[topic]?.contains(user) ?? false
+        }
+        let flow = flows.insert(made)
+        flowsByHandle[made.handle] = flow
+        sessions[session].memberships[channel]!.publishing[topic] = flow
+        channels[channel].topics[topic, default: []].append(flow)
+
+        tellTopics(.publisherJoined, flow)
+        enqueueJSON(room: channels[channel].room, .flowOpened, flowOpened(flow), to: made.receivers)
+        return flow
+    }
+
+    mutating func leaveTopic(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
+        let request = try decode(TopicRequest.self, body)
+        let channel = try inside(ChannelID(kind: .stream, channel: request.channel), session)
+        guard let flow = sessions[session].memberships[channel]!.publishing[request.topic] else {
+            throw WireError(.topicNotJoined, "topic \(request.topic) is not joined")
+        }
+        let reply = LeaveTopicAnswer(id: request.id, flow: flows[flow].handle, last: flows[flow].sequence)
+        closeFlow(flow)
+        answer(connection, reply)
+    }
+
+    /// All flows of a session in a channel end.
+    mutating func closeFlows(of session: Int32, in channel: Int32) {
+        guard let publishing = sessions[session].memberships[channel]?.publishing else { return }
+        for topic in publishing.keys.sorted() { closeFlow(publishing[topic]!) }
+    }
+
+    private mutating func closeFlow(_ flow: Int32) {
+        sendDropped(flow)
+        let channel = flows[flow].channel
+        let topic = flows[flow].topic!
+        let session = flows[flow].session
+        enqueueJSON(
+            room: channels[channel].room, .flowClosed, FlowClosed(flow: flows[flow].handle, last: flows[flow].sequence),
+            to: flows[flow].receivers)
+        sessions[session].memberships[channel]!.publishing[topic] = nil
+        channels[channel].topics[topic]!.removeFirst(of: flow)
+        if channels[channel].topics[topic]!.isEmpty { channels[channel].topics[topic] = nil }
+        tellTopics(.publisherLeft, flow)
+        flowsByHandle[flows[flow].handle] = nil
+        flows.remove(flow)
+    }
+
+    // MARK: - Listening
+
+    mutating func subscribeTopic(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
+        let request = try decode(TopicUsersRequest.self, body)
+        let channel = try inside(ChannelID(kind: .stream, channel: request.channel), session)
+        let membership = sessions[session].memberships[channel]!
+        let limit = configuration.limits.subscribedTopicsMax
+        guard membership.selections[request.topic] != nil || membership.selections.count < limit else {
+            throw WireError(
+                .limitReached, "at most \(limit) subscribed topics per channel", limit: limit, actual: membership.selections.count + 1)
+        }
+        var selection = membership.selections[request.topic] ?? Selection()
+        var reply = TopicUsersAnswer(id: request.id, all: false)
+        if let users = request.users {
+            for user in users {
+                guard let name = try? Name(user) else {
+                    reply.failed.append(.init(user: user, code: .badName))
+                    continue
+                }
+                if selection.listed.contains(name) || selection.listed.count < Limits.listedUsersMax {
+                    selection.listed.insert(name)
+                    reply.succeeded.append(user)
+                } else {
+                    reply.failed.append(.init(user: user, code: .limitReached))
+                }
+            }
+        } else {
+            selection.all = true
+        }
+        reply.all = selection.all
+        select(selection, request.topic, session, channel)
+        answer(connection, reply)
+    }
+
+    mutating func unsubscribeTopic(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
+        let request = try decode(TopicUsersRequest.self, body)
+        let channel = try inside(ChannelID(kind: .stream, channel: request.channel), session)
+        var selection = sessions[session].memberships[channel]!.selections[request.topic] ?? Selection()
+        var reply = TopicUsersAnswer(id: request.id, all: false)
+        if let users = request.users {
+            for user in users {
+                if let name = try? Name(user), selection.listed.remove(name) != nil {
+                    reply.succeeded.append(user)
+                } else {
+                    reply.failed.append(.init(user: user, code: .notSubscribed))
+                }
+            }
+        } else {
+            selection = Selection()
+        }
+        reply.all = selection.all
+        select(selection, request.topic, session, channel)
+        answer(connection, reply)
+    }
+
+    mutating func subscribedUsers(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
+        let request = try decode(TopicRequest.self, body)
+        let channel = try inside(ChannelID(kind: .stream, channel: request.channel), session)
+        let selection = sessions[session].memberships[channel]!.selections[request.topic] ?? Selection()
+        var users = Array(selection.listed)
+        if selection.all { users = (channels[channel].topics[request.topic] ?? []).map { sessions[flows[$0].session].user! } }
+        answer(connection, SubscribedUsersAnswer(id: request.id, all: selection.all, users: users.sorted()))
+    }
+
+    /// Makes a selection hold for the flows that are open; those that come into it are told. [ST9]
+    private mutating func select(_ selection: Selection, _ topic: Name, _ session: Int32, _ channel: Int32) {
+        let isEmpty = !selection.all && selection.listed.isEmpty
+        sessions[session].memberships[channel]!.selections[topic] = isEmpty ? nil : selection
+        for flow in channels[channel].topics[topic] ?? [] {
+            let isWanted = selection.contains(sessions[flows[flow].session].user!)
+            let isReceiving = flows[flow].receivers.contains(session)
+            if isWanted, !isReceiving {
+                flows[flow].receivers.append(session)
+                if links[Int(session)] >= 0 { sendFlowOpened(flow, to: links[Int(session)]) }
+            } else if !isWanted, isReceiving {
+                flows[flow].receivers.removeFirst(of: session)
+            }
+        }
+    }
+
+    mutating func removeSelections(of session: Int32, in channel: Int32) {
+        guard let selections = sessions[session].memberships[channel]?.selections else { return }
+        for topic in selections.keys.sorted() { select(Selection(), topic, session, channel) }
+    }
+
+    // MARK: - Telling
+
+    private func flowOpened(_ flow: Int32) -> FlowOpened {
+        FlowOpened(
+            flow: flows[flow].handle, channel: channels[flows[flow].channel].handle, topic: flows[flow].topic!,
+            user: sessions[flows[flow].session].user!, meta: flows[flow].meta, next: flows[flow].sequence &+ 1)
+    }
+
+    mutating func sendFlowOpened(_ flow: Int32, to connection: Int32) { enqueueJSON(connection, .flowOpened, flowOpened(flow)) }
+
+    private func publisher(_ flow: Int32) -> TopicPublisher {
+        TopicPublisher(topic: flows[flow].topic!, user: sessions[flows[flow].session].user!, meta: flows[flow].meta)
+    }
+
+    private mutating func tellTopics(_ kind: TopicsEvent.Kind, _ flow: Int32) {
+        let channel = flows[flow].channel
+        let event = TopicsEvent(channel: channels[channel].handle, event: kind, publishers: [publisher(flow)])
+        enqueueJSON(room: channels[channel].room, .topics, event, to: channels[channel].topicReceivers)
+    }
+
+    /// Every publisher of a channel, over as many frames as it takes. [ST11]
+    mutating func sendTopicsSnapshot(_ channel: Int32, to connection: Int32) {
+        var event = TopicsEvent(channel: channels[channel].handle, event: .snapshot, publishers: [])
+        var bytes = 0
+        for topic in channels[channel].topics.keys.sorted() {
+            for flow in channels[channel].topics[topic]! {
+                let publisher = publisher(flow)
+                let size = 48 + publisher.topic.text.utf8.count + publisher.user.text.utf8.count + publisher.meta.utf8.count
+                if bytes + size > Limits.jsonPageBytes {
+                    event.more = true
+                    enqueueJSON(connection, .topics, event)
+                    event = TopicsEvent(channel: channels[channel].handle, event: .snapshot, publishers: [])
+                    bytes = 0
+                }
+                event.publishers.append(publisher)
+                bytes += size
+            }
+        }
+        enqueueJSON(connection, .topics, event)
+    }
+}
