@@ -50,9 +50,9 @@ extension Hub {
 
     private mutating func keepOnlyFrameInFlight(_ connection: Int32) {
         guard !queues[connection].isEmpty else { return }
+        var discarded = queuedPacketFrames(connection)
         let first = queues[connection][0]
         let boundary = queues[connection].headBoundary
-        var discarded = queuedPacketFrames(connection)
         let (segments, _) = queues[connection].removeAll()
         if boundary < first.start {
             _ = copyFrame(
