@@ -306,6 +306,7 @@ SHAPES = {
     "error": "id?:u32 number?:u53 flow?:u32 code:u32 name:text text:text limit?:u53 actual?:u53 "
              "retryAfterMs?:u53",
     "closing": "code:u32 name:text text:text",
+    "answer": "id:u32",
     "restored": CHANNEL_SHAPE,
     "flowOpened": "flow:u32 channel:u32 topic:name user:name meta?:text next:u32",
     "flowClosed": "flow:u32 last:u32",
@@ -625,7 +626,7 @@ class Checker:
         self.closed = False
         self.requests = deque()
         self.publishes = OrderedDict()
-        self.directs = {}
+        self.directs, self.earlier_directs = {}, set()
         self.pings = deque()
         self.raw = deque()
         self.oddities = []
@@ -691,6 +692,7 @@ class Checker:
         self.restoring = True
         if self.previous:
             self.own_flows = dict(self.previous.own_flows)
+            self.earlier_directs = set(self.previous.directs) | self.previous.earlier_directs
 
     def on_restored(self, event):
         """SE9: after a resuming welcome, per channel in order of name."""
@@ -722,9 +724,9 @@ class Checker:
 
     @staticmethod
     def must_be_complete(channel):
-        """SE9: the snapshots of one channel come before the next channel."""
-        if channel.snapshot_wanted or (channel.kind == "stream" and channel.topics_state != "told"):
-            raise Violation("SE9", f"the snapshots of {channel.name} did not follow its restored")
+        """CH4, SE9: the snapshots of a channel follow its answer or `restored`, before the next one."""
+        if channel.snapshot_wanted or (channel.kind == "stream" and channel.topics_state in ("wanted", "more")):
+            raise Violation("CH4", f"the snapshots did not follow the entry into {channel.kind} {channel.name}")
 
     def on_closing(self, event):
         """ER2, ER3."""
@@ -792,6 +794,8 @@ class Checker:
     def on_answer(self, event):
         """JS5 and the rules of each request."""
         request = self.next_request(event, "answer")
+        for channel in self.channels.values():
+            self.must_be_complete(channel)
         if request.kind == "login":
             raise Violation("SE6", "login answered by answer")
         must_have_shape("answer " + request.kind, event.fields)
@@ -809,8 +813,10 @@ class Checker:
         self.check_since(event, asked.get("since"))
 
     def answer_join(self, event, asked):
-        """CH4."""
+        """CH4; who is quiet publishes no topics (CH3)."""
         self.check_entry(event, asked, "stream", ("presence",))
+        if event["quiet"]:
+            self.end_own_flows(asked["channel"])
 
     def check_entry(self, event, asked, kind, known):
         """CH4: the answer repeats what was asked for."""
@@ -888,7 +894,11 @@ class Checker:
     def answer_leave(self, event, asked):
         """CH9, ST12."""
         self.exit("stream", asked["channel"])
-        for flow in [f for f in self.own_flows.values() if f.channel == asked["channel"]]:
+        self.end_own_flows(asked["channel"])
+
+    def end_own_flows(self, channel):
+        """All topics of a channel are left."""
+        for flow in [f for f in self.own_flows.values() if f.channel == channel]:
             self.ended_flows[flow.flow] = self.own_flows.pop(flow.flow)
 
     def exit(self, kind, name):
@@ -1026,6 +1036,8 @@ class Checker:
         """MS3, DM3, DM4: an `error` with `number`."""
         number = event["number"]
         pending = self.publishes.pop(number, None) or self.directs.pop(number, None)
+        if pending is None and number in self.earlier_directs:
+            return
         if pending is None:
             raise Violation("ER1", f"{event} for no number of ours")
         if pending in self.raw:
@@ -1065,6 +1077,8 @@ class Checker:
     def on_userNamed(self, event):
         """MS5: a handle names one user."""
         must_be_name(event["user"], "userNamed")
+        if (event["handle"] == self.handle) != (event["user"] == self.identity.user):
+            raise Violation("MS5", f"{event}, but we are {self.handle}, {self.identity.user}")
         known = self.names.setdefault(event["handle"], event["user"])
         if known != event["user"]:
             raise Violation("MS5", f"handle {event['handle']} is {known} and {event['user']}")
@@ -1080,6 +1094,8 @@ class Checker:
     def on_confirmed(self, event):
         """DM3."""
         pending = self.directs.pop(event["number"], None)
+        if pending is None and event["number"] in self.earlier_directs:
+            return  # sent on an earlier connection of this session
         if pending is None:
             raise Violation("DM3", f"{event} for no direct of ours")
         pending.reply.succeed(event)

@@ -89,7 +89,6 @@ struct PendingChange {
     }
 }
 
-/// By bytes: `String ==` takes é and e+´ for one.
 private func isSame(_ left: [Name: String], _ right: [Name: String]) -> Bool {
-    left.count == right.count && left.allSatisfy { key, value in right[key].map { $0.utf8.elementsEqual(value.utf8) } ?? false }
+    left.count == right.count && left.allSatisfy { isSameText(right[$0.key], $0.value) }
 }

@@ -49,7 +49,7 @@ package struct Simulation: ~Copyable {
     private static func configuration(_ random: inout SeededGenerator) -> Configuration {
         var configuration = Configuration()
         configuration.packetBacklogBytesMax = Int.random(in: 500...6000, using: &random)
-        configuration.reliableBacklogBytesHard = Int.random(in: 20_000...80_000, using: &random)
+        configuration.reliableBacklogBytesHard = Int.random(in: 4_000...40_000, using: &random)
         configuration.reliableBacklogBytesSoft = configuration.reliableBacklogBytesHard / 4
         configuration.chunkBytesMin = 512
         configuration.chunkBytesMax = 4096
