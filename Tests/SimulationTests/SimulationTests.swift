@@ -16,7 +16,7 @@ import Testing
         var total = Simulation.Tally()
         let seeds = Self.seeds
         for seed in seeds {
-            var simulation = Simulation(seed: seed)
+            let simulation = Simulation(seed: seed)
             try simulation.run(steps: 1500)
             // The pool has as many threads as the machine has cores: others want theirs.
             await Task.yield()
