@@ -37,7 +37,7 @@ let package = Package(
         module("RelayClient", ["RelayClientCore", "RelayIO", "RelayWire"]),
         module("RelayTestKit", ["RelayCore", "RelayClientCore", "RelayWire"]),
         .executableTarget(
-            name: "boardrelay", dependencies: ["RelayServer", "RelayClient", "RelayBoard", "RelayIO", "RelayWire"],
+            name: "boardrelay", dependencies: ["RelayServer", "RelayClient", "RelayBoard", "RelayCore", "RelayIO", "RelayWire"],
             swiftSettings: strict),
 
         tests("RelayWireTests", ["RelayWire"]),

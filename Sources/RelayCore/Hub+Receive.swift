@@ -107,7 +107,7 @@ extension Hub {
         case .publish where session >= 0: return publish(flags: head.flags, body, session: session, connection)
         case .direct where session >= 0: return direct(flags: head.flags, body, session: session, connection)
         case .ping: return ping(head, body, connection)
-        case .pong: return
+        case .pong: return pong(head, connection)
         case .login where session >= 0:
             return refuse(connection, WireError(.alreadyLoggedIn, "this connection is logged in already"), id: requestID(body))
         case _ where session < 0 && type != .login:

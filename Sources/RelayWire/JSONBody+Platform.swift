@@ -9,9 +9,12 @@
 package enum JSONBody {
     /// Checks the raw bytes first (`JSONScanner`), because the decoder alone takes UTF-16, a BOM, duplicate keys and `1.0`.
     ///
+    /// - Parameter bytesMax: what a client may send; a client reads answers of a relay up to a whole frame.
     /// - Throws: `tooLarge`, `badText` or `badRequest`, naming the field where one is wrong; `badName` for a bad name.
-    package static func decode<T: Decodable>(_ type: T.Type, from bytes: UnsafeRawBufferPointer) throws(WireError) -> T {
-        try JSONScanner.check(bytes)
+    package static func decode<T: Decodable>(
+        _ type: T.Type, from bytes: UnsafeRawBufferPointer, bytesMax: Int = Limits.jsonBodyBytesMax
+    ) throws(WireError) -> T {
+        try JSONScanner.check(bytes, bytesMax: bytesMax)
         do {
             return try JSONDecoder().decode(type, from: Data(bytes))
         } catch let error as WireError {

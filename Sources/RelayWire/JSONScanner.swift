@@ -8,11 +8,11 @@ package struct JSONScanner {
     private var index = 0
     private var depth = 0
 
-    package static func check(_ bytes: UnsafeRawBufferPointer) throws(WireError) {
-        guard bytes.count <= Limits.jsonBodyBytesMax else {
+    package static func check(_ bytes: UnsafeRawBufferPointer, bytesMax: Int = Limits.jsonBodyBytesMax) throws(WireError) {
+        guard bytes.count <= bytesMax else {
             throw WireError(
-                .tooLarge, "a JSON body has at most \(Limits.jsonBodyBytesMax) bytes, this one has \(bytes.count)",
-                limit: Limits.jsonBodyBytesMax, actual: bytes.count)
+                .tooLarge, "a JSON body has at most \(bytesMax) bytes, this one has \(bytes.count)",
+                limit: bytesMax, actual: bytes.count)
         }
         guard isValidUTF8(bytes) else { throw WireError(.badText, "the JSON body is not well-formed UTF-8") }
         var scanner = JSONScanner(bytes: bytes)

@@ -53,6 +53,8 @@ extension Hub {
         if let name = rooms[room].name {
             roomsByName[name] = nil
             rooms[room].name = nil
+            // What it was writing to is kept alive by queues alone now.
+            memoryGrew = true
         }
         if rooms[room].chunks == 0 { rooms.remove(room) }
     }
@@ -70,7 +72,8 @@ extension Hub {
 
     // MARK: - Bounds
 
-    /// What this connection's queue keeps alive: shared chunks counted once each, and its own.
+    /// What this connection's queue keeps alive: shared chunks counted once each, and its own. The chunk that a room
+    /// is writing to is the room's.
     mutating func memoryHeld(by connection: Int32) -> (shared: Int, own: Int) {
         chunks.beginVisit()
         var shared = 0
@@ -78,7 +81,12 @@ extension Hub {
         for index in 0..<queues[connection].count {
             let chunk = queues[connection][index].chunk
             guard chunks.firstVisit(chunk) else { continue }
-            if chunks[chunk].room >= 0 { shared += Int(chunks[chunk].capacity) } else { own += Int(chunks[chunk].capacity) }
+            let room = chunks[chunk].room
+            if room < 0 {
+                own += Int(chunks[chunk].capacity)
+            } else if rooms[room].chunk != chunk || rooms[room].name == nil {
+                shared += Int(chunks[chunk].capacity)
+            }
         }
         return (shared, own)
     }
@@ -112,6 +120,7 @@ extension Hub {
 
     /// Copies every shared segment of a queue into chunks of its own, so that it keeps nothing of others alive.
     mutating func copyToOwnChunks(_ connection: Int32) {
+        findBoundary(connection)
         let (segments, boundary) = queues[connection].removeAll()
         for (index, segment) in segments.enumerated() {
             let frameStart = index == 0 ? boundary : segment.start

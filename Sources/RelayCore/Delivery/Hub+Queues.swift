@@ -177,6 +177,8 @@ extension Hub {
         if queues[connection].isEmpty {
             queues[connection].trim()
             unmarkBusy(connection)
+            // Flushed without having been asked for by `nextDirty`: what comes next must make it dirty, and busy, again.
+            queues[connection].isDirty = false
             return false
         }
         if !sweepIsSet { setQueueSweep() }
@@ -217,7 +219,21 @@ extension Hub {
         queues[connection].mustShed = false
     }
 
-    func queuedPacketFrames(_ connection: Int32) -> Int {
+    /// Moves the boundary of a queue to the frame that is being sent, or is next.
+    mutating func findBoundary(_ connection: Int32) {
+        guard !queues[connection].isEmpty else { return }
+        let first = queues[connection][0]
+        var position = queues[connection].headBoundary
+        while position < first.start {
+            let next = position + UInt32(frameHead(chunk: first.chunk, at: position).frameBytes)
+            guard next <= first.start else { break }
+            position = next
+        }
+        queues[connection].headBoundary = position
+    }
+
+    mutating func queuedPacketFrames(_ connection: Int32) -> Int {
+        findBoundary(connection)
         var frames = 0
         for index in 0..<queues[connection].count where queues[connection][index].kind == .packets {
             let segment = queues[connection][index]

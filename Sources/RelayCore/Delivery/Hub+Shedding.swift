@@ -26,8 +26,10 @@ extension Hub {
     mutating func shedExpired(_ connection: Int32) { shed(connection) }
 
     private mutating func shed(_ connection: Int32) {
+        findBoundary(connection)
         var packets = queuedPackets(connection)
-        let remaining = packets.reduce(0) { $1.reason == nil ? $0 + Int($1.bytes) : $0 }
+        // The rest of a packet that is on the wire in part counts and cannot be shed.
+        let remaining = packets.reduce(queues[connection].packetBytes) { $1.reason == nil ? $0 : $0 - Int($1.bytes) }
         if remaining > configuration.packetBacklogBytesMax {
             chooseSlow(&packets, excess: remaining - configuration.packetBacklogBytesMax / 2)
         }

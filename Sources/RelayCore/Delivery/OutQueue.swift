@@ -32,8 +32,9 @@ struct OutQueue {
     /// Bytes of segments that are not packets.
     private(set) var reliableBytes = 0
     private(set) var packetBytes = 0
-    /// Where in the first segment's chunk the frame begins whose rest the segment starts with.
-    private(set) var headBoundary: UInt32 = 0
+    /// Where in the first segment's chunk a frame begins, at or before what is to be sent next. Writing does not look
+    /// for the next one; `Hub.findBoundary` does, when it matters in the middle of which frame the link stands.
+    var headBoundary: UInt32 = 0
     /// No packet in the queue expires before this, in milliseconds of the hub's clock; exact after a look through.
     var expiresAt: UInt32 = 0
     /// The connection's own chunk that is being written to, or -1.

@@ -16,7 +16,7 @@ extension Hub {
         if channels[channel].presence.isInterval {
             let window = configuration.presenceFlapWindow
             let instant = now.instant
-            channels[channel].presence.pending[user, default: PendingChange(wasTold: false)].join(states: states, at: instant, window: window)
+            channels[channel].presence.pending[user, default: PendingChange(isKnown: false)].join(states: states, at: instant, window: window)
         } else {
             var event = PresenceEvent(channel: channels[channel].handle, event: .join)
             event.user = user
@@ -31,7 +31,7 @@ extension Hub {
         if channels[channel].presence.isInterval {
             let states = sessions[session].memberships[channel]!.states
             let instant = now.instant
-            channels[channel].presence.pending[user, default: PendingChange(wasTold: true)].leave(end, states: states, at: instant)
+            channels[channel].presence.pending[user, default: PendingChange(isKnown: true)].leave(end, states: states, at: instant)
             if channels[channel].presence.members.count < configuration.presenceIntervalBelow {
                 tellInterval(channel, isLast: true)
                 channels[channel].presence.isInterval = false
@@ -47,7 +47,7 @@ extension Hub {
     mutating func statesChanged(_ session: Int32, _ channel: Int32, set: [Name: String], removed: [Name]) {
         let user = sessions[session].user!
         if channels[channel].presence.isInterval {
-            channels[channel].presence.pending[user, default: PendingChange(wasTold: true)].statesChanged()
+            channels[channel].presence.pending[user, default: PendingChange(isKnown: true)].statesChanged()
         } else {
             var event = PresenceEvent(channel: channels[channel].handle, event: .stateChanged)
             event.user = user
@@ -70,6 +70,7 @@ extension Hub {
         event.members = membersPage(channel, from: 0, limit: Limits.membersPerPageMax)
         event.total = channels[channel].presence.members.count
         enqueueJSON(connection, .presence, event)
+        for user in channels[channel].presence.pending.keys { channels[channel].presence.pending[user]!.snapshotTaken() }
     }
 
     /// Members in order from a position, bounded in number and bytes; at least one if there is one.

@@ -11,7 +11,7 @@ extension Hub {
         let old = try states(of: session, in: id)
         let new = old.merging(changes) { $1 }
         try check(new)
-        let set = changes.filter { !isSame(old[$0.key], $0.value) }
+        let set = changes.filter { !isSameText(old[$0.key], $0.value) }
         if !set.isEmpty {
             try store(new, of: session, in: id)
             tellStates(session, id, set: set, removed: [])
@@ -119,4 +119,4 @@ extension Hub {
 }
 
 /// By bytes: `String ==` takes é and e+´ for one.
-private func isSame(_ left: String?, _ right: String) -> Bool { left.map { $0.utf8.elementsEqual(right.utf8) } ?? false }
+func isSameText(_ left: String?, _ right: String) -> Bool { left.map { $0.utf8.elementsEqual(right.utf8) } ?? false }

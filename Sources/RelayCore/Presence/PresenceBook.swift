@@ -38,19 +38,24 @@ struct PresenceBook {
 }
 
 /// What receivers in interval mode will be told of one user. [PR6, PR7]
+///
+/// Receivers do not all know the same: one that came in since the last interval has a snapshot of its own, which may
+/// hold a user that the others were never told of, or lack one that they still believe to be there.
 struct PendingChange {
-    /// Whether the user is in the receivers' picture.
-    let wasTold: Bool
+    /// Whether the picture of any receiver has the user, and whether that of any receiver lacks it.
+    private var isKnownToSome: Bool
+    private var isMissingForSome: Bool
     private var isHere: Bool
     private var end: (end: PresenceEnd, at: Instant, states: [Name: String])?
     private var isChanged = false
 
     enum Telling: Equatable { case nothing, later, joined, changed, ended(PresenceEnd), endedAndJoined(PresenceEnd) }
 
-    /// Of a user whose picture is right so far.
-    init(wasTold: Bool) {
-        self.wasTold = wasTold
-        isHere = wasTold
+    /// Of a user whose picture is right so far: everybody knows it, or nobody.
+    init(isKnown: Bool) {
+        isKnownToSome = isKnown
+        isMissingForSome = !isKnown
+        isHere = isKnown
     }
 
     mutating func join(states: [Name: String], at now: Instant, window: Duration) {
@@ -62,10 +67,15 @@ struct PendingChange {
 
     mutating func leave(_ how: PresenceEnd, states: [Name: String], at now: Instant) {
         isHere = false
-        if wasTold, end == nil { end = (how, now, states) }
+        if isKnownToSome, end == nil { end = (how, now, states) }
     }
 
     mutating func statesChanged() { isChanged = true }
+
+    /// A receiver has got the picture as it is at this moment.
+    mutating func snapshotTaken() {
+        if isHere { isKnownToSome = true } else { isMissingForSome = true }
+    }
 
     /// What to tell now. A leave that a join may still cancel is told later, unless this is the last chance.
     func telling(at now: Instant, window: Duration, isLast: Bool) -> Telling {
@@ -73,15 +83,12 @@ struct PendingChange {
             if isHere { return .endedAndJoined(end.end) }
             return !isLast && now - end.at < window ? .later : .ended(end.end)
         }
-        switch (wasTold, isHere) {
-        case (false, true): return .joined
-        case (true, true): return isChanged ? .changed : .nothing
-        case (_, false): return .nothing
-        }
+        guard isHere else { return .nothing }
+        if isMissingForSome { return .joined }
+        return isChanged ? .changed : .nothing
     }
 }
 
-/// By bytes: `String ==` takes é and e+´ for one.
 private func isSame(_ left: [Name: String], _ right: [Name: String]) -> Bool {
-    left.count == right.count && left.allSatisfy { key, value in right[key].map { $0.utf8.elementsEqual(value.utf8) } ?? false }
+    left.count == right.count && left.allSatisfy { isSameText(right[$0.key], $0.value) }
 }

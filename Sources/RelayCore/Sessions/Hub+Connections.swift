@@ -50,9 +50,9 @@ extension Hub {
 
     private mutating func keepOnlyFrameInFlight(_ connection: Int32) {
         guard !queues[connection].isEmpty else { return }
+        var discarded = queuedPacketFrames(connection)
         let first = queues[connection][0]
         let boundary = queues[connection].headBoundary
-        var discarded = queuedPacketFrames(connection)
         let (segments, _) = queues[connection].removeAll()
         if boundary < first.start {
             _ = copyFrame(
@@ -79,13 +79,20 @@ extension Hub {
     // MARK: - Heartbeat
 
     mutating func ping(_ head: FrameHead, _ body: UnsafeRawBufferPointer, _ connection: Int32) {
-        guard head.flags == 0, body.count <= Limits.pingBytesMax else {
-            let error = WireError(
-                .badRequest, "a ping has no flags and at most \(Limits.pingBytesMax) bytes, this one has \(body.count)",
-                limit: Limits.pingBytesMax, actual: body.count)
-            return refuse(connection, error)
-        }
+        guard isLegalPing(head, connection) else { return }
         enqueuePrivate(connection, head: FrameHead(type: FrameType.pong.rawValue, bodyBytes: body.count)) { $0.bytes(body) }
+    }
+
+    /// A sign of life, which the bytes were already.
+    mutating func pong(_ head: FrameHead, _ connection: Int32) { _ = isLegalPing(head, connection) }
+
+    private mutating func isLegalPing(_ head: FrameHead, _ connection: Int32) -> Bool {
+        if head.flags == 0, head.bodyBytes <= Limits.pingBytesMax { return true }
+        let error = WireError(
+            .badRequest, "ping and pong have no flags and at most \(Limits.pingBytesMax) bytes, this one has \(head.bodyBytes)",
+            limit: Limits.pingBytesMax, actual: head.bodyBytes)
+        refuse(connection, error)
+        return false
     }
 
     mutating func setHeartbeat(_ connection: Int32, at instant: Instant) {

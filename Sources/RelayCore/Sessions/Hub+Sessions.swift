@@ -101,9 +101,9 @@ extension Hub {
     /// The connection of a session is gone or going. The session is away, whatever the reason; `logout` ends it before.
     mutating func detach(_ connection: Int32, lastEnd: CloseNotice?) {
         let session = connections[connection].session
-        failDirects(to: session)
         connections[connection].session = -1
         links[Int(session)] = -1
+        failDirects(to: session)
         guard case .present = sessions[session].state else { return }
         sessions[session].state = .away
         sessions[session].generation = makeGeneration()

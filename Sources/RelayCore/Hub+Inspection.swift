@@ -1,0 +1,39 @@
+import RelayWire
+
+// What the simulation compares its own books with. Nothing else uses it.
+
+extension Hub {
+    /// Offset of the newest message, `nil` when there is no such channel.
+    package func head(of channel: Name) -> UInt64? {
+        channelsByID[ChannelID(kind: .message, channel: channel)].map { channels[$0].head }
+    }
+
+    /// Sequence of the last accepted packet of an open flow.
+    package func sequence(ofFlow handle: UInt32) -> UInt32? { flowsByHandle[handle].map { flows[$0].sequence } }
+
+    /// Who is seen in a channel, in order.
+    package func members(of id: ChannelID) -> [Member] {
+        guard let channel = channelsByID[id] else { return [] }
+        return channels[channel].presence.members.map {
+            Member(user: $0.user, states: sessions[$0.session].memberships[channel]!.states.strings)
+        }
+    }
+
+    /// Bytes that wait for a connection, and the memory its queue keeps alive in shared chunks.
+    package mutating func load(of id: ConnectionID) -> (reliable: Int, packets: Int, shared: Int)? {
+        guard isKnown(id) else { return nil }
+        return (queues[id.index].reliableBytes, queues[id.index].packetBytes, memoryHeld(by: id.index).shared)
+    }
+
+    package var queueMemoryBytes: Int { chunks.liveBytes }
+}
+
+extension Hub {
+    package func handle(of id: ChannelID) -> UInt32? { channelsByID[id].map { channels[$0].handle } }
+
+    /// Users whose selections contain a flow.
+    package func receivers(ofFlow handle: UInt32) -> Set<String> {
+        guard let flow = flowsByHandle[handle] else { return [] }
+        return Set(flows[flow].receivers.map { sessions[$0].user!.text })
+    }
+}

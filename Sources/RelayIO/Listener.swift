@@ -1,0 +1,132 @@
+package import Dispatch
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// Accepts TCP connections on one address and hands over their descriptors.
+package final class Listener: @unchecked Sendable {
+    // Safe: mutable state is touched on `queue` only; the rest is set before the source is active.
+    private let queue: DispatchQueue
+    private let descriptor: Int32
+    private var source: (any DispatchSourceRead)?
+    private var isPaused = false
+    private var isClosed = false
+    /// Given up for a moment when descriptors run out, so that a waiting peer can be taken and turned away instead
+    /// of keeping the listener readable for ever.
+    private var reserve: Int32
+    package let address: SocketAddress
+
+    /// How long accepting rests when the system has no descriptor or memory left.
+    private static let restAfterExhaustion = DispatchTimeInterval.milliseconds(100)
+    /// Connections taken in one turn, so that those inside get their turn.
+    private static let acceptedPerTurn = 64
+
+    /// Binds and listens.
+    ///
+    /// - Parameter host: `nil` for every interface, IPv4 and IPv6 on one socket where the system has both.
+    /// - Throws: a failure that names address and port, for example when the port is in use.
+    package init(host: String?, port: UInt16, queue: DispatchQueue) throws(SocketAddress.Failure) {
+        self.queue = queue
+        let addresses = try SocketAddress.resolve(host: host, port: port)
+        var failure = SocketAddress.Failure("host \(host ?? "any") has no address")
+        var bound: Int32 = -1
+        for address in addresses {
+            do throws(SocketAddress.Failure) {
+                bound = try Self.bind(address, anyInterface: host == nil)
+                break
+            } catch {
+                failure = error
+            }
+        }
+        guard bound >= 0 else { throw failure }
+        descriptor = bound
+        reserve = open("/dev/null", O_RDONLY | O_CLOEXEC)
+        address = SocketAddress { _ = getsockname(bound, $0, &$1) }
+    }
+
+    private static func bind(_ address: SocketAddress, anyInterface: Bool) throws(SocketAddress.Failure) -> Int32 {
+        let descriptor = socket(address.family, SocketConstants.stream, 0)
+        guard descriptor >= 0 else { throw SocketAddress.Failure("a socket for \(address)", code: errno) }
+        SocketConstants.set(descriptor, SOL_SOCKET, SO_REUSEADDR, 1)
+        if address.family == AF_INET6 { SocketConstants.set(descriptor, SocketConstants.ipv6, IPV6_V6ONLY, anyInterface ? 0 : 1) }
+        _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        #if canImport(Glibc)
+            let result = address.withPointer { Glibc.bind(descriptor, $0, $1) }
+        #else
+            let result = address.withPointer { Darwin.bind(descriptor, $0, $1) }
+        #endif
+        guard result == 0, listen(descriptor, 1024) == 0 else {
+            let code = errno
+            systemClose(descriptor)
+            throw SocketAddress.Failure("cannot listen on \(address)", code: code)
+        }
+        return descriptor
+    }
+
+    /// Begins to accept. On the queue; `accepted` is called there with a descriptor that is the receiver's now.
+    package func activate(accepted: @escaping @Sendable (Int32, SocketAddress) -> Void, exhausted: @escaping @Sendable (Int32) -> Void) {
+        dispatchPrecondition(condition: .onQueue(queue))
+        let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
+        source.setEventHandler { @Sendable [weak self] in self?.acceptWaiting(accepted, exhausted) }
+        source.setCancelHandler { @Sendable [descriptor] in systemClose(descriptor) }
+        self.source = source
+        source.activate()
+    }
+
+    private func acceptWaiting(_ accepted: (Int32, SocketAddress) -> Void, _ exhausted: (Int32) -> Void) {
+        for _ in 0..<Self.acceptedPerTurn where !isClosed {
+            var peer: Int32 = -1
+            let address = SocketAddress { peer = accept(descriptor, $0, &$1) }
+            if peer >= 0 {
+                accepted(peer, address)
+                continue
+            }
+            switch errno {
+            case EINTR, ECONNABORTED: continue
+            case EAGAIN, EWOULDBLOCK: return
+            case let code:
+                turnAwayOne()
+                exhausted(code)
+                return rest()
+            }
+        }
+    }
+
+    /// Without a free descriptor the first in line cannot even be refused: the reserve makes room for that.
+    private func turnAwayOne() {
+        guard reserve >= 0 else { return }
+        systemClose(reserve)
+        let peer = accept(descriptor, nil, nil)
+        if peer >= 0 { systemClose(peer) }
+        reserve = open("/dev/null", O_RDONLY | O_CLOEXEC)
+    }
+
+    private func rest() {
+        guard !isPaused, let source else { return }
+        isPaused = true
+        source.suspend()
+        queue.asyncAfter(deadline: .now() + Self.restAfterExhaustion) { @Sendable [weak self] in
+            guard let self, isPaused else { return }
+            isPaused = false
+            self.source?.resume()
+        }
+    }
+
+    /// Stops listening. On the queue. Calling again does nothing.
+    package func close() {
+        dispatchPrecondition(condition: .onQueue(queue))
+        guard !isClosed else { return }
+        isClosed = true
+        if reserve >= 0 { systemClose(reserve) }
+        guard let source else { return systemClose(descriptor) }
+        if isPaused {
+            isPaused = false
+            source.resume()
+        }
+        source.cancel()
+        self.source = nil
+    }
+}

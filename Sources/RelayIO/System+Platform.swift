@@ -1,0 +1,73 @@
+// What differs between the platforms' C libraries: clocks, random bytes, socket constants.
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+package enum SystemClock {
+    /// Nanoseconds of a clock that goes on while the host sleeps, so that timers, which do not, are seen to be late.
+    package static func monotonicNanoseconds() -> UInt64 {
+        var time = timespec()
+        #if canImport(Glibc)
+            clock_gettime(CLOCK_BOOTTIME, &time)
+        #else
+            clock_gettime(CLOCK_MONOTONIC, &time)
+        #endif
+        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+    }
+
+    /// Milliseconds since 1970.
+    package static func wallMilliseconds() -> UInt64 {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return UInt64(time.tv_sec) * 1000 + UInt64(time.tv_nsec) / 1_000_000
+    }
+}
+
+package enum SystemEntropy {
+    /// Random bits from the system's generator, fit for secrets.
+    package static func word() -> UInt64 {
+        var word: UInt64 = 0
+        let result = withUnsafeMutableBytes(of: &word) { getentropy($0.baseAddress!, $0.count) }
+        precondition(result == 0, "the system gives no random bytes: \(SystemError.text(errno))")
+        return word
+    }
+}
+
+package enum SystemError {
+    package static func text(_ code: Int32) -> String { String(cString: strerror(code)) }
+}
+
+enum SocketConstants {
+    #if canImport(Glibc)
+        static let stream = Int32(SOCK_STREAM.rawValue)
+        /// Together with ignoring SIGPIPE: no signal from a peer that is gone.
+        static let sendFlags = Int32(MSG_NOSIGNAL)
+        static let notSentLowWater: Int32? = 25  // TCP_NOTSENT_LOWAT, missing in the module
+        static let tcp = Int32(IPPROTO_TCP)
+        static let ipv6 = Int32(IPPROTO_IPV6)
+        static let shutdownWrite = Int32(SHUT_WR)
+        static let descriptors = __rlimit_resource_t(UInt32(RLIMIT_NOFILE.rawValue))
+    #else
+        static let stream = SOCK_STREAM
+        static let sendFlags: Int32 = 0
+        static let notSentLowWater: Int32? = TCP_NOTSENT_LOWAT
+        static let tcp = IPPROTO_TCP
+        static let ipv6 = IPPROTO_IPV6
+        static let shutdownWrite = SHUT_WR
+        static let descriptors = RLIMIT_NOFILE
+    #endif
+
+    /// Makes a socket that never signals SIGPIPE, where that is an option of the socket.
+    static func quiet(_ descriptor: Int32) {
+        #if canImport(Darwin)
+            set(descriptor, SOL_SOCKET, SO_NOSIGPIPE, 1)
+        #endif
+    }
+
+    static func set(_ descriptor: Int32, _ level: Int32, _ option: Int32, _ value: Int32) {
+        var value = value
+        setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
+    }
+}

@@ -1,0 +1,168 @@
+internal import Dispatch
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// A Unix socket that answers one line with one line, one caller at a time.
+package final class UnixListener: @unchecked Sendable {
+    // Safe: `isClosed` is touched on `queue` only; the rest never changes.
+    private let descriptor: Int32
+    private let path: String
+    private let queue = DispatchQueue(label: "boardrelay.control")
+    private let source: any DispatchSourceRead
+    private var isClosed = false
+
+    private static let lineBytesMax = 4096
+    private static let patienceSeconds = 2
+
+    /// Makes the socket, readable and writable for this user only; its folder is made 0700 if there is none.
+    ///
+    /// A file left by a relay that is gone is replaced; one on which somebody answers is an error.
+    package init(path: String, answer: @escaping @Sendable (String) -> String) throws(SocketAddress.Failure) {
+        try Self.prepareFolder(of: path)
+        if (try? Self.query(path: path, line: "status")) != nil {
+            throw SocketAddress.Failure("control socket \(path): another relay answers on it")
+        }
+        unlink(path)
+        descriptor = try Self.withAddress(path) { (address, length) throws(SocketAddress.Failure) in
+            let descriptor = socket(AF_UNIX, SocketConstants.stream, 0)
+            guard descriptor >= 0 else { throw SocketAddress.Failure("control socket", code: errno) }
+            _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+            _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+            guard bind(descriptor, address, length) == 0, chmod(path, 0o600) == 0, listen(descriptor, 16) == 0 else {
+                let code = errno
+                systemClose(descriptor)
+                throw SocketAddress.Failure("control socket \(path)", code: code)
+            }
+            return descriptor
+        }
+        self.path = path
+        source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
+        source.setEventHandler { @Sendable [descriptor] in
+            while true {
+                let peer = accept(descriptor, nil, nil)
+                guard peer >= 0 else { return }
+                Self.serve(peer, answer)
+            }
+        }
+        source.setCancelHandler { @Sendable [descriptor] in systemClose(descriptor) }
+        source.activate()
+    }
+
+    /// Stops answering and removes the socket. Calling again does nothing.
+    package func close() {
+        queue.sync {
+            guard !isClosed else { return }
+            isClosed = true
+            source.cancel()
+            unlink(path)
+        }
+    }
+
+    private static func serve(_ peer: Int32, _ answer: (String) -> String) {
+        setPatience(peer, seconds: patienceSeconds)
+        if let line = readAll(peer, untilLine: true, bytesMax: lineBytesMax) { writeAll(peer, answer(line) + "\n") }
+        systemClose(peer)
+    }
+
+    /// Asks: one line out, everything until the end in.
+    package static func query(path: String, line: String) throws(SocketAddress.Failure) -> String {
+        try withAddress(path) { (address, length) throws(SocketAddress.Failure) in
+            let descriptor = socket(AF_UNIX, SocketConstants.stream, 0)
+            guard descriptor >= 0 else { throw SocketAddress.Failure("control socket", code: errno) }
+            defer { systemClose(descriptor) }
+            setPatience(descriptor, seconds: patienceSeconds + 1)
+            SocketConstants.quiet(descriptor)
+            guard connect(descriptor, address, length) == 0 else {
+                throw SocketAddress.Failure("no relay answers on \(path)", code: errno)
+            }
+            writeAll(descriptor, line + "\n")
+            guard let answer = readAll(descriptor, untilLine: false, bytesMax: 64 << 20), !answer.isEmpty else {
+                throw SocketAddress.Failure("no answer on \(path)")
+            }
+            return answer
+        }
+    }
+
+    // MARK: - System calls
+
+    private static func withAddress<Result>(
+        _ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) throws(SocketAddress.Failure) -> Result
+    ) throws(SocketAddress.Failure) -> Result {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let bytes = Array(path.utf8)
+        let capacity = MemoryLayout.size(ofValue: address.sun_path) - 1
+        guard bytes.count <= capacity else {
+            throw SocketAddress.Failure("a socket's path has at most \(capacity) bytes, this one has \(bytes.count): \(path)")
+        }
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+        do {
+            return try withUnsafePointer(to: address) { pointer in
+                try pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { try body($0, socklen_t(MemoryLayout<sockaddr_un>.size)) }
+            }
+        } catch let failure as SocketAddress.Failure {
+            throw failure
+        } catch {
+            preconditionFailure("\(error)")
+        }
+    }
+
+    private static func prepareFolder(of path: String) throws(SocketAddress.Failure) {
+        guard let slash = path.lastIndex(of: "/"), slash > path.startIndex else { return }
+        let folder = String(path[..<slash])
+        if mkdir(folder, 0o700) == 0 { return }
+        let code = errno
+        guard code == EEXIST else { throw SocketAddress.Failure("folder \(folder)", code: code) }
+        var info = stat()
+        guard lstat(folder, &info) == 0, info.st_mode & S_IFMT == S_IFDIR || info.st_mode & S_IFMT == S_IFLNK else {
+            throw SocketAddress.Failure("\(folder) is no folder")
+        }
+        // A folder that others could have made for us is not trusted; one that the system keeps for us is.
+        let writableByOthers = info.st_mode & 0o022 != 0 && info.st_mode & S_ISVTX == 0
+        guard !writableByOthers, info.st_uid == getuid() || info.st_uid == 0 else {
+            throw SocketAddress.Failure("folder \(folder) belongs to another user or is writable for others")
+        }
+    }
+
+    private static func setPatience(_ descriptor: Int32, seconds: Int) {
+        _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK)
+        var time = timeval(tv_sec: seconds, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
+    }
+
+    private static func readAll(_ descriptor: Int32, untilLine: Bool, bytesMax: Int) -> String? {
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while bytes.count < bytesMax {
+            let count = recv(descriptor, &buffer, buffer.count, 0)
+            if count < 0, errno == EINTR { continue }
+            if count < 0 { return nil }
+            if count == 0 { break }
+            bytes.append(contentsOf: buffer[..<count])
+            if untilLine, let end = bytes.firstIndex(of: UInt8(ascii: "\n")) { return String(decoding: bytes[..<end], as: UTF8.self) }
+        }
+        return untilLine ? nil : String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func writeAll(_ descriptor: Int32, _ text: String) {
+        var bytes = ArraySlice(text.utf8.map { $0 })
+        while !bytes.isEmpty {
+            let count = bytes.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, SocketConstants.sendFlags) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return }
+            bytes = bytes.dropFirst(count)
+        }
+    }
+}
+
+/// Lets this process have as many descriptors as the system allows it.
+package func raiseDescriptorLimit() {
+    var limit = rlimit()
+    guard getrlimit(SocketConstants.descriptors, &limit) == 0, limit.rlim_cur < limit.rlim_max else { return }
+    limit.rlim_cur = limit.rlim_max
+    setrlimit(SocketConstants.descriptors, &limit)
+}

@@ -1,0 +1,60 @@
+internal import RelayCore
+import RelayIO
+
+extension Engine {
+    /// Writes what every link with something new can take.
+    func flushAll() {
+        let began = Self.now().instant
+        var writes = 0
+        while let id = hub.nextDirty() { writes += flush(id) }
+        carryOutEffects()
+        if writes > 0 {
+            let end = Self.now().instant
+            policy.flushed(writes: writes, busy: end - began, at: end)
+        }
+    }
+
+    /// Writes to one link until its queue is empty or the socket takes no more.
+    ///
+    /// - Returns: the number of writes.
+    @discardableResult
+    func flush(_ id: ConnectionID) -> Int {
+        guard let link = link(id), !link.isBlocked, !link.isEnded else { return 0 }
+        var writes = 0
+        while true {
+            let now = Self.now()
+            let count = hub.gather(id, into: scratch.vectors, limit: Self.bytesPerWrite, at: now)
+            guard count > 0 else { break }
+            writes += 1
+            switch write(link, count) {
+            case .wrote(let bytes):
+                if hub.wrote(id, bytes: bytes, at: now) { continue }
+            case .wouldBlock:
+                links[Int(id.index)]!.isBlocked = true
+                link.socket.waitUntilWritable()
+                return writes
+            case .failed(let code):
+                ended(id, .failed(errno: code))
+                return writes
+            }
+            break
+        }
+        if link.isClosing, !link.hasShutdown {
+            links[Int(id.index)]!.hasShutdown = true
+            link.socket.shutdownWriting()
+        }
+        return writes
+    }
+
+    private func write(_ link: Link, _ count: Int) -> StreamSocket.Writing {
+        // IOVector has the layout of iovec: a pointer and a count.
+        scratch.vectors.baseAddress!.withMemoryRebound(to: SystemVector.self, capacity: count) { link.socket.write($0, count: count) }
+    }
+
+    func becameWritable(_ id: ConnectionID) {
+        guard link(id) != nil else { return }
+        links[Int(id.index)]!.isBlocked = false
+        flush(id)
+        finishTurn()
+    }
+}

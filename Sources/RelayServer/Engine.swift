@@ -1,0 +1,262 @@
+internal import Dispatch
+internal import RelayCore
+import RelayIO
+
+/// The hub and its sockets, on one serial queue.
+///
+/// A loop: something happens, the hub is told, every effect is carried out, what is queued is flushed, the timer is
+/// armed. It decides nothing by itself.
+actor Engine {
+    nonisolated let executor: QueueExecutor
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    var hub: Hub
+    var links: [Link?] = []
+    private var freeIndexes: [Int32] = []
+    private var generation: UInt32 = 0
+    private var listener: Listener?
+    private var timer: DeadlineTimer?
+    private var flushTimer: DeadlineTimer?
+    private var flushIsSet = false
+    var policy: FlushPolicy
+    var effects: [Effect] = []
+    /// Links that stopped reading short of EAGAIN, in turn.
+    private var readable: [ConnectionID] = []
+    private var readableTurnIsSet = false
+    private var stopped: [CheckedContinuation<Void, Never>] = []
+    private let log: @Sendable (LogLine) -> Void
+
+    /// Shared by all links: an idle one owns no memory.
+    let scratch = Scratch()
+
+    /// Bytes read from one link in one turn. [DL10]
+    static let readBudget = 256 * 1024
+    static let vectorsPerWrite = 64
+    static let bytesPerWrite = 64 * 1024
+
+    init(configuration: Configuration, start: UInt32, flush: FlushPolicy, log: @escaping @Sendable (LogLine) -> Void) {
+        executor = QueueExecutor(label: "boardrelay.engine")
+        hub = Hub(configuration: configuration, start: start)
+        policy = flush
+        self.log = log
+    }
+
+    static func now() -> Now {
+        Now(instant: Instant(nanoseconds: SystemClock.monotonicNanoseconds()), wallMilliseconds: SystemClock.wallMilliseconds())
+    }
+
+    // MARK: - Start and stop
+
+    /// - Throws: `SocketAddress.Failure`, which names address and port.
+    func start(host: String?, port: UInt16) throws -> (host: String, port: UInt16) {
+        let listener = try Listener(host: host, port: port, queue: executor.queue)
+        timer = DeadlineTimer(queue: executor.queue) { @Sendable [weak self] in self?.assumeIsolated { $0.deadlineReached() } }
+        flushTimer = DeadlineTimer(queue: executor.queue) { @Sendable [weak self] in self?.assumeIsolated { $0.flushTick() } }
+        listener.activate(
+            accepted: { @Sendable [weak self] descriptor, peer in
+                guard let self else { return discardDescriptor(descriptor) }
+                self.assumeIsolated { $0.accepted(descriptor, peer) }
+            },
+            exhausted: { @Sendable [weak self] code in
+                self?.assumeIsolated { $0.log(LogLine(.error, "cannot accept: \(SystemError.text(code))")) }
+            })
+        self.listener = listener
+        return listener.address.numeric
+    }
+
+    /// Tells everybody, lets queues drain for a bounded time, closes all. Calling again waits for the same end.
+    func stop() async {
+        guard let listener else { return await untilStopped() }
+        listener.close()
+        self.listener = nil
+        hub.handle(.shutdown, at: Self.now(), into: &effects)
+        finishTurn()
+        await untilStopped()
+    }
+
+    private func untilStopped() async {
+        if liveLinks > 0 { await withCheckedContinuation { stopped.append($0) } }
+        timer?.arm(for: nil)
+        flushTimer?.arm(for: nil)
+        timer = nil
+        flushTimer = nil
+    }
+
+    private var liveLinks: Int { links.count { $0 != nil } }
+
+    func census() -> Census { hub.census() }
+
+    // MARK: - Links
+
+    private func accepted(_ descriptor: Int32, _ peer: SocketAddress) {
+        guard listener != nil else { return discardDescriptor(descriptor) }
+        let index: Int32
+        if let free = freeIndexes.popLast() {
+            index = free
+        } else {
+            index = Int32(links.count)
+            links.append(nil)
+        }
+        generation &+= 1
+        let id = ConnectionID(index: index, generation: generation)
+        let socket = StreamSocket(adopting: descriptor, queue: executor.queue)
+        links[Int(index)] = Link(id: id, socket: socket)
+        var handlers = StreamSocket.Handlers()
+        handlers.readable = { @Sendable [weak self] in self?.assumeIsolated { $0.becameReadable(id) } }
+        handlers.writable = { @Sendable [weak self] in self?.assumeIsolated { $0.becameWritable(id) } }
+        handlers.released = { @Sendable [weak self] in self?.assumeIsolated { $0.released(id) } }
+        socket.activate(handlers)
+        let entropy = Entropy(high: SystemEntropy.word(), low: SystemEntropy.word())
+        hub.handle(.opened(id, entropy: entropy, peer: peer.description), at: Self.now(), into: &effects)
+        finishTurn()
+    }
+
+    /// Its descriptors are closed: the index may be used again.
+    private func released(_ id: ConnectionID) {
+        links[Int(id.index)] = nil
+        freeIndexes.append(id.index)
+        if listener == nil, liveLinks == 0 {
+            let waiting = stopped
+            stopped = []
+            for continuation in waiting { continuation.resume() }
+        }
+    }
+
+    func link(_ id: ConnectionID) -> Link? {
+        guard let link = links[Int(id.index)], link.id == id else { return nil }
+        return link
+    }
+
+    // MARK: - Reading
+
+    private func becameReadable(_ id: ConnectionID) {
+        read(id)
+        finishTurn()
+    }
+
+    /// Reads until EAGAIN, the end, or the turn's budget. [DL10]
+    private func read(_ id: ConnectionID) {
+        var budget = Self.readBudget
+        while let link = link(id), !link.isEnded {
+            guard budget > 0 else { return readOnLater(id) }
+            switch link.socket.read(into: scratch.bytes) {
+            case .bytes(let count):
+                budget -= count
+                guard !link.isClosing else { continue }
+                let bytes = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(scratch.bytes)[..<count])
+                hub.receive(bytes, from: id, at: Self.now(), into: &effects)
+                carryOutEffects()
+            case .wouldBlock: return
+            case .end: return ended(id, .peerClosed)
+            case .failed(let code): return ended(id, .failed(errno: code))
+            }
+        }
+    }
+
+    private func readOnLater(_ id: ConnectionID) {
+        readable.append(id)
+        guard !readableTurnIsSet else { return }
+        readableTurnIsSet = true
+        executor.queue.async { @Sendable [weak self] in self?.assumeIsolated { $0.readableTurn() } }
+    }
+
+    private func readableTurn() {
+        readableTurnIsSet = false
+        let turn = readable
+        readable = []
+        for id in turn { read(id) }
+        finishTurn()
+    }
+
+    // MARK: - The end of a link
+
+    /// The peer is gone, or our goodbye is said.
+    func ended(_ id: ConnectionID, _ cause: CloseCause) {
+        guard let link = link(id), !link.isEnded else { return }
+        links[Int(id.index)]!.isEnded = true
+        link.socket.close()
+        hub.handle(.closed(id, link.isClosing ? .byHub : cause), at: Self.now(), into: &effects)
+        carryOutEffects()
+    }
+
+    private func beginClosing(_ id: ConnectionID, lingerMilliseconds: Int) {
+        guard let link = link(id), !link.isClosing, !link.isEnded else { return }
+        links[Int(id.index)]!.isClosing = true
+        executor.queue.asyncAfter(deadline: .now() + .milliseconds(lingerMilliseconds)) { @Sendable [weak self] in
+            self?.assumeIsolated {
+                $0.ended(id, .byHub)
+                $0.finishTurn()
+            }
+        }
+        flush(id)
+    }
+
+    // MARK: - Turns
+
+    private func deadlineReached() {
+        hub.handle(.deadlineReached, at: Self.now(), into: &effects)
+        finishTurn()
+    }
+
+    func carryOutEffects() {
+        while !effects.isEmpty {
+            let current = effects
+            effects.removeAll(keepingCapacity: true)
+            for effect in current {
+                switch effect {
+                case .close(let id, let linger): beginClosing(id, lingerMilliseconds: linger)
+                case .log(let line): log(line)
+                }
+            }
+        }
+    }
+
+    /// After every event: effects, flush, timer.
+    func finishTurn() {
+        carryOutEffects()
+        if let delay = policy.delay {
+            if !flushIsSet, let flushTimer {
+                flushIsSet = true
+                flushTimer.arm(for: SystemClock.monotonicNanoseconds() + UInt64(delay.nanoseconds))
+            }
+        } else {
+            flushAll()
+        }
+        timer?.arm(for: hub.nextDeadline?.nanoseconds)
+    }
+
+    private func flushTick() {
+        flushIsSet = false
+        flushAll()
+        timer?.arm(for: hub.nextDeadline?.nanoseconds)
+    }
+}
+
+/// A link as the engine sees it.
+struct Link {
+    let id: ConnectionID
+    let socket: StreamSocket
+    /// The socket takes nothing: its write source will tell.
+    var isBlocked = false
+    /// Told goodbye; what still comes is read and thrown away, so that no reset destroys what is under way.
+    var isClosing = false
+    var hasShutdown = false
+    /// Closed; only its descriptors are still being released.
+    var isEnded = false
+
+    init(id: ConnectionID, socket: StreamSocket) {
+        self.id = id
+        self.socket = socket
+    }
+}
+
+/// Memory that a turn reads into and gathers with.
+struct Scratch: ~Copyable {
+    let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: Engine.readBudget, alignment: 16)
+    let vectors = UnsafeMutableBufferPointer<IOVector>.allocate(capacity: Engine.vectorsPerWrite)
+
+    deinit {
+        bytes.deallocate()
+        vectors.deallocate()
+    }
+}

@@ -1,0 +1,66 @@
+public import RelayCore
+
+/// When queued bytes go to their sockets. [design: adaptive flush]
+///
+/// At once while writes are few: latency is best. With many, a tick gathers what comes within it, and each reader
+/// costs one write per tick instead of one per frame.
+public struct FlushPolicy: Sendable, Hashable {
+    public enum Mode: Sendable, Hashable {
+        /// At once, always.
+        case immediate
+        /// Every so many milliseconds, 1…100.
+        case every(milliseconds: Int)
+        /// At once, and by ticks of 1…4 ms above 20,000 writes a second.
+        case adaptive
+    }
+
+    private let mode: Mode
+    private var tick: Duration?
+    private var windowStart: Instant?
+    private var writesInWindow = 0
+
+    /// Writes a second above which ticks begin.
+    static let writesPerSecondHigh = 20_000
+    static let tickMin = Duration.milliseconds(1)
+    static let tickMax = Duration.milliseconds(4)
+    private static let window = Duration.milliseconds(50)
+
+    public init(_ mode: Mode) {
+        self.mode = mode
+        switch mode {
+        case .immediate, .adaptive: tick = nil
+        case .every(let milliseconds): tick = .milliseconds(max(1, min(100, milliseconds)))
+        }
+    }
+
+    /// How long to wait before the next flush; `nil` for not at all.
+    public var delay: Duration? { tick }
+
+    /// Tells how a flush went, so that the adaptive policy can choose.
+    ///
+    /// - Parameters:
+    ///   - writes: sockets written to.
+    ///   - busy: how long the flush took.
+    public mutating func flushed(writes: Int, busy: Duration, at now: Instant) {
+        guard mode == .adaptive else { return }
+        writesInWindow += writes
+        guard let start = windowStart else {
+            windowStart = now
+            return
+        }
+        let passed = now - start
+        if let current = tick, busy > current / 4, current < Self.tickMax { tick = min(current * 2, Self.tickMax) }
+        guard passed >= Self.window else { return }
+        let perSecond = Double(writesInWindow) / (Double(passed.nanoseconds) / 1e9)
+        windowStart = now
+        writesInWindow = 0
+        guard let current = tick else {
+            if perSecond > Double(Self.writesPerSecondHigh) { tick = Self.tickMin }
+            return
+        }
+        // With ticks there are fewer writes than there would be without: back when even so they are few.
+        if perSecond < Double(Self.writesPerSecondHigh) / 2 / (Double(current.nanoseconds) / 1e6) {
+            tick = current > Self.tickMin ? current / 2 : nil
+        }
+    }
+}

@@ -1,0 +1,114 @@
+internal import Dispatch
+public import RelayCore
+public import RelayIO
+
+/// A relay in this process: for the daemon, for apps that host a board, for integration tests.
+///
+///     let server = try await RelayServer.start(.init(port: 0, storage: .inMemory, access: .open))
+///     … connect clients to server.address …
+///     await server.stop()
+///
+/// All of it runs on one serial queue of its own. Calls are safe from anywhere.
+public final class RelayServer: Sendable {
+    public typealias Address = RelayAddress
+
+    /// Where what outlives a restart is kept.
+    public enum Storage: Sendable, Hashable {
+        /// Nowhere: all is gone with the relay.
+        case inMemory
+    }
+
+    /// Who may come in.
+    public enum Access: Sendable, Hashable {
+        /// Everybody who can reach the port.
+        case open
+    }
+
+    public struct Options: Sendable {
+        /// The address to listen on; `nil` for every interface, IPv4 and IPv6.
+        public var host: String?
+        /// 0 lets the system choose; `RelayServer.address` tells which.
+        public var port: UInt16
+        public var storage: Storage
+        public var access: Access
+        /// Limits, rates and times.
+        public var hub: Configuration
+        public var flush: FlushPolicy.Mode
+        /// Path of a Unix socket on which `boardrelay status` asks, 0600; `nil` for none.
+        public var controlSocket: String?
+        /// Called on the relay's queue for each log line; must return at once.
+        public var log: @Sendable (LogLine) -> Void
+
+        public init(
+            host: String? = "127.0.0.1", port: UInt16 = RelayAddress.defaultPort, storage: Storage = .inMemory, access: Access = .open,
+            hub: Configuration = .init(), flush: FlushPolicy.Mode = .adaptive, controlSocket: String? = nil,
+            log: @escaping @Sendable (LogLine) -> Void = { _ in }
+        ) {
+            self.host = host
+            self.port = port
+            self.storage = storage
+            self.access = access
+            self.hub = hub
+            self.flush = flush
+            self.controlSocket = controlSocket
+            self.log = log
+        }
+    }
+
+    /// Where it listens, with the port that the system chose if it was asked to.
+    public let address: RelayAddress
+    private let engine: Engine
+    private let control: ControlServer?
+
+    /// Starts a relay; it serves when this returns.
+    ///
+    /// - Throws: `RelayServerError`, for example when the port is in use; the text names address and port.
+    public static func start(_ options: Options = .init()) async throws(RelayServerError) -> RelayServer {
+        raiseDescriptorLimit()
+        let start = UInt32(clamping: SystemClock.wallMilliseconds() / 1000)
+        let engine = Engine(configuration: options.hub, start: start, flush: FlushPolicy(options.flush), log: options.log)
+        let bound: (host: String, port: UInt16)
+        do {
+            bound = try await engine.start(host: options.host, port: options.port)
+        } catch {
+            throw RelayServerError(text: "\(error)")
+        }
+        let address = RelayAddress(host: options.host ?? bound.host, port: bound.port)
+        var control: ControlServer?
+        if let path = options.controlSocket {
+            do {
+                control = try ControlServer(path: path, address: address) { [weak engine] in await engine?.census() }
+            } catch {
+                await engine.stop()
+                throw RelayServerError(text: "\(error)")
+            }
+        }
+        return RelayServer(address: address, engine: engine, control: control)
+    }
+
+    private init(address: RelayAddress, engine: Engine, control: ControlServer?) {
+        self.address = address
+        self.engine = engine
+        self.control = control
+    }
+
+    /// Tells every client, gives queues up to 5 s to drain, closes all connections and the port.
+    ///
+    /// Calling again waits for the same end. A server that is dropped without it goes on until the process ends.
+    public func stop() async {
+        control?.close()
+        await engine.stop()
+    }
+
+    /// Everything counted, at one moment.
+    public func census() async -> Census { await engine.census() }
+}
+
+/// Why a relay did not start.
+public struct RelayServerError: Error, CustomStringConvertible, Sendable, Hashable {
+    /// One sentence for people, with the address or path it is about.
+    public var text: String
+    public var description: String { text }
+
+    public init(text: String) { self.text = text }
+}

@@ -1,0 +1,134 @@
+package import RelayCore
+package import RelayWire
+
+/// A hub on a clock that is moved by hand, with links whose other ends are read as frames.
+package final class HubDriver {
+    package var hub: Hub
+    package private(set) var now = Now(instant: Instant(nanoseconds: 1_000_000_000_000), wallMilliseconds: 1_800_000_000_000)
+    package private(set) var log: [LogLine] = []
+    private var links: [Link] = []
+    private var free: [Int] = []
+    private var generation: UInt32 = 0
+    private var entropy = SeededGenerator(seed: 42)
+    private let vectors = UnsafeMutableBufferPointer<IOVector>.allocate(capacity: 64)
+
+    private struct Link {
+        var id: ConnectionID
+        var reader = FrameReader()
+        /// What has been read and not been taken by the test.
+        var inbox: [Frame] = []
+        /// The hub has said that it ends.
+        var isClosing = false
+        var isOpen = true
+    }
+
+    package init(configuration: Configuration = .init(), start: UInt32 = 1_800_000_000) {
+        hub = Hub(configuration: configuration, start: start)
+    }
+
+    deinit { vectors.deallocate() }
+
+    // MARK: - Links
+
+    package func open() -> ConnectionID {
+        let index = free.popLast() ?? links.count
+        generation += 1
+        let id = ConnectionID(index: Int32(index), generation: generation)
+        if index == links.count { links.append(Link(id: id)) } else { links[index] = Link(id: id) }
+        handle(.opened(id, entropy: Entropy(high: entropy.next(), low: entropy.next()), peer: "test:\(generation)"))
+        return id
+    }
+
+    /// The link breaks: nothing that was not read will be.
+    package func cut(_ id: ConnectionID) {
+        guard isOpen(id) else { return }
+        links[Int(id.index)].isOpen = false
+        handle(.closed(id, .peerClosed))
+        free.append(Int(id.index))
+    }
+
+    package func isOpen(_ id: ConnectionID) -> Bool { links[Int(id.index)].id == id && links[Int(id.index)].isOpen }
+
+    /// Whether the hub has asked for the link to be closed.
+    package func isClosing(_ id: ConnectionID) -> Bool { isOpen(id) && links[Int(id.index)].isClosing }
+
+    // MARK: - Bytes
+
+    package func send(_ bytes: [UInt8], from id: ConnectionID) {
+        var effects: [Effect] = []
+        bytes.withUnsafeBytes { hub.receive($0, from: id, at: now, into: &effects) }
+        carryOut(effects)
+    }
+
+    package func send(_ frame: Frame, from id: ConnectionID) { send(frame.bytes, from: id) }
+
+    /// Lets the link take at most so many bytes; whole frames go to the inbox.
+    package func take(_ id: ConnectionID, bytes: Int = .max) {
+        var rest = bytes
+        while rest > 0, isOpen(id) {
+            let count = hub.gather(id, into: vectors, limit: min(rest, 64 * 1024), at: now)
+            guard count > 0 else { break }
+            var taken = 0
+            for vector in vectors[..<count] {
+                links[Int(id.index)].reader.append(UnsafeRawBufferPointer(start: vector.base, count: vector.count))
+                taken += vector.count
+            }
+            _ = hub.wrote(id, bytes: taken, at: now)
+            rest -= taken
+        }
+        while let frame = nextFrame(id) { links[Int(id.index)].inbox.append(frame) }
+    }
+
+    private func nextFrame(_ id: ConnectionID) -> Frame? {
+        do {
+            return try links[Int(id.index)].reader.next()
+        } catch {
+            preconditionFailure("the hub wrote what is no frame: \(error)")
+        }
+    }
+
+    /// Everything for this link, or what of it was read before.
+    package func received(_ id: ConnectionID, all: Bool = true) -> [Frame] {
+        if all { take(id) }
+        defer { links[Int(id.index)].inbox = [] }
+        return links[Int(id.index)].inbox
+    }
+
+    // MARK: - Time
+
+    /// Moves the clock, firing every deadline at its moment.
+    package func advance(_ duration: Duration) {
+        let end = now.instant + duration
+        while let next = hub.nextDeadline, next <= end {
+            move(to: max(next, now.instant))
+            handle(.deadlineReached)
+        }
+        move(to: end)
+    }
+
+    /// Moves the clock without firing anything until the end: the host sleeps.
+    package func sleep(_ duration: Duration) {
+        move(to: now.instant + duration)
+        handle(.deadlineReached)
+    }
+
+    private func move(to instant: Instant) {
+        now.wallMilliseconds += UInt64((instant - now.instant).milliseconds)
+        now.instant = instant
+    }
+
+    package func handle(_ event: Event) {
+        var effects: [Effect] = []
+        hub.handle(event, at: now, into: &effects)
+        carryOut(effects)
+    }
+
+    private func carryOut(_ effects: [Effect]) {
+        for effect in effects {
+            switch effect {
+            case .close(let id, _): links[Int(id.index)].isClosing = true
+            case .log(let line): log.append(line)
+            }
+        }
+    }
+}

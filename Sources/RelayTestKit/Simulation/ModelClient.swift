@@ -1,0 +1,236 @@
+internal import RelayWire
+internal import RelayCore
+
+/// A promise that did not hold.
+package struct BrokenPromise: Error, CustomStringConvertible {
+    package var description: String
+    package init(_ description: String) { self.description = description }
+}
+
+/// What one connection must receive, in order. [DL1]
+enum Expected: Hashable {
+    case message(channel: UInt32, offset: UInt64, payload: UInt64)
+    case packet(flow: UInt32, sequence: UInt32, payload: UInt64)
+}
+
+/// A client that keeps books: what must come, what came, what it was told is lost.
+///
+/// It knows of every acceptance at once (the simulation tells it), so that each frame that arrives later can be held
+/// against it: nothing may be missing, doubled, changed or out of order.
+final class ModelClient {
+    let user: String
+    var connection: ConnectionID?
+    var resumeToken: String?
+    var instance: UInt64
+    var number: UInt64 = 0
+    var requestID: UInt32 = 0
+    var isLive = false
+    /// The link takes nothing for now.
+    var isStalled = false
+
+    // What the relay has granted, from its answers.
+    struct Subscription {
+        var messages: Bool
+        var presence: Bool
+        var handle: UInt32 = 0
+        var isSnapshotTaken = false
+        var picture: [String: [String: String]] = [:]
+    }
+
+    var subscriptions: [ChannelID: Subscription] = [:]
+    var channelsByHandle: [UInt32: ChannelID] = [:]
+    var userHandles: Set<UInt32> = []
+    /// Own flows by channel and topic.
+    var publishing: [TopicKey: UInt32] = [:]
+    var openFlows: Set<UInt32> = []
+    var pendingRequests: [UInt32: (ModelClient, [UInt8]) -> Void] = [:]
+
+    // The books.
+    private var expected: [Expected] = []
+    private var expectedHead = 0
+    private var lost: [UInt32: [ClosedRange<UInt32>]] = [:]
+    private(set) var packetsReceived = 0
+    private(set) var packetsLost = 0
+    private(set) var messagesReceived = 0
+
+    init(user: String, instance: UInt64) {
+        self.user = user
+        self.instance = instance
+    }
+
+    func expect(_ item: Expected) { expected.append(item) }
+
+    /// The queue died with its connection. [DL3]
+    func connectionEnded() {
+        connection = nil
+        isLive = false
+        isStalled = false
+        expected = []
+        expectedHead = 0
+        lost = [:]
+        pendingRequests = [:]
+        userHandles = []
+        openFlows = []
+    }
+
+    /// The session ended: nothing is subscribed any more. [SE10]
+    func sessionEnded() {
+        subscriptions = [:]
+        channelsByHandle = [:]
+        publishing = [:]
+    }
+
+    /// When nothing waits any more, everything must have come or be told lost. [DL7]
+    func checkDrained() throws {
+        while expectedHead < expected.count {
+            try skip(expected[expectedHead], "never came")
+            expectedHead += 1
+        }
+    }
+
+    // MARK: - Frames
+
+    func receive(_ frame: Frame) throws {
+        guard let type = FrameType(rawValue: frame.type) else { throw BrokenPromise("\(user) got a frame of type \(frame.type)") }
+        switch type {
+        case .deliver: try receiveMessage(frame)
+        case .packet: try receivePacket(frame)
+        case .lost: try receiveLost(frame)
+        case .userNamed:
+            let handle = frame.body.withUnsafeBytes { ByteReader($0).first32 }
+            userHandles.insert(handle)
+        case .flowOpened:
+            let body = TestClient.decode(FlowOpened.self, frame.body)
+            openFlows.insert(body.flow)
+        case .flowClosed:
+            let body = TestClient.decode(FlowClosed.self, frame.body)
+            guard openFlows.contains(body.flow) else { throw BrokenPromise("[ST10] \(user): flowClosed of \(body.flow), which was not open") }
+        case .answer:
+            let id = TestClient.decode(RequestID.self, frame.body).id
+            pendingRequests.removeValue(forKey: id)?(self, frame.body)
+        case .error:
+            let body = TestClient.decode(ErrorBody.self, frame.body)
+            if let id = body.id { pendingRequests[id] = nil }
+        case .restored:
+            let body = TestClient.decode(SubscribeAnswer.self, frame.body)
+            let id = ChannelID(kind: body.kind, channel: body.channel)
+            subscriptions[id]?.handle = body.handle
+            subscriptions[id]?.isSnapshotTaken = false
+            channelsByHandle[body.handle] = id
+        case .presence: try receivePresence(frame)
+        default: break
+        }
+    }
+
+    private func receiveMessage(_ frame: Frame) throws {
+        let item: Expected = try frame.body.withUnsafeBytes { body in
+            let deliver = try DeliverFrame(flags: frame.flags, body: body)
+            guard userHandles.contains(deliver.publisher) else {
+                throw BrokenPromise("[MS5] \(user) got a message of publisher \(deliver.publisher), who was not named")
+            }
+            return .message(channel: deliver.channel, offset: deliver.offset, payload: hash(deliver.payload))
+        }
+        try take(item)
+        messagesReceived += 1
+    }
+
+    private func receivePacket(_ frame: Frame) throws {
+        let item: Expected = try frame.body.withUnsafeBytes { body in
+            let packet = try PacketFrame(flags: frame.flags, body: body)
+            guard openFlows.contains(packet.flow) else { throw BrokenPromise("[ST9] \(user) got a packet of flow \(packet.flow) before flowOpened") }
+            return .packet(flow: packet.flow, sequence: packet.sequence, payload: hash(packet.payload))
+        }
+        try take(item)
+        packetsReceived += 1
+    }
+
+    /// Everything before it in the books must have been told lost.
+    private func take(_ item: Expected) throws {
+        while expectedHead < expected.count {
+            let next = expected[expectedHead]
+            expectedHead += 1
+            if next == item { return }
+            try skip(next, "was passed over by \(item)")
+        }
+        throw BrokenPromise("[DL1] \(user) got \(item), which was not due: doubled, out of order or not meant for it")
+    }
+
+    private func skip(_ item: Expected, _ how: String) throws {
+        guard case .packet(let flow, let sequence, _) = item, lost[flow]?.contains(where: { $0.contains(sequence) }) == true else {
+            throw BrokenPromise("[DL7] \(user): \(item) \(how) and no lost notice told so")
+        }
+        packetsLost += 1
+    }
+
+    private func receiveLost(_ frame: Frame) throws {
+        let notice = try frame.body.withUnsafeBytes { try LostFrame(body: $0) }
+        for range in notice.ranges {
+            guard range.first <= range.last, range.first > 0 else { throw BrokenPromise("[DL6] \(user): lost range \(range)") }
+            for sequence in range.first...range.last {
+                let isDue = expected[expectedHead...].contains {
+                    if case .packet(range.flow, sequence, _) = $0 { true } else { false }
+                }
+                guard isDue else { throw BrokenPromise("[DL6] \(user) was told that packet \(sequence) of flow \(range.flow) is lost, which was not due") }
+                guard lost[range.flow]?.contains(where: { $0.contains(sequence) }) != true else {
+                    throw BrokenPromise("[DL6] \(user) was told twice that packet \(sequence) of flow \(range.flow) is lost")
+                }
+            }
+            lost[range.flow, default: []].append(range.first...range.last)
+        }
+    }
+
+    // MARK: - Presence
+
+    private func receivePresence(_ frame: Frame) throws {
+        let event = TestClient.decode(PresenceEvent.self, frame.body)
+        // What still comes of an earlier subscription says nothing about the picture that is on its way.
+        guard let id = channelsByHandle[event.channel], let subscription = subscriptions[id],
+            subscription.isSnapshotTaken || event.event == .snapshot
+        else { return }
+        func change(_ body: (inout [String: [String: String]]) -> Void) { body(&subscriptions[id]!.picture) }
+        switch event.event {
+        case .snapshot:
+            subscriptions[id]!.isSnapshotTaken = true
+            change { picture in
+                picture = [:]
+                for member in event.members ?? [] { picture[member.user.text] = member.states }
+            }
+        case .join: change { $0[event.user!.text] = event.states ?? [:] }
+        case .leave, .timeout:
+            guard subscriptions[id]!.picture[event.user!.text] != nil else {
+                throw BrokenPromise("[PR5] \(user) was told that \(event.user!) left \(id), who was not there")
+            }
+            change { $0[event.user!.text] = nil }
+        case .stateChanged:
+            change { picture in
+                for (key, value) in event.states ?? [:] { picture[event.user!.text]?[key] = value }
+                for key in event.removed ?? [] { picture[event.user!.text]?[key.text] = nil }
+            }
+        case .interval:
+            change { picture in
+                for user in (event.left ?? []) + (event.timedOut ?? []) { picture[user.text] = nil }
+                for member in (event.joined ?? []) + (event.changed ?? []) { picture[member.user.text] = member.states }
+            }
+        }
+    }
+}
+
+/// A topic of a stream channel.
+struct TopicKey: Hashable, Comparable {
+    var channel: Name
+    var topic: Name
+
+    static func < (left: Self, right: Self) -> Bool { (left.channel, left.topic) < (right.channel, right.topic) }
+}
+
+/// FNV-1a, 64 bits: enough to see a changed byte.
+func hash(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+    bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
+}
+
+extension ByteReader {
+    fileprivate var first32: UInt32 {
+        var copy = self
+        return copy.integer() ?? 0
+    }
+}

@@ -1,0 +1,120 @@
+package import RelayCore
+package import RelayWire
+
+/// One connection to a `HubDriver` as a test writes it down: requests out, frames in.
+package final class TestClient {
+    package let driver: HubDriver
+    package let id: ConnectionID
+    package let user: String
+    private var lastRequest: UInt32 = 0
+    package var number: UInt64 = 0
+    package private(set) var welcome: Welcome?
+
+    /// Connects and logs in.
+    package init(_ driver: HubDriver, _ user: String, instance: String = "00000000000000aa", resume: String? = nil, presenceTimeoutMs: Int? = nil) {
+        self.driver = driver
+        self.user = user
+        id = driver.open()
+        let request = LoginRequest(
+            id: 1, user: try! Name(user), instance: instance, presenceTimeoutMs: presenceTimeoutMs,
+            resume: resume.map { ResumeRequest(token: $0) })
+        lastRequest = 1
+        driver.send(.json(.login, request), from: id)
+        if case .frame(.welcome, let body) = first() { welcome = Self.decode(Welcome.self, body) }
+    }
+
+    package enum Outcome: Equatable {
+        case frame(FrameType, [UInt8])
+        case error(ErrorBody)
+        case nothing
+    }
+
+    /// All frames that wait.
+    package func frames() -> [Frame] { driver.received(id) }
+
+    package func frames(_ type: FrameType) -> [Frame] { frames().filter { $0.type == type.rawValue } }
+
+    private func first() -> Outcome {
+        guard let frame = frames().first, let type = FrameType(rawValue: frame.type) else { return .nothing }
+        return .frame(type, frame.body)
+    }
+
+    /// Sends a request and gives its answer or error; other frames that came are in `others`.
+    @discardableResult
+    package func request(_ type: FrameType, _ make: (UInt32) -> some Encodable) -> Outcome {
+        lastRequest += 1
+        let wanted = lastRequest
+        driver.send(.json(type, make(wanted)), from: id)
+        var outcome = Outcome.nothing
+        for frame in frames() {
+            switch FrameType(rawValue: frame.type) {
+            case .answer? where Self.decode(RequestID.self, frame.body).id == wanted: outcome = .frame(.answer, frame.body)
+            case .error?:
+                let body = Self.decode(ErrorBody.self, frame.body)
+                if body.id == wanted { outcome = .error(body) } else { others.append(frame) }
+            default: others.append(frame)
+            }
+        }
+        return outcome
+    }
+
+    package var others: [Frame] = []
+
+    package func takeOthers(_ type: FrameType) -> [Frame] {
+        others += frames()
+        defer { others = [] }
+        return others.filter { $0.type == type.rawValue }
+    }
+
+    package func answer<T: Decodable>(_ type: T.Type, _ outcome: Outcome) -> T? {
+        guard case .frame(.answer, let body) = outcome else { return nil }
+        return Self.decode(type, body)
+    }
+
+    package static func decode<T: Decodable>(_ type: T.Type, _ body: [UInt8]) -> T {
+        do {
+            return try body.withUnsafeBytes { bytes throws(WireError) in try JSONBody.decode(type, from: bytes, bytesMax: Limits.frameBodyBytesMax) }
+        } catch {
+            preconditionFailure("the hub wrote what is no \(type): \(error)")
+        }
+    }
+
+    // MARK: - Shorthands
+
+    @discardableResult
+    package func subscribe(_ channel: String, features: [String]? = nil, quiet: Bool? = nil, since: ChannelPosition? = nil) -> Outcome {
+        request(.subscribe) { SubscribeRequest(id: $0, channel: try! Name(channel), features: features, quiet: quiet, since: since) }
+    }
+
+    @discardableResult
+    package func join(_ channel: String, quiet: Bool? = nil) -> Outcome {
+        request(.join) { JoinRequest(id: $0, channel: try! Name(channel), quiet: quiet) }
+    }
+
+    @discardableResult
+    package func joinTopic(_ channel: String, _ topic: String, priority: TopicPriority? = nil, lifetimeMs: Int? = nil) -> UInt32 {
+        let outcome = request(.joinTopic) {
+            JoinTopicRequest(id: $0, channel: try! Name(channel), topic: try! Name(topic), priority: priority, lifetimeMs: lifetimeMs)
+        }
+        return answer(JoinTopicAnswer.self, outcome)?.flow ?? 0
+    }
+
+    @discardableResult
+    package func subscribeTopic(_ channel: String, _ topic: String, users: [String]? = nil) -> Outcome {
+        request(.subscribeTopic) { TopicUsersRequest(id: $0, channel: try! Name(channel), topic: try! Name(topic), users: users) }
+    }
+
+    /// Publishes under the next number, without reading what comes.
+    package func publish(_ channel: String, _ payload: [UInt8], customType: String? = nil, flags: FrameFlags = []) {
+        number += 1
+        driver.send(.publish(number: number, channel: channel, customType: customType, flags: flags, payload: payload), from: id)
+    }
+
+    package func packet(_ flow: UInt32, _ payload: [UInt8], slot: UInt32? = nil, flags: FrameFlags = []) {
+        driver.send(.publishPacket(flow: flow, slot: slot, flags: flags, payload: payload), from: id)
+    }
+
+    package func errors() -> [ErrorBody] { frames(.error).map { Self.decode(ErrorBody.self, $0.body) } }
+
+    package func closing() -> CloseNotice? { frames(.closing).first.map { Self.decode(CloseNotice.self, $0.body) } }
+}

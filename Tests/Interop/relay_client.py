@@ -1,0 +1,1668 @@
+"""A strict, blocking client for the relay protocol, version 1 (docs/protocol.md).
+
+It was written from the document alone and trusts nothing: every frame of the relay passes a
+`Checker` that knows what the session did so far and raises `Violation` (with the id of the rule)
+when the relay breaks one. Standard library only.
+
+    identity = Identity("anna")
+    client = Client("127.0.0.1", 7000, identity)
+    client.login()
+    client.request("subscribe", channel="lesson")
+    offset = client.publish("lesson", "hello").wait()
+    event = client.wait_for("deliver")
+
+One thread per client reads; `events` is the one ordered list of everything that came.
+"""
+
+import json
+import secrets
+import select
+import socket
+import struct
+import threading
+import time
+from collections import OrderedDict, deque
+
+# ------------------------------------------------------------------------------------------------
+# Constants of the protocol
+# ------------------------------------------------------------------------------------------------
+
+FRAME_TYPES = {
+    "login": 0x01, "logout": 0x02, "ping": 0x03, "pong": 0x04,
+    "publish": 0x10, "publishPacket": 0x11, "direct": 0x12, "directReceived": 0x13,
+    "subscribe": 0x20, "unsubscribe": 0x21, "join": 0x22, "leave": 0x23,
+    "joinTopic": 0x24, "leaveTopic": 0x25, "subscribeTopic": 0x26, "unsubscribeTopic": 0x27,
+    "subscribedUsers": 0x28, "who": 0x29, "where": 0x2A,
+    "setStates": 0x2B, "removeStates": 0x2C, "getStates": 0x2D,
+    "welcome": 0x80, "answer": 0x81, "error": 0x82, "closing": 0x83, "restored": 0x84,
+    "deliver": 0x90, "packet": 0x91, "directDeliver": 0x92, "accepted": 0x93, "confirmed": 0x94,
+    "userNamed": 0xA0, "flowOpened": 0xA1, "flowClosed": 0xA2, "lost": 0xA3, "packetsDropped": 0xA4,
+    "presence": 0xB0, "topics": 0xB1,
+}
+FRAME_NAMES = {number: name for name, number in FRAME_TYPES.items()}
+
+CODES = {
+    100: "badRequest", 101: "unknownFrame", 102: "loginRequired", 103: "alreadyLoggedIn",
+    104: "badName", 105: "badText", 106: "tooLarge", 107: "rateLimited", 108: "notSubscribed",
+    109: "notJoined", 110: "topicNotJoined", 111: "unknownFlow", 112: "limitReached",
+    113: "channelFull", 114: "userOffline", 115: "unconfirmed", 116: "outcomeUnknown",
+    117: "notSupported", 118: "relayFull", 119: "notPresent",
+    200: "shuttingDown", 201: "slowConsumer", 202: "heartbeatTimeout", 203: "loginTimeout",
+    204: "tooManyConnections",
+    300: "protocolError", 301: "versionNotSupported", 302: "replaced", 303: "abuse",
+    304: "loggedOut", 305: "frameTooLarge", 306: "notRelayProtocol",
+}
+
+TEXT, CUSTOM_TYPE, KEY, PART, ECHO, RETAIN, NO_HISTORY = 0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40
+SLOT, SENDER_TIME = 0x02, 0x04
+
+RELAY_JSON = {"welcome", "answer", "error", "closing", "restored", "flowOpened", "flowClosed",
+              "packetsDropped", "presence", "topics"}
+ALLOWED_FLAGS = {"deliver": TEXT | CUSTOM_TYPE | KEY | PART | RETAIN,
+                 "packet": TEXT | SLOT | SENDER_TIME, "directDeliver": TEXT | CUSTOM_TYPE}
+
+BODY_MAX = 81_920
+INTEGER_MAX = 2**53 - 1
+JSON_DEPTH_MAX = 8
+NAME_MAX = 64
+MEMBERS_MAX = 100
+RANGES_MAX = 4_096
+SNAPSHOT_BYTES = 12 * 1024
+CLOCK_TOLERANCE_MS = 24 * 3600 * 1000
+
+LIMIT_FIELDS = ("messageBytesMax", "messagesPerSecond", "packetBytesMax", "packetsPerSecond",
+                "directMessagesPerSecond", "requestsPerSecond", "subscribedChannelsMax",
+                "joinedChannelsMax", "publishedTopicsMax", "subscribedTopicsMax", "unansweredMax")
+
+
+# ------------------------------------------------------------------------------------------------
+# Errors
+# ------------------------------------------------------------------------------------------------
+
+class Violation(Exception):
+    """The relay broke a rule of the document."""
+
+    def __init__(self, rule, message):
+        super().__init__(f"{rule}: {message}")
+        self.rule = rule
+
+
+class RelayError(Exception):
+    """The relay refused something with an `error` frame."""
+
+    def __init__(self, fields):
+        super().__init__(f"{fields['code']} {fields['name']}: {fields['text']}")
+        self.fields = fields
+        self.code, self.name, self.text = fields["code"], fields["name"], fields["text"]
+
+
+class Ended(Exception):
+    """The connection is over; `closing` holds the relay's reason, if it gave one."""
+
+    def __init__(self, closing):
+        super().__init__(f"connection ended: {closing or 'without closing'}")
+        self.closing = closing
+
+
+class Timeout(Exception):
+    """What was waited for did not come."""
+
+
+# ------------------------------------------------------------------------------------------------
+# Reading and writing bytes
+# ------------------------------------------------------------------------------------------------
+
+def frame(kind, body=b"", flags=0):
+    """One whole frame: FR1."""
+    number = FRAME_TYPES[kind] if isinstance(kind, str) else kind
+    return struct.pack(">IBB", len(body) + 2, number, flags) + body
+
+
+def text8(value):
+    """`n u8, text` of FR8; bytes are passed as they are, for hostile tests."""
+    data = value.encode() if isinstance(value, str) else value
+    return bytes([len(data)]) + data
+
+
+def json_body(fields):
+    """A JSON body without the fields that are None."""
+    return json.dumps({k: v for k, v in fields.items() if v is not None},
+                      ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def payload_bytes(payload):
+    """(bytes, text flag) of a payload: str is text, bytes are bytes."""
+    return (payload.encode(), TEXT) if isinstance(payload, str) else (bytes(payload), 0)
+
+
+def encode_publish(number, channel, payload, custom_type=None, key=None, part=None, extra=0):
+    """(flags, body) of a `publish`."""
+    data, flags = payload_bytes(payload)
+    body = struct.pack(">Q", number) + text8(channel)
+    if custom_type is not None:
+        flags, body = flags | CUSTOM_TYPE, body + text8(custom_type)
+    if key is not None:
+        flags, body = flags | KEY, body + text8(key)
+    if part is not None:
+        flags, body = flags | PART, body + struct.pack(">HH", *part)
+    return flags | extra, body + data
+
+
+def encode_packet(flow, payload, slot=None, sender_time=None, extra=0):
+    """(flags, body) of a `publishPacket`."""
+    data, flags = payload_bytes(payload)
+    body = struct.pack(">I", flow)
+    if slot is not None:
+        flags, body = flags | SLOT, body + struct.pack(">I", slot)
+    if sender_time is not None:
+        flags, body = flags | SENDER_TIME, body + struct.pack(">I", sender_time)
+    return flags | extra, body + data
+
+
+def encode_direct(number, user, payload, custom_type=None):
+    """(flags, body) of a `direct`."""
+    data, flags = payload_bytes(payload)
+    body = struct.pack(">Q", number) + text8(user)
+    if custom_type is not None:
+        flags, body = flags | CUSTOM_TYPE, body + text8(custom_type)
+    return flags, body + data
+
+
+class Fields:
+    """Reads the fields of a binary body one after the other (FR7, FR8)."""
+
+    def __init__(self, kind, body):
+        self.kind, self.body, self.at = kind, body, 0
+
+    def take(self, count):
+        """The next `count` bytes."""
+        if self.at + count > len(self.body):
+            raise Violation("FR7", f"{self.kind} ends inside a field: {self.body.hex()}")
+        self.at += count
+        return self.body[self.at - count:self.at]
+
+    def number(self, size):
+        """An unsigned big-endian integer of `size` bytes."""
+        return int.from_bytes(self.take(size), "big")
+
+    def text(self):
+        """`n u8, text`."""
+        return decode_utf8(self.take(self.number(1)), f"{self.kind} text")
+
+    def rest(self):
+        """What is left of the body."""
+        return self.take(len(self.body) - self.at)
+
+    def end(self):
+        """Nothing may be left."""
+        if self.at != len(self.body):
+            raise Violation("FR7", f"{self.kind} has {len(self.body) - self.at} bytes too many")
+
+
+def decode_utf8(data, what):
+    """UTF-8 or a violation."""
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as problem:
+        raise Violation("FR8", f"{what} is not UTF-8: {data[:80].hex()}") from problem
+
+
+def is_name(text):
+    """NM1."""
+    return (isinstance(text, str) and 1 <= len(text) <= NAME_MAX and text[0] not in "_ "
+            and all(0x20 <= ord(c) <= 0x7E and c not in "*/\\" for c in text))
+
+
+def must_be_name(text, what):
+    """Raises unless NM1 holds."""
+    if not is_name(text):
+        raise Violation("NM1", f"{what} is no name: {text!r}")
+
+
+# ------------------------------------------------------------------------------------------------
+# Strict JSON (JS1 to JS4)
+# ------------------------------------------------------------------------------------------------
+
+def _integer(text):
+    value = int(text)
+    if abs(value) > INTEGER_MAX:
+        raise Violation("JS3", f"number out of range: {text}")
+    return value
+
+
+def _no_number(text):
+    raise Violation("JS3", f"not an integer: {text}")
+
+
+def _object(pairs):
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
+        raise Violation("JS2", f"a key stands twice: {[k for k, _ in pairs]}")
+    return fields
+
+
+def _check_value(value, depth):
+    if isinstance(value, str):
+        if any(0xD800 <= ord(c) <= 0xDFFF for c in value):
+            raise Violation("JS4", f"half a surrogate pair in {value!r}")
+    elif isinstance(value, (dict, list)):
+        if depth > JSON_DEPTH_MAX:
+            raise Violation("JS4", "nested too deep")
+        for item in value.items() if isinstance(value, dict) else value:
+            for part in item if isinstance(value, dict) else (item,):
+                _check_value(part, depth + 1)
+
+
+def parse_json(body):
+    """The object of a JSON body, by JS1 to JS4."""
+    try:
+        fields = json.loads(body.decode("utf-8"), parse_int=_integer, parse_float=_no_number,
+                            parse_constant=_no_number, object_pairs_hook=_object)
+    except (UnicodeDecodeError, json.JSONDecodeError) as problem:
+        raise Violation("JS1", f"{problem}: {body[:120]!r}") from problem
+    if not isinstance(fields, dict):
+        raise Violation("JS1", f"the body is no object: {body[:120]!r}")
+    _check_value(fields, 1)
+    return fields
+
+
+# ------------------------------------------------------------------------------------------------
+# Shapes of JSON bodies
+# ------------------------------------------------------------------------------------------------
+
+def _is_int(value, top):
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= top
+
+
+def _is_texts(value):
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def _is_states(value):
+    return (isinstance(value, dict) and all(is_name(k) and isinstance(v, str) for k, v in value.items()))
+
+
+SHAPE_TESTS = {
+    "u32": lambda v: _is_int(v, 2**32 - 1),
+    "u53": lambda v: _is_int(v, INTEGER_MAX),
+    "bool": lambda v: isinstance(v, bool),
+    "true": lambda v: isinstance(v, bool),
+    "text": lambda v: isinstance(v, str),
+    "name": is_name,
+    "texts": _is_texts,
+    "names": lambda v: isinstance(v, list) and all(is_name(item) for item in v),
+    "states": _is_states,
+    "object": lambda v: isinstance(v, dict),
+    "objects": lambda v: isinstance(v, list) and all(isinstance(item, dict) for item in v),
+    "any": lambda v: v is not None,
+    "kind": lambda v: v in ("message", "stream"),
+}
+
+CHANNEL_SHAPE = "kind:kind channel:name handle:u32 features:texts quiet:bool epoch?:object head?:u53"
+
+SHAPES = {
+    "welcome": "id:u32 version:u32 user:name handle:u32 resumeToken:text resumed:bool lastEnd?:object "
+               "start:any heartbeatMs:u32 presenceTimeoutMs:u32 limits:object",
+    "error": "id?:u32 number?:u53 flow?:u32 code:u32 name:text text:text limit?:u53 actual?:u53 "
+             "retryAfterMs?:u53",
+    "closing": "code:u32 name:text text:text",
+    "answer": "id:u32",
+    "restored": CHANNEL_SHAPE,
+    "flowOpened": "flow:u32 channel:u32 topic:name user:name meta?:text next:u32",
+    "flowClosed": "flow:u32 last:u32",
+    "packetsDropped": "flow:u32 dropped:u53 total:u53",
+    "presence": "channel:u32 event:text",
+    "topics": "channel:u32 event:text publishers:objects more?:bool",
+    "member": "user:name states:states",
+    "publisher": "topic:name user:name meta?:text",
+    "failed": "user:text code:u32 name:text",
+    "range": "from:u53 to:u53",
+    "epoch": "start:any incarnation:any",
+    "lastEnd": "code:u32 name:text text:text",
+    "presence snapshot": "members:objects total:u53",
+    "presence join": "user:name states:states",
+    "presence leave": "user:name",
+    "presence timeout": "user:name",
+    "presence stateChanged": "user:name states:states removed?:names",
+    "presence interval": "joined?:objects changed?:objects left?:names timedOut?:names",
+    "answer logout": "id:u32",
+    "answer subscribe": "id:u32 " + CHANNEL_SHAPE + " recovered?:bool missed?:object reset?:bool",
+    "answer join": "id:u32 " + CHANNEL_SHAPE,
+    "answer unsubscribe": "id:u32",
+    "answer leave": "id:u32",
+    "answer joinTopic": "id:u32 flow:u32 next:u32",
+    "answer leaveTopic": "id:u32 flow:u32 last:u32",
+    "answer subscribeTopic": "id:u32 all:bool succeeded:names failed:objects",
+    "answer unsubscribeTopic": "id:u32 all:bool succeeded:names failed:objects",
+    "answer subscribedUsers": "id:u32 all:bool users:names",
+    "answer who": "id:u32 total:u53 members:objects next?:name",
+    "answer where": "id:u32 channels:objects",
+    "answer setStates": "id:u32",
+    "answer removeStates": "id:u32",
+    "answer getStates": "id:u32 states:states",
+    "place": "kind:kind channel:name",
+}
+SHAPE_RULES = {"welcome": "SE6", "error": "ER1", "closing": "ER2", "restored": "SE9", "flowOpened": "ST9",
+               "flowClosed": "ST10", "packetsDropped": "RT4", "topics": "ST11", "member": "PR2"}
+
+
+def must_have_shape(name, fields):
+    """Raises unless `fields` has the fields and types that the document gives for `name`."""
+    rule = SHAPE_RULES.get(name, "PR2" if name.startswith("presence") else "JS5")
+    for word in SHAPES[name].split():
+        key, kind = word.split(":")
+        value = fields.get(key.rstrip("?"))
+        if value is None:
+            if not key.endswith("?"):
+                raise Violation(rule, f"{name} without {key}: {fields}")
+        elif not SHAPE_TESTS[kind](value):
+            raise Violation(rule, f"{name}: {key} is not {kind}: {value!r}")
+
+
+def must_be_sorted(users, what):
+    """Strictly rising by bytes: sorted and nobody twice (names are ASCII)."""
+    if any(a >= b for a, b in zip(users, users[1:])):
+        raise Violation("PR3", f"{what} not in order of user id: {users}")
+
+
+# ------------------------------------------------------------------------------------------------
+# Frames of the relay to events
+# ------------------------------------------------------------------------------------------------
+
+class Event:
+    """One frame of the relay: `name`, `fields`, its place in the one list and when it came."""
+
+    __slots__ = ("index", "at", "name", "flags", "fields", "size")
+
+    def __init__(self, name, flags, fields, size):
+        self.index, self.at = -1, time.monotonic()
+        self.name, self.flags, self.fields, self.size = name, flags, fields, size
+
+    def __getitem__(self, key):
+        return self.fields[key]
+
+    def get(self, key, other=None):
+        """A field that may be absent."""
+        return self.fields.get(key, other)
+
+    def __repr__(self):
+        shown = {k: (v[:24] if isinstance(v, (bytes, str)) else v) for k, v in self.fields.items()}
+        return f"<{self.index} {self.name} {shown}>"
+
+
+def _decode_payload(fields, flags):
+    data = fields.rest()
+    return decode_utf8(data, f"{fields.kind} payload") if flags & TEXT else data
+
+
+def _decode_custom_type(fields, flags):
+    if not flags & CUSTOM_TYPE:
+        return None
+    value = fields.text()
+    if not 1 <= len(value.encode()) <= 32:
+        raise Violation("MS2", f"custom type of {len(value.encode())} bytes")
+    return value
+
+
+def _decode_deliver(fields, flags):
+    event = {"channel": fields.number(4), "publisher": fields.number(4), "offset": fields.number(8),
+             "time": fields.number(8), "customType": _decode_custom_type(fields, flags)}
+    event["key"] = fields.text() if flags & KEY else None
+    event["part"] = (fields.number(2), fields.number(2)) if flags & PART else None
+    event["payload"] = _decode_payload(fields, flags)
+    return event
+
+
+def _decode_packet(fields, flags):
+    event = {"flow": fields.number(4), "sequence": fields.number(4)}
+    event["slot"] = fields.number(4) if flags & SLOT else None
+    event["senderTime"] = fields.number(4) if flags & SENDER_TIME else None
+    event["payload"] = _decode_payload(fields, flags)
+    return event
+
+
+def _decode_direct_deliver(fields, flags):
+    return {"delivery": fields.number(8), "time": fields.number(8), "sender": fields.text(),
+            "customType": _decode_custom_type(fields, flags), "payload": _decode_payload(fields, flags)}
+
+
+def _decode_lost(fields, _):
+    reason, count = fields.number(1), fields.number(2)
+    ranges = [(fields.number(4), fields.number(4), fields.number(4)) for _ in range(count)]
+    return {"reason": reason, "ranges": ranges}
+
+
+def _decode_user_named(fields, _):
+    return {"handle": fields.number(4), "user": decode_utf8(fields.rest(), "user id")}
+
+
+BINARY_DECODERS = {
+    "deliver": _decode_deliver, "packet": _decode_packet, "directDeliver": _decode_direct_deliver,
+    "accepted": lambda f, _: {"number": f.number(8), "offset": f.number(8)},
+    "confirmed": lambda f, _: {"number": f.number(8)},
+    "userNamed": _decode_user_named, "lost": _decode_lost,
+    "ping": lambda f, _: {"bytes": f.rest()}, "pong": lambda f, _: {"bytes": f.rest()},
+}
+
+
+def decode(number, flags, body):
+    """An `Event` from a frame of the relay, or None for a type this client does not know (FR6)."""
+    name = FRAME_NAMES.get(number)
+    if name is None:
+        return None
+    if flags & ~ALLOWED_FLAGS.get(name, 0):
+        raise Violation("FR4", f"{name} with flags {flags:#04x}")
+    if name in RELAY_JSON:
+        fields = parse_json(body)
+        must_have_shape(name, fields)
+    elif name in BINARY_DECODERS:
+        reader = Fields(name, body)
+        fields = BINARY_DECODERS[name](reader, flags)
+        reader.end()
+    else:
+        raise Violation("FR6", f"the relay sent {name}, which only clients send")
+    return Event(name, flags, fields, len(body))
+
+
+class Splitter:
+    """Cuts the byte stream of the relay into frames (FR1 to FR3)."""
+
+    def __init__(self):
+        self.buffer = bytearray()
+
+    def feed(self, data):
+        """All whole frames as (type, flags, body)."""
+        self.buffer += data
+        frames, at = [], 0
+        while len(self.buffer) - at >= 4:
+            length = int.from_bytes(self.buffer[at:at + 4], "big")
+            if not 2 <= length <= BODY_MAX + 2:
+                raise Violation("FR3", f"a length of {length}: {bytes(self.buffer[at:at + 16]).hex()}")
+            if len(self.buffer) - at < 4 + length:
+                break
+            body = bytes(self.buffer[at + 6:at + 4 + length])
+            frames.append((self.buffer[at + 4], self.buffer[at + 5], body))
+            at += 4 + length
+        del self.buffer[:at]
+        return frames
+
+
+# ------------------------------------------------------------------------------------------------
+# What the checker remembers
+# ------------------------------------------------------------------------------------------------
+
+class Ranges:
+    """A set of sequences kept as sorted, separate [first, last]."""
+
+    def __init__(self):
+        self.items = []
+
+    def add(self, first, last):
+        """Adds a range that does not overlap any other; neighbours grow together."""
+        if self.items and self.items[-1][1] + 1 == first:
+            self.items[-1][1] = last
+            return
+        self.items.append([first, last])
+        if len(self.items) > 1 and self.items[-2][0] > first:
+            self.items.sort()
+
+    def count(self, first, last):
+        """How many numbers of first…last are in the set."""
+        return sum(max(0, min(b, last) - max(a, first) + 1) for a, b in self.items)
+
+    def total(self):
+        """How many numbers are in the set."""
+        return sum(b - a + 1 for a, b in self.items)
+
+
+class Flow:
+    """One flow as its subscriber sees it."""
+
+    def __init__(self, fields, own):
+        self.flow, self.channel = fields["flow"], fields["channel"]
+        self.topic, self.user, self.first = fields["topic"], fields["user"], fields["next"]
+        self.own, self.open = own, True
+        self.seen = self.first - 1
+        self.received, self.lost = Ranges(), Ranges()
+
+    def take_packet(self, sequence):
+        """ST6, DL6, DL7: rising, nothing missing that `lost` has not named before."""
+        if sequence <= self.seen:
+            raise Violation("ST6", f"flow {self.flow}: sequence {sequence} after {self.seen}")
+        if self.lost.count(sequence, sequence):
+            raise Violation("DL6", f"flow {self.flow}: {sequence} came and was in lost")
+        gap = sequence - 1 - self.seen
+        if gap and not self.own and self.lost.count(self.seen + 1, sequence - 1) != gap:
+            raise Violation("DL7", f"flow {self.flow}: {self.seen} then {sequence}, lost {self.lost.items}")
+        self.seen = sequence
+        self.received.add(sequence, sequence)
+
+    def take_lost(self, first, last):
+        """DL6: both ends included, never what came or was lost before."""
+        if first > last or first < self.first:
+            raise Violation("DL6", f"flow {self.flow}: lost {first}…{last}, opened with {self.first}")
+        if self.lost.count(first, last) or self.received.count(first, last):
+            raise Violation("DL6", f"flow {self.flow}: lost {first}…{last} overlaps "
+                                   f"received {self.received.items} or lost {self.lost.items}")
+        self.lost.add(first, last)
+
+    def close(self, last):
+        """ST10: all up to `last` was sent or reported."""
+        if self.seen > last or self.first > last + 1:
+            raise Violation("ST10", f"flow {self.flow} closed with last {last}, seen {self.seen}")
+        told = self.received.count(self.first, last) + self.lost.count(self.first, last)
+        if not self.own and told != last - self.first + 1:
+            raise Violation("ST10", f"flow {self.flow}: {self.first}…{last} but {told} told of")
+        self.open = False
+
+
+class OwnFlow:
+    """One flow that this client publishes."""
+
+    def __init__(self, channel, topic, flow, following):
+        self.channel, self.topic, self.flow, self.first = channel, topic, flow, following
+        self.dropped, self.notices = 0, []
+
+    def take_dropped(self, event):
+        """RT4: the sum of `dropped` is `total`."""
+        self.dropped += event["dropped"]
+        if event["dropped"] == 0 or event["total"] != self.dropped:
+            raise Violation("RT4", f"{event} but the sum is {self.dropped}")
+        self.notices.append(event.at)
+
+
+class Selection:
+    """What of one topic is wanted."""
+
+    def __init__(self):
+        self.all, self.users = False, set()
+
+    def has(self, user):
+        """Does a flow of `user` belong to it?"""
+        return self.all or user in self.users
+
+
+class Channel:
+    """One channel this session is in."""
+
+    def __init__(self, fields, entered):
+        self.kind, self.name, self.handle = fields["kind"], fields["channel"], fields["handle"]
+        self.entered = entered
+        self.members, self.loose = None, False
+        self.publishers, self.topics_state = {}, "wanted"
+        self.selections = {}
+        self.refresh(fields)
+
+    def refresh(self, fields):
+        """A new answer to `subscribe` or `join`, or `restored`."""
+        self.features, self.quiet = set(fields["features"]), fields["quiet"]
+        self.snapshot_wanted = "presence" in self.features
+        self.members = None
+
+
+# ------------------------------------------------------------------------------------------------
+# The checker
+# ------------------------------------------------------------------------------------------------
+
+class Checker:
+    """Knows the session so far and judges each frame of the relay by it."""
+
+    def __init__(self, identity, previous=None):
+        self.identity, self.previous = identity, previous
+        self.welcome = None
+        self.handle = None
+        self.channels = {}
+        self.offsets = dict(previous.offsets) if previous else {}
+        self.epochs = dict(previous.epochs) if previous else {}
+        self.names = dict(previous.names) if previous else {}
+        self.named_at = {}
+        self.flows = {}
+        self.own_flows, self.ended_flows = {}, {}
+        self.deliveries = set()
+        self.last_accepted = None
+        self.accepted_number = 0
+        self.last_restored = None
+        self.restoring = False
+        self.closed = False
+        self.requests = deque()
+        self.publishes = OrderedDict()
+        self.directs, self.earlier_directs = {}, set()
+        self.pings = deque()
+        self.raw = deque()
+        self.oddities = []
+
+    # -- entry ----------------------------------------------------------------------------------
+
+    def take(self, event):
+        """Judges one event and updates what is known."""
+        if self.closed:
+            raise Violation("ER2", f"{event} after closing")
+        if self.welcome is None and event.name not in ("welcome", "error", "closing", "ping", "pong"):
+            raise Violation("SE6", f"{event} before welcome")
+        if self.restoring and event.name not in ("restored", "presence", "topics", "flowOpened"):
+            self.end_of_restoring(event)
+        getattr(self, "on_" + event.name)(event)
+        if event.name not in ("accepted", "userNamed"):
+            self.last_accepted = None
+
+    def odd(self, rule, message):
+        """Remembers what is strange, yet no clear break of a rule."""
+        self.oddities.append(f"{rule}: {message}")
+
+    def channel(self, handle, kind, rule):
+        """The channel of a handle; nothing of a channel comes when one is not inside (CH9)."""
+        channel = self.channels.get(handle)
+        if channel is None or (kind and channel.kind != kind):
+            raise Violation(rule, f"something of channel {handle}, where this session is not")
+        return channel
+
+    # -- session --------------------------------------------------------------------------------
+
+    def on_welcome(self, event):
+        """SE6, SE9, HB2."""
+        request = self.next_request(event, "welcome")
+        if self.welcome or request.kind != "login":
+            raise Violation("SE6", f"unexpected {event}")
+        fields = event.fields
+        asked = request.fields
+        wanted = asked.get("presenceTimeoutMs") or 10_000
+        if fields["version"] != 1 or fields["user"] != asked["user"]:
+            raise Violation("SE6", f"welcome of another: {event}")
+        if fields["presenceTimeoutMs"] != wanted or fields["heartbeatMs"] != min(5_000, wanted // 2):
+            raise Violation("HB2", f"asked for {wanted}: {event}")
+        for key in LIMIT_FIELDS:
+            if not _is_int(fields["limits"].get(key), INTEGER_MAX):
+                raise Violation("SE6", f"limits without {key}")
+        if fields.get("lastEnd") is not None:
+            must_have_shape("lastEnd", fields["lastEnd"])
+        self.welcome, self.handle = fields, fields["handle"]
+        self.check_resumption(fields, asked)
+        request.reply.succeed(fields)
+
+    def check_resumption(self, fields, asked):
+        """SE9, SE10: only who asked resumes, and the token is a new one."""
+        token = (asked.get("resume") or {}).get("token")
+        if not fields["resumed"]:
+            self.offsets, self.epochs, self.names = {}, {}, {}
+            return
+        if token is None:
+            raise Violation("SE9", "resumed without having asked")
+        if fields["resumeToken"] == token:
+            raise Violation("SE9", "resumed without a new resumeToken")
+        self.restoring = True
+        if self.previous:
+            self.own_flows = dict(self.previous.own_flows)
+            self.earlier_directs = set(self.previous.directs) | self.previous.earlier_directs
+
+    def on_restored(self, event):
+        """SE9: after a resuming welcome, per channel in order of name."""
+        if not self.restoring:
+            raise Violation("SE9", f"{event} is not directly after a resuming welcome")
+        if self.last_restored:
+            self.must_be_complete(self.last_restored)
+            if event["channel"] < self.last_restored.name:
+                raise Violation("SE9", f"restored {event['channel']} after {self.last_restored.name}")
+        channel = self.enter(event.fields, event)
+        self.last_restored = channel
+        before = self.previous and self.previous.find(channel.kind, channel.name)
+        if self.previous and not before:
+            raise Violation("SE9", f"{channel.name} restored, but the session was not in it")
+        if before:
+            channel.selections = before.selections
+
+    def end_of_restoring(self, event):
+        """The first frame that cannot belong to a resumption ends it."""
+        self.restoring = False
+        if self.last_restored:
+            self.must_be_complete(self.last_restored)
+        if not self.previous or event.name == "closing":
+            return
+        was = {(c.kind, c.name) for c in self.previous.channels.values()}
+        now = {(c.kind, c.name) for c in self.channels.values()}
+        if was != now:
+            raise Violation("SE9", f"restored {sorted(now)} instead of {sorted(was)}")
+
+    @staticmethod
+    def must_be_complete(channel):
+        """CH4, SE9: the snapshots of a channel follow its answer or `restored`, before the next one."""
+        if channel.snapshot_wanted or (channel.kind == "stream" and channel.topics_state in ("wanted", "more")):
+            raise Violation("CH4", f"the snapshots did not follow the entry into {channel.kind} {channel.name}")
+
+    def on_closing(self, event):
+        """ER2, ER3."""
+        self.must_be_code(event, "ER3", 200, 399)
+        self.closed = True
+
+    def on_error(self, event):
+        """ER1, JS5: finds what was refused."""
+        self.must_be_code(event, "ER3", 100, 199)
+        keys = [key for key in ("id", "number", "flow") if event.get(key) is not None]
+        if len(keys) > 1:
+            raise Violation("ER1", f"error answers {keys}: {event}")
+        problem = RelayError(event.fields)
+        if "id" in keys:
+            self.next_request(event, "error").reply.fail(problem)
+        elif "number" in keys:
+            self.refused_number(event, problem)
+        elif self.raw and self.raw[0].matches(event):
+            self.forget(self.raw.popleft()).reply.fail(problem)
+        elif keys and event["flow"] not in self.own_flows and event["code"] != 111:
+            raise Violation("ER1", f"an error for a flow that is not ours: {event}")
+
+    def must_be_code(self, event, rule, low, high):
+        """Number and name belong together; unknown numbers are ignored (FR6)."""
+        code = event["code"]
+        if not low <= code <= high:
+            raise Violation(rule, f"code {code} in {event.name}")
+        if code not in CODES:
+            self.odd("FR6", f"unknown code in {event}")
+        elif CODES[code] != event["name"]:
+            raise Violation("ER4", f"{code} is {CODES[code]}, not {event['name']}")
+
+    def on_ping(self, event):
+        """HB1."""
+        if len(event["bytes"]) > 8:
+            raise Violation("HB1", f"a ping of {len(event['bytes'])} bytes")
+
+    def on_pong(self, event):
+        """HB1: the same bytes, in the order of the pings."""
+        if not self.pings or self.pings[0].fields != event["bytes"]:
+            raise Violation("HB1", f"{event} answers no ping")
+        self.pings.popleft().reply.succeed(event)
+
+    # -- requests -------------------------------------------------------------------------------
+
+    def next_request(self, event, what):
+        """JS5: answers come in the order of the requests."""
+        if not self.requests:
+            raise Violation("JS5", f"{what} without a request: {event}")
+        request = self.requests.popleft()
+        if request.id != event.get("id"):
+            raise Violation("JS5", f"{what} for {event.get('id')}, the next one is {request.id}")
+        if request in self.raw:
+            self.raw.remove(request)
+        return request
+
+    def forget(self, pending):
+        """Takes what was answered without a reference out of the other lists."""
+        if pending in self.requests:
+            self.requests.remove(pending)
+        self.publishes.pop(pending.number, None)
+        self.directs.pop(pending.number, None)
+        return pending
+
+    def on_answer(self, event):
+        """JS5 and the rules of each request."""
+        request = self.next_request(event, "answer")
+        for channel in self.channels.values():
+            self.must_be_complete(channel)
+        if request.kind == "login":
+            raise Violation("SE6", "login answered by answer")
+        must_have_shape("answer " + request.kind, event.fields)
+        getattr(self, "answer_" + request.kind)(event, request.fields or {})
+        request.reply.succeed(event.fields)
+
+    def answer_plain(self, event, asked):
+        """Answers that say nothing more than that it is done."""
+
+    answer_logout = answer_setStates = answer_removeStates = answer_getStates = answer_plain
+
+    def answer_subscribe(self, event, asked):
+        """CH4 to CH6."""
+        self.check_entry(event, asked, "message", ("messages", "presence"))
+        self.check_since(event, asked.get("since"))
+
+    def answer_join(self, event, asked):
+        """CH4; who is quiet publishes no topics (CH3)."""
+        self.check_entry(event, asked, "stream", ("presence",))
+        if event["quiet"]:
+            self.end_own_flows(asked["channel"])
+
+    def check_entry(self, event, asked, kind, known):
+        """CH4: the answer repeats what was asked for."""
+        fields = event.fields
+        wanted = set(known if asked.get("features") is None else asked["features"]) & set(known)
+        if fields["kind"] != kind or fields["channel"] != asked.get("channel"):
+            raise Violation("CH4", f"the answer tells another channel: {event}")
+        if not set(fields["features"]) <= wanted or len(set(fields["features"])) != len(fields["features"]):
+            raise Violation("CH4", f"granted {fields['features']}, asked {sorted(wanted)}")
+        if fields["quiet"] != bool(asked.get("quiet")):
+            raise Violation("CH4", f"quiet: {event}")
+        self.enter(fields, event)
+
+    def enter(self, fields, event):
+        """The session is in a channel from here on."""
+        channel = self.channels.get(fields["handle"])
+        if channel is not None and (channel.kind, channel.name) != (fields["kind"], fields["channel"]):
+            raise Violation("CH4", f"handle {fields['handle']} names two channels")
+        old = self.find(fields["kind"], fields["channel"])
+        if old is not None and old is not channel:
+            raise Violation("CH4", f"{old.name} has two handles, {old.handle} and {fields['handle']}")
+        if channel is None:
+            channel = self.channels[fields["handle"]] = Channel(fields, event.index)
+        else:
+            channel.refresh(fields)
+            channel.topics_state = "allowed"
+        if channel.kind == "message":
+            self.check_head(channel.name, fields)
+        return channel
+
+    def find(self, kind, name):
+        """The channel of that kind and name this session is in, or None."""
+        for channel in self.channels.values():
+            if (channel.kind, channel.name) == (kind, name):
+                return channel
+        return None
+
+    def check_head(self, name, fields):
+        """CH5: the head is not below what was seen in the same epoch."""
+        if fields.get("epoch") is None or fields.get("head") is None:
+            raise Violation("CH4", f"a message channel without epoch or head: {fields}")
+        must_have_shape("epoch", fields["epoch"])
+        if self.epochs.get(name) != fields["epoch"]:
+            if name in self.epochs:
+                self.offsets.pop(name, None)
+            self.epochs[name] = fields["epoch"]
+        if fields["head"] < self.offsets.get(name, 0):
+            raise Violation("CH5", f"head {fields['head']} of {name}, seen {self.offsets[name]}")
+        self.offsets[name] = fields["head"]
+
+    @staticmethod
+    def check_since(event, since):
+        """CH6."""
+        recovered, missed, reset = event.get("recovered"), event.get("missed"), event.get("reset")
+        if since is None:
+            if recovered is not None or missed is not None or reset is not None:
+                raise Violation("CH4", f"nobody asked for since: {event}")
+            return
+        if recovered is None:
+            raise Violation("CH4", f"since was given, recovered is absent: {event}")
+        same, head, offset = since["epoch"] == event["epoch"], event["head"], since["offset"]
+        if recovered != (same and offset == head):
+            raise Violation("CH6", f"since {since}: {event}")
+        if recovered and (missed or reset):
+            raise Violation("CH6", f"recovered with missed or reset: {event}")
+        if bool(reset) != (not same or offset > head):
+            raise Violation("CH6", f"reset: since {since}: {event}")
+        if same and offset < head and missed != {"from": offset + 1, "to": head}:
+            raise Violation("CH6", f"missed: since {since}: {event}")
+
+    def answer_unsubscribe(self, event, asked):
+        """CH9."""
+        self.exit("message", asked["channel"])
+
+    def answer_leave(self, event, asked):
+        """CH9, ST12."""
+        self.exit("stream", asked["channel"])
+        self.end_own_flows(asked["channel"])
+
+    def end_own_flows(self, channel):
+        """All topics of a channel are left."""
+        for flow in [f for f in self.own_flows.values() if f.channel == channel]:
+            self.ended_flows[flow.flow] = self.own_flows.pop(flow.flow)
+
+    def exit(self, kind, name):
+        """The session is out of the channel."""
+        channel = self.find(kind, name)
+        if channel is None:
+            raise Violation("CH9", f"out of {name}, where this session was not")
+        del self.channels[channel.handle]
+        for flow in self.flows.values():
+            if flow.channel == channel.handle:
+                flow.open = False
+
+    def answer_joinTopic(self, event, asked):
+        """ST3."""
+        own = self.own_flows.get(event["flow"])
+        if own and (own.channel, own.topic) != (asked["channel"], asked["topic"]):
+            raise Violation("ST3", f"flow {event['flow']} is already {own.channel}/{own.topic}")
+        if own is None:
+            if any((f.channel, f.topic) == (asked["channel"], asked["topic"]) for f in self.own_flows.values()):
+                raise Violation("ST3", f"a second flow in one topic: {event}")
+            if event["next"] != 1:
+                raise Violation("ST6", f"a new flow begins with {event['next']}")
+            flow = OwnFlow(asked["channel"], asked["topic"], event["flow"], event["next"])
+            self.own_flows[flow.flow] = flow
+
+    def answer_leaveTopic(self, event, asked):
+        """ST4."""
+        own = self.own_flows.pop(event["flow"], None)
+        if own is None or (own.channel, own.topic) != (asked["channel"], asked["topic"]):
+            raise Violation("ST4", f"left another flow: {event}")
+        self.ended_flows[own.flow] = own
+
+    def answer_subscribeTopic(self, event, asked):
+        """ST7."""
+        selection = self.selection(asked)
+        users = self.check_users(event, asked)
+        if users is None:
+            selection.all = True
+        else:
+            selection.users |= set(event["succeeded"])
+        if event["all"] != selection.all:
+            raise Violation("ST7", f"all is {selection.all}: {event}")
+
+    def answer_unsubscribeTopic(self, event, asked):
+        """ST7, ST10."""
+        channel = self.find("stream", asked["channel"])
+        selection = self.selection(asked)
+        if self.check_users(event, asked) is None:
+            selection.all, selection.users = False, set()
+        else:
+            selection.users -= set(event["succeeded"])
+        if event["all"] != selection.all:
+            raise Violation("ST7", f"all is {selection.all}: {event}")
+        for flow in self.flows.values():
+            if flow.channel == channel.handle and flow.topic == asked["topic"] and not selection.has(flow.user):
+                flow.open = False
+
+    @staticmethod
+    def check_users(event, asked):
+        """ST7: each listed user succeeded or failed."""
+        for entry in event["failed"]:
+            must_have_shape("failed", entry)
+            if CODES.get(entry["code"]) != entry["name"]:
+                raise Violation("ER4", f"{entry}")
+        users = asked.get("users")
+        if users is not None:
+            told = set(event["succeeded"]) | {entry["user"] for entry in event["failed"]}
+            if told != set(users):
+                raise Violation("ST7", f"asked for {users}: {event}")
+        elif event["failed"]:
+            raise Violation("ST7", f"nobody was listed: {event}")
+        return users
+
+    def selection(self, asked):
+        """The selection of a topic."""
+        channel = self.find("stream", asked["channel"])
+        if channel is None:
+            raise Violation("ST1", f"a topic answer without {asked['channel']} joined")
+        return channel.selections.setdefault(asked["topic"], Selection())
+
+    def answer_subscribedUsers(self, event, asked):
+        """ST8."""
+        selection = self.selection(asked)
+        if event["all"] != selection.all:
+            raise Violation("ST8", f"all is {selection.all}: {event}")
+        if event["all"]:
+            must_be_sorted(event["users"], "subscribedUsers")
+        elif set(event["users"]) != selection.users or len(set(event["users"])) != len(event["users"]):
+            raise Violation("ST8", f"listed {sorted(selection.users)}: {event}")
+
+    @staticmethod
+    def answer_who(event, asked):
+        """PR4."""
+        for member in event["members"]:
+            must_have_shape("member", member)
+        users = [member["user"] for member in event["members"]]
+        must_be_sorted(users, "who")
+        if len(users) > min(asked.get("limit") or MEMBERS_MAX, MEMBERS_MAX):
+            raise Violation("PR4", f"{len(users)} members in a page")
+        if users and asked.get("after") and users[0] <= asked["after"]:
+            raise Violation("PR4", f"{users[0]} after {asked['after']}")
+        if event["total"] < len(users):
+            raise Violation("PR4", f"total {event['total']}, {len(users)} members")
+
+    @staticmethod
+    def answer_where(event, _):
+        """PR4."""
+        for place in event["channels"]:
+            must_have_shape("place", place)
+
+    # -- messages -------------------------------------------------------------------------------
+
+    def on_accepted(self, event):
+        """MS1, MS3, CH5."""
+        pending = self.publishes.pop(event["number"], None)
+        if pending is None:
+            raise Violation("MS3", f"{event} for no publish of ours")
+        if pending in self.raw:
+            self.raw.remove(pending)
+        if event["number"] <= self.accepted_number:
+            raise Violation("MS1", f"{event} after {self.accepted_number}")
+        self.accepted_number = event["number"]
+        name = pending.fields["channel"]
+        self.must_rise(name, event["offset"])
+        self.last_accepted = (pending, event)
+        pending.reply.succeed(event["offset"])
+
+    def must_rise(self, name, offset):
+        """CH5, MS3, MS4: offsets of one channel rise at their places in the queue."""
+        if not self.offsets.get(name, 0) < offset <= INTEGER_MAX:
+            raise Violation("CH5", f"offset {offset} of {name} after {self.offsets.get(name, 0)}")
+        self.offsets[name] = offset
+
+    def refused_number(self, event, problem):
+        """MS3, DM3, DM4: an `error` with `number`."""
+        number = event["number"]
+        pending = self.publishes.pop(number, None) or self.directs.pop(number, None)
+        if pending is None and number in self.earlier_directs:
+            return
+        if pending is None:
+            raise Violation("ER1", f"{event} for no number of ours")
+        if pending in self.raw:
+            self.raw.remove(pending)
+        pending.reply.fail(problem)
+
+    def on_deliver(self, event):
+        """MS4 to MS6, CH9."""
+        channel = self.channel(event["channel"], "message", "CH9")
+        if "messages" not in channel.features:
+            raise Violation("CH3", f"{event} without the feature messages")
+        self.must_be_named(event["publisher"], channel)
+        if abs(event["time"] - time.time() * 1000) > CLOCK_TOLERANCE_MS:
+            raise Violation("MS4", f"a strange time: {event['time']}")
+        if event["publisher"] == self.handle:
+            self.must_be_echo(event, channel)
+        else:
+            self.must_rise(channel.name, event["offset"])
+
+    def must_be_named(self, handle, channel):
+        """MS5."""
+        if handle not in self.names:
+            raise Violation("MS5", f"deliver of publisher {handle}, whom no userNamed named")
+        if self.named_at.get(handle, -1) < channel.entered:
+            self.odd("MS5", f"userNamed of {self.names[handle]} came before {channel.name} was entered")
+
+    def must_be_echo(self, event, channel):
+        """MS6: one's own message comes directly after its accepted, with echo only."""
+        if self.last_accepted is None:
+            raise Violation("MS6", f"own message not directly after accepted: {event}")
+        pending, accepted = self.last_accepted
+        if not pending.fields["echo"] or pending.fields["channel"] != channel.name:
+            raise Violation("MS6", f"own message without echo: {event}")
+        if accepted["offset"] != event["offset"]:
+            raise Violation("MS6", f"accepted {accepted['offset']}, delivered {event['offset']}")
+
+    def on_userNamed(self, event):
+        """MS5: a handle names one user."""
+        must_be_name(event["user"], "userNamed")
+        if (event["handle"] == self.handle) != (event["user"] == self.identity.user):
+            raise Violation("MS5", f"{event}, but we are {self.handle}, {self.identity.user}")
+        known = self.names.setdefault(event["handle"], event["user"])
+        if known != event["user"]:
+            raise Violation("MS5", f"handle {event['handle']} is {known} and {event['user']}")
+        self.named_at[event["handle"]] = event.index
+
+    def on_directDeliver(self, event):
+        """DM2."""
+        must_be_name(event["sender"], "sender")
+        if event["delivery"] in self.deliveries:
+            raise Violation("DM2", f"delivery {event['delivery']} came twice")
+        self.deliveries.add(event["delivery"])
+
+    def on_confirmed(self, event):
+        """DM3."""
+        pending = self.directs.pop(event["number"], None)
+        if pending is None and event["number"] in self.earlier_directs:
+            return  # sent on an earlier connection of this session
+        if pending is None:
+            raise Violation("DM3", f"{event} for no direct of ours")
+        pending.reply.succeed(event)
+
+    # -- streams --------------------------------------------------------------------------------
+
+    def on_flowOpened(self, event):
+        """ST9."""
+        channel = self.channel(event["channel"], "stream", "ST9")
+        if event["flow"] in self.flows:
+            known = self.flows[event["flow"]]
+            if known.open or known.user != event["user"] or event["next"] <= known.seen:
+                raise Violation("ST9", f"opened twice: {event}")
+        asked = self.is_selected(channel, event)
+        if not asked:
+            raise Violation("ST9", f"nobody selected it: {event}")
+        if asked == "selected" and not self.restoring and event["next"] != 1:
+            raise Violation("ST9", f"a later flow begins with {event['next']}: {event}")
+        before = self.previous and self.restoring and self.previous.flows.get(event["flow"])
+        if before and event["next"] <= before.seen:
+            raise Violation("SE9", f"next {event['next']}, but {before.seen} was seen")
+        if event["next"] == 0:
+            raise Violation("ST6", f"sequences begin with 1: {event}")
+        self.flows[event["flow"]] = Flow(event.fields, event["user"] == self.identity.user)
+
+    def is_selected(self, channel, event):
+        """`asking` if a request for this topic is under way, `selected`, or nothing."""
+        for request in self.requests:
+            fields = request.fields or {}
+            if (request.kind == "subscribeTopic" and fields.get("channel") == channel.name
+                    and fields.get("topic") == event["topic"]
+                    and (fields.get("users") is None or event["user"] in fields["users"])):
+                return "asking"
+        selection = channel.selections.get(event["topic"])
+        return "selected" if selection and selection.has(event["user"]) else None
+
+    def on_flowClosed(self, event):
+        """ST10."""
+        flow = self.flows.get(event["flow"])
+        if flow is None or not flow.open:
+            raise Violation("ST10", f"{event} of a flow that is not open here")
+        self.channel(flow.channel, "stream", "ST10")
+        flow.close(event["last"])
+
+    def on_packet(self, event):
+        """ST6, ST9, ST10."""
+        flow = self.flows.get(event["flow"])
+        if flow is None:
+            raise Violation("ST9", f"{event} before flowOpened")
+        if not flow.open:
+            raise Violation("ST10", f"{event} of a flow that closed or left the selection")
+        flow.take_packet(event["sequence"])
+
+    def on_lost(self, event):
+        """DL6."""
+        if event["reason"] not in (1, 2) or not 1 <= len(event["ranges"]) <= RANGES_MAX:
+            raise Violation("DL6", f"reason {event['reason']}, {len(event['ranges'])} ranges")
+        for number, first, last in event["ranges"]:
+            flow = self.flows.get(number)
+            if flow is None or flow.channel not in self.channels:
+                raise Violation("DL6", f"lost of flow {number}, which is not ours")
+            flow.take_lost(first, last)
+
+    def on_packetsDropped(self, event):
+        """RT4: the last notice may come with the flow's end."""
+        own = self.own_flows.get(event["flow"]) or self.ended_flows.get(event["flow"])
+        if own is None:
+            raise Violation("RT4", f"{event} of a flow we do not publish")
+        own.take_dropped(event)
+
+    def on_topics(self, event):
+        """ST11."""
+        channel = self.channel(event["channel"], "stream", "ST11")
+        for publisher in event["publishers"]:
+            must_have_shape("publisher", publisher)
+        if event["event"] == "snapshot":
+            self.take_topics_snapshot(channel, event)
+        elif channel.topics_state == "wanted":
+            raise Violation("ST11", f"{event} before the snapshot")
+        elif event["event"] in ("publisherJoined", "publisherLeft"):
+            self.take_publisher(channel, event)
+        else:
+            self.odd("FR6", f"unknown event: {event}")
+
+    @staticmethod
+    def take_topics_snapshot(channel, event):
+        """ST11: after join, after the presence snapshot, maybe in several frames."""
+        if channel.topics_state == "told":
+            raise Violation("ST11", f"a second snapshot: {event}")
+        if channel.snapshot_wanted:
+            raise Violation("CH4", f"topics before the presence snapshot: {event}")
+        if channel.topics_state != "more":
+            channel.publishers = {}
+        for publisher in event["publishers"]:
+            channel.publishers[publisher["topic"], publisher["user"]] = publisher.get("meta")
+        channel.topics_state = "more" if event.get("more") else "told"
+
+    @staticmethod
+    def take_publisher(channel, event):
+        """ST11: one publisher each, who was or was not there."""
+        if len(event["publishers"]) != 1:
+            raise Violation("ST11", f"not one publisher: {event}")
+        entry = event["publishers"][0]
+        key = entry["topic"], entry["user"]
+        if (event["event"] == "publisherJoined") == (key in channel.publishers):
+            raise Violation("ST11", f"{event}, known are {sorted(channel.publishers)}")
+        if event["event"] == "publisherJoined":
+            channel.publishers[key] = entry.get("meta")
+        else:
+            del channel.publishers[key]
+
+    # -- presence -------------------------------------------------------------------------------
+
+    def on_presence(self, event):
+        """PR1, PR2."""
+        channel = self.channel(event["channel"], None, "CH9")
+        if "presence" not in channel.features:
+            raise Violation("PR1", f"{event} without the feature presence")
+        kind = event["event"]
+        if "presence " + kind not in SHAPES:
+            return self.odd("FR6", f"unknown event: {event}")
+        must_have_shape("presence " + kind, event.fields)
+        if (kind == "snapshot") != channel.snapshot_wanted:
+            raise Violation("PR3", f"the snapshot comes once and first: {event}")
+        if kind in ("join", "leave", "timeout") and event["user"] == self.identity.user:
+            raise Violation("PR5", f"told to the user it speaks of: {event}")
+        return getattr(self, "presence_" + kind)(channel, event)
+
+    def presence_snapshot(self, channel, event):
+        """PR3."""
+        channel.snapshot_wanted = False
+        for member in event["members"]:
+            must_have_shape("member", member)
+        users = [member["user"] for member in event["members"]]
+        must_be_sorted(users, "snapshot")
+        if len(users) > MEMBERS_MAX or event.size > SNAPSHOT_BYTES + 512 or event["total"] < len(users):
+            raise Violation("PR3", f"{len(users)} of {event['total']} members in {event.size} bytes")
+        complete = event["total"] == len(users)
+        if (self.identity.user in users) == channel.quiet and (complete or channel.quiet):
+            raise Violation("PR3", f"quiet is {channel.quiet}, members {users}")
+        channel.members = {m["user"]: m["states"] for m in event["members"]} if complete else None
+        channel.loose = channel.loose or event["total"] > 40
+
+    @staticmethod
+    def presence_join(channel, event):
+        """PR5."""
+        if channel.members is not None:
+            if event["user"] in channel.members and not channel.loose:
+                raise Violation("PR5", f"joined twice: {event}")
+            channel.members[event["user"]] = event["states"]
+
+    @staticmethod
+    def presence_leave(channel, event):
+        """PR5: each stay ends once."""
+        if channel.members is not None:
+            if event["user"] not in channel.members and not channel.loose:
+                raise Violation("PR5", f"the stay had ended or never begun: {event}")
+            channel.members.pop(event["user"], None)
+
+    presence_timeout = presence_leave
+
+    @staticmethod
+    def presence_stateChanged(channel, event):
+        """PR5, PR8: what changes nothing is not told."""
+        if channel.members is None or channel.loose:
+            return
+        if event["user"] not in channel.members:
+            raise Violation("PR5", f"states of nobody: {event}")
+        before = channel.members[event["user"]]
+        after = {**before, **event["states"]}
+        for key in event.get("removed") or ():
+            after.pop(key, None)
+        if after == before:
+            raise Violation("PR8", f"nothing changed: {event}")
+        channel.members[event["user"]] = after
+
+    @staticmethod
+    def presence_interval(channel, event):
+        """PR6: lists are absent when empty."""
+        channel.loose = True
+        lists = [event.get(key) for key in ("joined", "changed", "left", "timedOut")]
+        if any(value == [] for value in lists) or not any(lists):
+            raise Violation("PR6", f"an empty list: {event}")
+        for member in (event.get("joined") or []) + (event.get("changed") or []):
+            must_have_shape("member", member)
+            if channel.members is not None:
+                channel.members[member["user"]] = member["states"]
+        for user in (event.get("left") or []) + (event.get("timedOut") or []):
+            if channel.members is not None:
+                channel.members.pop(user, None)
+
+
+# ------------------------------------------------------------------------------------------------
+# The client
+# ------------------------------------------------------------------------------------------------
+
+class Identity:
+    """Who a client is: user id, instance, secret and the numbers it has used (MS1, SE2)."""
+
+    def __init__(self, user, instance=None, secret=None):
+        self.user = user
+        self.instance = instance or secrets.token_hex(8)
+        self.secret = secret or secrets.token_hex(16)
+        self.number = 0
+        self.lock = threading.Lock()
+
+    def next_number(self):
+        """A number above all before."""
+        with self.lock:
+            self.number += 1
+            return self.number
+
+
+class Reply:
+    """What comes back for one frame: a value, or an exception."""
+
+    def __init__(self):
+        self.done = threading.Event()
+        self.value = self.problem = None
+
+    def succeed(self, value):
+        """It was accepted."""
+        self.value = value
+        self.done.set()
+
+    def fail(self, problem):
+        """It was refused or will never be answered."""
+        self.problem = problem
+        self.done.set()
+
+    def wait(self, timeout=8.0):
+        """The value; raises RelayError, Ended, Violation or Timeout."""
+        if not self.done.wait(timeout):
+            raise Timeout("no answer")
+        if self.problem is not None:
+            raise self.problem
+        return self.value
+
+
+class Pending:
+    """A frame that waits for its answer."""
+
+    def __init__(self, kind, fields, id=None, number=None, flow=None):
+        self.kind, self.fields, self.id, self.number, self.flow = kind, fields, id, number, flow
+        self.reply = Reply()
+
+    def matches(self, event):
+        """Can this error, which has neither id nor number, answer it?"""
+        return event.get("flow") is None or event["flow"] == self.flow
+
+
+class Client:
+    """One connection to the relay and, after `login`, its session.
+
+    auto_pong, auto_received: answer `ping` and `directDeliver` by itself.
+    heartbeat: ping a relay that has been silent for one interval, give up after two (HB3).
+    receive_buffer: SO_RCVBUF, to be a slow reader.
+    watcher: an object with sent(type) and received(event), for statistics.
+    """
+
+    def __init__(self, host, port, identity=None, previous=None, auto_pong=True, auto_received=True,
+                 heartbeat=True, receive_buffer=None, watcher=None):
+        self.identity = identity or Identity("nobody")
+        self.auto_pong, self.auto_received, self.heartbeat = auto_pong, auto_received, heartbeat
+        self.watcher = watcher
+        self.checker = Checker(self.identity, previous)
+        self.events, self.closing, self.violation, self.over = [], None, None, False
+        self.unknown_frames = []
+        self.arrived = threading.Condition()
+        self.sending = threading.Lock()
+        self.reading = threading.Event()
+        self.reading.set()
+        self.next_id = 0
+        self.socket = self._connect(host, port, receive_buffer)
+        self.thread = threading.Thread(target=self._read, daemon=True)
+        self.thread.start()
+
+    @staticmethod
+    def _connect(host, port, receive_buffer):
+        sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        if receive_buffer is not None:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+        sock.settimeout(10)
+        sock.connect((host, port))
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        sock.settimeout(None)
+        return sock
+
+    # -- reading --------------------------------------------------------------------------------
+
+    def _read(self):
+        """The reader thread: bytes to events until the end."""
+        splitter = Splitter()
+        try:
+            while True:
+                self.reading.wait()
+                data = self._receive()
+                if not data:
+                    break
+                for number, flags, body in splitter.feed(data):
+                    self._take(number, flags, body)
+            if splitter.buffer:
+                self.checker.odd("FR1", f"the connection ended inside a frame: {bytes(splitter.buffer[:32]).hex()}")
+        except Violation as problem:
+            self.violation = problem
+        except (OSError, ValueError):
+            pass
+        except Exception as problem:  # a mistake of this client: show it, never hang
+            self.violation = Violation("client", f"{type(problem).__name__}: {problem}")
+        self._finish()
+
+    def _receive(self):
+        """The next bytes; keeps the heartbeat while nothing comes."""
+        silent = 0
+        while not select.select([self.socket], [], [], self._patience())[0]:
+            silent += 1
+            if silent == 2:
+                raise Violation("HB3", "the relay was silent for two intervals and a ping")
+            self.ping()
+        return self.socket.recv(65_536)
+
+    def _patience(self):
+        """How long the relay may be silent before it is pinged, in seconds."""
+        welcome = self.checker.welcome
+        return welcome["heartbeatMs"] / 1000 if self.heartbeat and welcome else None
+
+    def _take(self, number, flags, body):
+        """One frame of the relay."""
+        event = decode(number, flags, body)
+        with self.arrived:
+            if event is None:
+                self.unknown_frames.append((number, flags, body))
+                return
+            event.index = len(self.events)
+            self.checker.take(event)
+            if self.watcher:
+                self.watcher.received(event)
+            self.events.append(event)
+            if event.name == "closing":
+                self.closing = event.fields
+            self.arrived.notify_all()
+        self._react(event)
+
+    def _react(self, event):
+        """What a client answers by itself."""
+        try:
+            if event.name == "ping" and self.auto_pong:
+                self.send("pong", event["bytes"])
+            elif event.name == "directDeliver" and self.auto_received:
+                self.confirm(event)
+        except OSError:
+            pass
+
+    def _finish(self):
+        """Everything that still waits fails."""
+        with self.arrived:
+            self.over = True
+            checker, end = self.checker, self.violation or Ended(self.closing)
+            for pending in [*checker.requests, *checker.publishes.values(), *checker.directs.values(),
+                            *checker.pings, *checker.raw]:
+                if not pending.reply.done.is_set():
+                    pending.reply.fail(end)
+            self.arrived.notify_all()
+        self.socket.close()
+
+    # -- sending --------------------------------------------------------------------------------
+
+    def send_bytes(self, data):
+        """Bytes as they are."""
+        with self.sending:
+            self._send(data)
+
+    def _send(self, data):
+        try:
+            self.socket.sendall(data)
+        except OSError:
+            if not self.over and self.closing is None:
+                time.sleep(0.05)  # the reason may still be on its way
+            raise
+
+    def send(self, kind, body=b"", flags=0):
+        """One frame that nobody waits for."""
+        self._note(kind)
+        self.send_bytes(frame(kind, body, flags))
+
+    def _note(self, kind):
+        if self.watcher:
+            self.watcher.sent(FRAME_TYPES[kind] if isinstance(kind, str) else kind)
+
+    def _submit(self, kind, flags, body, pending, *places):
+        """Sends a frame whose answer is awaited; `places` remember it, in the order of the wire."""
+        self._note(kind)
+        with self.sending:
+            with self.arrived:
+                if self.over:
+                    raise self.violation or Ended(self.closing)
+                for remember in places:
+                    remember(pending)
+            try:
+                self._send(frame(kind, body, flags))
+            except OSError:
+                pass  # the reader thread fails the reply
+        return pending.reply
+
+    def start_request(self, kind, /, id=None, **fields):
+        """Sends a JSON request; the reply's value is the answer."""
+        if id is None:
+            self.next_id += 1
+            id = self.next_id
+        body = json_body({"id": id, **fields})
+        return self._submit(kind, 0, body, Pending(kind, fields, id=id), self.checker.requests.append)
+
+    def request(self, kind, /, id=None, timeout=8.0, **fields):
+        """Sends a JSON request and waits for its answer."""
+        return self.start_request(kind, id, **fields).wait(timeout)
+
+    def login(self, timeout=8.0, token=None, **more):
+        """Logs in, with a token as the resuming client; the answer is `welcome`."""
+        fields = {"version": 1, "user": self.identity.user, "instance": self.identity.instance,
+                  "secret": self.identity.secret, "client": "interop.py",
+                  "resume": None if token is None else {"token": token}, **more}
+        return self.request("login", timeout=timeout, **fields)
+
+    def publish(self, channel, payload=b"", number=None, custom_type=None, key=None, part=None, extra=0):
+        """Publishes a message; the reply's value is its offset. `extra`: ECHO, RETAIN, NO_HISTORY."""
+        number = number or self.identity.next_number()
+        flags, body = encode_publish(number, channel, payload, custom_type, key, part, extra)
+        pending = Pending("publish", {"channel": channel, "echo": bool(extra & ECHO)}, number=number)
+        return self._submit("publish", flags, body, pending, self._remember_publish)
+
+    def publish_many(self, channel, payloads, extra=0):
+        """Publishes at one instant: all frames in one write. Returns the replies."""
+        data, replies = bytearray(), []
+        self._note("publish")
+        with self.sending:
+            with self.arrived:
+                for payload in payloads:
+                    number = self.identity.next_number()
+                    flags, body = encode_publish(number, channel, payload, extra=extra)
+                    pending = Pending("publish", {"channel": channel, "echo": bool(extra & ECHO)}, number=number)
+                    self._remember_publish(pending)
+                    replies.append(pending.reply)
+                    data += frame("publish", body, flags)
+            self._send(data)
+        return replies
+
+    def expect_number(self, kind, number, channel=""):
+        """Waits for the answer to a `publish` or `direct` whose bytes the caller sends by itself."""
+        pending = Pending(kind, {"channel": channel, "echo": False}, number=number)
+        with self.arrived:
+            (self._remember_publish if kind == "publish" else self._remember_direct)(pending)
+        return pending.reply
+
+    def _remember_publish(self, pending):
+        self.checker.publishes[pending.number] = pending
+
+    def _remember_direct(self, pending):
+        self.checker.directs[pending.number] = pending
+
+    def direct(self, user, payload=b"", number=None, custom_type=None):
+        """Sends a direct message; the reply is done when it is confirmed."""
+        number = number or self.identity.next_number()
+        flags, body = encode_direct(number, user, payload, custom_type)
+        return self._submit("direct", flags, body, Pending("direct", {}, number=number), self._remember_direct)
+
+    def confirm(self, event):
+        """The application has a direct message."""
+        self.send("directReceived", struct.pack(">Q", event["delivery"]))
+
+    def packet(self, flow, payload=b"", slot=None, sender_time=None, extra=0):
+        """Publishes one packet; nothing answers it."""
+        flags, body = encode_packet(flow, payload, slot, sender_time, extra)
+        self.send("publishPacket", body, flags)
+
+    def packets(self, flow, payloads, extra=0):
+        """Publishes packets at one instant: all frames in one write."""
+        data = bytearray()
+        for payload in payloads:
+            flags, body = encode_packet(flow, payload, extra=extra)
+            data += frame("publishPacket", body, flags)
+        self._note("publishPacket")
+        self.send_bytes(data)
+
+    def raw(self, kind, body, flags=0, id=None, number=None, flow=None, fields=None):
+        """Sends a frame as it is. Its reply is the error that names `id`, `number` or `flow`, or the
+        next one that names nothing; or the answer, should the relay take it."""
+        pending = Pending(kind, fields, id=id, number=number, flow=flow)
+        places = [self.checker.raw.append]
+        if id is not None:
+            places.append(self.checker.requests.append)
+        if number is not None and kind == "publish":
+            pending.fields = fields or {"channel": "", "echo": False}
+            places.append(self._remember_publish)
+        elif number is not None:
+            places.append(self._remember_direct)
+        return self._submit(kind, flags, body, pending, *places)
+
+    def ping(self, data=None):
+        """Sends a ping; the reply is done when its pong came."""
+        data = secrets.token_bytes(8) if data is None else data
+        return self._submit("ping", 0, data, Pending("ping", data), self.checker.pings.append)
+
+    def sync(self, timeout=8.0):
+        """Waits until all that the relay had queued for this connection has come (one queue: DL1)."""
+        self.ping().wait(timeout)
+
+    # -- events ---------------------------------------------------------------------------------
+
+    def mark(self):
+        """The end of the list of events, to look at what comes from here."""
+        with self.arrived:
+            return len(self.events)
+
+    def since(self, mark, *names):
+        """Events from a mark on, of the given names."""
+        with self.arrived:
+            return [e for e in self.events[mark:] if not names or e.name in names]
+
+    def wait_for(self, name, test=None, since=0, timeout=8.0):
+        """The first event of that name from `since` on that passes the test."""
+        deadline, at = time.monotonic() + timeout, since
+        with self.arrived:
+            while True:
+                while at < len(self.events):
+                    event = self.events[at]
+                    if event.name == name and (test is None or test(event)):
+                        return event
+                    at += 1
+                if self.over:
+                    raise self.violation or Ended(self.closing)
+                left = deadline - time.monotonic()
+                if left <= 0 or not self.arrived.wait(left):
+                    raise Timeout(f"no {name}; the last events are {self.events[-4:]}")
+
+    def wait_closed(self, timeout=8.0):
+        """Waits for the end of the connection; returns the fields of `closing` or None."""
+        self.thread.join(timeout)
+        if self.thread.is_alive():
+            raise Timeout("the connection still lives")
+        if self.violation:
+            raise self.violation
+        return self.closing
+
+    def pause(self):
+        """Stops reading: a slow reader."""
+        self.reading.clear()
+
+    def unpause(self):
+        """Reads again."""
+        self.reading.set()
+
+    def flow(self, number):
+        """What is known of a flow of others."""
+        return self.checker.flows[number]
+
+    # -- the end --------------------------------------------------------------------------------
+
+    def drop(self):
+        """Cuts the connection without a word, as a lost network does."""
+        self.unpause()
+        try:
+            self.socket.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass
+        self.thread.join(5)
+
+    def logout(self):
+        """Ends the session; returns `closing`."""
+        self.request("logout")
+        return self.wait_closed()

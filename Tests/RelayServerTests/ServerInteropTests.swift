@@ -1,0 +1,67 @@
+import Foundation
+import RelayCore
+import RelayIO
+import RelayServer
+import Testing
+
+/// `Tests/Interop` is a client in Python that was written from `docs/` alone; it runs every frame type and every error
+/// code of the document's tables against two relays in this process.
+@Suite struct ServerInteropTests {
+    @Test("[FR2, JS5, ER1, ER4] a client written from the documents alone meets every frame type and every code")
+    func interop() async throws {
+        let relay = try await RelayServer.start(.init(port: 0))
+        var small = Configuration()
+        small.connectionsMax = 8
+        small.channelsMax = 4
+        small.streamChannelUsersMax = 3
+        let smallRelay = try await RelayServer.start(.init(port: 0, hub: small))
+
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = [
+            "python3", "-B", root.appendingPathComponent("Tests/Interop/interop.py").path,
+            "--url", "\(relay.address)", "--small-url", "\(smallRelay.address)", "--docs", root.appendingPathComponent("docs").path,
+        ]
+        let output = Pipe()
+        process.standardOutput = output
+        let lines = LineCollector(output.fileHandleForReading)
+        try process.run()
+        for await line in lines.stream {
+            if line == "READY-FOR-SHUTDOWN" { await smallRelay.stop() }
+            await lines.keep(line)
+        }
+        process.waitUntilExit()
+        let report = await lines.kept.filter { !$0.hasPrefix("ok") }.joined(separator: "\n")
+        #expect(process.terminationStatus == 0, "\(report)")
+        #expect(await lines.kept.last?.hasSuffix("0 failed") == true, "\(report)")
+        await smallRelay.stop()
+        await relay.stop()
+    }
+}
+
+/// Lines of a pipe, as they come, and those worth keeping.
+actor LineCollector {
+    nonisolated let stream: AsyncStream<String>
+    private(set) var kept: [String] = []
+
+    init(_ handle: FileHandle) {
+        stream = AsyncStream { continuation in
+            Thread.detachNewThread {
+                var rest = Data()
+                while true {
+                    let data = handle.availableData
+                    if data.isEmpty { break }
+                    rest.append(data)
+                    while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+                        continuation.yield(String(decoding: rest[rest.startIndex..<end], as: UTF8.self))
+                        rest = Data(rest[rest.index(after: end)...])
+                    }
+                }
+                continuation.finish()
+            }
+        }
+    }
+
+    func keep(_ line: String) { kept.append(line) }
+}

@@ -1,0 +1,34 @@
+import Foundation
+import RelayTestKit
+import Testing
+
+@Suite struct SimulationTests {
+    /// `BOARDRELAY_SEED` replays one seed, `BOARDRELAY_SEEDS` sets how many fresh ones are run.
+    static var seeds: [UInt64] {
+        let environment = ProcessInfo.processInfo.environment
+        if let seed = environment["BOARDRELAY_SEED"].flatMap(UInt64.init) { return [seed] }
+        let count = environment["BOARDRELAY_SEEDS"].flatMap(Int.init) ?? 100
+        return Seeds.regressions + Seeds.fresh(count: count, from: UInt64.random(in: 0 ... .max))
+    }
+
+    @Test("[DL1, DL2, DL3, DL4, DL5, DL6, DL7, DL8, DL9, MS4, ST6, SE9] every promise holds whatever links and clocks do")
+    func promises() throws {
+        var total = Simulation.Tally()
+        let seeds = Self.seeds
+        for seed in seeds {
+            var simulation = Simulation(seed: seed)
+            try simulation.run(steps: 1500)
+            total.messages += simulation.done.messages
+            total.packets += simulation.done.packets
+            total.packetsLost += simulation.done.packetsLost
+            total.resumes += simulation.done.resumes
+            total.timeouts += simulation.done.timeouts
+            total.slowConsumers += simulation.done.slowConsumers
+        }
+        print("simulation: \(seeds.count) seeds, \(total)")
+        // A simulation in which nothing happens proves nothing.
+        if seeds.count >= 50 {
+            #expect(total.messages > 0 && total.packetsLost > 0 && total.resumes > 0 && total.slowConsumers > 0, "\(total)")
+        }
+    }
+}
