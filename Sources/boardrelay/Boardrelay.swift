@@ -1,71 +1,76 @@
 import Foundation
-import RelayServer
 
-/// The command line. Data goes to stdout, everything else to stderr; exit codes 0 ok, 1 failed, 2 usage, 124 time-out.
+/// The command line.
 @main
 struct Boardrelay {
     static let version = "0.1.0"
-
-    static var commands: [any Command.Type] { [ServeCommand.self, StatusCommand.self] }
+    static let commands: [Command] = [.serve, .status]
 
     static func main() async {
-        var words = Array(CommandLine.arguments.dropFirst())
-        guard let first = words.first else { exit(Usage.failed("which command?\n\n" + help)) }
-        if first == "--help" || first == "-h" || first == "help" {
-            guard words.count > 1, let command = commands.first(where: { $0.name == words[1] }) else {
-                print(help)
-                exit(0)
-            }
-            print(command.help)
-            exit(0)
+        signal(SIGPIPE, SIG_IGN)
+        exit(await run(Array(CommandLine.arguments.dropFirst())).rawValue)
+    }
+
+    /// Does what the words say, and tells on standard error what went wrong.
+    static func run(_ words: [String]) async -> ExitCode {
+        var words = words
+        guard !words.isEmpty else {
+            Console.note(help)
+            return .usage
         }
-        if first == "--version" {
-            print("boardrelay \(version)")
-            exit(0)
+        let first = words.removeFirst()
+        switch first {
+        case "--version": return show("boardrelay \(version)")
+        case "--help", "-h": return show(help)
+        case "help":
+            guard let topic = words.first else { return show(help) }
+            guard let command = commands.first(where: { $0.name == topic }) else { return unknown(topic) }
+            return show(Help.text(for: command))
+        default: break
         }
-        guard let command = commands.first(where: { $0.name == first }) else {
-            exit(Usage.failed("there is no command '\(first)'\n\n" + help))
-        }
-        words.removeFirst()
+        guard let command = commands.first(where: { $0.name == first }) else { return unknown(first) }
         do {
-            let arguments = try Arguments(words, options: command.options)
-            if arguments.has("help") {
-                print(command.help)
-                exit(0)
-            }
-            try await command.run(arguments)
-            exit(0)
-        } catch let usage as Usage {
-            exit(Usage.failed("\(usage.text)\nboardrelay help \(command.name) tells more"))
+            let arguments = try Arguments(words, for: command)
+            if arguments.wantsHelp { return show(Help.text(for: command)) }
+            return try await command.run(arguments)
+        } catch let error as UsageError {
+            Console.note("boardrelay \(command.name): \(error)")
+            Console.note("'boardrelay \(command.name) --help' tells what it takes.")
+            return .usage
+        } catch let failure as Failure {
+            Console.note("boardrelay \(command.name): \(failure)")
+            return failure.exitCode
+        } catch is Console.OutputClosed {
+            // As `head` does when it has enough: nothing went wrong.
+            return .ok
         } catch {
-            complain("boardrelay \(command.name): \(error)")
-            exit(1)
+            Console.note("boardrelay \(command.name): \(error)")
+            return .failed
         }
+    }
+
+    private static func show(_ text: String) -> ExitCode {
+        try? Console.print(text)
+        return .ok
+    }
+
+    private static func unknown(_ word: String) -> ExitCode {
+        let near = commands.map { (distance: editDistance($0.name, word), name: $0.name) }.min { $0.distance < $1.distance }
+        let suggestion = near.map { $0.distance <= 2 ? ", did you mean \($0.name)?" : "" } ?? ""
+        Console.note("boardrelay: unknown command \(Printable.quoted(word))\(suggestion)")
+        Console.note("'boardrelay --help' lists the commands.")
+        return .usage
     }
 
     static var help: String {
-        let rows = commands.map { "  \($0.name.padding(toLength: 10, withPad: " ", startingAt: 0))\($0.summary)" }
-        return """
-            boardrelay \(version): a whiteboard relay for your own network
-
-            usage: boardrelay COMMAND [options]
-
-            \(rows.joined(separator: "\n"))
-
-            boardrelay help COMMAND   options and examples
-            boardrelay --version
-            """
+        Help.overview(
+            commands,
+            notes: [
+                ("--help, --version", "What a command takes, with examples; this program's version."),
+                ("$BOARDRELAY_URL", "The relay to use where --url is not given: relay://host:7420, the port may be left out."),
+                ("output", "Data on standard output, one JSON object a line with --json; everything else on standard error."),
+                ("exit code", "0 done, 1 failed, 2 the command line is wrong, 124 timed out, 130 Ctrl-C."),
+            ],
+            examples: [.init("boardrelay serve", "Runs a relay on this machine, port 7420, until Ctrl-C.")])
     }
 }
-
-/// One subcommand.
-protocol Command: Sendable {
-    static var name: String { get }
-    static var summary: String { get }
-    static var options: [Option] { get }
-    static var help: String { get }
-    static func run(_ arguments: Arguments) async throws
-}
-
-/// One line to stderr.
-func complain(_ text: String) { FileHandle.standardError.write(Data((text + "\n").utf8)) }

@@ -1,0 +1,43 @@
+/// Numbers that the board format fixes. `docs/board-format.md` has the same in its table; a test compares the two.
+public enum BoardLimits {
+    /// The version this library writes and the highest it reads.
+    public static let version = 1
+    /// Payload plus custom type of one message: what a message channel takes.
+    public static let messageBytesMax = 32_768
+    /// Payload of one packet: what a stream channel takes.
+    public static let packetBytesMax = 1_024
+    /// Deepest nesting of a payload, the outer object counted.
+    public static let depthMax = 8
+    /// Largest magnitude of any integer: what every JSON reader keeps exactly.
+    public static let integerMax = (1 << 53) - 1
+
+    /// Positions and shifts, in 1/100 px: 10,000,000 px either way.
+    public static let coordinate = -1_000_000_000...1_000_000_000
+    /// Time of a point since its stroke began, in ms: one day.
+    public static let time = 0...86_400_000
+    public static let pressure = 0...255
+    /// Width of a line, in 1/100 px.
+    public static let width = 1...100_000
+    /// Height of a text's line, in 1/100 px.
+    public static let textSize = 100...1_000_000
+    public static let z = -integerMax...integerMax
+    /// Index of a point in its stroke.
+    public static let pointIndex = 0...9_999_999
+    /// Messages that one stroke may be drawn with: 8 MiB.
+    public static let parts = 1...256
+
+    /// Length of an id, in bytes.
+    public static let idBytes = 1...64
+    /// UTF-8 bytes of a text. Each may take six when it is escaped.
+    public static let textBytes = 1...4_096
+    /// UTF-8 bytes of a title; an empty one takes the title away.
+    public static let titleBytes = 0...256
+    /// Ids in one `erase` or `move`.
+    public static let ids = 1...400
+}
+
+/// Custom types of the messages that make a board, and the topic of its live points.
+public enum BoardWords {
+    public static let stroke = "stroke", text = "text", title = "title", erase = "erase", move = "move"
+    public static let pointsTopic = "points"
+}

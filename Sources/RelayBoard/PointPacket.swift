@@ -1,0 +1,76 @@
+/// What a packet on topic `points` carries: points of a stroke that is being drawn.
+///
+/// A packet may be lost, so each one stands by itself: its first point is absolute, and it names colour and width.
+public struct PointPacket: Hashable, Sendable {
+    /// Of the stroke that a message will bring when it is finished.
+    public var id: ElementID
+    /// Index of the first point here in the stroke.
+    public var first: Int
+    public var color: BoardColor
+    public var width: Int
+    public var columns: PointColumns
+    public var points: [BoardPoint]
+
+    public init(id: ElementID, first: Int, color: BoardColor, width: Int, columns: PointColumns, points: [BoardPoint]) {
+        self.id = id
+        self.first = first
+        self.color = color
+        self.width = width
+        self.columns = columns
+        self.points = points
+    }
+
+    /// - Parameter payload: of a text packet, its UTF-8.
+    public static func decode(_ payload: [UInt8]) throws(BoardError) -> PointPacket {
+        guard payload.count <= BoardLimits.packetBytesMax else {
+            throw .tooLarge(limit: BoardLimits.packetBytesMax, actual: payload.count)
+        }
+        let object = try JSONReader.object(from: payload)
+        try object.checkVersion()
+        let columns = try PointColumns(text: object.string("cols"))
+        return PointPacket(
+            id: try ElementID(object.string("id")),
+            first: try object.integer("first", in: BoardLimits.pointIndex),
+            color: try object.color(),
+            width: try object.integer("width", in: BoardLimits.width),
+            columns: columns,
+            points: try PointCoding.decode(object.integers("points"), columns: columns))
+    }
+
+    /// - Throws: `outOfRange`, or `tooLarge` for points that need several packets (`payloads` cuts them).
+    public func encoded() throws(BoardError) -> [UInt8] {
+        let payloads = try payloads(bytesMax: .max)
+        guard payloads[0].count <= BoardLimits.packetBytesMax else {
+            throw .tooLarge(limit: BoardLimits.packetBytesMax, actual: payloads[0].count)
+        }
+        return payloads[0]
+    }
+
+    /// The packets that carry these points: one, or as few as each stay within `bytesMax`.
+    public func payloads(bytesMax: Int = BoardLimits.packetBytesMax) throws(BoardError) -> [[UInt8]] {
+        try check("width", width, BoardLimits.width)
+        guard !points.isEmpty else { throw .badValue(field: "points", problem: "at least one point is expected") }
+        var payloads: [[UInt8]] = []
+        var start = 0
+        while start < points.count {
+            try check("first", first + start, BoardLimits.pointIndex)
+            let head = payload(first: first + start, points: []).count
+            let run = PointCoding.encode(points[start...], columns: columns, bytesMax: bytesMax == .max ? .max : bytesMax - head)
+            payloads.append(payload(first: first + start, points: run.json))
+            start = run.end
+        }
+        return payloads
+    }
+
+    private func payload(first: Int, points: [UInt8]) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.field("color", color.description)
+        writer.field("cols", columns.text)
+        writer.field("first", first)
+        writer.field("id", id.text)
+        writer.field("points", raw: points)
+        writer.field("v", BoardLimits.version)
+        writer.field("width", width)
+        return writer.finish()
+    }
+}

@@ -1,0 +1,162 @@
+/// What a replay sends, and when: a schedule that follows from the recording alone.
+///
+/// The points that fall into one frame of 16 ms are one packet (more, where they do not fit), which leaves when the
+/// frame is over; the finished stroke follows its last packet at once as one message (more, over 32,768 bytes).
+public struct ReplayPlan: Hashable, Sendable {
+    public struct Options: Hashable, Sendable {
+        /// How much quicker than recorded; `nil`: everything at once, for the rates to pace.
+        public var speed: Double?
+        /// Longest pause between strokes and between two points of one, in the recording's time; `nil`: as recorded.
+        public var pauseMax: Duration?
+        /// Begins the id of each stroke: it makes the ids of this replay differ from those of others.
+        public var idPrefix: String
+        /// Layer of the first stroke; the others lie above it, in order.
+        public var firstLayer: Int
+        public var color: BoardColor
+        public var width: Int
+
+        public init(
+            speed: Double? = 1, pauseMax: Duration? = nil, idPrefix: String, firstLayer: Int = 1,
+            color: BoardColor = .black, width: Int = 300
+        ) {
+            self.speed = speed
+            self.pauseMax = pauseMax
+            self.idPrefix = idPrefix
+            self.firstLayer = firstLayer
+            self.color = color
+            self.width = width
+        }
+    }
+
+    public enum Lane: Hashable, Sendable {
+        /// A packet on topic `points`.
+        case packet
+        /// A message with custom type `stroke`.
+        case message
+    }
+
+    public struct Step: Hashable, Sendable {
+        /// Since the start of the replay; never less than the step before.
+        public var at: Duration
+        public var lane: Lane
+        /// UTF-8.
+        public var payload: [UInt8]
+    }
+
+    public private(set) var steps: [Step] = []
+    public private(set) var strokes = 0
+    public private(set) var points = 0
+    public private(set) var messages = 0
+    /// From the start to the last step.
+    public var duration: Duration { steps.last?.at ?? .zero }
+    public var packets: Int { steps.count - messages }
+
+    /// Plans the boards one after the other on one channel.
+    ///
+    /// - Throws: what `Stroke.payloads` throws for a stroke that the format cannot hold.
+    public init(_ boards: [RecordedBoard], _ options: Options) throws(BoardError) {
+        var pencil = Pencil(options)
+        for (number, board) in boards.enumerated() {
+            if number > 0 { pencil.pause(milliseconds: ReplayTimes.betweenBoards) }
+            var lastEnd: Int?
+            for recorded in board.strokes {
+                if let lastEnd {
+                    pencil.pause(milliseconds: recorded.start.map { $0 - lastEnd } ?? ReplayTimes.betweenStrokes)
+                }
+                try draw(recorded, with: &pencil, options)
+                let length = recorded.columns.contains(.time) ? Int(recorded.points.last?.time ?? 0) : 0
+                lastEnd = (recorded.start ?? lastEnd ?? 0) + length
+            }
+        }
+    }
+
+    private mutating func draw(
+        _ recorded: RecordedStroke, with pencil: inout Pencil, _ options: Options
+    ) throws(BoardError) {
+        let id = try ElementID("\(options.idPrefix)\(strokes)")
+        let stroke = Stroke(
+            id: id, z: options.firstLayer + strokes, color: options.color, width: options.width,
+            columns: recorded.columns, points: recorded.points)
+        for run in pencil.frames(of: recorded) {
+            let packet = PointPacket(
+                id: id, first: run.points.lowerBound, color: options.color, width: options.width,
+                columns: recorded.columns, points: Array(recorded.points[run.points]))
+            for payload in try packet.payloads() { steps.append(Step(at: run.leaves, lane: .packet, payload: payload)) }
+        }
+        let finished = steps.last?.at ?? .zero
+        for payload in try stroke.payloads() {
+            steps.append(Step(at: finished, lane: .message, payload: payload))
+            messages += 1
+        }
+        strokes += 1
+        points += recorded.points.count
+    }
+}
+
+/// Times that a replay makes up, in ms of the recording's time.
+enum ReplayTimes {
+    /// One packet carries what was drawn in this time, as shown: not divided by the speed.
+    static let frame = Duration.milliseconds(16)
+    /// From point to point where the recording has no clock: 125 a second.
+    static let betweenPoints = 8
+    /// From stroke to stroke where the recording has no clock.
+    static let betweenStrokes = 400
+    static let betweenBoards = 1_000
+}
+
+/// Where the replay's clock stands.
+private struct Pencil {
+    /// In nanoseconds of the replay.
+    private var now: Int64 = 0
+    private let speed: Double?
+    private let pauseMax: Double?
+
+    struct Run {
+        var leaves: Duration
+        var points: Range<Int>
+    }
+
+    init(_ options: ReplayPlan.Options) {
+        if let speed = options.speed { precondition(speed > 0, "a replay runs forwards") }
+        speed = options.speed
+        pauseMax = options.pauseMax.map { Double($0.components.seconds) * 1_000 + Double($0.components.attoseconds) / 1e15 }
+    }
+
+    /// Lets recorded time pass; none, if it is negative.
+    mutating func pause(milliseconds: Int) {
+        guard let speed else { return }
+        let capped = min(max(Double(milliseconds), 0), pauseMax ?? .infinity)
+        // Far more than any replay takes, and far from overflowing: about 100 years.
+        now = min(now + Int64(min(capped * 1_000_000 / speed, 3e18)), 3_000_000_000_000_000_000)
+    }
+
+    /// Draws a stroke: the runs of points that fall into one frame each.
+    ///
+    /// The last run leaves at most one frame after the stroke's end, and the next stroke's first run a whole frame
+    /// after its beginning: so nothing overtakes.
+    mutating func frames(of stroke: RecordedStroke) -> [Run] {
+        let frame = ReplayTimes.frame.components.attoseconds / 1_000_000_000
+        let begin = now
+        let hasClock = stroke.columns.contains(.time)
+        var runs: [Run] = []
+        var current: Int64 = 0
+        var start = 0
+        for index in stroke.points.indices {
+            if index > 0 {
+                pause(
+                    milliseconds: hasClock
+                        ? Int(stroke.points[index].time - stroke.points[index - 1].time) : ReplayTimes.betweenPoints)
+            }
+            let number = (now - begin) / frame
+            if number != current, index > start {
+                runs.append(Run(leaves: leaves(begin + (current + 1) * frame), points: start..<index))
+                start = index
+            }
+            current = number
+        }
+        runs.append(Run(leaves: leaves(begin + (current + 1) * frame), points: start..<stroke.points.count))
+        return runs
+    }
+
+    private func leaves(_ nanoseconds: Int64) -> Duration { speed == nil ? .zero : .nanoseconds(nanoseconds) }
+}

@@ -1,0 +1,153 @@
+/// A command line, taken apart as its command declares: options in any order and place, `--option value`,
+/// `--option=value`, `-n 5`, `-n5`; after `--` everything is an argument. The value of an option may begin with a dash.
+struct Arguments: Sendable {
+    private let command: Command
+    /// By the option's last name.
+    private var given: [String: [String]] = [:]
+    private(set) var positional: [String] = []
+
+    /// - Throws: `UsageError`, which names the option or argument.
+    init(_ words: [String], for command: Command) throws(UsageError) {
+        self.command = command
+        var rest = words[...]
+        while let word = rest.popFirst() {
+            if word == "--" {
+                positional.append(contentsOf: rest)
+                break
+            }
+            guard word.hasPrefix("-"), word != "-" else {
+                positional.append(word)
+                continue
+            }
+            let (name, attached) = Self.split(word)
+            guard let option = command.allOptions.first(where: { $0.names.contains(name) }) else {
+                throw UsageError("unknown option \(name)" + Self.suggestion(for: name, among: command.allOptions))
+            }
+            try take(option, name: name, attached: attached, rest: &rest)
+        }
+        if wantsHelp { return }
+        guard positional.count >= command.arguments.count else {
+            throw UsageError("\(command.arguments[positional.count].name) is missing")
+        }
+        guard positional.count == command.arguments.count else {
+            throw UsageError("unexpected argument \(Printable.quoted(positional[command.arguments.count]))")
+        }
+    }
+
+    private mutating func take(
+        _ option: Command.Option, name: String, attached: String?, rest: inout ArraySlice<String>
+    ) throws(UsageError) {
+        let key = option.names.last!
+        guard option.value != nil else {
+            guard attached == nil else { throw UsageError("option \(name) takes no value") }
+            given[key] = [""]
+            return
+        }
+        guard let value = attached ?? rest.popFirst() else {
+            throw UsageError("option \(name) wants a value: \(name) \(option.value!)")
+        }
+        guard option.repeats || given[key] == nil else { throw UsageError("option \(name) stands twice") }
+        given[key, default: []].append(value)
+    }
+
+    /// `--a=b` and `-ab` are an option and its value.
+    private static func split(_ word: String) -> (name: String, attached: String?) {
+        if word.hasPrefix("--") {
+            guard let equals = word.firstIndex(of: "=") else { return (word, nil) }
+            return (String(word[..<equals]), String(word[word.index(after: equals)...]))
+        }
+        guard word.count > 2 else { return (word, nil) }
+        var attached = word.dropFirst(2)
+        if attached.first == "=" { attached = attached.dropFirst() }
+        return (String(word.prefix(2)), String(attached))
+    }
+
+    private static func suggestion(for name: String, among options: [Command.Option]) -> String {
+        let names = options.flatMap(\.names).filter { $0.hasPrefix("--") }
+        let near = names.map { (distance: editDistance($0, name), name: $0) }.min { $0.distance < $1.distance }
+        guard let near, near.distance <= 2 else { return "" }
+        return ", did you mean \(near.name)?"
+    }
+}
+
+// MARK: - Reading values
+
+extension Arguments {
+    var wantsHelp: Bool { given["--help"] != nil }
+
+    private func option(_ name: String) -> Command.Option {
+        guard let option = command.allOptions.first(where: { $0.names.contains(name) }) else {
+            preconditionFailure("command \(command.name) does not declare \(name)")
+        }
+        return option
+    }
+
+    func values(_ name: String) -> [String] { given[option(name).names.last!] ?? [] }
+    func flag(_ name: String) -> Bool { !values(name).isEmpty }
+    func value(_ name: String) -> String? { values(name).first }
+
+    func integer(_ name: String, in range: ClosedRange<Int>) throws(UsageError) -> Int? {
+        guard let text = value(name) else { return nil }
+        guard let number = Int(text), range.contains(number) else {
+            let bounds = range.upperBound == .max
+                ? "of at least \(range.lowerBound)" : "within \(range.lowerBound)…\(range.upperBound)"
+            throw UsageError("option \(name) wants a whole number \(bounds), not \(Printable.quoted(text))")
+        }
+        return number
+    }
+
+    /// `10s`, `500ms`, `1.5m`, `2h`.
+    func duration(_ name: String) throws(UsageError) -> Duration? {
+        guard let text = value(name) else { return nil }
+        guard let duration = Duration(text: text) else {
+            throw UsageError("option \(name) wants a time such as 10s, 500ms or 1m, not \(Printable.quoted(text))")
+        }
+        return duration
+    }
+
+    /// One of a few words.
+    func choice<Choice: RawRepresentable & CaseIterable>(
+        _ name: String, of type: Choice.Type = Choice.self
+    ) throws(UsageError) -> Choice? where Choice.RawValue == String {
+        guard let text = value(name) else { return nil }
+        guard let choice = Choice(rawValue: text) else {
+            let words = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+            throw UsageError("option \(name) wants one of \(words), not \(Printable.quoted(text))")
+        }
+        return choice
+    }
+
+    /// - Throws: when both are given.
+    func exclude(_ name: String, _ other: String) throws(UsageError) {
+        if !values(name).isEmpty, !values(other).isEmpty { throw UsageError("options \(name) and \(other) exclude each other") }
+    }
+}
+
+extension Duration {
+    /// A number and a unit (`ms`, `s`, `m`, `h`), without space or sign; a fraction is allowed. At most 1,000 hours.
+    init?(text: String) {
+        let units: [(String, Double)] = [("ms", 0.001), ("s", 1), ("m", 60), ("h", 3_600)]
+        guard let (unit, seconds) = units.first(where: { text.hasSuffix($0.0) }) else { return nil }
+        let digits = text.dropLast(unit.count)
+        guard digits.first?.isASCII == true, digits.allSatisfy({ $0.isASCII && $0.isNumber || $0 == "." }),
+            let number = Double(digits), number * seconds <= 3_600_000
+        else { return nil }
+        self = .seconds(number * seconds)
+    }
+}
+
+/// How many letters must be put in, taken out or changed to get from one word to the other.
+func editDistance(_ left: String, _ right: String) -> Int {
+    let right = Array(right)
+    var row = Array(0...right.count)
+    for (i, letter) in left.enumerated() {
+        var diagonal = row[0]
+        row[0] = i + 1
+        for j in right.indices {
+            let changed = diagonal + (letter == right[j] ? 0 : 1)
+            diagonal = row[j + 1]
+            row[j + 1] = min(changed, row[j] + 1, row[j + 1] + 1)
+        }
+    }
+    return row[right.count]
+}

@@ -1,0 +1,93 @@
+import RelayCore
+import RelayIO
+import RelayServer
+
+extension Command {
+    static let serve = Command(
+        name: "serve",
+        summary: "runs a relay until Ctrl-C",
+        options: [
+            .value("--host", as: "HOST", help: "The address to listen on; every interface if not given."),
+            .value("--port", as: "PORT", help: "7420 if not given; 0 lets the system choose."),
+            .value("--data-dir", as: "DIR", help: "Where the relay keeps what is to outlive it. This version keeps nothing but its control socket there."),
+            .flag("--in-memory", help: "Nothing is to be kept on disk, as in this version anyway."),
+            .value("--auth", as: "MODE", help: "open: everybody who can reach the port may come in. The one mode of this version."),
+            .value("--flush", as: "MODE", help: "When queued bytes are written: adaptive (the default), immediate, or a tick such as 2ms."),
+            .value("--log-level", as: "LEVEL", help: "debug, info (the default), warning or error."),
+            .value("--control", as: "PATH", help: "The Unix socket on which 'boardrelay status' asks."),
+            .value("--max-connections", as: "N", help: "12000 if not given."),
+            .value("--max-channels", as: "N", help: "Of each kind; 10000 if not given."),
+            .value("--max-channel-users", as: "N", help: "In one stream channel; 1000 if not given."),
+        ],
+        notes: [
+            "Prints the addresses under which others reach it, one a line; the log goes to standard error.",
+            "NOTHING IS KEPT ON DISK but the control socket: boards, names and states are gone when the relay ends.",
+            "Ctrl-C or SIGTERM: clients are told, what is queued for them gets up to 5 s to leave, and the exit code is 0. A second one ends it at once.",
+        ],
+        examples: [
+            .init("boardrelay serve", "On every interface, port 7420."),
+            .init("boardrelay serve --host 127.0.0.1 --port 0 --log-level debug", "For this machine alone, on a free port."),
+        ],
+        run: serve)
+
+    private enum Auth: String, CaseIterable { case open }
+    private enum Level: String, CaseIterable { case debug, info, warning, error }
+
+    private static func serve(_ arguments: Arguments) async throws -> ExitCode {
+        try arguments.exclude("--in-memory", "--data-dir")
+        try arguments.exclude("--control", "--data-dir")
+        let level = LogLine.Level(rawValue: (try arguments.choice("--log-level", of: Level.self) ?? .info).rawValue)!
+        let port = UInt16(try arguments.integer("--port", in: 0...65_535) ?? Int(RelayAddress.defaultPort))
+        _ = try arguments.choice("--auth", of: Auth.self)
+        var options = RelayServer.Options(host: arguments.value("--host"), port: port, flush: try flush(arguments))
+        options.controlSocket = controlSocket(arguments, port: port)
+        let bound = 1...1_000_000
+        if let most = try arguments.integer("--max-connections", in: bound) { options.hub.connectionsMax = most }
+        if let most = try arguments.integer("--max-channels", in: bound) { options.hub.channelsMax = most }
+        if let most = try arguments.integer("--max-channel-users", in: bound) { options.hub.streamChannelUsersMax = most }
+        options.log = { @Sendable line in
+            if line.level >= level { Console.note("\(line.level.rawValue): \(Printable.escaped(line.text))") }
+        }
+
+        let signals = Signals()
+        let server: RelayServer
+        do {
+            server = try await RelayServer.start(options)
+        } catch {
+            throw Failure("the relay cannot start: \(error)")
+        }
+        for address in addresses(of: server, host: options.host) { try? Console.print("\(address)") }
+        Console.note(
+            "boardrelay \(Boardrelay.version) listens. Everybody who can reach it may come in. Nothing is kept on disk\(options.controlSocket.map { " but \($0)" } ?? "").")
+        Console.note("Ctrl-C ends it.")
+        await signals.first()
+        Console.note("Ending: clients are told, queues get 5 s. Ctrl-C again ends it at once.")
+        await server.stop()
+        return .ok
+    }
+
+    /// Where the relay answers `status`: no relay and its `status` need to be told more than the port or folder.
+    static func controlSocket(_ arguments: Arguments, port: UInt16) -> String? {
+        if let path = arguments.value("--control") { return path }
+        if let folder = arguments.value("--data-dir") { return folder + (folder.hasSuffix("/") ? "" : "/") + "control.sock" }
+        return port == 0 ? nil : RelayServer.defaultControlSocket(port: port)
+    }
+
+    private static func addresses(of server: RelayServer, host: String?) -> [RelayAddress] {
+        guard host == nil || host == "::" || host == "0.0.0.0" else { return [server.address] }
+        return Interfaces.addresses().filter { host != "0.0.0.0" || !$0.contains(":") }
+            .map { RelayAddress(host: $0, port: server.address.port) }
+    }
+
+    private static func flush(_ arguments: Arguments) throws(UsageError) -> FlushPolicy.Mode {
+        switch arguments.value("--flush") {
+        case nil, "adaptive": return .adaptive
+        case "immediate": return .immediate
+        case let text?:
+            guard let tick = Duration(text: text), (Duration.milliseconds(1)...(.milliseconds(100))).contains(tick) else {
+                throw UsageError("option --flush wants adaptive, immediate or a tick of 1ms…100ms, not \(Printable.quoted(text))")
+            }
+            return .every(milliseconds: Int(tick / .milliseconds(1)))
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import Foundation
+
+/// Standard output takes data only; everything that is said to people goes to standard error.
+enum Console {
+    /// Whoever read standard output has gone.
+    struct OutputClosed: Error {}
+
+    /// One line of data.
+    static func print(_ line: String) throws(OutputClosed) {
+        guard write(line + "\n", to: STDOUT_FILENO) else { throw OutputClosed() }
+    }
+
+    /// One line for people.
+    static func note(_ line: String) { _ = write(line + "\n", to: STDERR_FILENO) }
+
+    /// Without an end of line.
+    static func noteRaw(_ text: String) { _ = write(text, to: STDERR_FILENO) }
+
+    static var outputIsTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
+    static var errorsAreTerminal: Bool { isatty(STDERR_FILENO) == 1 }
+
+    /// Columns of the terminal on standard error; 80 where there is none.
+    static var columns: Int {
+        var size = winsize()
+        guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+        return Int(size.ws_col)
+    }
+
+    /// `14:03:59`, where this machine stands.
+    static func localClock(wallMilliseconds: UInt64) -> String {
+        var seconds = time_t(wallMilliseconds / 1_000)
+        var parts = tm()
+        localtime_r(&seconds, &parts)
+        func two(_ value: Int32) -> String { (value < 10 ? "0" : "") + String(value) }
+        return "\(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec))"
+    }
+
+    /// All of it, waiting where the reader is slow.
+    ///
+    /// - Returns: whether it went out; `false` when nobody reads any more.
+    private static func write(_ text: String, to descriptor: Int32) -> Bool {
+        var text = text
+        return text.withUTF8 { buffer in
+            var rest = UnsafeRawBufferPointer(buffer)
+            while !rest.isEmpty {
+                let count = Foundation.write(descriptor, rest.baseAddress, rest.count)
+                if count > 0 {
+                    rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+                } else if errno == EAGAIN {
+                    var poller = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                    poll(&poller, 1, -1)
+                } else if errno != EINTR {
+                    return false
+                }
+            }
+            return true
+        }
+    }
+}

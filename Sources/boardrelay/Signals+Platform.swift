@@ -1,0 +1,35 @@
+import Dispatch
+import Foundation
+import RelayIO
+
+/// SIGINT and SIGTERM: the first can be waited for, the second ends the process at once.
+final class Signals: Sendable {
+    private let arrived: AsyncStream<Void>
+    private let end: AsyncStream<Void>.Continuation
+    private let sources = Lock<[any DispatchSourceSignal]>([])
+
+    init() {
+        (arrived, end) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingOldest(1))
+        let queue = DispatchQueue(label: "boardrelay.signals")
+        let count = Lock(0)
+        for number in [SIGINT, SIGTERM] {
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
+            source.setEventHandler { @Sendable [end] in
+                let seen = count.withLock { count in
+                    count += 1
+                    return count
+                }
+                if seen > 1 { exit(ExitCode.interrupted.rawValue) }
+                end.yield()
+            }
+            source.activate()
+            sources.withLock { $0.append(source) }
+        }
+    }
+
+    /// Returns when the first signal has come, or the task is cancelled.
+    func first() async {
+        for await _ in arrived { return }
+    }
+}
