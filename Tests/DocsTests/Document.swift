@@ -14,7 +14,7 @@ struct Document {
 
     /// The ids of all rules, in order: lines that begin with `* **FR1**`.
     var rules: [String] {
-        lines.compactMap { line in line.firstMatch(of: /^\* \*\*([A-Z]{2}[0-9]+)\*\* /).map { String($0.1) } }
+        lines.compactMap { line in line.firstMatch(of: #/^\* \*\*([A-Z]{2}[0-9]+)\*\* /#).map { String($0.1) } }
     }
 
     /// The cells of the first table under a heading, without its head. Empty if there is no such heading or table.
