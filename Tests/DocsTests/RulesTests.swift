@@ -6,7 +6,6 @@ import Testing
         "SE11": "says that nothing is promised: there is nothing to hold a relay against",
         "HB4": "a relay that slept: wants a test of the hub with a clock that jumps",
         "DL10": "turns of reading: wants a test of the engine with one greedy connection among others",
-        "PR2": "the shape of `presence`: tests of PR3, PR5 and PR6 read all its events, none names it yet",
     ]
 
     @Test("every rule of the protocol is named by a test")

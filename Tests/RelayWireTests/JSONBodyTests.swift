@@ -116,6 +116,18 @@ import Testing
         #expect(try refusal { _ = try body.withUnsafeBytes { try JSONBody.decode(SetStatesRequest.self, from: $0) } } == nil)
     }
 
+    @Test("[NM1, JS2] the Kelvin sign, which Swift's strings take for K, is no key beside K")
+    func kelvin() throws {
+        let body = Array("{\"id\":1,\"kind\":\"message\",\"channel\":\"a\",\"states\":{\"K\":\"1\",\"\u{212A}\":\"2\"}}".utf8)
+        withKnownIssue("a dictionary of strings drops the second key, and nobody gets to refuse it as badName") {
+            let code = try refusal {
+                let request = try body.withUnsafeBytes { try JSONBody.decode(SetStatesRequest.self, from: $0) }
+                for key in request.states.keys { _ = try Name(key) }
+            }
+            #expect(code == .badName)
+        }
+    }
+
     @Test("[JS3] integers within ±(2⁵³−1) pass and keep their value")
     func integers() throws {
         let cases: [(String, Int)] = [

@@ -66,11 +66,16 @@ import Testing
                 case 1: bytes.append(Self.edges.randomElement(using: &generator)!)
                 case 2...8: bytes += [UInt8](repeating: 0x61, count: Int.random(in: 0...9, using: &generator))
                 default:
-                    let scalar = Unicode.Scalar(UInt32.random(in: 0...0x10FFFF, using: &generator)) ?? "é"
+                    // As many short ones as long ones, so that each range of the table has its turn.
+                    let number = UInt32.random(in: 0...0x1F_FFFF, using: &generator) >> UInt32.random(in: 0...14, using: &generator)
+                    let scalar = Unicode.Scalar(number) ?? "é"
                     bytes += Array(String(scalar).utf8)
                 }
             }
             if Int.random(in: 0..<4, using: &generator) == 0, !bytes.isEmpty { bytes.removeLast() }
+            if Bool.random(using: &generator), let index = bytes.indices.randomElement(using: &generator) {
+                bytes[index] = Self.edges.randomElement(using: &generator)!
+            }
             if isValid(bytes) { valid += 1 }
             if isValid(bytes) != swift(bytes) { wrong.append(bytes.hex) }
         }

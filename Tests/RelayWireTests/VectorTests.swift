@@ -43,6 +43,18 @@ import Testing
         #expect(try Self.reencoded(vector) == vector.meaning)
     }
 
+    @Test("[PR2, ST11] the vectors show every event of presence and of topics")
+    func events() throws {
+        struct Event: Codable { var event: String }
+        func events(_ type: FrameType) throws -> Set<String> {
+            Set(try FrameVector.json.filter { $0.type == type }.map { vector in
+                try vector.frame.body.withUnsafeBytes { try JSONBody.decode(Event.self, from: $0) }.event
+            })
+        }
+        #expect(try events(.presence) == ["snapshot", "join", "leave", "timeout", "stateChanged", "interval"])
+        #expect(try events(.topics) == ["snapshot", "publisherJoined", "publisherLeft"])
+    }
+
     /// The body decoded to the type that the frame's name stands for, and written again.
     private static func reencoded(_ vector: FrameVector) throws -> String {
         func through<T: Codable>(_ type: T.Type) throws -> String {
