@@ -61,11 +61,11 @@ extension Arguments {
 /// Logs in.
 func connect(_ arguments: Arguments, as user: String) async throws -> RelayClient {
     let address = try arguments.address()
+    var options = ClientOptions()
+    options.description = "boardrelay \(Boardrelay.version)"
     do {
-        var options = ClientOptions()
-        options.description = "boardrelay \(Boardrelay.version)"
         return try await RelayClient.connect(to: address, as: user, options: options)
-    } catch let error as RelayError {
+    } catch {
         let hint = error.code == .connectFailed ? " (is it running? 'boardrelay serve' starts one)" : ""
         throw Failure("\(address): \(error.text)\(hint)")
     }

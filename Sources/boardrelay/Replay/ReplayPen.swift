@@ -9,7 +9,7 @@ struct ReplayPen: Sendable {
     let channel: String
     let plan: ReplayPlan
     let client: RelayClient
-    let stream: RelayStream
+    let stream: StreamChannel
     let tally: Lock<ReplayTally>
     /// Knows all steps of the plan already, in this order.
     let verifier: ReplayWitness?
@@ -77,7 +77,8 @@ struct ReplayPen: Sendable {
         do {
             try stream.send(payload, topic: BoardWords.pointsTopic)
             tally.withLock { $0.packetsSent += 1 }
-        } catch let error as RelayError where error.code != .clientClosed {
+        } catch {
+            guard error.code != .clientClosed else { throw error }
             tally.withLock { $0.packetsRefused += 1 }
             verifier?.refused(place, from: user)
         }
@@ -94,9 +95,8 @@ struct ReplayPen: Sendable {
             }
             verifier?.accepted(offset: accepted.offset)
         } catch {
-            let error = error as? RelayError
-            tally.withLock { $0.refusals[error?.name ?? "\(String(describing: error))", default: 0] += 1 }
-            if error?.code == .outcomeUnknown {
+            tally.withLock { $0.refusals[error.name, default: 0] += 1 }
+            if error.code == .outcomeUnknown {
                 verifier?.uncertain(place, from: user)
             } else {
                 verifier?.refused(place, from: user)
