@@ -24,26 +24,29 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
         .library(name: "RelayServer", targets: ["RelayServer"]),
+        .library(name: "RelayClient", targets: ["RelayClient"]),
         .executable(name: "boardrelay", targets: ["boardrelay"]),
     ],
     targets: [
         module("RelayWire"),
         module("RelayBoard"),
         module("RelayCore", ["RelayWire"]),
+        module("RelayClientCore", ["RelayWire"]),
         module("RelayIO"),
         module("RelayServer", ["RelayCore", "RelayIO", "RelayWire"]),
+        module("RelayClient", ["RelayClientCore", "RelayIO", "RelayWire"]),
         module("RelayTestKit", ["RelayCore", "RelayWire"]),
         .executableTarget(
-            name: "boardrelay", dependencies: ["RelayServer", "RelayBoard", "RelayCore", "RelayIO", "RelayWire"],
+            name: "boardrelay", dependencies: ["RelayServer", "RelayClient", "RelayBoard", "RelayCore", "RelayIO", "RelayWire"],
             swiftSettings: strict),
 
         tests("RelayWireTests", ["RelayWire"]),
         tests("RelayBoardTests", ["RelayBoard"]),
         tests("RelayCoreTests", ["RelayCore", "RelayTestKit", "RelayWire"]),
         tests("RelayIOTests", ["RelayIO"]),
-        tests("RelayServerTests", ["RelayServer", "RelayIO", "RelayWire", "RelayCore"]),
+        tests("RelayServerTests", ["RelayServer", "RelayClient", "RelayClientCore", "RelayIO", "RelayWire", "RelayCore"]),
         tests("SimulationTests", ["RelayTestKit", "RelayCore", "RelayWire"]),
-        tests("BoardrelayTests", ["boardrelay", "RelayServer", "RelayBoard"]),
+        tests("BoardrelayTests", ["boardrelay", "RelayServer", "RelayClient", "RelayBoard"]),
         tests("DocsTests", ["RelayWire", "RelayCore"]),
     ]
 )

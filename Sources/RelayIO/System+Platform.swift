@@ -67,7 +67,7 @@ enum SocketConstants {
     }
 }
 
-/// `close` and `bind` of the C library, whose names methods take.
+/// `close`, `bind` and `connect` of the C library, whose names methods take.
 func systemClose(_ descriptor: Int32) {
     #if canImport(Glibc)
         _ = Glibc.close(descriptor)
@@ -81,5 +81,13 @@ func systemBind(_ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ lengt
         Glibc.bind(descriptor, address, length)
     #else
         Darwin.bind(descriptor, address, length)
+    #endif
+}
+
+func systemConnect(_ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t) -> Int32 {
+    #if canImport(Glibc)
+        Glibc.connect(descriptor, address, length)
+    #else
+        Darwin.connect(descriptor, address, length)
     #endif
 }

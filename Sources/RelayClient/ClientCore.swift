@@ -1,0 +1,155 @@
+import Dispatch
+
+/// The machine behind a lock, and its link on a queue.
+///
+/// Calls from any thread change the machine under the lock; sockets and timers are touched on the queue only, which
+/// is told to look by `kick`.
+final class ClientCore: Sendable {
+    private struct Guarded {
+        var machine: ClientMachine
+        var lastToken: ClientToken = 0
+        var receipts: [ClientToken: PendingReceipt] = [:]
+        var readers: [(id: UInt64, continuation: CheckedContinuation<RelayEvent?, Never>)] = []
+        var lastReader: UInt64 = 0
+        var cancelledReaders: Set<UInt64> = []
+        var isKicked = false
+    }
+
+    private let guarded: Lock<Guarded>
+    private let link: ClientLink
+
+    init(settings: ClientSettings, address: RelayAddress) {
+        guarded = Lock(Guarded(machine: ClientMachine(settings: settings)))
+        link = ClientLink(address: address, timeout: settings.connectTimeout)
+        link.attach(self)
+    }
+
+    private static var now: Moment { Moment(nanoseconds: SystemClock.monotonicNanoseconds()) }
+
+    // MARK: - Calls of the app
+
+    func read<Value: Sendable>(_ body: (ClientMachine) -> Value) -> Value { guarded.withLock { body($0.machine) } }
+
+    func act<Failure: Error>(_ body: (inout ClientMachine, Moment) throws(Failure) -> Void) throws(Failure) {
+        let failure = change { state -> Failure? in
+            do throws(Failure) { try body(&state.machine, Self.now) } catch { return error }
+            return nil
+        }
+        if let failure { throw failure }
+    }
+
+    func send(_ body: (inout ClientMachine, ClientToken, Moment) throws(RelayError) -> Void) throws(RelayError) -> Receipt {
+        let receipt = PendingReceipt()
+        let failure = change { state -> RelayError? in
+            state.lastToken += 1
+            let token = state.lastToken
+            state.receipts[token] = receipt
+            do throws(RelayError) {
+                try body(&state.machine, token, Self.now)
+                return nil
+            } catch {
+                state.receipts[token] = nil
+                return error
+            }
+        }
+        if let failure { throw failure }
+        return Receipt(pending: receipt)
+    }
+
+    /// Takes its place in the order before it suspends.
+    func answer(_ body: (inout ClientMachine, ClientToken, Moment) throws(RelayError) -> Void) async throws(RelayError) -> ClientAnswer {
+        try await send(body).pending.result().get()
+    }
+
+    func ask(_ request: ClientRequest) async throws(RelayError) -> ClientAnswer {
+        try await answer { (machine, token, now) throws(RelayError) in try machine.request(request, token: token, at: now) }
+    }
+
+    /// Nobody holds the client any more: the link goes, and with it, after a while, the session.
+    func abandon() { change { state in state.machine.finish() } }
+
+    func nextEvent() async -> RelayEvent? {
+        let id = guarded.withLock { state in
+            state.lastReader += 1
+            return state.lastReader
+        }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let ready = change { state -> RelayEvent?? in
+                    if state.cancelledReaders.remove(id) != nil { return .some(nil) }
+                    if let event = state.machine.nextEvent(at: Self.now) { return event }
+                    if state.machine.isClosed { return .some(nil) }
+                    state.readers.append((id, continuation))
+                    return nil
+                }
+                if let ready { continuation.resume(returning: ready) }
+            }
+        } onCancel: {
+            let waiting = guarded.withLock { state in
+                guard let index = state.readers.firstIndex(where: { $0.id == id }) else {
+                    state.cancelledReaders.insert(id)
+                    return nil as CheckedContinuation<RelayEvent?, Never>?
+                }
+                return state.readers.remove(at: index).continuation
+            }
+            waiting?.resume(returning: nil)
+        }
+    }
+
+    // MARK: - What the link tells
+
+    func linkOpened(_ attempt: UInt64) { change { $0.machine.linkOpened(attempt: attempt, at: Self.now) } }
+    func linkEnded(_ attempt: UInt64, _ text: String) { change { $0.machine.linkEnded(attempt: attempt, text: text, at: Self.now) } }
+    func deadline() { change { $0.machine.deadline(at: Self.now) } }
+
+    func received(_ bytes: UnsafeRawBufferPointer, _ attempt: UInt64) {
+        change { $0.machine.received(bytes, attempt: attempt, at: Self.now) }
+    }
+
+    func gather() -> [UInt8] { guarded.withLock { Array($0.machine.gather()) } }
+    func wrote(_ count: Int) { change { $0.machine.wrote(count, at: Self.now) } }
+    var nextDeadline: Moment? { guarded.withLock { $0.machine.nextDeadline } }
+
+    // MARK: - One change
+
+    /// Changes the machine and hands out what follows from it, outside of the lock.
+    @discardableResult
+    private func change<Value>(_ body: (inout Guarded) -> Value) -> Value {
+        var completions: [(PendingReceipt, Result<ClientAnswer, RelayError>)] = []
+        var readers: [(CheckedContinuation<RelayEvent?, Never>, RelayEvent?)] = []
+        var links: [ClientEffect] = []
+        var mustKick = false
+        let value = guarded.withLock { state in
+            let value = body(&state)
+            while !state.readers.isEmpty {
+                if let event = state.machine.nextEvent(at: Self.now) {
+                    readers.append((state.readers.removeFirst().continuation, event))
+                } else if state.machine.isClosed {
+                    readers.append((state.readers.removeFirst().continuation, nil))
+                } else {
+                    break
+                }
+            }
+            for effect in state.machine.takeEffects() {
+                switch effect {
+                case .completed(let token, let result):
+                    if let receipt = state.receipts.removeValue(forKey: token) { completions.append((receipt, result)) }
+                case .openLink, .closeLink: links.append(effect)
+                }
+            }
+            // In order with other changes: the queue is told under the lock.
+            link.carryOut(links)
+            if !state.isKicked {
+                state.isKicked = true
+                mustKick = true
+            }
+            return value
+        }
+        if mustKick {
+            link.kick { [weak self] in self?.guarded.withLock { $0.isKicked = false } }
+        }
+        for (receipt, result) in completions { receipt.complete(result) }
+        for (reader, event) in readers { reader.resume(returning: event) }
+        return value
+    }
+}

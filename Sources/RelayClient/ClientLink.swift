@@ -1,0 +1,135 @@
+import Dispatch
+
+/// The client's socket and timer, on a queue of their own.
+final class ClientLink: @unchecked Sendable {
+    // Safe: everything mutable is touched on `queue` only, but for `core`, which is set once before anything runs.
+    private let queue = DispatchQueue(label: "boardrelay.client")
+    private let address: RelayAddress
+    private let timeoutMilliseconds: Int
+    private weak var core: ClientCore?
+    private var timer: DeadlineTimer?
+    private var socket: StreamSocket?
+    private var attempt: UInt64 = 0
+    private var isBlocked = false
+    private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
+
+    init(address: RelayAddress, timeout: Duration) {
+        self.address = address
+        timeoutMilliseconds = Int(timeout.components.seconds * 1000)
+    }
+
+    deinit { buffer.deallocate() }
+
+    func attach(_ core: ClientCore) {
+        self.core = core
+        timer = DeadlineTimer(queue: queue) { @Sendable [weak self] in self?.core?.deadline() }
+    }
+
+    /// From any thread.
+    func carryOut(_ effects: [ClientEffect]) {
+        guard !effects.isEmpty else { return }
+        queue.async { @Sendable [self] in
+            for effect in effects {
+                switch effect {
+                case .openLink(let attempt): open(attempt)
+                case .closeLink: close()
+                case .completed: break
+                }
+            }
+        }
+    }
+
+    /// From any thread: write what waits, arm the timer.
+    func kick(_ began: @escaping @Sendable () -> Void) {
+        queue.async { @Sendable [self] in
+            began()
+            flush()
+            timer?.arm(for: core?.nextDeadline?.nanoseconds)
+        }
+    }
+
+    private func open(_ attempt: UInt64) {
+        close()
+        self.attempt = attempt
+        let address = address
+        let timeout = timeoutMilliseconds
+        DispatchQueue.global().async { @Sendable [weak self] in
+            let result: Result<Int32, SocketAddress.Failure>
+            do throws(SocketAddress.Failure) {
+                result = .success(try Connector.connect(to: address, timeoutMilliseconds: timeout))
+            } catch {
+                result = .failure(error)
+            }
+            guard let self else {
+                if case .success(let descriptor) = result { discardDescriptor(descriptor) }
+                return
+            }
+            self.queue.async { @Sendable in self.connected(result, attempt) }
+        }
+    }
+
+    private func connected(_ result: Result<Int32, SocketAddress.Failure>, _ attempt: UInt64) {
+        switch result {
+        case .failure(let failure):
+            if attempt == self.attempt { core?.linkEnded(attempt, failure.description) }
+        case .success(let descriptor):
+            guard attempt == self.attempt, socket == nil else { return discardDescriptor(descriptor) }
+            let socket = StreamSocket(adopting: descriptor, queue: queue)
+            self.socket = socket
+            isBlocked = false
+            var handlers = StreamSocket.Handlers()
+            handlers.readable = { @Sendable [weak self] in self?.read(attempt) }
+            handlers.writable = { @Sendable [weak self] in
+                self?.isBlocked = false
+                self?.flush()
+            }
+            socket.activate(handlers)
+            core?.linkOpened(attempt)
+        }
+    }
+
+    private func read(_ attempt: UInt64) {
+        while attempt == self.attempt, let socket {
+            switch socket.read(into: buffer) {
+            case .bytes(let count): core?.received(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count]), attempt)
+            case .wouldBlock: return
+            case .end: return ended(attempt, "the relay closed the connection")
+            case .failed(let code): return ended(attempt, SystemError.text(code))
+            }
+        }
+    }
+
+    private func flush() {
+        guard let socket, !isBlocked, let core else { return }
+        while true {
+            var bytes = core.gather()
+            guard !bytes.isEmpty else { return }
+            let count = bytes.count
+            let writing = bytes.withUnsafeMutableBytes { buffer in
+                var vector = SystemVector(iov_base: buffer.baseAddress, iov_len: count)
+                return socket.write(&vector, count: 1)
+            }
+            switch writing {
+            case .wrote(let written): core.wrote(written)
+            case .wouldBlock:
+                isBlocked = true
+                return socket.waitUntilWritable()
+            case .failed:
+                // What the relay said before it closed may still be read: the read side finds the end.
+                return read(attempt)
+            }
+        }
+    }
+
+    private func ended(_ attempt: UInt64, _ text: String) {
+        close()
+        core?.linkEnded(attempt, text)
+    }
+
+    private func close() {
+        attempt = 0
+        socket?.close()
+        socket = nil
+        isBlocked = false
+    }
+}

@@ -1,0 +1,31 @@
+@_exported import RelayClientCore
+@_exported import RelayWire
+@_exported import RelayIO
+
+/// How a client behaves.
+public struct ClientOptions: Sendable, Hashable {
+    /// How long others still see this user after its link broke, 5…300 s; the relay's default (10 s) if `nil`.
+    public var presenceTimeout: Duration?
+    /// 32 hexadecimal digits that belong to this installation and user id; drawn anew for each client if `nil`.
+    public var secret: String?
+    /// What the client calls itself to operators, at most 64 bytes.
+    public var description: String? = "RelayClient"
+    /// Time for one attempt to link up and log in.
+    public var connectTimeout = Duration.seconds(10)
+    /// Messages, packets and requests that may wait to be sent, and their payloads in bytes.
+    public var unsentCountMax = 10_000
+    public var unsentBytesMax = 16 * 1024 * 1024
+    /// Events that may wait to be read, and about what they hold in bytes. Beyond it the client pauses and says so.
+    public var eventsCountMax = 10_000
+    public var eventsBytesMax = 16 * 1024 * 1024
+
+    public init() {}
+}
+
+/// What waits to be sent.
+public struct Unsent: Sendable, Hashable {
+    public var messages: Int
+    public var packets: Int
+    /// Of payloads.
+    public var bytes: Int
+}

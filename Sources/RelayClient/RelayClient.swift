@@ -1,0 +1,166 @@
+import Dispatch
+
+/// A client of a whiteboard relay.
+///
+///     let client = try await RelayClient.connect(to: address, as: "alice")
+///     try await client.subscribe("lesson")
+///     try client.send(.text("hello"), to: "lesson")
+///     for await event in client.events { … }
+///
+/// Safe from any thread. Every call takes its place in the one order before it returns or suspends; what comes back
+/// comes in one sequence, in the relay's order. A broken link is made again by itself, with all that was subscribed;
+/// what was missed meanwhile is told.
+public final class RelayClient: Sendable {
+    let core: ClientCore
+
+    /// Connects and logs in.
+    ///
+    /// - Throws: `badName`; `connectFailed` or `timedOut` when the relay cannot be reached; a code of the relay's.
+    public static func connect(
+        to address: RelayAddress, as user: String, options: ClientOptions = .init()
+    ) async throws(RelayError) -> RelayClient {
+        var settings = ClientSettings(
+            user: try checkedName(user), instance: SystemEntropy.word(), secret: options.secret ?? Self.drawSecret(), seed: SystemEntropy.word())
+        settings.presenceTimeout = options.presenceTimeout
+        settings.description = options.description
+        settings.connectTimeout = options.connectTimeout
+        settings.unsentCountMax = options.unsentCountMax
+        settings.unsentBytesMax = options.unsentBytesMax
+        settings.eventsCountMax = options.eventsCountMax
+        settings.eventsBytesMax = options.eventsBytesMax
+        let client = RelayClient(core: ClientCore(settings: settings, address: address))
+        _ = try await client.core.answer { machine, token, now in machine.connect(token: token, at: now) }
+        return client
+    }
+
+    private init(core: ClientCore) {
+        self.core = core
+        events = Events(core: core)
+    }
+
+    deinit { core.abandon() }
+
+    private static func drawSecret() -> String {
+        [SystemEntropy.word(), SystemEntropy.word()].map { word in
+            let digits = String(word, radix: 16)
+            return String(repeating: "0", count: 16 - digits.count) + digits
+        }.joined()
+    }
+
+    // MARK: - Events
+
+    /// Everything that happens, in the relay's order. For one reader: with several, each event goes to one of them.
+    public let events: Events
+
+    /// The client's sequence of events; ends when the client is closed and all has been read.
+    public struct Events: AsyncSequence, Sendable {
+        let core: ClientCore
+
+        public func makeAsyncIterator() -> Iterator { Iterator(core: core) }
+
+        public struct Iterator: AsyncIteratorProtocol {
+            let core: ClientCore
+            public mutating func next() async -> RelayEvent? { await core.nextEvent() }
+        }
+    }
+
+    /// Hands every event to a delegate on the main actor, in order, until the client is closed or the task cancelled.
+    ///
+    /// Takes the place of reading `events`. The delegate is not kept alive.
+    @MainActor @discardableResult
+    public func deliverEvents(to delegate: any RelayClientDelegate) -> Task<Void, Never> {
+        Task { @MainActor [weak delegate, events, weak self] in
+            for await event in events {
+                guard let delegate, let self else { return }
+                delegate.relayClient(self, received: event)
+            }
+        }
+    }
+
+    // MARK: - Message channels
+
+    /// Receives a message channel's messages, presence, or both. Calling again changes what is received.
+    ///
+    /// - Parameter quiet: not seen by others; may publish, has no states.
+    public func subscribe(_ channel: String, features: Set<Feature> = [.messages, .presence], quiet: Bool = false) async throws(RelayError) {
+        _ = try await core.ask(.subscribe(try checkedName(channel), features: features, quiet: quiet))
+    }
+
+    public func unsubscribe(_ channel: String) async throws(RelayError) { _ = try await core.ask(.unsubscribe(try checkedName(channel))) }
+
+    /// Publishes a message; it has its place in the order when this returns.
+    ///
+    /// - Parameter echo: whether this client receives it as well, if it is subscribed.
+    /// - Returns: the receipt, whose value is the message's offset. It need not be awaited.
+    /// - Throws: `badName`, `tooLarge`, `unsentFull`, `clientClosed`; nothing was sent then.
+    @discardableResult
+    public func send(_ payload: Payload, to channel: String, customType: String? = nil, echo: Bool = false) throws(RelayError) -> Receipt {
+        try core.send { (machine, token, now) throws(RelayError) in
+            try machine.send(payload, to: channel, customType: customType, echo: echo, token: token, at: now)
+        }
+    }
+
+    /// Sends a message to one user. The receipt's value comes when the receiving app has taken it.
+    @discardableResult
+    public func send(_ payload: Payload, toUser user: String, customType: String? = nil) throws(RelayError) -> Receipt {
+        try core.send { (machine, token, now) throws(RelayError) in
+            try machine.send(payload, toUser: user, customType: customType, token: token, at: now)
+        }
+    }
+
+    // MARK: - Stream channels
+
+    /// Joins a stream channel.
+    public func join(
+        _ channel: String, features: Set<Feature> = [.presence], quiet: Bool = false, token: String? = nil
+    ) async throws(RelayError) -> StreamChannel {
+        let name = try checkedName(channel)
+        _ = try await core.ask(.join(name, features: features, quiet: quiet, token: token))
+        return StreamChannel(core: core, name: name)
+    }
+
+    // MARK: - Presence
+
+    /// Presence and states of a channel; neither needs to be subscribed for reading.
+    public func presence(of channel: ChannelReference) -> Presence { Presence(core: core, channel: channel) }
+
+    /// The channels in which a user is seen.
+    public func channels(of user: String) async throws(RelayError) -> [ChannelID] {
+        guard case .channels(let channels) = try await core.ask(.whereIs(try checkedName(user))) else { throw .wrongAnswer }
+        return channels
+    }
+
+    // MARK: - The link
+
+    /// What waits to be sent: while the link is down, or for the rates.
+    public var unsent: Unsent {
+        let (messages, packets, bytes) = core.read { $0.unsent }
+        return Unsent(messages: messages, packets: packets, bytes: bytes)
+    }
+
+    /// Last measured time to the relay and back; `nil` before the first.
+    public var roundTrip: Duration? { core.read { $0.roundTrip } }
+
+    /// For an app that comes to the foreground: a client that waits tries at once, a link that may be dead is probed.
+    public func wakeUp() { core.act { machine, now in machine.wakeUp(at: now) } }
+
+    /// Sends what waits (for at most 2 s), logs out, and ends; others see this user leave. Events end after it.
+    public func close() async {
+        _ = try? await core.answer { machine, token, now in machine.close(token: token, at: now) }
+    }
+}
+
+/// Told every event, on the main actor, in order.
+@MainActor public protocol RelayClientDelegate: AnyObject {
+    func relayClient(_ client: RelayClient, received event: RelayEvent)
+}
+
+/// A channel by kind and name.
+public enum ChannelReference: Sendable, Hashable {
+    case message(String)
+    case stream(String)
+}
+
+extension RelayError {
+    static let wrongAnswer = RelayError(.relayFault, "the relay answered something else")
+}

@@ -1,0 +1,239 @@
+import RelayWire
+
+// Frames of the relay. Bytes from outside never trap: what is wrong ends the link with a reason.
+
+extension ClientMachine {
+    mutating func receive(_ frame: Frame, at now: Moment) throws(WireError) {
+        // A newer relay may say what this client does not know. [FR6]
+        guard let type = FrameType(rawValue: frame.type) else { return }
+        switch type {
+        case .ping: write(Frame(.pong, body: frame.body))
+        case .pong: pong(frame.body, at: now)
+        case .welcome: try welcome(body(Welcome.self, frame), at: now)
+        case .closing:
+            let notice = try body(CloseNotice.self, frame)
+            end(.relayClosed(code: notice.code, text: notice.text), at: now)
+        case .answer: try answer(frame, at: now)
+        case .error: refused(try body(ErrorBody.self, frame), at: now)
+        case .restored: restored(try body(SubscribeAnswer.self, frame))
+        case .accepted: try accepted(frame, at: now)
+        case .confirmed: try confirmed(frame, at: now)
+        case .userNamed: try userNamed(frame)
+        case .deliver: try deliver(frame)
+        case .packet: try packet(frame)
+        case .directDeliver: try directDeliver(frame)
+        case .lost: try lost(frame)
+        case .flowOpened: flowOpened(try body(FlowOpened.self, frame))
+        case .flowClosed: flowClosed(try body(FlowClosed.self, frame))
+        case .packetsDropped:
+            let notice = try body(RelayWire.PacketsDropped.self, frame)
+            if let topic = known.ownTopics[notice.flow] { dropped(Int(clamping: notice.dropped), topic, .overRate) }
+        case .presence: presence(try body(PresenceEvent.self, frame))
+        case .topics: topics(try body(TopicsEvent.self, frame))
+        case .login, .logout, .publish, .publishPacket, .direct, .directReceived, .subscribe, .unsubscribe, .join, .leave, .joinTopic,
+            .leaveTopic, .subscribeTopic, .unsubscribeTopic, .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates:
+            throw WireError(.protocolError, "the relay sent a \(type.name), which only clients send")
+        }
+    }
+
+    func body<T: Decodable>(_ type: T.Type, _ frame: Frame) throws(WireError) -> T {
+        try decoding(frame) { (bytes) throws(WireError) in try JSONBody.decode(type, from: bytes, bytesMax: Limits.frameBodyBytesMax) }
+    }
+
+    private func decoding<T>(_ frame: Frame, _ read: (UnsafeRawBufferPointer) throws(WireError) -> T) throws(WireError) -> T {
+        let result = frame.body.withUnsafeBytes { bytes -> Result<T, WireError> in
+            do throws(WireError) { return .success(try read(bytes)) } catch { return .failure(error) }
+        }
+        return try result.get()
+    }
+
+    private func integers(_ frame: Frame, _ count: Int) throws(WireError) -> [UInt64] {
+        try decoding(frame) { bytes throws(WireError) in
+            var reader = ByteReader(bytes)
+            var values: [UInt64] = []
+            for _ in 0..<count {
+                guard let value = reader.integer(UInt64.self) else { throw .truncated("a frame") }
+                values.append(value)
+            }
+            return values
+        }
+    }
+
+    // MARK: - Messages
+
+    private mutating func accepted(_ frame: Frame, at now: Moment) throws(WireError) {
+        let values = try integers(frame, 2)
+        guard let publish = settle(values[0], at: now) else { return }
+        if let channel = publish.channel, let position = known.positions[channel] { see(values[1], channel, position) }
+        effects.append(.completed(publish.token, .success(.offset(values[1]))))
+    }
+
+    private mutating func confirmed(_ frame: Frame, at now: Moment) throws(WireError) {
+        guard let publish = settle(try integers(frame, 1)[0], at: now) else { return }
+        effects.append(.completed(publish.token, .success(.done)))
+    }
+
+    private mutating func settle(_ number: UInt64, at now: Moment) -> PendingPublish? {
+        guard let publish = publishes.removeValue(forKey: number) else { return nil }
+        if let channel = publish.channel { windows[channel]?.answered(at: now) } else { directWindow.answered(at: now) }
+        return publish
+    }
+
+    private mutating func see(_ offset: UInt64, _ channel: Name, _ position: ChannelPosition) {
+        known.positions[channel] = ChannelPosition(epoch: position.epoch, offset: max(position.offset, offset))
+    }
+
+    private mutating func userNamed(_ frame: Frame) throws(WireError) {
+        let (handle, user) = try decoding(frame) { bytes throws(WireError) in
+            var reader = ByteReader(bytes)
+            guard let handle = reader.integer(UInt32.self) else { throw .truncated("userNamed") }
+            return (handle, try Name(bytes: reader.rest).text)
+        }
+        guard known.users.count < ClientLimits.userNamesMax else { throw WireError(.protocolError, "the relay names too many users") }
+        known.users[handle] = user
+    }
+
+    private mutating func deliver(_ frame: Frame) throws(WireError) {
+        let (head, customType, payload) = try decoding(frame) { bytes throws(WireError) in
+            let deliver = try DeliverFrame(flags: frame.flags, body: bytes)
+            let type = deliver.flags.contains(.customType) ? try checkedText(deliver.customType) : nil
+            return ((deliver.channel, deliver.publisher, deliver.offset, deliver.wallMilliseconds), type, try Payload(flags: deliver.flags, bytes: deliver.payload))
+        }
+        guard let channel = known.channels[head.0] else { return }
+        guard let sender = known.users[head.1] else { throw WireError(.protocolError, "a message of publisher \(head.1), who was not named") }
+        let position = known.positions[channel.channel]
+        if let position { see(head.2, channel.channel, position) }
+        emit(.message(Message(
+            channel: channel.channel.text, sender: sender, offset: head.2, epoch: position?.epoch, wallMilliseconds: head.3,
+            customType: customType, payload: payload)))
+    }
+
+    private mutating func directDeliver(_ frame: Frame) throws(WireError) {
+        let (delivery, message) = try decoding(frame) { bytes throws(WireError) in
+            let direct = try DirectDeliverFrame(flags: frame.flags, body: bytes)
+            return (direct.delivery, DirectMessage(
+                sender: try Name(bytes: direct.sender).text, wallMilliseconds: direct.wallMilliseconds,
+                customType: direct.flags.contains(.customType) ? try checkedText(direct.customType) : nil,
+                payload: try Payload(flags: direct.flags, bytes: direct.payload)))
+        }
+        emit(.direct(message), delivery: delivery)
+    }
+
+    // MARK: - Packets
+
+    private mutating func packet(_ frame: Frame) throws(WireError) {
+        let (flow, sequence, slot, time, payload) = try decoding(frame) { bytes throws(WireError) in
+            let packet = try PacketFrame(flags: frame.flags, body: bytes)
+            return (packet.flow, packet.sequence, packet.flags.contains(.slot) ? packet.slot : nil,
+                    packet.flags.contains(.senderTime) ? packet.senderTime : nil, try Payload(flags: packet.flags, bytes: packet.payload))
+        }
+        // What still comes of a topic that was given up is not wanted.
+        guard let known = known.flows[flow] else { return }
+        guard sequence >= known.next else { throw WireError(.protocolError, "packet \(sequence) of flow \(flow) after \(known.next - 1)") }
+        self.known.flows[flow]!.next = sequence &+ 1
+        self.known.flows[flow]!.told.removeAll { $0.upperBound <= sequence }
+        emit(.packet(Packet(
+            channel: known.topic.channel.text, topic: known.topic.topic.text, publisher: known.user, flow: flow, sequence: sequence, slot: slot,
+            senderTime: time, payload: payload)))
+    }
+
+    private mutating func lost(_ frame: Frame) throws(WireError) {
+        let notice = try decoding(frame) { bytes throws(WireError) in try LostFrame(body: bytes) }
+        var entries: [PacketsLost.Entry] = []
+        for range in notice.ranges {
+            guard let flow = known.flows[range.flow] else { continue }
+            guard range.first <= range.last, flow.told.count < ClientLimits.toldRangesMax else {
+                throw WireError(.protocolError, "a lost range \(range.first)…\(range.last)")
+            }
+            if range.last >= flow.next { known.flows[range.flow]!.told.append(range.first...range.last) }
+            entries.append(entry(range.flow, flow, range.first, range.last))
+        }
+        guard !entries.isEmpty else { return }
+        let reason: PacketsLost.Reason = switch LostReason(rawValue: notice.reason) {
+        case .slowReader: .slowReader
+        case .expired: .expired
+        case nil: .other(notice.reason)
+        }
+        emit(.packetsLost(PacketsLost(reason: reason, entries: entries)))
+    }
+
+    private func entry(_ handle: UInt32, _ flow: KnownSession.Flow, _ first: UInt32, _ last: UInt32?) -> PacketsLost.Entry {
+        PacketsLost.Entry(
+            flow: handle, channel: flow.topic.channel.text, topic: flow.topic.topic.text, publisher: flow.user, first: first, last: last)
+    }
+
+    private mutating func flowOpened(_ opened: FlowOpened) {
+        guard let channel = known.channels[opened.channel] else { return }
+        known.unconfirmedFlows.remove(opened.flow)
+        if let old = known.flows[opened.flow], old.next < opened.next {
+            reportMissing(opened.flow, old, upTo: opened.next - 1)
+        }
+        known.flows[opened.flow] = KnownSession.Flow(
+            topic: TopicID(channel: channel.channel, topic: opened.topic), user: opened.user.text, next: opened.next)
+    }
+
+    /// Packets that went with a broken link, without those that were told before.
+    private mutating func reportMissing(_ handle: UInt32, _ flow: KnownSession.Flow, upTo last: UInt32) {
+        var entries: [PacketsLost.Entry] = []
+        var next = flow.next
+        for told in flow.told.sorted(by: { $0.lowerBound < $1.lowerBound }) where told.upperBound >= next {
+            if told.lowerBound > next { entries.append(entry(handle, flow, next, min(last, told.lowerBound - 1))) }
+            next = told.upperBound &+ 1
+        }
+        if next <= last { entries.append(entry(handle, flow, next, last)) }
+        if !entries.isEmpty { emit(.packetsLost(PacketsLost(reason: .linkBroken, entries: entries))) }
+    }
+
+    private mutating func flowClosed(_ closed: FlowClosed) { known.flows[closed.flow] = nil }
+
+    /// Flows that the relay did not name again after a resumption have closed meanwhile. [SE9]
+    mutating func closeUnconfirmedFlows() {
+        for handle in known.unconfirmedFlows.sorted() {
+            guard let flow = known.flows.removeValue(forKey: handle) else { continue }
+            emit(.packetsLost(PacketsLost(reason: .linkBroken, entries: [entry(handle, flow, flow.next, nil)])))
+        }
+        known.unconfirmedFlows = []
+    }
+
+    // MARK: - Presence and topics
+
+    private mutating func presence(_ event: PresenceEvent) {
+        guard let channel = known.channels[event.channel] else { return }
+        let kind: PresenceChange.Kind
+        switch event.event {
+        case .snapshot: kind = .snapshot(members: event.members ?? [], total: event.total ?? event.members?.count ?? 0)
+        case .join:
+            guard let user = event.user else { return }
+            kind = .joined(Member(user: user, states: event.states ?? [:]))
+        case .leave:
+            guard let user = event.user else { return }
+            kind = .left(user: user.text)
+        case .timeout:
+            guard let user = event.user else { return }
+            kind = .timedOut(user: user.text)
+        case .stateChanged:
+            guard let user = event.user else { return }
+            kind = .stateChanged(user: user.text, set: event.states ?? [:], removed: (event.removed ?? []).map(\.text))
+        case .interval:
+            kind = .interval(
+                joined: event.joined ?? [], changed: event.changed ?? [], left: (event.left ?? []).map(\.text),
+                timedOut: (event.timedOut ?? []).map(\.text))
+        }
+        emit(.presence(PresenceChange(channel: channel, kind: kind)))
+    }
+
+    private mutating func topics(_ event: TopicsEvent) {
+        guard let channel = known.channels[event.channel] else { return }
+        let publishers = event.publishers.map { TopicsChange.Publisher(topic: $0.topic.text, user: $0.user.text, meta: $0.meta) }
+        let kind: TopicsChange.Kind
+        switch event.event {
+        case .snapshot: kind = known.snapshotGoesOn.contains(event.channel) ? .joined : .snapshot
+        case .publisherJoined: kind = .joined
+        case .publisherLeft: kind = .left
+        }
+        if event.event == .snapshot {
+            if event.more == true { known.snapshotGoesOn.insert(event.channel) } else { known.snapshotGoesOn.remove(event.channel) }
+        }
+        emit(.topics(TopicsChange(channel: channel.channel.text, kind: kind, publishers: publishers)))
+    }
+}

@@ -1,0 +1,240 @@
+import RelayWire
+
+/// One thing that waits to be sent, in the order of the calls.
+enum Outgoing: Sendable {
+    case message(ClientToken, Name, Payload, customType: String?, echo: Bool)
+    case direct(ClientToken, Name, Payload, customType: String?)
+    case packet(TopicID, Payload, slot: UInt32?, senderTime: UInt32?, echo: Bool, queuedAt: Moment)
+    case request(ClientToken?, ClientRequest)
+
+    var bytes: Int {
+        switch self {
+        case .message(_, _, let payload, let type, _), .direct(_, _, let payload, let type): payload.byteCount + (type?.utf8.count ?? 0)
+        case .packet(_, let payload, _, _, _, _): payload.byteCount
+        case .request: 256
+        }
+    }
+}
+
+struct PendingRequest: Sendable {
+    /// `nil`: the machine itself asked, to have again what the app wants.
+    var token: ClientToken?
+    var request: ClientRequest
+}
+
+struct PendingPublish: Sendable {
+    var token: ClientToken
+    /// `nil`: a direct message.
+    var channel: Name?
+}
+
+extension ClientMachine {
+    // MARK: - Into the queue
+
+    /// - Throws: `badName`, `tooLarge`, `unsentFull`, `clientClosed`: nothing was queued.
+    package mutating func send(
+        _ payload: Payload, to channel: String, customType: String?, echo: Bool, token: ClientToken, at now: Moment
+    ) throws(RelayError) {
+        let name = try checkedName(channel)
+        try check(payload, customType)
+        try enqueue(.message(token, name, payload, customType: customType, echo: echo), at: now)
+    }
+
+    package mutating func send(
+        _ payload: Payload, toUser user: String, customType: String?, token: ClientToken, at now: Moment
+    ) throws(RelayError) {
+        let name = try checkedName(user)
+        try check(payload, customType)
+        try enqueue(.direct(token, name, payload, customType: customType), at: now)
+    }
+
+    package mutating func sendPacket(
+        _ payload: Payload, _ topic: TopicID, slot: UInt32?, senderTime: UInt32?, echo: Bool, at now: Moment
+    ) throws(RelayError) {
+        guard wanted.publishing[topic] != nil else { throw RelayError(.topicNotJoined, "topic \(topic.topic) is not joined") }
+        guard payload.byteCount <= limits.packetBytesMax else {
+            throw RelayError(
+                .tooLarge, "a packet has at most \(limits.packetBytesMax) bytes, not \(payload.byteCount)", limit: limits.packetBytesMax,
+                actual: payload.byteCount)
+        }
+        try enqueue(.packet(topic, payload, slot: slot, senderTime: senderTime, echo: echo, queuedAt: now), at: now)
+    }
+
+    package mutating func request(_ request: ClientRequest, token: ClientToken, at now: Moment) throws(RelayError) {
+        try enqueue(.request(token, request), at: now)
+    }
+
+    private func check(_ payload: Payload, _ customType: String?) throws(RelayError) {
+        if let customType, !(1...Limits.customTypeBytesMax).contains(customType.utf8.count) {
+            throw RelayError(
+                .tooLarge, "a custom type has 1…\(Limits.customTypeBytesMax) bytes, not \(customType.utf8.count)",
+                limit: Limits.customTypeBytesMax, actual: customType.utf8.count)
+        }
+        let bytes = payload.byteCount + (customType?.utf8.count ?? 0)
+        guard bytes <= limits.messageBytesMax else {
+            throw RelayError(
+                .tooLarge, "payload and custom type have at most \(limits.messageBytesMax) bytes, not \(bytes)", limit: limits.messageBytesMax,
+                actual: bytes)
+        }
+    }
+
+    private mutating func enqueue(_ item: Outgoing, at now: Moment) throws(RelayError) {
+        guard state != .closed, closeToken == nil else { throw .clientClosed }
+        guard queue.count < settings.unsentCountMax else {
+            throw RelayError(.unsentFull, "too much waits to be sent", limit: settings.unsentCountMax, actual: queue.count + 1)
+        }
+        guard queuedBytes + item.bytes <= settings.unsentBytesMax else {
+            throw RelayError(.unsentFull, "too many bytes wait to be sent", limit: settings.unsentBytesMax, actual: queuedBytes + item.bytes)
+        }
+        queue.append(item)
+        count(item, 1)
+        pump(at: now)
+    }
+
+    private mutating func count(_ item: Outgoing, _ sign: Int) {
+        queuedBytes += sign * item.bytes
+        switch item {
+        case .message, .direct: queuedMessages += sign
+        case .packet: queuedPackets += sign
+        case .request: break
+        }
+    }
+
+    // MARK: - Out of the queue
+
+    /// Encodes what may be sent now, in order; whatever must wait holds back what comes after it.
+    mutating func pump(at now: Moment) {
+        pumpAt = nil
+        guard state == .live else { return }
+        while outbound.count - outboundStart < ClientLimits.outboundBytes, let first = queue.first {
+            guard mayLeave(first, at: now) else { break }
+            _ = queue.removeFirst()
+            count(first, -1)
+            encode(first, at: now)
+        }
+        if closeToken != nil, queue.isEmpty, publishes.isEmpty, requests.isEmpty, !logoutIsSent {
+            logoutIsSent = true
+            lastRequest += 1
+            write(.json(.logout, EmptyRequest(id: lastRequest)))
+            closeBy = now + ClientLimits.logoutTimeout
+        }
+        boundEvents(at: now)
+    }
+
+    private mutating func mayLeave(_ item: Outgoing, at now: Moment) -> Bool {
+        switch item {
+        case .request: return true
+        case .message(_, let channel, _, _, _):
+            guard publishes.count < min(limits.unansweredMax, ClientLimits.unansweredMax) else { return false }
+            return wait(windows[channel, default: AnswerWindow()].permission(limit: limits.messagesPerSecond, at: now))
+        case .direct:
+            guard publishes.count < min(limits.unansweredMax, ClientLimits.unansweredMax) else { return false }
+            return wait(directWindow.permission(limit: limits.directMessagesPerSecond, at: now))
+        case .packet(let topic, _, _, _, _, _):
+            // Its topic is being joined again, or was left: then it is dropped when its turn comes.
+            guard wanted.publishing[topic] != nil else { return true }
+            guard known.ownFlows[topic] != nil else { return false }
+            var bucket = topicBuckets[topic] ?? TokenBucket(rate: limits.packetsPerSecond, at: now)
+            bucket.setRate(limits.packetsPerSecond, at: now)
+            let until = bucket.take(at: now)
+            topicBuckets[topic] = bucket
+            if let until { pumpAt = until }
+            return until == nil
+        }
+    }
+
+    private mutating func wait(_ permission: AnswerWindow.Permission) -> Bool {
+        switch permission {
+        case .granted: return true
+        case .wait(let until):
+            pumpAt = until
+            return false
+        case .waitForAnswer: return false
+        }
+    }
+
+    private mutating func encode(_ item: Outgoing, at now: Moment) {
+        switch item {
+        case .message(let token, let channel, let payload, let customType, let echo):
+            lastNumber += 1
+            publishes[lastNumber] = PendingPublish(token: token, channel: channel)
+            windows[channel, default: AnswerWindow()].sent()
+            write(.publish(
+                number: lastNumber, channel: channel.text, customType: customType, flags: payload.flags.union(echo ? .echo : []),
+                payload: payload.bytes))
+        case .direct(let token, let user, let payload, let customType):
+            lastNumber += 1
+            publishes[lastNumber] = PendingPublish(token: token, channel: nil)
+            directWindow.sent()
+            write(.direct(number: lastNumber, user: user.text, customType: customType, flags: payload.flags, payload: payload.bytes))
+        case .packet(let topic, let payload, let slot, let senderTime, let echo, _):
+            guard let flow = known.ownFlows[topic] else { return dropped(1, topic, .topicNotJoined) }
+            write(.publishPacket(
+                flow: flow, slot: slot, senderTime: senderTime, flags: payload.flags.union(echo ? .echo : []), payload: payload.bytes))
+        case .request(let token, let request): ask(request, token: token)
+        }
+    }
+
+    mutating func ask(_ request: ClientRequest, token: ClientToken?, since: ChannelPosition? = nil) {
+        lastRequest = lastRequest == .max ? 1 : lastRequest + 1
+        requests[lastRequest] = PendingRequest(token: token, request: request)
+        write(request.frame(id: lastRequest, since: since))
+    }
+
+    mutating func dropped(_ count: Int, _ topic: TopicID, _ reason: PacketsDropped.Reason) {
+        emit(.packetsDropped(PacketsDropped(channel: topic.channel.text, topic: topic.topic.text, reason: reason, dropped: count)))
+    }
+
+    /// After a break: points that are older than a packet lives are noise by now.
+    mutating func dropStalePackets(at now: Moment) {
+        var stale: [TopicID: Int] = [:]
+        var bytes = 0
+        queue.removeAll { item in
+            guard case .packet(let topic, let payload, _, _, _, let queuedAt) = item, now - queuedAt > ClientLimits.packetLifetime else { return false }
+            stale[topic, default: 0] += 1
+            bytes += payload.byteCount
+            return true
+        }
+        queuedBytes -= bytes
+        for topic in stale.keys.sorted() {
+            queuedPackets -= stale[topic]!
+            dropped(stale[topic]!, topic, .linkDown)
+        }
+    }
+
+    // MARK: - When a link ends
+
+    /// What was written and not answered may have happened or not. [SE11]
+    mutating func failInFlight(_ reason: LinkEndReason, at now: Moment) {
+        for number in publishes.keys.sorted() {
+            effects.append(.completed(publishes[number]!.token, .failure(.outcomeUnknown("message \(number)"))))
+        }
+        for id in requests.keys.sorted() {
+            if let token = requests[id]!.token { effects.append(.completed(token, .failure(.outcomeUnknown("a request")))) }
+        }
+        publishes = [:]
+        requests = [:]
+        for channel in windows.keys { windows[channel]!.linkRenewed(at: now) }
+        directWindow.linkRenewed(at: now)
+    }
+
+    func tokensWaiting() -> [ClientToken] {
+        let sent = publishes.keys.sorted().map { publishes[$0]!.token } + requests.keys.sorted().compactMap { requests[$0]!.token }
+        return sent + queue.elements.compactMap { item in
+            switch item {
+            case .message(let token, _, _, _, _), .direct(let token, _, _, _): token
+            case .packet: nil
+            case .request(let token, _): token
+            }
+        }
+    }
+}
+
+/// - Throws: `badName`.
+package func checkedName(_ text: String) throws(RelayError) -> Name {
+    do throws(WireError) {
+        return try Name(text)
+    } catch {
+        throw RelayError(error)
+    }
+}

@@ -1,0 +1,206 @@
+import RelayWire
+
+// Login, what is restored after a break, answers to requests.
+
+extension ClientMachine {
+    mutating func welcome(_ welcome: Welcome, at now: Moment) throws(WireError) {
+        guard case .connecting = state else { throw WireError(.protocolError, "a second welcome") }
+        state = .live
+        liveSince = now
+        wasEverLive = true
+        resumeToken = welcome.resumeToken
+        limits = welcome.limits
+        heartbeat = .milliseconds(max(100, welcome.heartbeatMs))
+        known.users[welcome.handle] = welcome.user.text
+        emit(.link(.connected))
+        if let connectToken { effects.append(.completed(connectToken, .success(.done))) }
+        connectToken = nil
+        if welcome.resumed {
+            known.unconfirmedFlows = Set(known.flows.keys)
+        } else {
+            askAgain()
+        }
+        // Its pong comes behind all that a resumption restores. [SE9]
+        ping(at: now)
+        awaitsRestoration = welcome.resumed
+        dropStalePackets(at: now)
+    }
+
+    /// A new session has nothing: everything the app wants is asked for again, in the order of names.
+    private mutating func askAgain() {
+        for handle in known.flows.keys.sorted() { known.unconfirmedFlows.insert(handle) }
+        closeUnconfirmedFlows()
+        let positions = known.positions
+        known.channels = [:]
+        known.ownFlows = [:]
+        known.snapshotGoesOn = []
+        for id in wanted.states.keys.sorted() { ask(.setStates(id, wanted.states[id]!), token: nil) }
+        for id in wanted.channels.keys.sorted() {
+            let channel = wanted.channels[id]!
+            switch id.kind {
+            case .message:
+                ask(.subscribe(id.channel, features: channel.features, quiet: channel.quiet), token: nil, since: positions[id.channel])
+            case .stream: ask(.join(id.channel, features: channel.features, quiet: channel.quiet, token: channel.token), token: nil)
+            }
+        }
+        for topic in wanted.selections.keys.sorted() {
+            let selection = wanted.selections[topic]!
+            if selection.all { ask(.subscribeTopic(topic, users: nil), token: nil) }
+            if !selection.listed.isEmpty { ask(.subscribeTopic(topic, users: selection.listed.sorted()), token: nil) }
+        }
+        for topic in wanted.publishing.keys.sorted() { ask(.joinTopic(topic, wanted.publishing[topic]!), token: nil) }
+    }
+
+    /// One channel of a resumed session. [SE9]
+    mutating func restored(_ restored: SubscribeAnswer) {
+        let id = ChannelID(kind: restored.kind, channel: restored.channel)
+        known.channels[restored.handle] = id
+        guard id.kind == .message, let epoch = restored.epoch, let head = restored.head else { return }
+        if let position = known.positions[id.channel], restored.features.contains(.messages) {
+            if position.epoch != epoch || position.offset > head {
+                emit(.messagesMissed(MessagesMissed(channel: id.channel.text, extent: .reset)))
+            } else if position.offset < head {
+                emit(.messagesMissed(MessagesMissed(channel: id.channel.text, extent: .range(OffsetRange(from: position.offset + 1, to: head)))))
+            }
+        }
+        known.positions[id.channel] = ChannelPosition(epoch: epoch, offset: head)
+    }
+
+    // MARK: - Answers
+
+    mutating func answer(_ frame: Frame, at now: Moment) throws(WireError) {
+        let id = try body(RequestID.self, frame).id
+        guard let pending = requests.removeValue(forKey: id) else { return }
+        let answer = try settle(pending.request, frame)
+        if let token = pending.token { effects.append(.completed(token, .success(answer))) }
+    }
+
+    /// Takes over what a request has achieved.
+    private mutating func settle(_ request: ClientRequest, _ frame: Frame) throws(WireError) -> ClientAnswer {
+        switch request {
+        case .subscribe(_, let features, let quiet):
+            try entered(frame, WantedSession.Channel(features: features, quiet: quiet))
+        case .join(_, let features, let quiet, let token):
+            try entered(frame, WantedSession.Channel(features: features, quiet: quiet, token: token))
+        case .unsubscribe(let channel): left(ChannelID(kind: .message, channel: channel))
+        case .leave(let channel): left(ChannelID(kind: .stream, channel: channel))
+        case .joinTopic(let topic, let options):
+            let answer = try body(JoinTopicAnswer.self, frame)
+            wanted.publishing[topic] = options
+            known.ownFlows[topic] = answer.flow
+            if known.ownTopics.count >= ClientLimits.ownFlowsMax { known.ownTopics = [:] }
+            known.ownTopics[answer.flow] = topic
+        case .leaveTopic(let topic): leftTopic(topic)
+        case .subscribeTopic(let topic, let users):
+            let answer = try body(TopicUsersAnswer.self, frame)
+            var selection = wanted.selections[topic] ?? .init()
+            if users == nil { selection.all = true } else { selection.listed.formUnion(answer.succeeded) }
+            wanted.selections[topic] = selection
+            return topicUsers(answer)
+        case .unsubscribeTopic(let topic, let users):
+            let answer = try body(TopicUsersAnswer.self, frame)
+            var selection = wanted.selections[topic] ?? .init()
+            if users == nil { selection = .init() } else { selection.listed.subtract(answer.succeeded) }
+            wanted.selections[topic] = selection.all || !selection.listed.isEmpty ? selection : nil
+            for (handle, flow) in known.flows
+            where flow.topic == topic && !selection.all && !selection.listed.contains(flow.user) { known.flows[handle] = nil }
+            return topicUsers(answer)
+        case .subscribedUsers:
+            let answer = try body(SubscribedUsersAnswer.self, frame)
+            return .topicUsers(all: answer.all, succeeded: answer.users.map(\.text), failed: [])
+        case .who:
+            let answer = try body(WhoAnswer.self, frame)
+            return .members(total: answer.total, members: answer.members, next: answer.next)
+        case .whereIs: return .channels(try body(WhereAnswer.self, frame).channels)
+        case .setStates(let id, let states): wanted.states[id, default: [:]].merge(states) { $1 }
+        case .removeStates(let id, let keys):
+            if let keys { for key in keys { wanted.states[id]?[key.text] = nil } } else { wanted.states[id] = nil }
+            if wanted.states[id]?.isEmpty == true { wanted.states[id] = nil }
+        case .getStates: return .states(try body(StatesAnswer.self, frame).states)
+        }
+        return .done
+    }
+
+    private func topicUsers(_ answer: TopicUsersAnswer) -> ClientAnswer {
+        .topicUsers(all: answer.all, succeeded: answer.succeeded, failed: answer.failed.map { TopicFailure(user: $0.user, code: $0.code) })
+    }
+
+    private mutating func entered(_ frame: Frame, _ channel: WantedSession.Channel) throws(WireError) {
+        let answer = try body(SubscribeAnswer.self, frame)
+        let id = ChannelID(kind: answer.kind, channel: answer.channel)
+        wanted.channels[id] = channel
+        known.channels[answer.handle] = id
+        if let missed = answer.missed { emit(.messagesMissed(MessagesMissed(channel: id.channel.text, extent: .range(missed)))) }
+        if answer.reset == true { emit(.messagesMissed(MessagesMissed(channel: id.channel.text, extent: .reset))) }
+        if let epoch = answer.epoch, let head = answer.head { known.positions[id.channel] = ChannelPosition(epoch: epoch, offset: head) }
+    }
+
+    private mutating func left(_ id: ChannelID) {
+        wanted.channels[id] = nil
+        wanted.states[id] = nil
+        for (handle, channel) in known.channels where channel == id { known.channels[handle] = nil }
+        switch id.kind {
+        case .message: known.positions[id.channel] = nil
+        case .stream:
+            for topic in wanted.publishing.keys where topic.channel == id.channel { leftTopic(topic) }
+            for topic in wanted.selections.keys where topic.channel == id.channel { wanted.selections[topic] = nil }
+            for (handle, flow) in known.flows where flow.topic.channel == id.channel { known.flows[handle] = nil }
+        }
+    }
+
+    private mutating func leftTopic(_ topic: TopicID) {
+        wanted.publishing[topic] = nil
+        known.ownFlows[topic] = nil
+        topicBuckets[topic] = nil
+    }
+
+    // MARK: - Refusals
+
+    mutating func refused(_ error: ErrorBody, at now: Moment) {
+        if let number = error.number {
+            guard let publish = publishes.removeValue(forKey: number) else { return }
+            if let channel = publish.channel { windows[channel]?.answered(at: now) } else { directWindow.answered(at: now) }
+            return effects.append(.completed(publish.token, .failure(RelayError(error))))
+        }
+        guard let id = error.id, let pending = requests.removeValue(forKey: id) else {
+            if case .connecting = state { return end(.loginRefused(RelayError(error)), at: now) }
+            let topic = error.flow.flatMap { known.ownTopics[$0] }
+            return emit(.refused(Refusal(
+                subject: error.flow == nil ? .unknown : .packet, channel: topic.map { ChannelID(kind: .stream, channel: $0.channel) },
+                topic: topic?.topic.text, error: RelayError(error))))
+        }
+        if let token = pending.token { return effects.append(.completed(token, .failure(RelayError(error)))) }
+        refusedAgain(pending.request, RelayError(error))
+    }
+
+    /// What the app wanted is not to be had in the new session: it is told, and the machine stops wanting it.
+    private mutating func refusedAgain(_ request: ClientRequest, _ error: RelayError) {
+        var refusal = Refusal(subject: .unknown, channel: nil, topic: nil, error: error)
+        switch request {
+        case .subscribe(let channel, _, _):
+            refusal.subject = .channel
+            refusal.channel = ChannelID(kind: .message, channel: channel)
+            left(refusal.channel!)
+        case .join(let channel, _, _, _):
+            refusal.subject = .channel
+            refusal.channel = ChannelID(kind: .stream, channel: channel)
+            left(refusal.channel!)
+        case .joinTopic(let topic, _):
+            refusal.subject = .publishedTopic
+            refusal.channel = ChannelID(kind: .stream, channel: topic.channel)
+            refusal.topic = topic.topic.text
+            leftTopic(topic)
+        case .subscribeTopic(let topic, let users):
+            refusal.subject = .subscribedTopic(users: users ?? [])
+            refusal.channel = ChannelID(kind: .stream, channel: topic.channel)
+            refusal.topic = topic.topic.text
+            wanted.selections[topic] = nil
+        case .setStates(let id, _):
+            refusal.subject = .states
+            refusal.channel = id
+            wanted.states[id] = nil
+        case .unsubscribe, .leave, .leaveTopic, .unsubscribeTopic, .subscribedUsers, .who, .whereIs, .removeStates, .getStates: break
+        }
+        emit(.refused(refusal))
+    }
+}

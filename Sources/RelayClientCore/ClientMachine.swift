@@ -1,0 +1,341 @@
+import RelayWire
+
+/// A client without sockets, clocks and dice: calls and bytes in, bytes, effects and events out.
+///
+/// The shell tells what happens, then takes `takeEffects`, `gather`s bytes, and arms its timer for `nextDeadline`.
+package struct ClientMachine: Sendable {
+    enum State: Hashable {
+        case connecting(since: Moment)
+        case live
+        case waiting(until: Moment)
+        case paused
+        case closed
+    }
+
+    let settings: ClientSettings
+    var state = State.closed
+    /// Numbers links, so that what a link that was given up still says is not heard.
+    var attempt: UInt64 = 0
+    var wasEverLive = false
+    /// Completed at the first login, or when it fails for good.
+    var connectToken: ClientToken?
+    var closeToken: ClientToken?
+    var closeBy: Moment?
+    var logoutIsSent = false
+
+    // The link.
+    var reader = FrameReader()
+    var outbound: [UInt8] = []
+    var outboundStart = 0
+    var lastHeard = Moment(nanoseconds: 0)
+    var liveSince = Moment(nanoseconds: 0)
+    var heartbeat = Duration.seconds(5)
+    var pingSentAt: Moment?
+    var probeBy: Moment?
+    package private(set) var roundTrip: Duration?
+    var limits = ServerLimits()
+    var backoff = Backoff(base: ClientLimits.backoffBase, cap: ClientLimits.backoffCap)
+    var dice: Dice
+
+    // The session.
+    var resumeToken: String?
+    var wanted = WantedSession()
+    var known = KnownSession()
+
+    /// Until the pong to the ping behind a login that resumed: flows may still be named again.
+    var awaitsRestoration = false
+
+    // What is asked and sent.
+    var queue = FIFO<Outgoing>()
+    var queuedBytes = 0
+    var queuedPackets = 0
+    var queuedMessages = 0
+    var lastRequest: UInt32 = 0
+    var lastNumber: UInt64 = 0
+    var requests: [UInt32: PendingRequest] = [:]
+    var publishes: [UInt64: PendingPublish] = [:]
+    var windows: [Name: AnswerWindow] = [:]
+    var directWindow = AnswerWindow()
+    var topicBuckets: [TopicID: TokenBucket] = [:]
+    var pumpAt: Moment?
+
+    // What comes out.
+    var effects: [ClientEffect] = []
+    var events = FIFO<UnreadEvent>()
+    var eventsBytes = 0
+
+    package init(settings: ClientSettings) {
+        self.settings = settings
+        dice = Dice(seed: settings.seed)
+    }
+
+    // MARK: - What the shell takes
+
+    package mutating func takeEffects() -> [ClientEffect] {
+        defer { effects = [] }
+        return effects
+    }
+
+    /// Bytes that wait for the socket, as one piece.
+    package mutating func gather() -> ArraySlice<UInt8> { outbound[outboundStart...] }
+
+    package mutating func wrote(_ count: Int, at now: Moment) {
+        outboundStart += count
+        if outboundStart == outbound.count {
+            outbound.removeAll(keepingCapacity: outbound.count <= ClientLimits.outboundBytes)
+            outboundStart = 0
+        }
+        pump(at: now)
+    }
+
+    /// The next event for the app. A direct message is acknowledged to its sender by being taken. [DM2]
+    package mutating func nextEvent(at now: Moment) -> RelayEvent? {
+        guard let unread = events.popFirst() else { return nil }
+        eventsBytes -= unread.event.cost
+        if let delivery = unread.delivery, unread.attempt == attempt, state == .live { write(.directReceived(delivery: delivery)) }
+        if state == .paused, events.count <= settings.eventsCountMax / 2, eventsBytes <= settings.eventsBytesMax / 2 { open(at: now) }
+        return unread.event
+    }
+
+    package var isClosed: Bool { state == .closed && attempt > 0 }
+    package var hasEvents: Bool { !events.isEmpty }
+    package var unsent: (messages: Int, packets: Int, bytes: Int) { (queuedMessages, queuedPackets, queuedBytes) }
+
+    package var nextDeadline: Moment? {
+        switch state {
+        case .connecting(let since): return since + settings.connectTimeout
+        case .live:
+            let silence = lastHeard + (pingSentAt.map { $0 >= lastHeard } ?? false ? heartbeat * 2 : heartbeat)
+            return earlier(earlier(silence, probeBy), earlier(pumpAt, closeBy))
+        case .waiting(let until): return earlier(until, closeBy)
+        case .paused: return closeBy
+        case .closed: return nil
+        }
+    }
+
+    // MARK: - What happens
+
+    /// - Parameter token: completed at the first login, or with why there was none.
+    package mutating func connect(token: ClientToken, at now: Moment) {
+        connectToken = token
+        open(at: now)
+    }
+
+    mutating func open(at now: Moment) {
+        attempt += 1
+        state = .connecting(since: now)
+        emit(.link(.connecting))
+        effects.append(.openLink(attempt: attempt))
+    }
+
+    package mutating func linkOpened(attempt: UInt64, at now: Moment) {
+        guard attempt == self.attempt, case .connecting = state else { return }
+        reader = FrameReader()
+        outbound = []
+        outboundStart = 0
+        lastHeard = now
+        let digits = String(settings.instance, radix: 16)
+        lastRequest += 1
+        write(.json(.login, LoginRequest(
+            id: lastRequest, user: settings.user, secret: settings.secret, instance: String(repeating: "0", count: 16 - digits.count) + digits,
+            presenceTimeoutMs: settings.presenceTimeout.map { Int($0.wholeMilliseconds) }, client: settings.description,
+            resume: resumeToken.map { ResumeRequest(token: $0) })))
+    }
+
+    package mutating func linkEnded(attempt: UInt64, text: String, at now: Moment) {
+        guard attempt == self.attempt else { return }
+        end(.linkFailed(text), at: now)
+    }
+
+    package mutating func received(_ bytes: UnsafeRawBufferPointer, attempt: UInt64, at now: Moment) {
+        guard attempt == self.attempt else { return }
+        lastHeard = now
+        probeBy = nil
+        reader.append(bytes)
+        do throws(WireError) {
+            while attempt == self.attempt, let frame = try reader.next() { try receive(frame, at: now) }
+        } catch {
+            if attempt == self.attempt { end(.relayFault(error.text), at: now) }
+        }
+        pump(at: now)
+    }
+
+    package mutating func deadline(at now: Moment) {
+        if let closeBy, now >= closeBy { return finish(.closedByApp) }
+        switch state {
+        case .connecting(let since): if now >= since + settings.connectTimeout { end(.timedOut, at: now) }
+        case .waiting(let until): if now >= until { open(at: now) }
+        case .live:
+            let late = now - (lastHeard + heartbeat * 2)
+            if let probeBy, now >= probeBy { return end(.relaySilent, at: now) }
+            if now >= lastHeard + heartbeat * 2, let pingSentAt, pingSentAt >= lastHeard {
+                // The host slept: the relay gets a chance to be heard before it is judged. [HB4]
+                guard late > ClientLimits.latenessTolerated else { return end(.relaySilent, at: now) }
+                probe(at: now)
+            } else if now >= lastHeard + heartbeat, pingSentAt.map({ $0 < lastHeard }) ?? true {
+                ping(at: now)
+            }
+            pump(at: now)
+        case .paused, .closed: break
+        }
+    }
+
+    /// An app comes to the foreground: tries at once, or finds out soon whether the link is still good.
+    package mutating func wakeUp(at now: Moment) {
+        switch state {
+        case .waiting: open(at: now)
+        case .live: probe(at: now)
+        case .connecting, .paused, .closed: break
+        }
+    }
+
+    private mutating func probe(at now: Moment) {
+        probeBy = now + ClientLimits.probeTimeout
+        ping(at: now)
+    }
+
+    mutating func ping(at now: Moment) {
+        pingSentAt = now
+        var body: [UInt8] = []
+        body.append(bigEndian: now.nanoseconds)
+        write(Frame(.ping, body: body))
+    }
+
+    mutating func pong(_ body: [UInt8], at now: Moment) {
+        guard body.count == 8 else { return }
+        let sent = Moment(nanoseconds: body.reduce(0) { $0 << 8 | UInt64($1) })
+        if sent <= now { roundTrip = now - sent }
+        if awaitsRestoration {
+            awaitsRestoration = false
+            closeUnconfirmedFlows()
+        }
+    }
+
+    // MARK: - Ends
+
+    /// The link is over; what follows depends on why.
+    mutating func end(_ reason: LinkEndReason, at now: Moment) {
+        let wasLive = state == .live
+        guard state != .closed, state != .paused else { return }
+        effects.append(.closeLink(attempt: attempt))
+        attempt += 1
+        failInFlight(reason, at: now)
+        outbound = []
+        outboundStart = 0
+        pingSentAt = nil
+        probeBy = nil
+        let comesBack: Bool
+        switch reason {
+        case .relayClosed(let code, _): comesBack = code.clientReconnects
+        case .loginRefused, .closedByApp: comesBack = false
+        case .linkFailed, .timedOut, .relaySilent, .relayFault, .eventsNotRead: comesBack = true
+        }
+        if closeToken != nil || !comesBack || (!wasEverLive && !settings.retriesFirstConnect) { return finish(closeToken != nil ? .closedByApp : reason) }
+        if case .eventsNotRead = reason {
+            state = .paused
+            return emit(.link(.paused(reason: reason)))
+        }
+        if wasLive, now - liveSince >= ClientLimits.linkGoodAfter { backoff.reset() }
+        let pause = backoff.next(&dice)
+        state = .waiting(until: now + pause)
+        emit(.link(.waiting(after: pause, reason: reason)))
+    }
+
+    /// Nobody is there any more.
+    package mutating func finish() { finish(.closedByApp) }
+
+    mutating func finish(_ reason: LinkEndReason) {
+        guard state != .closed else { return }
+        if state != .paused { effects.append(.closeLink(attempt: attempt)) }
+        attempt += 1
+        state = .closed
+        closeBy = nil
+        emit(.link(.closed(reason: reason)))
+        let error = reason.error
+        for token in tokensWaiting() { effects.append(.completed(token, .failure(error))) }
+        if let connectToken { effects.append(.completed(connectToken, .failure(error))) }
+        connectToken = nil
+        if let closeToken { effects.append(.completed(closeToken, .success(.done))) }
+        closeToken = nil
+    }
+
+    /// Sends what waits, logs out, ends; `token` is completed when that is done.
+    package mutating func close(token: ClientToken, at now: Moment) {
+        guard state != .closed else { return effects.append(.completed(token, .success(.done))) }
+        if let closeToken { effects.append(.completed(closeToken, .success(.done))) }
+        closeToken = token
+        guard state == .live else { return finish(.closedByApp) }
+        closeBy = now + ClientLimits.closeDrainTimeout
+        pump(at: now)
+    }
+
+    // MARK: - Events
+
+    mutating func emit(_ event: RelayEvent, delivery: UInt64? = nil) {
+        events.append(UnreadEvent(event: event, delivery: delivery, attempt: attempt))
+        eventsBytes += event.cost
+    }
+
+    /// An app that does not read is told, not grown.
+    mutating func boundEvents(at now: Moment) {
+        guard state == .live else { return }
+        if events.count > settings.eventsCountMax {
+            end(.eventsNotRead(limit: settings.eventsCountMax, waiting: events.count), at: now)
+        } else if eventsBytes > settings.eventsBytesMax {
+            end(.eventsNotRead(limit: settings.eventsBytesMax, waiting: eventsBytes), at: now)
+        }
+    }
+
+    mutating func write(_ frame: Frame) { outbound.append(contentsOf: frame.bytes) }
+}
+
+/// An event that the app has not taken yet.
+struct UnreadEvent: Sendable {
+    var event: RelayEvent
+    /// Of a direct message: what to acknowledge, on the link it came by.
+    var delivery: UInt64?
+    var attempt: UInt64
+}
+
+/// What the app has asked for, to be had again in a new session.
+struct WantedSession: Sendable {
+    struct Channel: Sendable {
+        var features: Set<Feature>
+        var quiet: Bool
+        var token: String?
+    }
+
+    struct Selection: Sendable {
+        var all = false
+        var listed: Set<String> = []
+    }
+
+    var channels: [ChannelID: Channel] = [:]
+    var publishing: [TopicID: TopicOptions] = [:]
+    var selections: [TopicID: Selection] = [:]
+    var states: [ChannelID: [String: String]] = [:]
+}
+
+/// What the relay has told.
+struct KnownSession: Sendable {
+    struct Flow: Sendable {
+        var topic: TopicID
+        var user: String
+        /// Sequence of the next packet, if none is lost.
+        var next: UInt32
+        /// Told lost, at or after `next`.
+        var told: [ClosedRange<UInt32>] = []
+    }
+
+    var channels: [UInt32: ChannelID] = [:]
+    var users: [UInt32: String] = [:]
+    var flows: [UInt32: Flow] = [:]
+    /// Flows known before a resumption and not named again so far.
+    var unconfirmedFlows: Set<UInt32> = []
+    var ownFlows: [TopicID: UInt32] = [:]
+    var ownTopics: [UInt32: TopicID] = [:]
+    /// The newest offset seen of each subscribed message channel.
+    var positions: [Name: ChannelPosition] = [:]
+    /// Stream channels whose topics snapshot is not over.
+    var snapshotGoesOn: Set<UInt32> = []
+}

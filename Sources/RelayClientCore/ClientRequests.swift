@@ -1,0 +1,105 @@
+import RelayWire
+
+/// What stands in a request, but for its id.
+package enum ClientRequest: Hashable, Sendable {
+    case subscribe(Name, features: Set<Feature>, quiet: Bool)
+    case unsubscribe(Name)
+    case join(Name, features: Set<Feature>, quiet: Bool, token: String?)
+    case leave(Name)
+    case joinTopic(TopicID, TopicOptions)
+    case leaveTopic(TopicID)
+    /// `nil`: all, now and later.
+    case subscribeTopic(TopicID, users: [String]?)
+    case unsubscribeTopic(TopicID, users: [String]?)
+    case subscribedUsers(TopicID)
+    case who(ChannelID, after: Name?, limit: Int?)
+    case whereIs(Name)
+    case setStates(ChannelID, [String: String])
+    case removeStates(ChannelID, [Name]?)
+    case getStates(ChannelID, Name)
+
+    func frame(id: UInt32, since: ChannelPosition? = nil) -> Frame {
+        switch self {
+        case .subscribe(let channel, let features, let quiet):
+            .json(.subscribe, SubscribeRequest(id: id, channel: channel, features: features.map(\.rawValue).sorted(), quiet: quiet, since: since))
+        case .unsubscribe(let channel): .json(.unsubscribe, ChannelRequest(id: id, channel: channel))
+        case .join(let channel, let features, let quiet, let token):
+            .json(.join, JoinRequest(id: id, channel: channel, features: features.map(\.rawValue).sorted(), quiet: quiet, token: token))
+        case .leave(let channel): .json(.leave, ChannelRequest(id: id, channel: channel))
+        case .joinTopic(let topic, let options):
+            .json(.joinTopic, JoinTopicRequest(
+                id: id, channel: topic.channel, topic: topic.topic, qos: options.qos, priority: options.priority, meta: options.meta,
+                lifetimeMs: options.lifetimeMilliseconds))
+        case .leaveTopic(let topic): .json(.leaveTopic, TopicRequest(id: id, channel: topic.channel, topic: topic.topic))
+        case .subscribeTopic(let topic, let users):
+            .json(.subscribeTopic, TopicUsersRequest(id: id, channel: topic.channel, topic: topic.topic, users: users))
+        case .unsubscribeTopic(let topic, let users):
+            .json(.unsubscribeTopic, TopicUsersRequest(id: id, channel: topic.channel, topic: topic.topic, users: users))
+        case .subscribedUsers(let topic): .json(.subscribedUsers, TopicRequest(id: id, channel: topic.channel, topic: topic.topic))
+        case .who(let channel, let after, let limit):
+            .json(.who, WhoRequest(id: id, kind: channel.kind, channel: channel.channel, after: after, limit: limit))
+        case .whereIs(let user): .json(.whereIs, WhereRequest(id: id, user: user))
+        case .setStates(let channel, let states):
+            .json(.setStates, SetStatesRequest(id: id, kind: channel.kind, channel: channel.channel, states: states))
+        case .removeStates(let channel, let keys):
+            .json(.removeStates, RemoveStatesRequest(id: id, kind: channel.kind, channel: channel.channel, keys: keys))
+        case .getStates(let channel, let user):
+            .json(.getStates, GetStatesRequest(id: id, kind: channel.kind, channel: channel.channel, user: user))
+        }
+    }
+}
+
+/// A topic of a stream channel.
+package struct TopicID: Hashable, Comparable, Sendable {
+    package var channel: Name
+    package var topic: Name
+
+    package init(channel: Name, topic: Name) {
+        self.channel = channel
+        self.topic = topic
+    }
+
+    package static func < (left: Self, right: Self) -> Bool { (left.channel, left.topic) < (right.channel, right.topic) }
+}
+
+/// What a publisher asks of a topic. [ST3]
+package struct TopicOptions: Hashable, Sendable {
+    package var qos: TopicQoS
+    package var priority: TopicPriority
+    package var meta: String
+    package var lifetimeMilliseconds: Int?
+
+    package init(qos: TopicQoS, priority: TopicPriority, meta: String, lifetimeMilliseconds: Int?) {
+        self.qos = qos
+        self.priority = priority
+        self.meta = meta
+        self.lifetimeMilliseconds = lifetimeMilliseconds
+    }
+}
+
+/// What comes back: for a request its answer, for a message its offset.
+package enum ClientAnswer: Hashable, Sendable {
+    case done
+    case offset(UInt64)
+    case topicUsers(all: Bool, succeeded: [String], failed: [TopicFailure])
+    case members(total: Int, members: [Member], next: Name?)
+    case channels([ChannelID])
+    case states([String: String])
+}
+
+/// A user who could not be added to, or taken from, a topic's selection.
+public struct TopicFailure: Hashable, Sendable {
+    public var user: String
+    public var code: ErrorCode
+}
+
+/// Names what waits for an answer; whoever asks draws it.
+package typealias ClientToken = UInt64
+
+/// What the shell carries out for the machine.
+package enum ClientEffect: Sendable {
+    /// Link up with the relay, and tell `linkOpened` or `linkEnded` with this attempt's number.
+    case openLink(attempt: UInt64)
+    case closeLink(attempt: UInt64)
+    case completed(ClientToken, Result<ClientAnswer, RelayError>)
+}

@@ -1,0 +1,78 @@
+import RelayWire
+
+/// Everything a client machine is told at its start.
+package struct ClientSettings: Sendable {
+    package var user: Name
+    /// Drawn once per client object. [SE2]
+    package var instance: UInt64
+    /// 32 hexadecimal digits, drawn once per installation and user id. [SE2]
+    package var secret: String?
+    /// How long others still see the user after its link broke; the relay's default if `nil`. [SE7]
+    package var presenceTimeout: Duration?
+    /// What the client calls itself to operators, at most 64 bytes.
+    package var description: String?
+    /// Whether a link that fails before the first login is tried again, instead of ending the client.
+    package var retriesFirstConnect = false
+    /// Seed of the dice for pauses before coming back.
+    package var seed: UInt64
+
+    /// Time for one attempt to link up and log in.
+    package var connectTimeout = Duration.seconds(10)
+    /// Messages, packets and requests that may wait to be sent …
+    package var unsentCountMax = 10_000
+    /// … and their payloads, in bytes.
+    package var unsentBytesMax = 16 * 1024 * 1024
+    /// Events that may wait to be read …
+    package var eventsCountMax = 10_000
+    /// … and about what they hold, in bytes.
+    package var eventsBytesMax = 16 * 1024 * 1024
+
+    package init(user: Name, instance: UInt64, secret: String? = nil, seed: UInt64) {
+        self.user = user
+        self.instance = instance
+        self.secret = secret
+        self.seed = seed
+    }
+}
+
+/// Numbers of the client that nobody tunes, each with its reason.
+package enum ClientLimits {
+    /// First bound of the pause before coming back; it doubles with each failure …
+    package static let backoffBase = Duration.milliseconds(500)
+    /// … up to this.
+    package static let backoffCap = Duration.seconds(15)
+    /// A session that lived this long was good: the next break starts with an immediate attempt again.
+    package static let linkGoodAfter = Duration.seconds(15)
+    /// How long a link that may be dead gets to answer after `wakeUp`. A LAN answers in milliseconds.
+    package static let probeTimeout = Duration.seconds(2)
+    /// A deadline that fires later than this shows that the host slept: the relay's silence is not held against it. [HB4]
+    package static let latenessTolerated = Duration.seconds(1)
+    /// Round trips are measured anew at least every this many heartbeat intervals.
+    package static let roundTripEveryIntervals = 4
+    /// How long `close()` goes on sending what waits …
+    package static let closeDrainTimeout = Duration.seconds(2)
+    /// … and how long the relay gets to answer the logout.
+    package static let logoutTimeout = Duration.milliseconds(500)
+
+    /// Life of a packet that waits for a link, unless its topic has a shorter one: live points, stale ones are noise.
+    package static let packetLifetime = Duration.seconds(1)
+    /// Expired packets are looked for this often, so that each does not become an event of its own.
+    package static let expiryGrain = Duration.milliseconds(250)
+    /// Publishes and direct messages that may be unanswered; a relay may allow fewer. [MS3]
+    package static let unansweredMax = 128
+    /// Encoded bytes that wait for the socket. More stays in the queue, where it can still be taken back.
+    package static let outboundBytes = 64 * 1024
+    /// Encoded bytes at which a relay that sends pings and does not read is given up.
+    package static let outboundBytesMax = 1024 * 1024
+
+    // What a relay can make a client remember; one that wants more is at fault.
+
+    package static let userNamesMax = 200_000
+    package static let flowsMax = 100_000
+    /// Ranges of one flow that were told lost ahead of packets still to come.
+    package static let toldRangesMax = 4_096
+    /// Own flows whose topic is remembered for notices that come late.
+    package static let ownFlowsMax = 1_024
+    /// Rate memories of channels and topics no longer used are thrown away above this.
+    package static let pacersMax = 256
+}

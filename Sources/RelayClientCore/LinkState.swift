@@ -1,0 +1,50 @@
+import RelayWire
+
+/// How a client stands with its relay. Each change is an event, in order with all others.
+public enum LinkState: Hashable, Sendable {
+    /// A link is being made, or is there and not logged in yet.
+    case connecting
+    /// Logged in: what is sent leaves at once, as far as the rates allow.
+    case connected
+    /// The link ended; the client comes back by itself `after` this time. What is sent waits.
+    case waiting(after: Duration, reason: LinkEndReason)
+    /// The client has stopped because its events were not read, and comes back when half of them have been.
+    case paused(reason: LinkEndReason)
+    /// The end: this client does not come back.
+    case closed(reason: LinkEndReason)
+}
+
+/// Why a link ended.
+public enum LinkEndReason: Hashable, Sendable {
+    /// No link could be made, or it broke; with the system's words.
+    case linkFailed(String)
+    /// Linking up and logging in took longer than `connectTimeout`.
+    case timedOut
+    /// Nothing came from the relay for two heartbeat intervals, or after `wakeUp()` within the time for a probe.
+    case relaySilent
+    /// The relay said why it closes. 2xx: the client comes back; 3xx: it does not.
+    case relayClosed(code: ErrorCode, text: String)
+    /// The relay refused the login.
+    case loginRefused(RelayError)
+    /// The relay sent what the protocol does not allow.
+    case relayFault(String)
+    /// `waiting` events (or bytes of events, where `limit` is in bytes) had not been read.
+    case eventsNotRead(limit: Int, waiting: Int)
+    /// `close()` was called.
+    case closedByApp
+
+    /// The same as an error, for those who still wait for something.
+    var error: RelayError {
+        switch self {
+        case .linkFailed(let text): RelayError(.connectFailed, text)
+        case .timedOut: RelayError(.timedOut, "the relay could not be reached and logged in to in time")
+        case .relaySilent: RelayError(.timedOut, "the relay has fallen silent")
+        case .relayClosed(let code, let text): RelayError(code, text)
+        case .loginRefused(let error): error
+        case .relayFault(let text): RelayError(.relayFault, text)
+        case .eventsNotRead(let limit, let waiting):
+            RelayError(.clientClosed, "events were not read", limit: limit, actual: waiting)
+        case .closedByApp: .clientClosed
+        }
+    }
+}

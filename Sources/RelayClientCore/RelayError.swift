@@ -1,0 +1,72 @@
+import RelayWire
+
+/// Why something that a client was asked to do did not happen.
+///
+/// Tell errors apart by `code`: the relay's codes are in `docs/protocol.md`, the client's own (900 and up, never on
+/// the wire) stand below. `text` is for people.
+public struct RelayError: Error, Hashable, Sendable {
+    public var code: ErrorCode
+    /// One sentence for people.
+    public var text: String
+    /// The bound that was passed, in the unit that `text` names.
+    public var limit: Int?
+    /// The value that was found, in the same unit.
+    public var actual: Int?
+    /// How long to wait before the same can succeed.
+    public var retryAfter: Duration?
+
+    public init(_ code: ErrorCode, _ text: String, limit: Int? = nil, actual: Int? = nil, retryAfter: Duration? = nil) {
+        self.code = code
+        self.text = text
+        self.limit = limit
+        self.actual = actual
+        self.retryAfter = retryAfter
+    }
+
+    /// The code's name in `docs/protocol.md`, or of the client's own codes.
+    public var name: String { ErrorCode.clientNames.first { $0.code == code }?.name ?? code.name }
+
+    package init(_ error: WireError) {
+        self.init(
+            error.code, error.text, limit: error.limit.map(Int.init(clamping:)), actual: error.actual.map(Int.init(clamping:)),
+            retryAfter: error.retryAfterMilliseconds.map { .milliseconds(Int64(clamping: $0)) })
+    }
+
+    package init(_ body: ErrorBody) {
+        self.init(
+            body.code, body.text, limit: body.limit.map(Int.init(clamping:)), actual: body.actual.map(Int.init(clamping:)),
+            retryAfter: body.retryAfterMs.map { .milliseconds(Int64(clamping: $0)) })
+    }
+}
+
+extension RelayError: CustomStringConvertible {
+    /// `tooLarge: a packet has at most 1024 bytes, this one has 1025`.
+    public var description: String { "\(name): \(text)" }
+}
+
+/// Codes that a client gives by itself. They never stand on the wire, whose codes are below 400.
+extension ErrorCode {
+    /// No link to the relay could be made.
+    public static let connectFailed = ErrorCode(rawValue: 900)
+    /// The relay did not answer within the time that the options give.
+    public static let timedOut = ErrorCode(rawValue: 901)
+    /// What waits to be sent has reached its bound; nothing was queued.
+    public static let unsentFull = ErrorCode(rawValue: 902)
+    /// The client has been closed.
+    public static let clientClosed = ErrorCode(rawValue: 903)
+    /// The relay sent what the protocol does not allow.
+    public static let relayFault = ErrorCode(rawValue: 904)
+
+    static let clientNames: [(code: ErrorCode, name: String)] = [
+        (.connectFailed, "connectFailed"), (.timedOut, "timedOut"), (.unsentFull, "unsentFull"),
+        (.clientClosed, "clientClosed"), (.relayFault, "relayFault"),
+    ]
+}
+
+extension RelayError {
+    static func outcomeUnknown(_ what: String) -> RelayError {
+        RelayError(.outcomeUnknown, "the link ended before \(what) was answered: it may have happened or not")
+    }
+
+    static let clientClosed = RelayError(.clientClosed, "the client is closed")
+}

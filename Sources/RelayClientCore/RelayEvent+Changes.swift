@@ -1,0 +1,172 @@
+import RelayWire
+
+/// A change in who is in a channel, or in their states.
+///
+/// Replaying the changes from a `snapshot` on gives the picture. Telling something already known is allowed:
+/// `joined` of a known user replaces, `left` of an unknown one means nothing.
+public struct PresenceChange: Hashable, Sendable {
+    public enum Kind: Hashable, Sendable {
+        /// The whole picture, oneself included, in order of user id: at most 100 members of `total`; the others are
+        /// read with `presence(of:).users(after:limit:)`.
+        case snapshot(members: [Member], total: Int)
+        /// Came, with all states.
+        case joined(Member)
+        /// Unsubscribed, left or logged out.
+        case left(user: String)
+        /// Has been away for longer than its presence timeout.
+        case timedOut(user: String)
+        /// What was set, and the keys that were removed; other states stay.
+        case stateChanged(user: String, set: [String: String], removed: [String])
+        /// What happened in some seconds in a channel of many members; `joined` and `changed` with all states.
+        case interval(joined: [Member], changed: [Member], left: [String], timedOut: [String])
+    }
+
+    public var channel: ChannelID
+    public var kind: Kind
+}
+
+/// A change in who publishes what in a stream channel.
+public struct TopicsChange: Hashable, Sendable {
+    public enum Kind: Hashable, Sendable {
+        /// The whole picture. The rest of a long one follows as `joined`.
+        case snapshot
+        case joined
+        case left
+    }
+
+    public struct Publisher: Hashable, Sendable {
+        public var topic: String
+        public var user: String
+        /// What the publisher says about its stay in the topic, at most 256 bytes.
+        public var meta: String
+    }
+
+    /// Name of the stream channel.
+    public var channel: String
+    public var kind: Kind
+    public var publishers: [Publisher]
+}
+
+/// Packets of others that this client will not receive. None is lost without being in one of these.
+public struct PacketsLost: Hashable, Sendable {
+    public enum Reason: Hashable, Sendable {
+        /// This client's link took less than was sent to it.
+        case slowReader
+        /// They became too old before this client's link could take them.
+        case expired
+        /// The link broke.
+        case linkBroken
+        /// A reason of a newer relay.
+        case other(UInt8)
+    }
+
+    /// Sequences of one flow, both ends included.
+    public struct Entry: Hashable, Sendable {
+        public var flow: UInt32
+        public var channel: String
+        public var topic: String
+        public var publisher: String
+        public var first: UInt32
+        /// `nil`: the flow ended while the link was broken, and how many there were from `first` on, if any, is unknown.
+        public var last: UInt32?
+    }
+
+    public var reason: Reason
+    public var entries: [Entry]
+}
+
+/// Own packets that were not passed on, counted.
+public struct PacketsDropped: Hashable, Sendable {
+    public enum Reason: Hashable, Sendable {
+        /// The relay: more than its rate. The client's own pacing leaves this to users with several clients, and to
+        /// networks that hold packets back for long.
+        case overRate
+        /// They waited for a link for longer than their lifetime.
+        case linkDown
+        /// The topic could not be joined again after a break.
+        case topicNotJoined
+    }
+
+    /// Name of the stream channel.
+    public var channel: String
+    public var topic: String
+    public var reason: Reason
+    /// Since the last of these events with this channel, topic and reason.
+    public var dropped: Int
+}
+
+/// Messages of others that this client will not receive.
+///
+/// Own messages whose acceptance was not told because the link broke are among them.
+public struct MessagesMissed: Hashable, Sendable {
+    public enum Extent: Hashable, Sendable {
+        /// Messages with offsets in this range, both ends included, as far as there are any: offsets may have holes.
+        case range(OffsetRange)
+        /// The channel's numbering is another one: what was seen says nothing about it.
+        case reset
+    }
+
+    /// Name of the message channel.
+    public var channel: String
+    public var extent: Extent
+}
+
+/// Something that no call waits for was refused by the relay.
+public struct Refusal: Hashable, Sendable {
+    public enum Subject: Hashable, Sendable {
+        /// A packet that this client sent.
+        case packet
+        /// Subscribing or joining a channel again after a break: this client is no longer in it.
+        case channel
+        /// Joining a topic again after a break: packets to it are not sent any more.
+        case publishedTopic
+        /// Subscribing a topic again after a break, for the users named (empty: for all).
+        case subscribedTopic(users: [String])
+        /// Setting own states again after a break.
+        case states
+        /// The relay did not say.
+        case unknown
+    }
+
+    public var subject: Subject
+    public var channel: ChannelID?
+    public var topic: String?
+    public var error: RelayError
+}
+
+extension RelayEvent {
+    /// About what the event holds in memory, in bytes; the bound on unread events counts it.
+    var cost: Int {
+        let base = 128
+        switch self {
+        case .message(let message): return base + message.payload.byteCount
+        case .packet(let packet): return base + packet.payload.byteCount
+        case .direct(let direct): return base + direct.payload.byteCount
+        case .presence(let change): return base + change.kind.cost
+        case .topics(let change): return base + change.publishers.reduce(0) { $0 + 96 + $1.meta.utf8.count }
+        case .packetsLost(let lost): return base + lost.entries.count * 64
+        case .packetsDropped, .messagesMissed, .refused, .link: return base
+        }
+    }
+}
+
+extension PresenceChange.Kind {
+    fileprivate var cost: Int {
+        switch self {
+        case .snapshot(let members, total: _): members.reduce(0) { $0 + $1.cost }
+        case .joined(let member): member.cost
+        case .left, .timedOut: 0
+        case .stateChanged(user: _, let set, let removed): set.stateBytes + removed.count * 80
+        case .interval(let joined, let changed, let left, let timedOut):
+            joined.reduce(0) { $0 + $1.cost } + changed.reduce(0) { $0 + $1.cost } + (left.count + timedOut.count) * 80
+        }
+    }
+}
+
+extension Member {
+    fileprivate var cost: Int { 96 + states.stateBytes }
+}
+
+extension [String: String] {
+    fileprivate var stateBytes: Int { reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count + 32 } }
+}

@@ -1,0 +1,109 @@
+import RelayWire
+
+/// What a client's one sequence of events carries, over all channels and both lanes in the relay's order.
+public enum RelayEvent: Hashable, Sendable {
+    case message(Message)
+    case packet(Packet)
+    /// A message to this user alone. Taking it from the sequence acknowledges it to its sender.
+    case direct(DirectMessage)
+    case presence(PresenceChange)
+    /// Who publishes which topic of a stream channel.
+    case topics(TopicsChange)
+    /// Packets of others that will not come.
+    case packetsLost(PacketsLost)
+    /// Own packets that were not passed on.
+    case packetsDropped(PacketsDropped)
+    /// Messages of others that will not come.
+    case messagesMissed(MessagesMissed)
+    /// Something that no call waits for was refused: a packet, or a step of coming back after a break.
+    case refused(Refusal)
+    case link(LinkState)
+}
+
+/// What a message or packet carries; text is well-formed UTF-8.
+public enum Payload: Hashable, Sendable {
+    case text(String)
+    case bytes([UInt8])
+
+    /// Size in bytes, as limits count it.
+    public var byteCount: Int {
+        switch self {
+        case .text(let text): text.utf8.count
+        case .bytes(let bytes): bytes.count
+        }
+    }
+
+    /// The bytes; of a text its UTF-8.
+    public var bytes: [UInt8] {
+        switch self {
+        case .text(let text): Array(text.utf8)
+        case .bytes(let bytes): bytes
+        }
+    }
+
+    var flags: FrameFlags {
+        switch self {
+        case .text: .text
+        case .bytes: []
+        }
+    }
+
+    /// - Throws: `badText`, when the relay calls something text that is not.
+    init(flags: FrameFlags, bytes: UnsafeRawBufferPointer) throws(WireError) {
+        if flags.contains(.text) {
+            self = .text(try checkedText(bytes))
+        } else {
+            self = .bytes(Array(bytes))
+        }
+    }
+}
+
+/// - Throws: `badText`.
+func checkedText(_ bytes: UnsafeRawBufferPointer) throws(WireError) -> String {
+    guard isValidUTF8(bytes) else { throw WireError(.badText, "text that is not well-formed UTF-8") }
+    return String(decoding: bytes, as: UTF8.self)
+}
+
+/// A message of a message channel.
+public struct Message: Hashable, Sendable {
+    /// Name of the message channel.
+    public var channel: String
+    /// Id of the user who published it.
+    public var sender: String
+    /// Position in the channel; compares only within one epoch.
+    public var offset: UInt64
+    public var epoch: Epoch?
+    /// The relay's wall clock at acceptance, in milliseconds since 1970: to be shown, never to order by.
+    public var wallMilliseconds: UInt64
+    /// The sender's own word for what this is, at most 32 bytes.
+    public var customType: String?
+    public var payload: Payload
+}
+
+/// A packet of a stream channel's topic.
+public struct Packet: Hashable, Sendable {
+    /// Name of the stream channel.
+    public var channel: String
+    public var topic: String
+    /// Id of the user who published it.
+    public var publisher: String
+    /// The publisher's stay in the topic, as the relay numbers it.
+    public var flow: UInt32
+    /// Rises by one with each accepted packet of the flow, from 1.
+    public var sequence: UInt32
+    /// "Latest wins": of packets with the same slot only the newest matters.
+    public var slot: UInt32?
+    /// The sender's own clock, untouched.
+    public var senderTime: UInt32?
+    public var payload: Payload
+}
+
+/// A message to one user.
+public struct DirectMessage: Hashable, Sendable {
+    /// Id of the user who sent it.
+    public var sender: String
+    /// The relay's wall clock at acceptance, in milliseconds since 1970.
+    public var wallMilliseconds: UInt64
+    public var customType: String?
+    public var payload: Payload
+}

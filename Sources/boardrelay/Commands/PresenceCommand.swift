@@ -1,0 +1,77 @@
+import RelayClient
+import RelayIO
+import RelayWire
+
+extension Command {
+    static let presence = Command(
+        name: "presence",
+        summary: "shows who is in a channel",
+        arguments: [.init(name: "CHANNEL", help: "The channel's name.")],
+        options: [
+            .flag("--stream", help: "The stream channel of this name, instead of the message channel."),
+            .flag("--watch", help: "Goes on: prints who comes, goes and changes, until Ctrl-C."),
+            .value("--timeout", as: "TIME", help: "Ends after this time with exit code 124."),
+            .json, .url, .user,
+        ],
+        notes: ["Looks on without being seen: this command itself is in no list."],
+        examples: [
+            .init("boardrelay presence lesson", "Who is there now, with their states."),
+            .init("boardrelay presence lesson --watch --json", "And what changes, one JSON object a line."),
+        ],
+        run: presence)
+
+    private static func presence(_ arguments: Arguments) async throws -> ExitCode {
+        let name = try arguments.channel()
+        let channel = ChannelID(kind: arguments.flag("--stream") ? .stream : .message, channel: try Name(name))
+        let timeout = try arguments.duration("--timeout")
+        let client = try await connect(arguments, as: try arguments.user())
+        let json = arguments.flag("--json")
+        let code = try await untilEnded(timeout: timeout, closing: [client]) {
+            if arguments.flag("--watch") {
+                try await watch(channel, client: client, json: json)
+            } else {
+                try await list(channel, client: client, json: json)
+            }
+            return .ok
+        }
+        await client.close()
+        return code
+    }
+
+    /// Everybody, page by page, as one list.
+    private static func list(_ channel: ChannelID, client: RelayClient, json: Bool) async throws {
+        let presence = client.presence(of: channel.kind == .stream ? .stream(channel.channel.text) : .message(channel.channel.text))
+        var members: [Member] = []
+        var next: String?
+        repeat {
+            let page = try await presence.users(after: next)
+            members += page.members
+            next = page.next
+        } while next != nil
+        if json {
+            try Console.print(EventJSON.presence(channel, .snapshot(members: members, total: members.count)).line)
+            return
+        }
+        Console.note(members.isEmpty ? "Nobody is in \(channel.channel)." : "\(members.count) in \(channel.channel):")
+        for member in members { try Console.print(EventText.member(member)) }
+    }
+
+    private static func watch(_ channel: ChannelID, client: RelayClient, json: Bool) async throws {
+        switch channel.kind {
+        case .message: try await client.subscribe(channel.channel.text, features: [.presence], quiet: true)
+        case .stream: _ = try await client.join(channel.channel.text, features: [.presence], quiet: true)
+        }
+        for await event in client.events {
+            switch event {
+            case .presence: try Console.print(json ? EventJSON.object(event).line : EventText.line(event))
+            case .link(let state):
+                if json { try Console.print(EventJSON.object(event).line) }
+                if case .closed(let reason) = state, reason != .closedByApp {
+                    throw Failure(Printable.escaped(EventText.words(reason)))
+                }
+                if case .waiting = state { Console.note(EventText.line(event)) }
+            default: continue
+            }
+        }
+    }
+}

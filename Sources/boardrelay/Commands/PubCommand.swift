@@ -1,0 +1,112 @@
+import Foundation
+import RelayClient
+import RelayIO
+import RelayWire
+
+extension Command {
+    static let pub = Command(
+        name: "pub",
+        summary: "sends one message or packet",
+        arguments: [.init(name: "CHANNEL", isOptional: true, help: "Where to; left out with --to.")],
+        options: [
+            .value("-m", "--message", as: "TEXT", help: "What to send."),
+            .value("-f", "--file", as: "FILE", help: "Sends the contents of this file, - for standard input: as text if it is UTF-8, else as bytes."),
+            .value("--type", as: "TYPE", help: "The message's custom type."),
+            .value("--topic", as: "TOPIC", help: "Sends a packet on this topic of the stream channel instead of a message."),
+            .value("--slot", as: "N", help: "The packet's slot: where a slow reader has several, only the newest counts."),
+            .value("--to", as: "USER", help: "Sends to this user alone, and waits until it has arrived."),
+            .value("--timeout", as: "TIME", help: "Gives up after this time with exit code 124; 30s if not given."),
+            .json, .url, .user,
+        ],
+        notes: [
+            "A message has at most 32,768 bytes with its custom type, a packet 1,024. What is larger is refused with limit and size, exit code 1.",
+        ],
+        examples: [
+            .init("boardrelay pub lesson -m hello", "A message to everybody on 'lesson'."),
+            .init("boardrelay pub lesson -f drawing.bin --type drawing", "A file as one message."),
+            .init("boardrelay pub lesson --topic cursor --slot 1 -m '10,20'", "A packet on topic 'cursor'."),
+            .init("boardrelay pub --to alice -m 'your turn'", "A message to alice alone."),
+        ],
+        run: pub)
+
+    private static func pub(_ arguments: Arguments) async throws -> ExitCode {
+        for other in ["--to", "--type"] { try arguments.exclude("--topic", other) }
+        if arguments.flag("--slot"), !arguments.flag("--topic") { throw UsageError("option --slot wants --topic") }
+        let receiver = try arguments.name("--to")
+        if receiver != nil, arguments.positional.first != nil { throw UsageError("CHANNEL and option --to exclude each other") }
+        let channel = receiver == nil ? try arguments.channel() : ""
+        let topic = try arguments.name("--topic")
+        let slot = try arguments.integer("--slot", in: 0...Int(UInt32.max)).map { UInt32($0) }
+        let timeout = try arguments.duration("--timeout") ?? .seconds(30)
+        let user = try arguments.user()
+        let payload = try payload(arguments)
+        let client = try await connect(arguments, as: user)
+        let code = try await untilEnded(timeout: timeout, closing: [client]) {
+            let result: JSON
+            if let receiver {
+                _ = try await client.send(payload, toUser: receiver, customType: arguments.value("--type")).value
+                result = ["type": "confirmed", "user": .string(receiver), "bytes": .integer(payload.byteCount)]
+            } else if let topic {
+                try await sendPacket(payload, client: client, channel: channel, topic: topic, slot: slot)
+                result = ["type": "sent", "channel": .string(channel), "topic": .string(topic), "bytes": .integer(payload.byteCount)]
+            } else {
+                let accepted = try await client.send(payload, to: channel, customType: arguments.value("--type")).value
+                result = [
+                    "type": "accepted", "channel": .string(channel), "offset": .integer(Int(clamping: accepted.offset)),
+                    "bytes": .integer(payload.byteCount),
+                ]
+            }
+            if arguments.flag("--json") { try Console.print(result.line) }
+            return .ok
+        }
+        await client.close()
+        if code == .timedOut { Console.note("boardrelay pub: timed out; it may have been sent or not") }
+        return code
+    }
+
+    /// A packet is not answered: leaving its topic is, and comes after it.
+    private static func sendPacket(
+        _ payload: Payload, client: RelayClient, channel: String, topic: String, slot: UInt32?
+    ) async throws {
+        let stream = try await client.join(channel, features: [], quiet: false)
+        try await stream.joinTopic(topic)
+        try stream.send(payload, topic: topic, slot: slot)
+        try await stream.leaveTopic(topic)
+        await client.close()
+        for await event in client.events {
+            switch event {
+            case .refused(let refusal): throw Failure(refusal.error)
+            case .packetsDropped(let dropped): throw Failure("the packet was not passed on (\(dropped.reason))")
+            default: continue
+            }
+        }
+    }
+
+    private static func payload(_ arguments: Arguments) throws -> Payload {
+        try arguments.exclude("-m", "-f")
+        if let text = arguments.value("-m") { return .text(text) }
+        guard let path = arguments.value("-f") else { throw UsageError("what to send is missing: -m TEXT or -f FILE") }
+        let data = try FileContents.read(path)
+        if let text = String(validating: data, as: UTF8.self) { return .text(text) }
+        return .bytes([UInt8](data))
+    }
+}
+
+/// Files that a command is given.
+enum FileContents {
+    /// - Parameter path: `-` for standard input.
+    /// - Throws: `Failure` that names the path.
+    static func read(_ path: String) throws(Failure) -> Data {
+        if path == "-" {
+            do { return try FileHandle.standardInput.readToEnd() ?? Data() } catch { throw Failure("standard input cannot be read") }
+        }
+        guard let handle = FileHandle(forReadingAtPath: path) else {
+            throw Failure("\(Printable.quoted(path)) cannot be opened: \(String(cString: strerror(errno)))")
+        }
+        do {
+            return try handle.readToEnd() ?? Data()
+        } catch {
+            throw Failure("\(Printable.quoted(path)) cannot be read: \(String(cString: strerror(errno)))")
+        }
+    }
+}

@@ -1,0 +1,119 @@
+import RelayBoard
+import RelayClient
+import RelayIO
+
+extension Command {
+    static let replay = Command(
+        name: "replay",
+        summary: "draws a recorded lesson on a channel, as it was drawn",
+        arguments: [.init(name: "FILE", help: "A recording, one stroke a line (docs/board-format.md); - for standard input.")],
+        options: [
+            .value("--channel", as: "CHANNEL", help: "Where to draw. Needed."),
+            .value("--speed", as: "X", help: "How much quicker than it was drawn, 0.01…10000, or max: as quick as the rates allow. 1 if not given."),
+            .value("--max-pause", as: "TIME", help: "Cuts longer pauses down to this, in the recording's time; off keeps them all. 10s if not given."),
+            .value("--board", as: "BOARD", help: "Draws only this board of the file, otherwise all, one after the other."),
+            .flag("--boards-as-users", help: "Draws all boards at once on the one channel, each by a user of its own."),
+            .value("--users", as: "N", help: "With --boards-as-users: only the first N boards."),
+            .flag("--verify", help: "A second connection looks on, and the exit code is 1 unless the relay kept every promise."),
+            .json, .url, .user,
+        ],
+        notes: [
+            "While a stroke is drawn its points go as packets on topic 'points', one packet for what falls into 16 ms; when it is finished it goes as one message with custom type 'stroke' (several, if it is over 32,768 bytes).",
+            "--verify: every message arrived once, in order, byte for byte; no packet arrived ahead of anything that was sent before it; packets delivered + reported lost = accepted.",
+            "Ends with a summary: messages, packets, refusals, drops, losses, and the round trip from sending a message to its acceptance. Exit code 1 if anything was refused.",
+        ],
+        examples: [
+            .init("boardrelay replay lesson.ndjson --channel lesson --speed 10 --max-pause 1s", "Ten times as quick, no pause over 0.1 s on the clock."),
+            .init("boardrelay replay lesson.ndjson --channel test --speed max --verify", "Checks a relay in seconds."),
+            .init("boardrelay replay drawings.ndjson --channel party --boards-as-users --users 30", "Thirty people on one board."),
+        ],
+        run: replay)
+
+    private static func replay(_ arguments: Arguments) async throws -> ExitCode {
+        let job = try ReplayJob(arguments)
+        let file = arguments.positional[0]
+        let recording: Recording
+        do {
+            recording = try Recording(ndjson: [UInt8](FileContents.read(file)))
+        } catch let error as RecordingError {
+            throw Failure("\(Printable.quoted(file)), \(error)")
+        }
+        let plans = try job.plans(recording)
+        let summary = try await ReplayRun(arguments: arguments, channel: job.channel, plans: plans, verifies: job.verifies).run(file: file)
+        if arguments.flag("--json") {
+            try Console.print(summary.json.line)
+        } else {
+            for line in summary.lines { try Console.print(line) }
+        }
+        return summary.isGood ? .ok : .failed
+    }
+}
+
+/// What a replay was asked for.
+struct ReplayJob {
+    var channel: String
+    var speed: Double?
+    var pauseMax: Duration?
+    var board: String?
+    /// How many boards are drawn at once, each by its own user; `nil`: one user draws them all.
+    var boardsAtOnce: Int?
+    var verifies: Bool
+    var user: String
+
+    init(_ arguments: Arguments) throws(UsageError) {
+        guard let channel = try arguments.name("--channel") else { throw UsageError("option --channel is missing: --channel CHANNEL") }
+        self.channel = channel
+        speed = try Self.speed(arguments)
+        pauseMax = arguments.value("--max-pause") == "off" ? nil : try arguments.duration("--max-pause") ?? .seconds(10)
+        board = arguments.value("--board")
+        try arguments.exclude("--board", "--boards-as-users")
+        let users = try arguments.integer("--users", in: 1...1_000)
+        if users != nil, !arguments.flag("--boards-as-users") { throw UsageError("option --users wants --boards-as-users") }
+        boardsAtOnce = arguments.flag("--boards-as-users") ? users ?? .max : nil
+        verifies = arguments.flag("--verify")
+        user = try arguments.user()
+    }
+
+    private static func speed(_ arguments: Arguments) throws(UsageError) -> Double? {
+        guard let text = arguments.value("--speed") else { return 1 }
+        if text == "max" { return nil }
+        guard let speed = Double(text), (0.01...10_000).contains(speed) else {
+            throw UsageError("option --speed wants a number within 0.01…10000 or max, not \(Printable.quoted(text))")
+        }
+        return speed
+    }
+
+    /// Who draws what. Colours differ by user; ids of strokes differ from those of any other replay.
+    func plans(_ recording: Recording, run: UInt32 = .random(in: 0...UInt32.max)) throws(Failure) -> [(user: String, plan: ReplayPlan)] {
+        if !recording.repairs.isEmpty {
+            let repairs = recording.repairs
+            Console.note(
+                "Repaired: \(repairs.timesJumped) times that jumped, \(repairs.timesBackwards) that ran backwards, \(repairs.valuesCut) values out of range.")
+        }
+        var boards = recording.boards
+        if let board {
+            boards = boards.filter { $0.name.utf8.elementsEqual(board.utf8) }
+            guard !boards.isEmpty else {
+                let names = recording.boards.prefix(10).map { Printable.escaped($0.name) }.joined(separator: ", ")
+                throw Failure("there is no board \(Printable.quoted(board)) in the file; there are \(names)\(recording.boards.count > 10 ? ", …" : "")")
+            }
+        }
+        guard !boards.isEmpty else { throw Failure("the file has no strokes") }
+        let groups = boardsAtOnce.map { boards.prefix($0).map { [$0] } } ?? [boards]
+        var plans: [(user: String, plan: ReplayPlan)] = []
+        for (number, group) in groups.enumerated() {
+            let options = ReplayPlan.Options(
+                speed: speed, pauseMax: pauseMax, idPrefix: "r\(String(run, radix: 16)).\(number + 1)-",
+                color: Self.colors[number % Self.colors.count])
+            do {
+                plans.append((boardsAtOnce == nil ? user : "\(user)-\(number + 1)", try ReplayPlan(group, options)))
+            } catch {
+                throw Failure("board \(Printable.quoted(group[0].name)) cannot be drawn: \(error)")
+            }
+        }
+        return plans
+    }
+
+    private static let colors: [BoardColor] = [0x1B1B_1BFF, 0xD62F_2FFF, 0x2F6F_D6FF, 0x2E8B_57FF, 0xC77C_0EFF, 0x7B3F_B5FF, 0x0E8A_93FF, 0xB03A_7EFF]
+        .map(BoardColor.init(rgba:))
+}

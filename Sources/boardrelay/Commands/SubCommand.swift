@@ -1,0 +1,87 @@
+import RelayClient
+import RelayIO
+import RelayWire
+
+extension Command {
+    static let sub = Command(
+        name: "sub",
+        summary: "prints what arrives on a channel",
+        arguments: [.init(name: "CHANNEL", help: "The channel's name; the message and the stream channel share it.")],
+        options: [
+            .json,
+            .value("-n", "--count", as: "COUNT", help: "Ends after so many messages and packets."),
+            .value("--timeout", as: "TIME", help: "Ends after this time, such as 10s or 500ms, with exit code 124."),
+            .list("--topic", as: "TOPIC", help: "Joins the stream channel, too, and prints the packets of this topic."),
+            .flag("--stream", help: "Joins the stream channel, too, and prints who publishes what there."),
+            .flag("--presence", help: "Prints who comes, goes and changes."),
+            .flag("--quiet", help: "Others do not see this user."),
+            .url, .user,
+        ],
+        notes: [
+            "Each JSON object has a type: message, packet, direct, presence, topics, lost (packets that this reader did not get), missed (messages likewise), dropped, refused, link. A payload is text, or base64 if it was sent as bytes.",
+            "Without --json invisible characters are shown as escapes, so nothing that others send can change the terminal.",
+        ],
+        examples: [
+            .init("boardrelay sub lesson --json", "Every message on the board 'lesson', one JSON object a line."),
+            .init("boardrelay sub lesson --topic points --topic cursor", "Messages, and the live points and cursors between them."),
+            .init("boardrelay sub lesson -n 1 --timeout 10s", "Waits for one message; exit code 124 if none comes in 10 s."),
+        ],
+        run: sub)
+
+    private static func sub(_ arguments: Arguments) async throws -> ExitCode {
+        let channel = try arguments.channel()
+        let topics = try arguments.names("--topic")
+        let count = try arguments.integer("-n", in: 1...Int.max)
+        let timeout = try arguments.duration("--timeout")
+        let user = try arguments.user()
+        let json = arguments.flag("--json")
+        let client = try await connect(arguments, as: user)
+        var arrived = 0
+        let code = try await untilEnded(timeout: timeout, closing: [client]) {
+            let presence: Set<Feature> = arguments.flag("--presence") ? [.presence] : []
+            try await client.subscribe(channel, features: presence.union([.messages]), quiet: arguments.flag("--quiet"))
+            if !topics.isEmpty || arguments.flag("--stream") {
+                let stream = try await client.join(channel, features: presence, quiet: arguments.flag("--quiet"))
+                for topic in topics { try await stream.subscribeTopic(topic, users: .all) }
+            }
+            Console.note("Listening on \(channel) as \(user).")
+            for await event in client.events {
+                if try show(event, json: json, topics: arguments.flag("--stream")) { arrived += 1 }
+                if let count, arrived >= count { break }
+            }
+            return .ok
+        }
+        await client.close()
+        if code == .timedOut {
+            let wanted = count.map { " of \($0)" } ?? ""
+            Console.note("boardrelay sub: timed out; \(arrived)\(wanted) arrived")
+        }
+        return code
+    }
+
+    /// Prints an event where it belongs.
+    ///
+    /// - Returns: whether it is one of those that are counted.
+    /// - Throws: `Failure` when the link has ended for good, `Console.OutputClosed`.
+    private static func show(_ event: RelayEvent, json: Bool, topics: Bool) throws -> Bool {
+        switch event {
+        case .message, .packet, .direct:
+            try Console.print(json ? EventJSON.object(event).line : EventText.line(event))
+            return true
+        case .link(let state):
+            if json { try Console.print(EventJSON.object(event).line) }
+            switch state {
+            case .closed(.closedByApp): break
+            case .closed(let reason): throw Failure(Printable.escaped(EventText.words(reason)))
+            case .connecting, .connected: break
+            case .waiting, .paused: Console.note(EventText.line(event))
+            }
+        case .topics where !topics: break
+        case .presence, .topics:
+            try Console.print(json ? EventJSON.object(event).line : EventText.line(event))
+        case .packetsLost, .packetsDropped, .messagesMissed, .refused:
+            if json { try Console.print(EventJSON.object(event).line) } else { Console.note(EventText.line(event)) }
+        }
+        return false
+    }
+}

@@ -1,0 +1,136 @@
+import RelayBoard
+import RelayClient
+import RelayIO
+import RelayWire
+
+/// One user who draws a plan on a channel.
+struct ReplayPen: Sendable {
+    let user: String
+    let channel: String
+    let plan: ReplayPlan
+    let client: RelayClient
+    let stream: StreamChannel
+    let tally: Lock<ReplayTally>
+    /// Knows all steps of the plan already, in this order.
+    let verifier: ReplayWitness?
+
+    /// Enters both channels as any user of a board does, and takes part: it receives what the others draw.
+    static func enter(
+        _ client: RelayClient, as user: String, channel: String, plan: ReplayPlan, tally: Lock<ReplayTally>,
+        verifier: ReplayWitness?
+    ) async throws -> ReplayPen {
+        try await client.subscribe(channel, features: [.messages], quiet: false)
+        let stream = try await client.join(channel, features: [], quiet: false)
+        try await stream.subscribeTopic(BoardWords.pointsTopic, users: .all)
+        try await stream.joinTopic(BoardWords.pointsTopic)
+        return ReplayPen(
+            user: user, channel: channel, plan: plan, client: client, stream: stream, tally: tally, verifier: verifier)
+    }
+
+    /// Draws, waits for every answer, leaves and logs out.
+    func draw() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await read() }
+            group.addTask {
+                do {
+                    try await send()
+                    try await stream.leaveTopic(BoardWords.pointsTopic)
+                } catch {
+                    await client.close()
+                    throw error
+                }
+                await client.close()
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    private func send() async throws {
+        let clock = ContinuousClock()
+        let begin = clock.now
+        var messages = Pace(perSecond: ReplayRates.messagesPerSecond)
+        var packets = Pace(perSecond: ReplayRates.packetsPerSecond)
+        try await withThrowingTaskGroup(of: Void.self) { answers in
+            for (place, step) in plan.steps.enumerated() {
+                let pace = step.lane == .message ? messages : packets
+                let wait = max(step.at - (clock.now - begin), pace.delay(at: clock.now - begin))
+                if wait > .zero { try await clock.sleep(until: clock.now + wait, tolerance: .zero) }
+                let payload = Payload.text(String(decoding: step.payload, as: UTF8.self))
+                switch step.lane {
+                case .packet:
+                    packets.sent(at: clock.now - begin)
+                    try sendPacket(payload, place: place)
+                case .message:
+                    messages.sent(at: clock.now - begin)
+                    let sentAt = clock.now
+                    let receipt = try client.send(payload, to: channel, customType: BoardWords.stroke, echo: false)
+                    tally.withLock { $0.messagesSent += 1 }
+                    let endsStroke = plan.endsStroke(place)
+                    answers.addTask { await answer(to: receipt, place: place, sentAt: sentAt, endsStroke: endsStroke) }
+                }
+            }
+            try await answers.waitForAll()
+        }
+    }
+
+    private func sendPacket(_ payload: Payload, place: Int) throws {
+        do {
+            try stream.send(payload, topic: BoardWords.pointsTopic)
+            tally.withLock { $0.packetsSent += 1 }
+        } catch {
+            guard error.code != .clientClosed else { throw error }
+            tally.withLock { $0.packetsRefused += 1 }
+            verifier?.refused(place, from: user)
+        }
+    }
+
+    private func answer(to receipt: Receipt, place: Int, sentAt: ContinuousClock.Instant, endsStroke: Bool) async {
+        do {
+            let accepted = try await receipt.value
+            let took = ContinuousClock.now - sentAt
+            tally.withLock {
+                $0.messagesAccepted += 1
+                $0.roundTrips.add(took)
+                if endsStroke { $0.strokesDone += 1 }
+            }
+            verifier?.accepted(offset: accepted.offset)
+        } catch {
+            tally.withLock { $0.refusals[error.name, default: 0] += 1 }
+            if error.code == .outcomeUnknown {
+                verifier?.uncertain(place, from: user)
+            } else {
+                verifier?.refused(place, from: user)
+            }
+        }
+    }
+
+    /// Reads what arrives here until the client is closed: a user who does not read would be paused.
+    private func read() async {
+        for await event in client.events {
+            tally.withLock { tally in
+                switch event {
+                case .message: tally.messagesReceived += 1
+                case .packet: tally.packetsReceived += 1
+                case .packetsLost(let lost):
+                    for entry in lost.entries { tally.packetsLost += entry.last.map { Int($0 - entry.first) + 1 } ?? 0 }
+                case .packetsDropped(let dropped): tally.packetsDropped += dropped.dropped
+                case .messagesMissed: tally.messagesMissed += 1
+                case .refused(let refusal) where refusal.subject == .packet: tally.packetsRefused += 1
+                case .link(.waiting), .link(.paused): tally.linksBroken += 1
+                case .direct, .presence, .topics, .refused, .link: break
+                }
+            }
+            switch event {
+            case .packetsDropped(let dropped): verifier?.dropped(dropped.dropped, from: user)
+            case .refused(let refusal) where refusal.subject == .packet: verifier?.dropped(1, from: user)
+            default: break
+            }
+        }
+    }
+}
+
+/// The rates that the protocol gives every user; a relay with lower ones refuses, and the summary says so.
+enum ReplayRates {
+    static let messagesPerSecond = ServerLimits().messagesPerSecond
+    static let packetsPerSecond = ServerLimits().packetsPerSecond
+}

@@ -1,0 +1,110 @@
+import RelayBoard
+import RelayClient
+import RelayIO
+import RelayWire
+
+/// A second connection that looks on while a replay draws, and holds what arrives against what was sent.
+final class ReplayWitness: Sendable {
+    private struct Book {
+        var verifier = ReplayVerifier()
+        /// Drawing users who still publish points, or have not begun to.
+        var drawing: Set<String> = []
+        var hasSnapshot = false
+        var newestAccepted: UInt64 = 0
+        var newestArrived: UInt64 = 0
+        var sendersAreDone = false
+
+        /// Whether nothing more can come: all have left the topic, which comes after their last packet, and the last
+        /// message that was accepted is here.
+        var isComplete: Bool { sendersAreDone && drawing.isEmpty && newestArrived >= newestAccepted }
+    }
+
+    private let client: RelayClient
+    private let channel: String
+    private let book = Lock(Book())
+
+    /// Nobody sees it: it is in no count.
+    static func enter(_ client: RelayClient, channel: String, plans: [(user: String, plan: ReplayPlan)]) async throws -> ReplayWitness {
+        try await client.subscribe(channel, features: [.messages], quiet: true)
+        let stream = try await client.join(channel, features: [], quiet: true)
+        try await stream.subscribeTopic(BoardWords.pointsTopic, users: .all)
+        return ReplayWitness(client, channel: channel, plans: plans)
+    }
+
+    private init(_ client: RelayClient, channel: String, plans: [(user: String, plan: ReplayPlan)]) {
+        self.client = client
+        self.channel = channel
+        book.withLock { book in
+            for (user, plan) in plans {
+                book.drawing.insert(user)
+                for step in plan.steps {
+                    book.verifier.sends(step.lane == .message ? .message : .packet, from: user, payload: step.payload)
+                }
+            }
+        }
+    }
+
+    // MARK: What the senders know
+
+    func accepted(offset: UInt64) { book.withLock { $0.newestAccepted = max($0.newestAccepted, offset) } }
+    func refused(_ place: Int, from user: String) { book.withLock { $0.verifier.refused(place, from: user) } }
+    func uncertain(_ place: Int, from user: String) { book.withLock { $0.verifier.uncertain(place, from: user) } }
+    func dropped(_ count: Int, from user: String) { book.withLock { $0.verifier.dropped(count, from: user) } }
+
+    /// Everything was sent and answered.
+    func sendersAreDone() async {
+        let isComplete = book.withLock { book in
+            book.sendersAreDone = true
+            return book.isComplete
+        }
+        if isComplete { await client.close() }
+    }
+
+    // MARK: What arrives
+
+    /// Reads until everything is here, or the client is closed by others.
+    func watch() async {
+        for await event in client.events {
+            let isComplete = book.withLock { book in
+                note(event, in: &book)
+                return book.isComplete
+            }
+            if isComplete { await client.close() }
+        }
+    }
+
+    private func note(_ event: RelayEvent, in book: inout Book) {
+        switch event {
+        case .message(let message) where message.channel == channel:
+            book.newestArrived = max(book.newestArrived, message.offset)
+            book.verifier.receivedMessage(from: message.sender, offset: message.offset, payload: message.payload.bytes)
+        case .packet(let packet) where packet.channel == channel && packet.topic == BoardWords.pointsTopic:
+            book.verifier.receivedPacket(
+                from: packet.publisher, flow: packet.flow, sequence: packet.sequence, payload: packet.payload.bytes)
+        case .packetsLost(let lost):
+            for entry in lost.entries where entry.channel == channel && entry.topic == BoardWords.pointsTopic {
+                book.verifier.lost(from: entry.publisher, flow: entry.flow, first: entry.first, last: entry.last)
+            }
+        case .messagesMissed(let missed) where missed.channel == channel: book.verifier.missedMessages()
+        case .topics(let change) where change.channel == channel:
+            let users = change.publishers.filter { $0.topic == BoardWords.pointsTopic }.map(\.user)
+            switch change.kind {
+            case .left: book.drawing.subtract(users)
+            case .joined: break
+            case .snapshot:
+                // The second one comes after a broken link: who is not in it has left meanwhile.
+                if book.hasSnapshot { book.drawing.formIntersection(users) }
+                book.hasSnapshot = true
+            }
+        case .message, .packet, .direct, .presence, .topics, .packetsDropped, .messagesMissed, .refused, .link: break
+        }
+    }
+
+    /// The verdict; the waiting is over.
+    func finish() -> ReplayVerifier.Report {
+        book.withLock { book in
+            if !book.isComplete { book.verifier.gaveUp() }
+            return book.verifier.finish()
+        }
+    }
+}
