@@ -65,7 +65,7 @@ public final class RelayServer: Sendable {
     /// - Throws: `RelayServerError`, for example when the port is in use; the text names address and port.
     public static func start(_ options: Options = .init()) async throws(RelayServerError) -> RelayServer {
         raiseDescriptorLimit()
-        let start = UInt32(clamping: SystemClock.wallMilliseconds() / 1000)
+        let start = nextStart()
         let engine = Engine(configuration: options.hub, start: start, flush: FlushPolicy(options.flush), log: options.log)
         let bound: (host: String, port: UInt16)
         do {
@@ -85,6 +85,17 @@ public final class RelayServer: Sendable {
         }
         return RelayServer(address: address, engine: engine, control: control)
     }
+
+    /// Unix seconds, and greater than that of every earlier relay of this process: a relay that is started again within
+    /// the second must not take offsets of the one before for its own.
+    private static func nextStart() -> UInt32 {
+        lastStart.withLock { last in
+            last = max(last + 1, UInt32(clamping: SystemClock.wallMilliseconds() / 1000))
+            return last
+        }
+    }
+
+    private static let lastStart = Lock(UInt32(0))
 
     private init(address: RelayAddress, engine: Engine, control: ControlServer?) {
         self.address = address
