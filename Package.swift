@@ -47,7 +47,7 @@ let package = Package(
         tests("RelayIOTests", ["RelayIO"]),
         tests("RelayServerTests", ["RelayServer", "RelayClient", "RelayIO", "RelayWire", "RelayCore"]),
         tests("SimulationTests", ["RelayTestKit", "RelayCore", "RelayClientCore", "RelayWire"]),
-        tests("BoardrelayTests", ["boardrelay", "RelayServer", "RelayClient", "RelayBoard"]),
+        tests("BoardrelayTests", ["boardrelay", "RelayServer", "RelayClient", "RelayBoard", "RelayIO"]),
         tests("DocsTests", ["RelayWire", "RelayCore"]),
     ]
 )
