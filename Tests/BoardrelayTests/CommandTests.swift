@@ -32,8 +32,8 @@ struct CommandTests {
             let nasty = "a\u{1B}[2J\u{202E}\n\"é"
             let first = try await Tool.run("pub", "lesson", "-m", nasty, "--type", "note", "--as", "bob", "--json", url: url)
             #expect(first.code == 0 && first.errors == "")
-            #expect(try first.objects()[0]["type"] as? String == "accepted")
-            #expect(try first.objects()[0]["offset"] as? Int == 1)
+            #expect(try first.object()["type"] as? String == "accepted")
+            #expect(try first.object()["offset"] as? Int == 1)
             let silent = try await Tool.run("pub", "lesson", "-f", "-", "--as", "bob", url: url, input: Data([0xFF, 0, 1]))
             #expect(silent.code == 0 && silent.output == "" && silent.errors == "")
             #expect(try await Tool.run("pub", "lesson", "-m", "", url: url).code == 0)
@@ -42,7 +42,7 @@ struct CommandTests {
             #expect(result.code == 0)
             #expect(!result.output.contains("\u{1B}") && !result.output.contains("\u{202E}"))
             let messages = try result.objects().filter { $0["type"] as? String == "message" }
-            #expect(messages.count == 3)
+            try #require(messages.count == 3)
             #expect(messages[0]["text"] as? String == nasty)
             #expect(messages[0]["sender"] as? String == "bob" && messages[0]["channel"] as? String == "lesson")
             #expect(messages[0]["customType"] as? String == "note" && messages[0]["offset"] as? Int == 1)
@@ -70,7 +70,7 @@ struct CommandTests {
             #expect(try await Tool.run("pub", "lesson", "--topic", "cursor", "--slot", "7", "-m", "1,2", "--as", "bob", url: url).code == 0)
             #expect(try await Tool.run("pub", "lesson", "--topic", "other", "-m", "yes", url: url).code == 0)
             let packets = try await sub.end().objects().filter { $0["type"] as? String == "packet" }
-            #expect(packets.map { $0["text"] as? String } == ["1,2", "yes"])
+            try #require(packets.map { $0["text"] as? String } == ["1,2", "yes"])
             #expect(packets[0]["topic"] as? String == "cursor" && packets[0]["publisher"] as? String == "bob")
             #expect(packets[0]["slot"] as? Int == 7 && packets[0]["sequence"] as? Int == 1)
         }
@@ -101,7 +101,7 @@ struct CommandTests {
             let alice = try await listener("--json", "-n", "1", "--as", "alice", url: url)
             let sent = try await Tool.run("pub", "--to", "alice", "-m", "psst", "--json", "--as", "bob", url: url)
             #expect(sent.code == 0)
-            #expect(try sent.objects()[0]["type"] as? String == "confirmed")
+            #expect(try sent.object()["type"] as? String == "confirmed")
             let direct = try await alice.end().objects().first { $0["type"] as? String == "direct" }
             #expect(direct?["text"] as? String == "psst" && direct?["sender"] as? String == "bob")
             let nobody = try await Tool.run("pub", "--to", "nobody", "-m", "psst", url: url)
@@ -134,9 +134,9 @@ struct CommandTests {
             #expect(await watch.line(containing: #""event":"join","user":"alice""#) != nil)
             let quiet = try await listener("--as", "mouse", "--quiet", url: url)
             #expect(try await Tool.run("presence", "lesson", url: url).output == "alice\n")
-            let json = try await Tool.run("presence", "lesson", "--json", url: url).objects()[0]
+            let json = try await Tool.run("presence", "lesson", "--json", url: url).object()
             #expect(json["total"] as? Int == 1 && json["kind"] as? String == "message")
-            let stream = try await Tool.run("presence", "lesson", "--stream", "--json", url: url).objects()[0]
+            let stream = try await Tool.run("presence", "lesson", "--stream", "--json", url: url).object()
             #expect(stream["total"] as? Int == 0 && stream["kind"] as? String == "stream")
             _ = try await Tool.run("pub", "lesson", "-m", "x", url: url)
             #expect(await alice.end().code == 0)

@@ -21,7 +21,7 @@ struct ReplayCommandTests {
     func verified(sample: String) async throws {
         let result = try await replay(sample, "--speed", "max", "--verify", "--json")
         #expect(result.code == 0, "\(result.errors)\(result.output)")
-        let summary = try result.objects()[0]
+        let summary = try result.object()
         #expect(summary["type"] as? String == "summary" && summary["good"] as? Bool == true)
         let recording = try Recording(ndjson: [UInt8](Data(contentsOf: URL(filePath: Samples.path(sample)))))
         let strokes = recording.boards.reduce(0) { $0 + $1.strokes.count }
@@ -38,13 +38,13 @@ struct ReplayCommandTests {
         #expect(result.code == 0, "\(result.errors)\(result.output)")
         #expect(result.output.contains("3 users") && result.output.contains("every promise was kept"))
         let two = try await replay("three-boards", "--speed", "max", "--boards-as-users", "--users", "2", "--json")
-        #expect(try two.objects()[0]["users"] as? Int == 2)
+        #expect(try two.object()["users"] as? Int == 2)
     }
 
     @Test("only the board asked for is drawn; one that is not there is named with those that are")
     func oneBoard() async throws {
         let result = try await replay("broken-clocks", "--board", "97705", "--speed", "max", "--json")
-        #expect(try result.objects()[0]["strokes"] as? Int == 1)
+        #expect(try result.object()["strokes"] as? Int == 1)
         let missing = try await replay("broken-clocks", "--board", "x")
         #expect(missing.code == 1 && missing.errors.contains("there is no board \"x\"") && missing.errors.contains("292934"))
     }

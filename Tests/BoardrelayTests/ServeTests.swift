@@ -62,7 +62,7 @@ struct ServeTests {
         #expect(table.lines.contains { $0.hasPrefix("lesson   message       1     1") }, "\(table.output)")
 
         let json = try await Tool.run("status", "--control", folder + "/control.sock", "--json")
-        let census = try #require(try json.objects().first?["census"] as? [String: Any])
+        let census = try #require(try json.object()["census"] as? [String: Any])
         #expect(census["connections"] as? Int == 1)
 
         sub.signal(SIGINT)

@@ -10,6 +10,12 @@ struct Tool {
 
         var lines: [String] { output.split(separator: "\n").map(String.init) }
 
+        /// The first line of the output as a JSON object.
+        func object() throws -> [String: Any] {
+            guard let object = try objects().first else { throw NotAnObject(line: errors) }
+            return object
+        }
+
         /// Every line of the output as a JSON object.
         func objects() throws -> [[String: Any]] {
             try lines.map { line in
@@ -106,11 +112,15 @@ final class Lines: Sendable {
     init(_ handle: FileHandle) {
         let (arrivals, arrived) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         self.arrivals = arrivals
+        // Read by hand: `FileHandle.availableData` traps when a signal interrupts it.
         let descriptor = dup(handle.fileDescriptor)
         Thread.detachNewThread { [book] in
-            let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+            defer { close(descriptor) }
+            var buffer = [UInt8](repeating: 0, count: 64 * 1024)
             while true {
-                let data = handle.availableData
+                let count = read(descriptor, &buffer, buffer.count)
+                if count < 0, errno == EINTR { continue }
+                let data = Data(buffer.prefix(max(count, 0)))
                 book.withLock { book in
                     book.rest.append(data)
                     while let end = book.rest.firstIndex(of: UInt8(ascii: "\n")) {
