@@ -43,7 +43,7 @@ let package = Package(
         tests("RelayIOTests", ["RelayIO"]),
         tests("RelayServerTests", ["RelayServer", "RelayIO", "RelayWire", "RelayCore"]),
         tests("SimulationTests", ["RelayTestKit", "RelayCore", "RelayWire"]),
-        tests("BoardrelayTests", ["boardrelay", "RelayServer", "RelayBoard"]),
+        tests("BoardrelayTests", ["boardrelay", "RelayServer", "RelayBoard", "RelayCore", "RelayIO"]),
         tests("DocsTests", ["RelayWire", "RelayCore"]),
     ]
 )

@@ -51,6 +51,11 @@ public struct ReplayPlan: Hashable, Sendable {
     public var duration: Duration { steps.last?.at ?? .zero }
     public var packets: Int { steps.count - messages }
 
+    /// Whether this step is the last message of its stroke.
+    public func endsStroke(_ place: Int) -> Bool {
+        steps[place].lane == .message && (place + 1 == steps.count || steps[place + 1].lane == .packet)
+    }
+
     /// Plans the boards one after the other on one channel.
     ///
     /// - Throws: what `Stroke.payloads` throws for a stroke that the format cannot hold.

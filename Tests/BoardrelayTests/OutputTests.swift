@@ -76,6 +76,7 @@ struct OutputTests {
         #expect(Printable.size(999) == "999 B" && Printable.size(32_768) == "32.8 kB" && Printable.size(5_000_000) == "5.0 MB")
         #expect(Printable.clock(.seconds(7)) == "0:07" && Printable.clock(.seconds(3_723)) == "1:02:03")
         #expect(Printable.time(.microseconds(420)) == "0.4 ms" && Printable.time(.milliseconds(1_250)) == "1.3 s")
+        #expect(Printable.time(.seconds(75)) == "1:15")
     }
 
     @Test("percentiles are the nearest rank")

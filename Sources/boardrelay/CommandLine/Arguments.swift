@@ -26,10 +26,10 @@ struct Arguments: Sendable {
             try take(option, name: name, attached: attached, rest: &rest)
         }
         if wantsHelp { return }
-        guard positional.count >= command.arguments.count else {
-            throw UsageError("\(command.arguments[positional.count].name) is missing")
+        if let missing = command.arguments.dropFirst(positional.count).first(where: { !$0.isOptional }) {
+            throw UsageError("\(missing.name) is missing")
         }
-        guard positional.count == command.arguments.count else {
+        guard positional.count <= command.arguments.count else {
             throw UsageError("unexpected argument \(Printable.quoted(positional[command.arguments.count]))")
         }
     }

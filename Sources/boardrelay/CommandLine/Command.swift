@@ -10,9 +10,10 @@ struct Command: Sendable {
     var examples: [Example] = []
     var run: @Sendable (Arguments) async throws -> ExitCode
 
-    /// Something without a name: needed, and in order.
+    /// Something without a name, in order; only the last ones may be left out.
     struct Argument: Sendable {
         var name: String
+        var isOptional = false
         var help: String
     }
 

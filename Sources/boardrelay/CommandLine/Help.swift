@@ -4,7 +4,7 @@ enum Help {
 
     static func text(for command: Command, program: String = "boardrelay") -> String {
         var lines = ["\(program) \(command.name): \(command.summary)", ""]
-        let arguments = command.arguments.map { " " + $0.name }.joined()
+        let arguments = command.arguments.map { $0.isOptional ? " [\($0.name)]" : " " + $0.name }.joined()
         lines.append("Usage: \(program) \(command.name)\(arguments) [options]")
         if !command.arguments.isEmpty {
             lines += ["", "Arguments:"] + columns(command.arguments.map { ($0.name, $0.help) })

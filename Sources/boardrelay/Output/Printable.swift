@@ -54,10 +54,11 @@ enum Printable {
         return seconds < 3_600 ? "\(seconds / 60):\(tail)" : "\(seconds / 3_600):\(two(seconds / 60 % 60)):\(tail)"
     }
 
-    /// `0.4 ms`, `1.2 s`.
+    /// `0.4 ms`, `1.2 s`, `12:40`.
     static func time(_ duration: Duration) -> String {
         let milliseconds = duration / .milliseconds(1)
-        return milliseconds < 1_000 ? fixed(milliseconds) + " ms" : fixed(milliseconds / 1_000) + " s"
+        if milliseconds < 1_000 { return fixed(milliseconds) + " ms" }
+        return milliseconds < 60_000 ? fixed(milliseconds / 1_000) + " s" : clock(duration)
     }
 
     /// `8,192`.

@@ -25,6 +25,8 @@ struct ReplayVerifier: Sendable {
     private struct Sent: Sendable {
         var lane: Lane
         var isRefused = false
+        /// Nobody knows whether it was accepted: it may arrive or not.
+        var isUncertain = false
         var isDelivered = false
     }
 
@@ -71,6 +73,9 @@ struct ReplayVerifier: Sendable {
 
     /// The relay or the client refused it: it must not arrive.
     mutating func refused(_ place: Int, from user: String) { senders[user]?.sent[place].isRefused = true }
+
+    /// The sender does not know: it may arrive or not.
+    mutating func uncertain(_ place: Int, from user: String) { senders[user]?.sent[place].isUncertain = true }
 
     /// The sender was told that this many of its packets were not passed on.
     mutating func dropped(_ count: Int, from user: String) { senders[user]?.packetsDropped += count }
@@ -157,6 +162,7 @@ struct ReplayVerifier: Sendable {
             var packets = 0
             for (place, sent) in sender.sent.enumerated() where !sent.isRefused {
                 switch sent.lane {
+                case .message where sent.isUncertain && !sent.isDelivered: continue
                 case .message:
                     total.messagesAccepted += 1
                     if sent.isDelivered {
