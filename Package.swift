@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Arrows point downwards only; docs/architecture.md draws them. The pure modules (RelayWire, RelayBoard,
-// RelayCore, RelayClientCore) never import Dispatch, a clock or a socket.
+// Arrows point downwards only; docs/architecture.md draws them. The pure modules (RelayWire, RelayBoard, RelayCore)
+// never import Dispatch, a clock or a socket.
 
 let strict: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
@@ -24,7 +24,6 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
         .library(name: "RelayServer", targets: ["RelayServer"]),
-        .library(name: "RelayClient", targets: ["RelayClient"]),
         .executable(name: "boardrelay", targets: ["boardrelay"]),
     ],
     targets: [
@@ -35,7 +34,7 @@ let package = Package(
         module("RelayIO"),
         module("RelayServer", ["RelayCore", "RelayIO", "RelayWire"]),
         module("RelayClient", ["RelayClientCore", "RelayIO", "RelayWire"]),
-        module("RelayTestKit", ["RelayCore", "RelayClientCore", "RelayWire"]),
+        module("RelayTestKit", ["RelayCore", "RelayWire"]),
         .executableTarget(
             name: "boardrelay", dependencies: ["RelayServer", "RelayClient", "RelayBoard", "RelayCore", "RelayIO", "RelayWire"],
             swiftSettings: strict),
@@ -43,11 +42,10 @@ let package = Package(
         tests("RelayWireTests", ["RelayWire"]),
         tests("RelayBoardTests", ["RelayBoard"]),
         tests("RelayCoreTests", ["RelayCore", "RelayTestKit", "RelayWire"]),
-        tests("RelayClientCoreTests", ["RelayClientCore", "RelayTestKit", "RelayWire"]),
         tests("RelayIOTests", ["RelayIO"]),
-        tests("RelayServerTests", ["RelayServer", "RelayClient", "RelayIO", "RelayWire", "RelayCore"]),
-        tests("SimulationTests", ["RelayTestKit", "RelayCore", "RelayClientCore", "RelayWire"]),
-        tests("BoardrelayTests", ["boardrelay", "RelayServer", "RelayClient", "RelayBoard", "RelayIO"]),
+        tests("RelayServerTests", ["RelayServer", "RelayIO", "RelayWire", "RelayCore"]),
+        tests("SimulationTests", ["RelayTestKit", "RelayCore", "RelayWire"]),
+        tests("BoardrelayTests", ["boardrelay", "RelayServer", "RelayBoard", "RelayCore", "RelayIO"]),
         tests("DocsTests", ["RelayWire", "RelayCore"]),
     ]
 )

@@ -1,9 +1,4 @@
 package import Dispatch
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Darwin)
-    internal import Darwin
-#endif
 
 /// Accepts TCP connections on one address and hands over their descriptors.
 package final class Listener: @unchecked Sendable {
@@ -53,11 +48,7 @@ package final class Listener: @unchecked Sendable {
         if address.family == AF_INET6 { SocketConstants.set(descriptor, SocketConstants.ipv6, IPV6_V6ONLY, anyInterface ? 0 : 1) }
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        #if canImport(Glibc)
-            let result = address.withPointer { Glibc.bind(descriptor, $0, $1) }
-        #else
-            let result = address.withPointer { Darwin.bind(descriptor, $0, $1) }
-        #endif
+        let result = address.withPointer { systemBind(descriptor, $0, $1) }
         guard result == 0, listen(descriptor, 1024) == 0 else {
             let code = errno
             systemClose(descriptor)

@@ -1,8 +1,3 @@
-#if canImport(Glibc)
-    package import Glibc
-#elseif canImport(Darwin)
-    package import Darwin
-#endif
 
 /// An IPv4 or IPv6 address with a port, as the system calls want it.
 package struct SocketAddress: Sendable, CustomStringConvertible {

@@ -1,9 +1,4 @@
 package import Dispatch
-#if canImport(Glibc)
-    package import Glibc
-#elseif canImport(Darwin)
-    package import Darwin
-#endif
 
 /// One connected, non-blocking TCP socket, served by one serial queue.
 ///
@@ -171,15 +166,6 @@ package final class StreamSocket: @unchecked Sendable {
         self.readSource = nil
         writeSource = nil
     }
-}
-
-/// `close` of the C library, whose name a method takes.
-func systemClose(_ descriptor: Int32) {
-    #if canImport(Glibc)
-        _ = Glibc.close(descriptor)
-    #else
-        _ = Darwin.close(descriptor)
-    #endif
 }
 
 /// `struct iovec`, for those who have no C library in sight.

@@ -1,9 +1,4 @@
 // What differs between the platforms' C libraries: clocks, random bytes, socket constants.
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Darwin)
-    internal import Darwin
-#endif
 
 package enum SystemClock {
     /// Nanoseconds of a clock that goes on while the host sleeps, so that timers, which do not, are seen to be late.
@@ -70,4 +65,21 @@ enum SocketConstants {
         var value = value
         setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
     }
+}
+
+/// `close` and `bind` of the C library, whose names methods take.
+func systemClose(_ descriptor: Int32) {
+    #if canImport(Glibc)
+        _ = Glibc.close(descriptor)
+    #else
+        _ = Darwin.close(descriptor)
+    #endif
+}
+
+func systemBind(_ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t) -> Int32 {
+    #if canImport(Glibc)
+        Glibc.bind(descriptor, address, length)
+    #else
+        Darwin.bind(descriptor, address, length)
+    #endif
 }

@@ -1,9 +1,4 @@
 internal import Dispatch
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Darwin)
-    internal import Darwin
-#endif
 
 /// A Unix socket that answers one line with one line, one caller at a time.
 package final class UnixListener: @unchecked Sendable {

@@ -39,10 +39,7 @@ extension Engine {
             }
             break
         }
-        if link.isClosing, !link.hasShutdown {
-            links[Int(id.index)]!.hasShutdown = true
-            link.socket.shutdownWriting()
-        }
+        if link.isClosing, !link.hasShutdown { finishClosing(id) }
         return writes
     }
 

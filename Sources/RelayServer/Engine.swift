@@ -32,6 +32,8 @@ actor Engine {
     /// Bytes read from one link in one turn. [DL10]
     static let readBudget = 256 * 1024
     static let vectorsPerWrite = 64
+    /// How long a peer that has been sent its farewell gets to close.
+    static let farewellMilliseconds = 500
     static let bytesPerWrite = 64 * 1024
 
     init(configuration: Configuration, start: UInt32, flush: FlushPolicy, log: @escaping @Sendable (LogLine) -> Void) {
@@ -174,21 +176,40 @@ actor Engine {
     func ended(_ id: ConnectionID, _ cause: CloseCause) {
         guard let link = link(id), !link.isEnded else { return }
         links[Int(id.index)]!.isEnded = true
+        drain(link.socket)
         link.socket.close()
         hub.handle(.closed(id, link.isClosing ? .byHub : cause), at: Self.now(), into: &effects)
         carryOutEffects()
     }
 
+    /// Reads what is left to nowhere: a source that is cancelled with unread bytes before it may never be released.
+    private func drain(_ socket: StreamSocket) {
+        for _ in 0..<64 {
+            guard case .bytes = socket.read(into: scratch.bytes) else { return }
+        }
+    }
+
     private func beginClosing(_ id: ConnectionID, lingerMilliseconds: Int) {
         guard let link = link(id), !link.isClosing, !link.isEnded else { return }
         links[Int(id.index)]!.isClosing = true
-        executor.queue.asyncAfter(deadline: .now() + .milliseconds(lingerMilliseconds)) { @Sendable [weak self] in
+        end(id, afterMilliseconds: lingerMilliseconds)
+        flush(id)
+    }
+
+    /// Everything is written: the peer gets a moment to read it and close, so that no reset overtakes it.
+    func finishClosing(_ id: ConnectionID) {
+        links[Int(id.index)]!.hasShutdown = true
+        links[Int(id.index)]!.socket.shutdownWriting()
+        end(id, afterMilliseconds: Self.farewellMilliseconds)
+    }
+
+    private func end(_ id: ConnectionID, afterMilliseconds milliseconds: Int) {
+        executor.queue.asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { @Sendable [weak self] in
             self?.assumeIsolated {
                 $0.ended(id, .byHub)
                 $0.finishTurn()
             }
         }
-        flush(id)
     }
 
     // MARK: - Turns

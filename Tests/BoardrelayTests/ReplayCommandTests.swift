@@ -94,30 +94,4 @@ struct ReplayCommandTests {
         #expect(await replay.end().code == 130)
         await relay.stop()
     }
-
-    @Test("waiting keeps a replay inside any rate, at its bounds and for ever", arguments: [60, 200])
-    func pace(perSecond: Int) {
-        var pace = Pace(perSecond: perSecond)
-        var now = Duration.zero
-        var sent: [Duration] = []
-        for _ in 0..<(perSecond * 20) {
-            now += pace.delay(at: now)
-            #expect(pace.delay(at: now) == .zero)
-            pace.sent(at: now)
-            sent.append(now)
-        }
-        for index in sent.indices where index >= perSecond {
-            #expect(sent[index] - sent[index - perSecond] >= .milliseconds(450), "a bucket of one second's worth is never empty")
-        }
-        #expect(sent.last! < .seconds(21.5))
-        // Never more than the relay's bucket: capacity one second's worth, refilled at the rate.
-        var tokens = Double(perSecond)
-        var last = Duration.zero
-        for at in sent {
-            tokens = min(Double(perSecond), tokens + (at - last) / .seconds(1) * Double(perSecond))
-            last = at
-            tokens -= 1
-            #expect(tokens > 0)
-        }
-    }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import RelayCore
 import RelayIO
 import RelayServer
 import Testing
@@ -71,5 +72,44 @@ struct ServeTests {
         #expect(await serve.end().code == 0)
         let gone = try await Tool.run("status", "--data-dir", folder)
         #expect(gone.code == 1 && gone.errors.contains("no relay answers on \(folder)/control.sock"))
+    }
+
+    @Test("a full relay as tables: names are escaped, numbers to the right, nothing wider than it must be")
+    func tables() throws {
+        var census = Census()
+        census.connections = 2
+        census.sessionsPresent = 2
+        census.sessions = [
+            .init(
+                user: "alice", peer: "192.168.1.7:50412", client: "Board 2.1\u{1B}[31m", away: false, messageChannels: 1,
+                streamChannels: 1, queuedBytes: 0, queuedPacketBytes: 0, pinnedBytes: 0, packetsLost: 0),
+            .init(
+                user: "bob", peer: "192.168.1.9:50413", client: "", away: true, messageChannels: 1, streamChannels: 0,
+                queuedBytes: 262_144, queuedPacketBytes: 262_144, pinnedBytes: 0, packetsLost: 12_345),
+        ]
+        census.channels = [
+            .init(kind: "message", name: "lesson", subscribers: 2, members: 2, topics: 0, flows: 0, head: 471),
+            .init(kind: "stream", name: "lesson", subscribers: 1, members: 1, topics: 2, flows: 2, head: 0),
+        ]
+        let status = try JSONDecoder().decode(
+            Status.self,
+            from: Data(
+                #"{"address":"relay://[::]:7420","pid":4711,"uptimeSeconds":3723,"census":\#(String(decoding: try JSONEncoder().encode(census), as: UTF8.self))}"#.utf8))
+        #expect(
+            StatusText.lines(status) == [
+                "relay://[::]:7420   pid 4711   up 1:02:03",
+                "",
+                "now       2 connections, 2 sessions (0 away), 2 channels, 0 B of queues",
+                "messages  0 accepted, 0 delivered, 0 over a rate",
+                "packets   0 accepted, 0 queued for readers, 0 lost to slow readers, 0 over a rate",
+                "",
+                "USER   FROM               CLIENT               CHANNELS    QUEUED    LOST",
+                "alice  192.168.1.7:50412  Board 2.1\\u{1B}[31m         2       0 B       0",
+                "bob    away                                           1  262.1 kB  12,345",
+                "",
+                "CHANNEL  KIND     INSIDE  SEEN  TOPICS  PUBLISHERS  MESSAGES",
+                "lesson   message       2     2                           471",
+                "lesson   stream        1     1       2           2",
+            ])
     }
 }

@@ -629,6 +629,7 @@ class Checker:
         self.directs, self.earlier_directs = {}, set()
         self.pings = deque()
         self.raw = deque()
+        self.in_hand = None  # what the frame at hand answers: fails with it, if the frame breaks a rule
         self.oddities = []
 
     # -- entry ----------------------------------------------------------------------------------
@@ -776,7 +777,7 @@ class Checker:
         """JS5: answers come in the order of the requests."""
         if not self.requests:
             raise Violation("JS5", f"{what} without a request: {event}")
-        request = self.requests.popleft()
+        request = self.in_hand = self.requests.popleft()
         if request.id != event.get("id"):
             raise Violation("JS5", f"{what} for {event.get('id')}, the next one is {request.id}")
         if request in self.raw:
@@ -1013,7 +1014,7 @@ class Checker:
 
     def on_accepted(self, event):
         """MS1, MS3, CH5."""
-        pending = self.publishes.pop(event["number"], None)
+        pending = self.in_hand = self.publishes.pop(event["number"], None)
         if pending is None:
             raise Violation("MS3", f"{event} for no publish of ours")
         if pending in self.raw:
@@ -1455,8 +1456,8 @@ class Client:
             self.over = True
             checker, end = self.checker, self.violation or Ended(self.closing)
             for pending in [*checker.requests, *checker.publishes.values(), *checker.directs.values(),
-                            *checker.pings, *checker.raw]:
-                if not pending.reply.done.is_set():
+                            *checker.pings, *checker.raw, checker.in_hand]:
+                if pending and not pending.reply.done.is_set():
                     pending.reply.fail(end)
             self.arrived.notify_all()
         self.socket.close()

@@ -12,12 +12,14 @@ import Testing
     }
 
     @Test("[DL1, DL2, DL3, DL4, DL5, DL6, DL7, DL8, DL9, MS4, ST6, SE9] every promise holds whatever links and clocks do")
-    func promises() throws {
+    func promises() async throws {
         var total = Simulation.Tally()
         let seeds = Self.seeds
         for seed in seeds {
-            var simulation = Simulation(seed: seed)
+            let simulation = Simulation(seed: seed)
             try simulation.run(steps: 1500)
+            // The pool has as many threads as the machine has cores: others want theirs.
+            await Task.yield()
             total.messages += simulation.done.messages
             total.packets += simulation.done.packets
             total.packetsLost += simulation.done.packetsLost

@@ -58,9 +58,7 @@ extension Hub {
 
         var membership = known ?? Membership()
         let wasSeen = known != nil && !membership.quiet
-        let before = sessions[session].statesBefore.removeValue(forKey: id) ?? [:]
-        let changed = before.filter { !isSameText(membership.states[$0.key], $0.value) }
-        membership.states.merge(before) { $1 }
+        if let before = sessions[session].statesBefore.removeValue(forKey: id) { membership.states = before }
         if quiet { membership.states = [:] }
         membership.heldOver = false
         membership.quiet = quiet
@@ -72,8 +70,6 @@ extension Hub {
         sessions[session].memberships[channel] = membership
         channels[channel].inside.insert(session)
         if !wasSeen, !quiet { presenceJoined(session, channel) }
-        // Taken over with other states than it was left with. [SE8]
-        if wasSeen, !quiet, !changed.isEmpty { statesChanged(session, channel, set: changed, removed: []) }
 
         removeReceiver(session, from: channel)
         if membership.receivesMessages { channels[channel].messageReceivers.append(session) }

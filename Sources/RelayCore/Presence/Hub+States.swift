@@ -46,9 +46,9 @@ extension Hub {
         answer(connection, StatesAnswer(id: request.id, states: found.strings))
     }
 
-    /// The states a session has in a channel, or has set before coming in.
+    /// The states a session has in a channel, a stay that was handed over to it included, or has set before coming in.
     private func states(of session: Int32, in id: ChannelID) throws(WireError) -> [Name: String] {
-        guard let channel = channelsByID[id], let membership = sessions[session].memberships[channel], !membership.heldOver else {
+        guard let channel = channelsByID[id], let membership = sessions[session].memberships[channel] else {
             return sessions[session].statesBefore[id] ?? [:]
         }
         guard !membership.quiet else { throw WireError(.notPresent, "a quiet member has no states") }
@@ -70,7 +70,7 @@ extension Hub {
     }
 
     private mutating func store(_ states: [Name: String], of session: Int32, in id: ChannelID) throws(WireError) {
-        if let channel = channelsByID[id], let membership = sessions[session].memberships[channel], !membership.heldOver {
+        if let channel = channelsByID[id], sessions[session].memberships[channel] != nil {
             sessions[session].memberships[channel]!.states = states
             return
         }
@@ -83,7 +83,7 @@ extension Hub {
     }
 
     private mutating func tellStates(_ session: Int32, _ id: ChannelID, set: [Name: String], removed: [Name]) {
-        guard let channel = channelsByID[id], let membership = sessions[session].memberships[channel], !membership.heldOver else { return }
+        guard let channel = channelsByID[id], sessions[session].memberships[channel] != nil else { return }
         statesChanged(session, channel, set: set, removed: removed)
     }
 

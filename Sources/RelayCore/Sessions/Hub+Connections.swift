@@ -87,11 +87,16 @@ extension Hub {
     mutating func pong(_ head: FrameHead, _ connection: Int32) { _ = isLegalPing(head, connection) }
 
     private mutating func isLegalPing(_ head: FrameHead, _ connection: Int32) -> Bool {
-        if head.flags == 0, head.bodyBytes <= Limits.pingBytesMax { return true }
-        let error = WireError(
-            .badRequest, "ping and pong have no flags and at most \(Limits.pingBytesMax) bytes, this one has \(head.bodyBytes)",
-            limit: Limits.pingBytesMax, actual: head.bodyBytes)
-        refuse(connection, error)
+        if head.flags != 0 {
+            refuse(connection, WireError(.badRequest, "the flags of ping and pong are 0"))
+        } else if head.bodyBytes > Limits.pingBytesMax {
+            let error = WireError(
+                .badRequest, "ping and pong have at most \(Limits.pingBytesMax) bytes, not \(head.bodyBytes)",
+                limit: Limits.pingBytesMax, actual: head.bodyBytes)
+            refuse(connection, error)
+        } else {
+            return true
+        }
         return false
     }
 

@@ -23,6 +23,8 @@ extension Hub {
             case .present(let old):
                 resumed = checked.resume == sessions[known].resumeToken
                 close(old, .replaced, "user \(request.user) has logged in elsewhere")
+                // That end is this login's own doing and says nothing to it.
+                sessions[known].lastEnd = nil
                 if !resumed { handOver(known) }
             case .away:
                 resumed = checked.resume == sessions[known].resumeToken

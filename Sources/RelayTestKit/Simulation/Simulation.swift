@@ -6,7 +6,7 @@ internal import RelayWire
 ///
 /// Everything follows from the seed: what happens, to whom, how often which kind of thing happens (swarm testing:
 /// each seed draws its own weights, some of them zero), and how small the bounds are.
-package struct Simulation: ~Copyable {
+package final class Simulation {
     package let seed: UInt64
     var random: SeededGenerator
     let configuration: Configuration
@@ -61,7 +61,7 @@ package struct Simulation: ~Copyable {
     }
 
     /// - Throws: the first broken promise, with the command that replays it.
-    package mutating func run(steps count: Int) throws {
+    package func run(steps count: Int) throws {
         do {
             while steps < count {
                 steps += 1
@@ -90,7 +90,7 @@ package struct Simulation: ~Copyable {
         }
     }
 
-    private mutating func step() throws {
+    private func step() throws {
         var roll = Int.random(in: 0..<max(1, weights.reduce(0, +)), using: &random)
         var action = Action.drain
         for (index, weight) in weights.enumerated() {
@@ -105,7 +105,7 @@ package struct Simulation: ~Copyable {
         try noticeEnds()
     }
 
-    private mutating func carryOut(_ action: Action, _ client: ModelClient) throws {
+    private func carryOut(_ action: Action, _ client: ModelClient) throws {
         switch action {
         case .connect: if client.connection == nil { connect(client) }
         case .cut:
@@ -124,7 +124,7 @@ package struct Simulation: ~Copyable {
         }
     }
 
-    private mutating func act(_ action: Action, _ client: ModelClient) {
+    private func act(_ action: Action, _ client: ModelClient) {
         let channel = Self.channels[Int.random(in: 0..<Self.channels.count, using: &random)]
         let topic = Self.topics[Int.random(in: 0..<Self.topics.count, using: &random)]
         let message = ChannelID(kind: .message, channel: channel)
@@ -169,7 +169,7 @@ package struct Simulation: ~Copyable {
         }
     }
 
-    private mutating func connect(_ client: ModelClient) {
+    private func connect(_ client: ModelClient) {
         let connection = driver.open()
         client.connection = connection
         client.requestID = 1
@@ -224,7 +224,7 @@ package struct Simulation: ~Copyable {
         request(client, id.kind == .message ? .unsubscribe : .leave, ChannelRequest(id: client.requestID + 1, channel: id.channel))
     }
 
-    private mutating func publish(_ client: ModelClient, _ channel: Name) {
+    private func publish(_ client: ModelClient, _ channel: Name) {
         guard client.connection != nil, driver.isOpen(client.connection!), !driver.isClosing(client.connection!) else { return }
         let payload = bytes(upTo: 900)
         let echo = random.chance(1, in: 5)
@@ -246,7 +246,7 @@ package struct Simulation: ~Copyable {
         for receiver in receivers { receiver.expect(.message(channel: handle, offset: head, payload: digest)) }
     }
 
-    private mutating func packet(_ client: ModelClient, _ flow: UInt32) {
+    private func packet(_ client: ModelClient, _ flow: UInt32) {
         guard driver.isOpen(client.connection!), !driver.isClosing(client.connection!) else { return }
         let payload = bytes(upTo: 120)
         let echo = random.chance(1, in: 6)
@@ -264,7 +264,7 @@ package struct Simulation: ~Copyable {
         }
     }
 
-    private mutating func bytes(upTo count: Int) -> [UInt8] {
+    private func bytes(upTo count: Int) -> [UInt8] {
         (0..<Int.random(in: 0...count, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }
     }
 
@@ -282,7 +282,7 @@ package struct Simulation: ~Copyable {
     }
 
     /// Connections that the hub has closed.
-    private mutating func noticeEnds() throws {
+    private func noticeEnds() throws {
         for client in clients {
             guard let connection = client.connection, driver.isClosing(connection) else { continue }
             driver.take(connection)
@@ -319,7 +319,7 @@ package struct Simulation: ~Copyable {
     }
 
     /// Faults stop: everything drains, pictures agree, and when all have gone nothing is left.
-    private mutating func settle() throws {
+    private func settle() throws {
         for client in clients { client.isStalled = false }
         for _ in 0..<8 {
             for client in clients { try take(client, bytes: .max) }

@@ -1,0 +1,125 @@
+import RelayCore
+import RelayTestKit
+import RelayWire
+import Testing
+
+@Suite struct SessionTests {
+    @Test("[SE4] a connection that says nothing is closed after 10 s, not before")
+    func silent() {
+        let driver = HubDriver()
+        let id = driver.open()
+        driver.advance(.milliseconds(9_999))
+        #expect(!driver.isClosing(id))
+        driver.advance(.milliseconds(1))
+        #expect(driver.isClosing(id))
+        #expect(driver.hub.census().counters.closes == ["loginTimeout": 1])
+    }
+
+    @Test("[HB2, HB3, SE9, PR5] silence is pinged after one interval, closed after two; away ends as timeout after its own time")
+    func heartbeat() {
+        let driver = HubDriver()
+        let alice = TestClient(driver, "alice"), bob = TestClient(driver, "bob", presenceTimeoutMs: 300_000)
+        alice.subscribe("lesson")
+        bob.subscribe("lesson")
+        func keepBob() { driver.send(Frame(.pong), from: bob.id) }
+        _ = bob.frames()
+        driver.advance(.milliseconds(4_999))
+        keepBob()
+        #expect(alice.frames(.ping).isEmpty)
+        driver.advance(.milliseconds(1))
+        #expect(alice.frames(.ping).count == 1)
+        driver.advance(.milliseconds(4_999))
+        keepBob()
+        #expect(!driver.isClosing(alice.id))
+        driver.advance(.milliseconds(1))
+        #expect(alice.closing()?.code == .heartbeatTimeout)
+        driver.cut(alice.id)
+        for _ in 0..<9 {
+            driver.advance(.seconds(1))
+            keepBob()
+        }
+        #expect(bob.frames(.presence).isEmpty, "away is not told")
+        driver.advance(.seconds(1))
+        let events = bob.frames(.presence).map { TestClient.decode(PresenceEvent.self, $0.body) }
+        #expect(events.map(\.event) == [.timeout] && events[0].user?.text == "alice")
+    }
+
+    @Test("[HB4] when the host slept for an hour nobody times out, and the next silence counts from then")
+    func sleepingHost() {
+        let driver = HubDriver()
+        let alice = TestClient(driver, "alice")
+        let away = TestClient(driver, "away")
+        driver.cut(away.id)
+        driver.sleep(.seconds(3600))
+        #expect(!driver.isClosing(alice.id))
+        #expect(driver.hub.census().sessionsAway == 1)
+        driver.advance(.seconds(11))
+        #expect(driver.isClosing(alice.id))
+        #expect(driver.hub.census().counters.sessionsTimedOut == 1)
+    }
+
+    @Test("[SE9, SE10] resuming keeps handles and flows and tells what was missed; an old token is a new session")
+    func resume() throws {
+        let driver = HubDriver()
+        let alice = TestClient(driver, "alice"), bob = TestClient(driver, "bob")
+        for client in [alice, bob] {
+            client.subscribe("lesson")
+            client.join("lesson")
+        }
+        alice.subscribeTopic("lesson", "points")
+        let flow = bob.joinTopic("lesson", "points")
+        bob.packet(flow, [1])
+        _ = alice.frames()
+        driver.cut(alice.id)
+        bob.packet(flow, [2])
+        bob.publish("lesson", [3])
+
+        let token = try #require(alice.welcome?.resumeToken)
+        let id = driver.open()
+        driver.send(
+            .json(.login, LoginRequest(id: 1, user: try Name("alice"), instance: "00000000000000aa", resume: .init(token: token))), from: id)
+        let frames = driver.received(id)
+        #expect(frames.map(\.type) == [.welcome, .restored, .presence, .restored, .presence, .topics, .flowOpened].map(\FrameType.rawValue))
+        let restored = TestClient.decode(SubscribeAnswer.self, frames[1].body)
+        #expect(restored.kind == .message && restored.head == 1)
+        let opened = TestClient.decode(FlowOpened.self, frames[6].body)
+        #expect(opened.flow == flow && opened.next == 3)
+        bob.packet(flow, [4])
+        #expect(driver.received(id).map(\.type) == [FrameType.packet.rawValue])
+        #expect(bob.frames(.presence).isEmpty, "nobody saw a thing")
+
+        let stranger = TestClient(driver, "alice", resume: token)
+        #expect(stranger.welcome?.resumed == false)
+        #expect(driver.received(id).last.map { TestClient.decode(CloseNotice.self, $0.body).code } == .replaced)
+    }
+
+    @Test("[SE8] who takes over and comes in again is not noticed; the channels it leaves out end as timeout")
+    func takeover() {
+        let driver = HubDriver()
+        let alice = TestClient(driver, "alice"), bob = TestClient(driver, "bob", presenceTimeoutMs: 300_000)
+        for channel in ["kept", "dropped"] {
+            alice.subscribe(channel)
+            bob.subscribe(channel)
+        }
+        _ = bob.frames()
+        let again = TestClient(driver, "alice", instance: "00000000000000ab", presenceTimeoutMs: 300_000)
+        again.subscribe("kept")
+        #expect(bob.frames(.presence).isEmpty)
+        driver.advance(.seconds(10))
+        let events = bob.frames(.presence).map { TestClient.decode(PresenceEvent.self, $0.body) }
+        #expect(events.map(\.event) == [.timeout])
+        #expect(driver.hub.members(of: ChannelID(kind: .message, channel: try! Name("kept"))).map(\.user.text) == ["alice", "bob"])
+        #expect(driver.hub.members(of: ChannelID(kind: .message, channel: try! Name("dropped"))).map(\.user.text) == ["bob"])
+    }
+
+    @Test("[SE13] at the end everybody is told behind what was queued, and newcomers are turned away")
+    func shutdown() {
+        let driver = HubDriver()
+        let alice = TestClient(driver, "alice")
+        alice.publish("lesson", [])
+        driver.handle(.shutdown)
+        #expect(alice.frames().map(\.type) == [FrameType.accepted.rawValue, FrameType.closing.rawValue])
+        let late = driver.open()
+        #expect(driver.received(late).map(\.type) == [FrameType.closing.rawValue])
+    }
+}

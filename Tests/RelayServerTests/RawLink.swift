@@ -1,0 +1,103 @@
+import Foundation
+import RelayIO
+import RelayWire
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// A blocking socket that speaks frames: the plainest client there is.
+final class RawLink: @unchecked Sendable {
+    // Safe: each test uses a link from one task at a time.
+    private let descriptor: Int32
+    private var reader = FrameReader()
+    private var isEnded = false
+
+    init(_ address: RelayAddress) throws {
+        let target = try SocketAddress.resolve(host: address.host, port: address.port)[0]
+        descriptor = socket(target.family, Int32(SOCK_STREAM.rawValue), 0)
+        guard descriptor >= 0 else { throw SocketAddress.Failure("socket", code: errno) }
+        var time = timeval(tv_sec: 10, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
+        let fd = descriptor
+        guard target.withPointer({ connect(fd, $0, $1) }) == 0 else {
+            let code = errno
+            close(descriptor)
+            throw SocketAddress.Failure("connect to \(address)", code: code)
+        }
+    }
+
+    deinit { end(reset: false) }
+
+    func send(_ frame: Frame) throws {
+        var bytes = frame.bytes[...]
+        while !bytes.isEmpty {
+            let count = bytes.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            guard count > 0 else { throw SocketAddress.Failure("send", code: errno) }
+            bytes = bytes.dropFirst(count)
+        }
+    }
+
+    /// Everything up to the first frame of a type, that one included.
+    func frames(until type: FrameType) throws -> [Frame] {
+        var frames: [Frame] = []
+        while true {
+            while let frame = try reader.next() {
+                frames.append(frame)
+                if frame.type == type.rawValue { return frames }
+            }
+            guard try readMore() else { throw SocketAddress.Failure("the relay ended before \(type.name): \(frames)") }
+        }
+    }
+
+    func framesUntilEnd() throws -> [Frame] {
+        var frames: [Frame] = []
+        repeat { while let frame = try reader.next() { frames.append(frame) } } while try readMore()
+        return frames
+    }
+
+    func login(_ user: String) throws {
+        try send(.json(.login, LoginRequest(id: 1, user: try Name(user), instance: "00000000000000aa")))
+        _ = try frames(until: .welcome)
+    }
+
+    private func readMore() throws -> Bool {
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        let count = recv(descriptor, &buffer, buffer.count, 0)
+        guard count >= 0 else { throw SocketAddress.Failure("receive", code: errno) }
+        reader.append(buffer[..<count])
+        return count > 0
+    }
+
+    /// Closes it: with an RST and whatever is under way thrown away, or with a FIN.
+    func end(reset: Bool) {
+        guard !isEnded else { return }
+        isEnded = true
+        if reset {
+            var option = linger(l_onoff: 1, l_linger: 0)
+            setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+        }
+        close(descriptor)
+    }
+}
+
+/// Open descriptors of this process whose socket is bound to a port: what a relay on it holds, whoever else is busy here.
+func descriptors(boundTo port: UInt16) -> Int {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: "/dev/fd")) ?? []
+    return names.compactMap { Int32($0) }.count { descriptor in
+        var isSocket = false
+        let address = SocketAddress { isSocket = getsockname(descriptor, $0, &$1) == 0 }
+        return isSocket && (address.family == AF_INET || address.family == AF_INET6) && address.numeric.port == port
+    }
+}
+
+/// Waits for something to become true, at most 20 s.
+func eventually(_ what: String, _ condition: () async -> Bool) async throws {
+    let deadline = ContinuousClock.now + .seconds(20)
+    while await !condition() {
+        guard ContinuousClock.now < deadline else { throw SocketAddress.Failure("not within 20 s: \(what)") }
+        try await Task.sleep(for: .milliseconds(5))
+    }
+}

@@ -1,0 +1,98 @@
+import RelayWire
+import Testing
+
+@Suite struct HotFrameTests {
+    static let withFlags: [(type: FrameType, allowed: FrameFlags, body: [UInt8])] = [
+        (.publish, [.text, .customType, .key, .part, .echo, .retain, .noHistory], [0, 0, 0, 0, 0, 0, 0, 1, 1, 0x61] + filler),
+        (.publishPacket, [.text, .slot, .senderTime, .echo], filler),
+        (.direct, [.text, .customType], [0, 0, 0, 0, 0, 0, 0, 1, 1, 0x61] + filler),
+    ]
+    static let filler = [UInt8](repeating: 0, count: 32)
+
+    @Test("[FR7] a binary body cut at any byte is badRequest or has a shorter payload", arguments: FrameVector.binary)
+    func truncated(vector: FrameVector) throws {
+        let type = try #require(vector.type)
+        let body = vector.frame.body
+        let whole = try #require(try BinaryBody.decode(type, flags: vector.frame.flags, body: body))
+        // `userNamed` ends with a name instead of a payload; which bytes are its name is all the same for a cut.
+        let openEnd = type == .userNamed ? body.count - 4 : whole.payload?.count ?? 0
+        for cut in 0..<body.count {
+            var found: BinaryBody?
+            let code = try refusal { found = try BinaryBody.decode(type, flags: vector.frame.flags, body: Array(body[..<cut])) }
+            if cut < body.count - openEnd {
+                #expect(code == .badRequest, "cut at \(cut)")
+            } else {
+                let found = try #require(found, "cut at \(cut)")
+                guard type != .userNamed else { continue }
+                #expect(found.fields == whole.fields, "cut at \(cut)")
+                #expect(found.payload == Array(body[(body.count - openEnd)..<cut]), "cut at \(cut)")
+            }
+        }
+    }
+
+    @Test("[FR7] a length byte that reaches beyond the body is badRequest", arguments: [FrameType.publish, .direct, .directDeliver])
+    func lengthBytes(type: FrameType) throws {
+        let integers = type == .directDeliver ? 16 : 8
+        for count in 0...UInt8.max {
+            let body = [UInt8](repeating: 0, count: integers - 1) + [1, count] + [UInt8](repeating: 0x61, count: 40)
+            let code = try refusal { _ = try BinaryBody.decode(type, flags: 0, body: body) }
+            #expect(code == (count <= 40 ? nil : .badRequest), "\(count) of 40 bytes")
+        }
+    }
+
+    @Test("[FR7] lost with a count that is not that of its ranges is badRequest")
+    func lostCounts() throws {
+        for ranges in 0...3 {
+            for count in [0, 1, 2, 3, 4, 0xFFFF] {
+                let body = [1, UInt8(count >> 8), UInt8(count & 0xFF)] + [UInt8](repeating: 0, count: ranges * LostFrame.rangeBytes)
+                let code = try refusal { _ = try BinaryBody.decode(.lost, flags: 0, body: body) }
+                #expect(code == (count == ranges ? nil : .badRequest), "\(count) announced, \(ranges) there")
+            }
+        }
+        #expect(try refusal { _ = try BinaryBody.decode(.lost, flags: 0, body: [1, 0, 0, 0]) } == .badRequest)
+    }
+
+    @Test("[FR7] random bytes and flags never trap a decoder")
+    func noise() throws {
+        var generator = SeededGenerator(seed: 20_261_121)
+        let types = FrameType.allCases.filter { BinaryBody.decoder(of: $0) != nil }
+        for _ in 0..<5_000 {
+            let type = types.randomElement(using: &generator)!
+            let count = Int.random(in: 0...60, using: &generator)
+            // Small bytes make length bytes that fit.
+            let top: UInt8 = Bool.random(using: &generator) ? 255 : 12
+            let body = (0..<count).map { _ in UInt8.random(in: 0...top, using: &generator) }
+            let flags = UInt8.random(in: 0...255, using: &generator)
+            let code = try refusal { _ = try BinaryBody.decode(type, flags: flags, body: body) }
+            #expect(code == nil || code == .badRequest, "\(type.name), flags \(flags), \(body.hex)")
+        }
+    }
+
+    @Test("[FR4] each flag bit that a client's frame does not define is badRequest, the others pass", arguments: withFlags.indices)
+    func flags(index: Int) throws {
+        let (type, allowed, body) = Self.withFlags[index]
+        for flags in 0...UInt8.max {
+            let code = try refusal { _ = try BinaryBody.decode(type, flags: flags, body: body) }
+            #expect(code == (FrameFlags(rawValue: flags).isSubset(of: allowed) ? nil : .badRequest), "\(type.name), flags \(flags)")
+        }
+    }
+
+    @Test("[MS1, DM1] a number is 1…2⁵³−1", arguments: [FrameType.publish, .direct])
+    func numbers(type: FrameType) throws {
+        let cases: [(UInt64, ErrorCode?)] = [
+            (0, .badRequest), (1, nil), (1 << 53 - 1, nil), (1 << 53, .badRequest), (.max, .badRequest),
+        ]
+        for (number, expected) in cases {
+            var body: [UInt8] = []
+            body.append(bigEndian: number)
+            body.append(short: "a")
+            #expect(try refusal { _ = try BinaryBody.decode(type, flags: 0, body: body) } == expected, "\(number)")
+        }
+    }
+
+    @Test("[DL6] a range counts both its ends, the whole of a flow's sequences, too")
+    func rangeCounts() {
+        #expect(LostRange(flow: 1, first: 5, last: 5).count == 1)
+        #expect(LostRange(flow: 1, first: 1, last: .max).count == Int(UInt32.max))
+    }
+}

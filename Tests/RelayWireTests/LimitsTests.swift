@@ -1,0 +1,38 @@
+import RelayWire
+import Testing
+
+/// How limits relate; that they are those of the document is for `DocsTests`.
+@Suite struct LimitsTests {
+    @Test("[FR3] the largest frame of every kind fits into a frame body")
+    func frames() {
+        let limits = ServerLimits()
+        // `deliver` with everything: four integers, custom type, key, part and payload.
+        let deliver = 24 + 1 + Limits.customTypeBytesMax + 1 + Limits.nameBytesMax + 4 + limits.messageBytesMax
+        #expect(deliver <= Limits.frameBodyBytesMax)
+        #expect(LostFrame.fixedBytes + Limits.lostRangesPerFrameMax * LostFrame.rangeBytes <= Limits.frameBodyBytesMax)
+        #expect(Limits.lostRangesPerFrameMax <= Int(UInt16.max))
+        #expect(limits.packetBytesMax < limits.messageBytesMax)
+        #expect(Limits.jsonBodyBytesMax <= Limits.frameBodyBytesMax)
+    }
+
+    @Test("[PR3] a page of members, each byte written as an escape of six, fits into a frame body")
+    func pages() {
+        #expect(6 * Limits.jsonPageBytes <= Limits.frameBodyBytesMax)
+        #expect(Limits.statesBytesMax < Limits.jsonPageBytes)
+    }
+
+    @Test("[FR8] names and custom types fit behind a length byte")
+    func shortTexts() {
+        #expect(Limits.nameBytesMax <= 255 && Limits.customTypeBytesMax <= 255)
+    }
+
+    @Test("[SE4] a whole login fits into what may be sent before it")
+    func login() throws {
+        let login = LoginRequest(
+            id: .max, user: try Name(String(repeating: "\"", count: Limits.nameBytesMax)), secret: String(repeating: "f", count: 32),
+            instance: String(repeating: "f", count: 16), presenceTimeoutMs: Limits.presenceTimeoutMilliseconds.upperBound,
+            client: String(repeating: "\u{1}", count: Limits.clientDescriptionBytesMax),
+            resume: ResumeRequest(token: String(repeating: "f", count: 32)))
+        #expect(Frame.json(.login, login).bytes.count <= Limits.bytesBeforeLoginMax)
+    }
+}
