@@ -46,7 +46,7 @@ let package = Package(
         tests("RelayIOTests", ["RelayIO"]),
         tests("RelayServerTests", ["RelayServer", "RelayClient", "RelayClientCore", "RelayIO", "RelayWire", "RelayCore"]),
         tests("SimulationTests", ["RelayTestKit", "RelayCore", "RelayWire"]),
-        tests("BoardrelayTests", ["boardrelay", "RelayServer", "RelayClient", "RelayBoard"]),
+        tests("BoardrelayTests", ["boardrelay", "RelayServer", "RelayClient", "RelayBoard", "RelayCore", "RelayIO"]),
         tests("DocsTests", ["RelayWire", "RelayCore"]),
     ]
 )

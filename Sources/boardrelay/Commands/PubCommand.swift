@@ -1,4 +1,3 @@
-import Foundation
 import RelayClient
 import RelayIO
 import RelayWire
@@ -87,26 +86,6 @@ extension Command {
         if let text = arguments.value("-m") { return .text(text) }
         guard let path = arguments.value("-f") else { throw UsageError("what to send is missing: -m TEXT or -f FILE") }
         let data = try FileContents.read(path)
-        if let text = String(validating: data, as: UTF8.self) { return .text(text) }
-        return .bytes([UInt8](data))
-    }
-}
-
-/// Files that a command is given.
-enum FileContents {
-    /// - Parameter path: `-` for standard input.
-    /// - Throws: `Failure` that names the path.
-    static func read(_ path: String) throws(Failure) -> Data {
-        if path == "-" {
-            do { return try FileHandle.standardInput.readToEnd() ?? Data() } catch { throw Failure("standard input cannot be read") }
-        }
-        guard let handle = FileHandle(forReadingAtPath: path) else {
-            throw Failure("\(Printable.quoted(path)) cannot be opened: \(String(cString: strerror(errno)))")
-        }
-        do {
-            return try handle.readToEnd() ?? Data()
-        } catch {
-            throw Failure("\(Printable.quoted(path)) cannot be read: \(String(cString: strerror(errno)))")
-        }
+        return String(validating: data, as: UTF8.self).map { .text($0) } ?? .bytes(data)
     }
 }

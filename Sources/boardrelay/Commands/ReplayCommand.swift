@@ -34,7 +34,7 @@ extension Command {
         let file = arguments.positional[0]
         let recording: Recording
         do {
-            recording = try Recording(ndjson: [UInt8](FileContents.read(file)))
+            recording = try Recording(ndjson: FileContents.read(file))
         } catch let error as RecordingError {
             throw Failure("\(Printable.quoted(file)), \(error)")
         }

@@ -6,7 +6,7 @@ import RelayServer
 extension Command {
     static let status = Command(
         name: "status",
-        summary: "shows sessions, channels and queues of a relay on this machine",
+        summary: "shows what goes on in a relay on this machine",
         options: [
             .value("--port", as: "PORT", help: "The relay's port; 7420 if not given."),
             .value("--data-dir", as: "DIR", help: "As given to 'serve'."),

@@ -29,18 +29,26 @@ struct ReplayPen: Sendable {
 
     /// Draws, waits for every answer, leaves and logs out.
     func draw() async throws {
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { await read() }
+        enum Part { case allSent, linkEnded(LinkEndReason?) }
+        try await withThrowingTaskGroup(of: Part.self) { group in
+            group.addTask { .linkEnded(await read()) }
             group.addTask {
-                do {
-                    try await send()
-                    try await stream.leaveTopic(BoardWords.pointsTopic)
-                } catch {
-                    await client.close()
-                    throw error
-                }
-                await client.close()
+                try await send()
+                try await stream.leaveTopic(BoardWords.pointsTopic)
+                return .allSent
             }
+            do {
+                switch try await group.next() {
+                case .allSent, nil: break
+                case .linkEnded(let reason): throw Failure("\(user): \(Printable.escaped(EventText.words(reason ?? .closedByApp)))")
+                }
+            } catch {
+                group.cancelAll()
+                await client.close()
+                throw error
+            }
+            // What the relay still has to say, about drops above all, comes before the end of the events.
+            await client.close()
             try await group.waitForAll()
         }
     }
@@ -105,8 +113,12 @@ struct ReplayPen: Sendable {
     }
 
     /// Reads what arrives here until the client is closed: a user who does not read would be paused.
-    private func read() async {
+    ///
+    /// - Returns: why the link has ended.
+    private func read() async -> LinkEndReason? {
+        var reason: LinkEndReason?
         for await event in client.events {
+            if case .link(.closed(let end)) = event { reason = end }
             tally.withLock { tally in
                 switch event {
                 case .message: tally.messagesReceived += 1
@@ -126,6 +138,7 @@ struct ReplayPen: Sendable {
             default: break
             }
         }
+        return reason
     }
 }
 

@@ -69,6 +69,6 @@ struct ReplayRun {
     private func announce() {
         let who = plans.count == 1 ? plans[0].user : "\(plans.count) users"
         Console.note(
-            "Drawing \(Printable.count(strokes)) strokes on \(channel) as \(who); planned: \(Printable.time(planned))\(verifies ? ", a second connection verifies" : "").")
+            "Drawing \(Printable.count(strokes)) strokes on \(channel) as \(who), planned \(Printable.time(planned))\(verifies ? ", verified" : "").")
     }
 }

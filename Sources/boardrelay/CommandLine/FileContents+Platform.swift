@@ -1,0 +1,26 @@
+import Foundation
+
+/// Files that a command is given.
+enum FileContents {
+    /// Larger ones are no recording and no message; without a bound `-f /dev/zero` would take all memory.
+    static let bytesMax = 256 * 1024 * 1024
+
+    /// - Parameter path: `-` for standard input.
+    /// - Throws: `Failure` that names the path.
+    static func read(_ path: String) throws(Failure) -> [UInt8] {
+        let name = path == "-" ? "standard input" : Printable.quoted(path)
+        let descriptor = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw Failure("\(name) cannot be opened: \(String(cString: strerror(errno)))") }
+        defer { if descriptor != STDIN_FILENO { close(descriptor) } }
+        var contents: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 256 * 1024)
+        while true {
+            let count = Foundation.read(descriptor, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw Failure("\(name) cannot be read: \(String(cString: strerror(errno)))") }
+            if count == 0 { return contents }
+            contents.append(contentsOf: buffer[..<count])
+            guard contents.count <= bytesMax else { throw Failure("\(name) has more than \(Printable.size(bytesMax))") }
+        }
+    }
+}

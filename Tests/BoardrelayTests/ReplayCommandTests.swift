@@ -1,0 +1,97 @@
+import Foundation
+import RelayBoard
+import RelayServer
+import Testing
+
+@testable import boardrelay
+
+@Suite("replay against a relay")
+struct ReplayCommandTests {
+    func replay(_ sample: String, _ words: String...) async throws -> Tool.Result {
+        let relay = try await RelayServer.start(.init(port: 0))
+        let result = try await Running(
+            ["replay", Samples.path(sample), "--channel", "lesson"] + words, url: "\(relay.address)").end()
+        await relay.stop()
+        return result
+    }
+
+    @Test(
+        "a relay that keeps its word is verified, whatever is drawn",
+        arguments: ["lesson", "pencil", "browser-pen", "three-boards", "broken-clocks", "no-clock"])
+    func verified(sample: String) async throws {
+        let result = try await replay(sample, "--speed", "max", "--verify", "--json")
+        #expect(result.code == 0, "\(result.errors)\(result.output)")
+        let summary = try result.object()
+        #expect(summary["type"] as? String == "summary" && summary["good"] as? Bool == true)
+        let recording = try Recording(ndjson: [UInt8](Data(contentsOf: URL(filePath: Samples.path(sample)))))
+        let strokes = recording.boards.reduce(0) { $0 + $1.strokes.count }
+        #expect(summary["strokes"] as? Int == strokes)
+        let verdict = try #require(summary["verify"] as? [String: Any])
+        let messages = try #require(verdict["messages"] as? [String: Any])
+        #expect(messages["accepted"] as? Int == strokes && messages["delivered"] as? Int == strokes)
+        #expect((summary["roundTripMs"] as? [String: Any])?["count"] as? Int == strokes)
+    }
+
+    @Test("every board by a user of its own, all at once")
+    func boardsAsUsers() async throws {
+        let result = try await replay("three-boards", "--speed", "max", "--boards-as-users", "--verify", "--as", "pen")
+        #expect(result.code == 0, "\(result.errors)\(result.output)")
+        #expect(result.output.contains("3 users") && result.output.contains("every promise was kept"))
+        let two = try await replay("three-boards", "--speed", "max", "--boards-as-users", "--users", "2", "--json")
+        #expect(try two.object()["users"] as? Int == 2)
+    }
+
+    @Test("only the board asked for is drawn; one that is not there is named with those that are")
+    func oneBoard() async throws {
+        let result = try await replay("broken-clocks", "--board", "97705", "--speed", "max", "--json")
+        #expect(try result.object()["strokes"] as? Int == 1)
+        let missing = try await replay("broken-clocks", "--board", "x")
+        #expect(missing.code == 1 && missing.errors.contains("there is no board \"x\"") && missing.errors.contains("292934"))
+    }
+
+    @Test("what another user sees: packets of the points, then the stroke as one message, that can be read")
+    func seen() async throws {
+        let relay = try await RelayServer.start(.init(port: 0))
+        let url = "\(relay.address)"
+        let sub = try Running(["sub", "lesson", "--topic", "points", "--json", "--timeout", "20s", "-n", "5"], url: url)
+        _ = await sub.errorLine(containing: "Listening")
+        let replay = try await Tool.run(
+            "replay", Samples.path("lesson"), "--channel", "lesson", "--speed", "20", "--max-pause", "100ms", url: url)
+        #expect(replay.code == 0, "\(replay.errors)")
+        let objects = try await sub.end().objects().filter { ["message", "packet"].contains($0["type"] as? String) }
+        await relay.stop()
+        var live: [BoardPoint] = []
+        for object in objects {
+            let payload = Array(try #require(object["text"] as? String).utf8)
+            if object["type"] as? String == "packet" {
+                live += try PointPacket.decode(payload).points
+            } else {
+                let message = try BoardMessage.decode(customType: object["customType"] as? String, payload: payload)
+                guard case .stroke(let part) = message else { throw Tool.NotAnObject(line: "\(object)") }
+                #expect(part.stroke.points == live)
+                live = []
+            }
+        }
+        #expect(objects.contains { $0["type"] as? String == "message" })
+    }
+
+    @Test("a file that is missing, broken or empty is exit code 1")
+    func badFiles() async throws {
+        let missing = try await Tool.run("replay", "/nowhere.ndjson", "--channel", "c")
+        #expect(missing.code == 1 && missing.errors.contains("/nowhere.ndjson"))
+        let broken = try await Tool.run("replay", "-", "--channel", "c", input: Data("{\"board\":\"b\",\"points\":[[0,0]]}\n{".utf8))
+        #expect(broken.code == 1 && broken.errors.contains("line 2: "), "\(broken.errors)")
+        let empty = try await Tool.run("replay", "-", "--channel", "c")
+        #expect(empty.code == 1 && empty.errors.contains("no strokes"))
+    }
+
+    @Test("Ctrl-C in the middle ends with 130")
+    func interrupted() async throws {
+        let relay = try await RelayServer.start(.init(port: 0))
+        let replay = try Running(["replay", Samples.path("lesson"), "--channel", "lesson", "--speed", "0.01"], url: "\(relay.address)")
+        _ = await replay.errorLine(containing: "Drawing 6 strokes")
+        replay.signal(SIGINT)
+        #expect(await replay.end().code == 130)
+        await relay.stop()
+    }
+}

@@ -1,0 +1,115 @@
+import Foundation
+import RelayCore
+import RelayIO
+import RelayServer
+import Testing
+
+@testable import boardrelay
+
+@Suite("serve and status")
+struct ServeTests {
+    /// Unix socket paths are short.
+    static func folder() -> String { "/tmp/boardrelay-test-\(UInt32.random(in: 0...UInt32.max))" }
+
+    @Test("serve prints where it listens and ends with 0 on Ctrl-C and on SIGTERM", arguments: [SIGINT, SIGTERM])
+    func serve(number: Int32) async throws {
+        let serve = try Running(["serve", "--host", "127.0.0.1", "--port", "0"])
+        let address = try #require(await serve.line(containing: "relay://127.0.0.1:"))
+        _ = await serve.errorLine(containing: "Ctrl-C ends it")
+        let presence = try await Tool.run("presence", "lesson", "--json", url: address)
+        #expect(presence.code == 0)
+        serve.signal(number)
+        let result = await serve.end()
+        #expect(result.code == 0)
+        #expect(result.output == address + "\n")
+        #expect(result.errors.contains("Nothing is kept on disk"))
+    }
+
+    @Test("on every interface it prints each address once, one a line")
+    func everyInterface() async throws {
+        let serve = try Running(["serve", "--port", "0"])
+        #expect(await serve.errorLine(containing: "Ctrl-C ends it") != nil)
+        serve.signal(SIGINT)
+        let result = await serve.end()
+        #expect(result.lines.contains { $0.hasPrefix("relay://127.0.0.1:") })
+        #expect(Set(result.lines).count == result.lines.count)
+        #expect(result.lines.allSatisfy { RelayServer.Address($0) != nil })
+    }
+
+    @Test("a port in use is an error that names it")
+    func portInUse() async throws {
+        let relay = try await RelayServer.start(.init(port: 0))
+        let result = try await Tool.run("serve", "--host", "127.0.0.1", "--port", "\(relay.address.port)", "--control", Self.folder() + ".sock")
+        #expect(result.code == 1)
+        #expect(result.output == "")
+        #expect(result.errors.contains("\(relay.address.port)") && result.errors.contains("in use"), "\(result.errors)")
+        await relay.stop()
+    }
+
+    @Test("status shows sessions, channels and queues, as tables and as JSON")
+    func status() async throws {
+        let folder = Self.folder()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let serve = try Running(["serve", "--host", "127.0.0.1", "--port", "0", "--data-dir", folder])
+        let address = try #require(await serve.line(containing: "relay://"))
+        _ = await serve.errorLine(containing: "Ctrl-C ends it")
+        let sub = try Running(["sub", "lesson", "--topic", "points", "--as", "alice"], url: address)
+        _ = await sub.errorLine(containing: "Listening")
+
+        let table = try await Tool.run("status", "--data-dir", folder)
+        #expect(table.code == 0)
+        #expect(table.output.contains("1 connections, 1 sessions (0 away), 2 channels"))
+        #expect(table.lines.contains { $0.hasPrefix("alice  127.0.0.1:") && $0.contains("boardrelay \(Boardrelay.version)") })
+        #expect(table.lines.contains { $0.hasPrefix("lesson   message       1     1") }, "\(table.output)")
+
+        let json = try await Tool.run("status", "--control", folder + "/control.sock", "--json")
+        let census = try #require(try json.object()["census"] as? [String: Any])
+        #expect(census["connections"] as? Int == 1)
+
+        sub.signal(SIGINT)
+        #expect(await sub.end().code == 130)
+        serve.signal(SIGINT)
+        #expect(await serve.end().code == 0)
+        let gone = try await Tool.run("status", "--data-dir", folder)
+        #expect(gone.code == 1 && gone.errors.contains("no relay answers on \(folder)/control.sock"))
+    }
+
+    @Test("a full relay as tables: names are escaped, numbers to the right, nothing wider than it must be")
+    func tables() throws {
+        var census = Census()
+        census.connections = 2
+        census.sessionsPresent = 2
+        census.sessions = [
+            .init(
+                user: "alice", peer: "192.168.1.7:50412", client: "Board 2.1\u{1B}[31m", away: false, messageChannels: 1,
+                streamChannels: 1, queuedBytes: 0, queuedPacketBytes: 0, pinnedBytes: 0, packetsLost: 0),
+            .init(
+                user: "bob", peer: "192.168.1.9:50413", client: "", away: true, messageChannels: 1, streamChannels: 0,
+                queuedBytes: 262_144, queuedPacketBytes: 262_144, pinnedBytes: 0, packetsLost: 12_345),
+        ]
+        census.channels = [
+            .init(kind: "message", name: "lesson", subscribers: 2, members: 2, topics: 0, flows: 0, head: 471),
+            .init(kind: "stream", name: "lesson", subscribers: 1, members: 1, topics: 2, flows: 2, head: 0),
+        ]
+        let status = try JSONDecoder().decode(
+            Status.self,
+            from: Data(
+                #"{"address":"relay://[::]:7420","pid":4711,"uptimeSeconds":3723,"census":\#(String(decoding: try JSONEncoder().encode(census), as: UTF8.self))}"#.utf8))
+        #expect(
+            StatusText.lines(status) == [
+                "relay://[::]:7420   pid 4711   up 1:02:03",
+                "",
+                "now       2 connections, 2 sessions (0 away), 2 channels, 0 B of queues",
+                "messages  0 accepted, 0 delivered, 0 over a rate",
+                "packets   0 accepted, 0 queued for readers, 0 lost to slow readers, 0 over a rate",
+                "",
+                "USER   FROM               CLIENT               CHANNELS    QUEUED    LOST",
+                "alice  192.168.1.7:50412  Board 2.1\\u{1B}[31m         2       0 B       0",
+                "bob    away                                           1  262.1 kB  12,345",
+                "",
+                "CHANNEL  KIND     INSIDE  SEEN  TOPICS  PUBLISHERS  MESSAGES",
+                "lesson   message       2     2                           471",
+                "lesson   stream        1     1       2           2",
+            ])
+    }
+}

@@ -1,0 +1,157 @@
+import Foundation
+import RelayIO
+
+/// Runs the built `boardrelay` as a user does.
+struct Tool {
+    struct Result: Sendable {
+        var code: Int32
+        var output: String
+        var errors: String
+
+        var lines: [String] { output.split(separator: "\n").map(String.init) }
+
+        /// The first line of the output as a JSON object.
+        func object() throws -> [String: Any] {
+            guard let object = try objects().first else { throw NotAnObject(line: errors) }
+            return object
+        }
+
+        /// Every line of the output as a JSON object.
+        func objects() throws -> [[String: Any]] {
+            try lines.map { line in
+                guard let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any] else {
+                    throw NotAnObject(line: line)
+                }
+                return object
+            }
+        }
+    }
+
+    struct NotAnObject: Error { var line: String }
+    struct BinaryMissing: Error, CustomStringConvertible {
+        var folder: String
+        var description: String { "there is no boardrelay in \(folder): swift build makes it" }
+    }
+
+    /// `boardrelay` lies next to the test bundle.
+    static func binary() throws -> URL {
+        let bundles = Bundle.allBundles.map(\.bundleURL).filter { $0.pathExtension == "xctest" }
+        let folder = (bundles.first ?? URL(filePath: CommandLine.arguments[0]).resolvingSymlinksInPath()).deletingLastPathComponent()
+        let binary = folder.appending(path: "boardrelay")
+        guard FileManager.default.isExecutableFile(atPath: binary.path) else { throw BinaryMissing(folder: folder.path) }
+        return binary
+    }
+
+    /// Runs it to its end.
+    static func run(_ words: String..., url: String? = nil, input: Data = Data()) async throws -> Result {
+        try await Running(words, url: url, input: input).end()
+    }
+}
+
+/// One that runs: its lines can be waited for as they come.
+final class Running: Sendable {
+    private let process: Process
+    private let output: Lines
+    private let errors: Lines
+    private let ended: Task<Int32, Never>
+
+    init(_ words: [String], url: String? = nil, input: Data = Data()) throws {
+        process = Process()
+        process.executableURL = try Tool.binary()
+        process.arguments = words
+        var environment = ProcessInfo.processInfo.environment
+        environment["BOARDRELAY_URL"] = url
+        process.environment = environment
+        let (inPipe, outPipe, errorPipe) = (Pipe(), Pipe(), Pipe())
+        process.standardInput = inPipe
+        process.standardOutput = outPipe
+        process.standardError = errorPipe
+        let (exits, exit) = AsyncStream<Int32>.makeStream()
+        process.terminationHandler = { process in
+            exit.yield(process.terminationReason == .exit ? process.terminationStatus : 1_000 + process.terminationStatus)
+            exit.finish()
+        }
+        try process.run()
+        output = Lines(outPipe.fileHandleForReading)
+        errors = Lines(errorPipe.fileHandleForReading)
+        ended = Task {
+            for await code in exits { return code }
+            return -1
+        }
+        Thread.detachNewThread {
+            try? inPipe.fileHandleForWriting.write(contentsOf: input)
+            try? inPipe.fileHandleForWriting.close()
+        }
+    }
+
+    /// The next line on standard output that contains `text`; `nil` if it ends without.
+    func line(containing text: String) async -> String? { await output.next(containing: text) }
+    func errorLine(containing text: String) async -> String? { await errors.next(containing: text) }
+
+    func signal(_ number: Int32) { kill(process.processIdentifier, number) }
+
+    func end() async -> Tool.Result {
+        let code = await ended.value
+        return Tool.Result(code: code, output: await output.all(), errors: await errors.all())
+    }
+}
+
+/// What comes out of a pipe, line by line, and all of it at the end.
+final class Lines: Sendable {
+    private struct Book {
+        var lines: [String] = []
+        var rest = Data()
+        var isEnded = false
+        /// How many lines have been looked at by `next`.
+        var seen = 0
+    }
+
+    private let book = Lock(Book())
+    private let arrivals: AsyncStream<Void>
+
+    init(_ handle: FileHandle) {
+        let (arrivals, arrived) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        self.arrivals = arrivals
+        // Read by hand: `FileHandle.availableData` traps when a signal interrupts it.
+        let descriptor = dup(handle.fileDescriptor)
+        Thread.detachNewThread { [book] in
+            defer { close(descriptor) }
+            var buffer = [UInt8](repeating: 0, count: 64 * 1024)
+            while true {
+                let count = read(descriptor, &buffer, buffer.count)
+                if count < 0, errno == EINTR { continue }
+                let data = Data(buffer.prefix(max(count, 0)))
+                book.withLock { book in
+                    book.rest.append(data)
+                    while let end = book.rest.firstIndex(of: UInt8(ascii: "\n")) {
+                        book.lines.append(String(decoding: book.rest[book.rest.startIndex..<end], as: UTF8.self))
+                        book.rest = Data(book.rest[book.rest.index(after: end)...])
+                    }
+                    if data.isEmpty { book.isEnded = true }
+                }
+                arrived.yield()
+                if data.isEmpty { return arrived.finish() }
+            }
+        }
+    }
+
+    func next(containing text: String) async -> String? {
+        while true {
+            let (found, isEnded) = book.withLock { book -> (String?, Bool) in
+                while book.seen < book.lines.count {
+                    book.seen += 1
+                    if book.lines[book.seen - 1].contains(text) { return (book.lines[book.seen - 1], false) }
+                }
+                return (nil, book.isEnded)
+            }
+            if let found { return found }
+            if isEnded { return nil }
+            for await _ in arrivals { break }
+        }
+    }
+
+    func all() async -> String {
+        while !book.withLock({ $0.isEnded }) { for await _ in arrivals { break } }
+        return book.withLock { $0.lines.map { $0 + "\n" }.joined() + String(decoding: $0.rest, as: UTF8.self) }
+    }
+}

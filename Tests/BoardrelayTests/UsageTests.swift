@@ -1,0 +1,90 @@
+import Foundation
+import RelayServer
+import Testing
+
+@testable import boardrelay
+
+@Suite("the program, run as a user runs it")
+struct UsageTests {
+    @Test(
+        "a command line that is wrong ends with 2, says what is wrong on standard error, and prints no data",
+        arguments: [
+            ([], "Usage: boardrelay COMMAND"),
+            (["dance"], "unknown command \"dance\""),
+            (["pubb"], "did you mean pub?"),
+            (["help", "dance"], "unknown command"),
+            (["serve", "--porrt", "1"], "unknown option --porrt, did you mean --port?"),
+            (["serve", "--port", "65536"], "option --port wants a whole number within 0…65535"),
+            (["serve", "--auth", "none"], "option --auth wants one of open"),
+            (["serve", "--flush", "1s"], "option --flush wants adaptive, immediate or a tick"),
+            (["serve", "--in-memory", "--data-dir", "x"], "exclude each other"),
+            (["serve", "now"], "unexpected argument \"now\""),
+            (["status", "--port", "0"], "option --port"),
+            (["sub"], "CHANNEL is missing"),
+            (["sub", "a/b"], "CHANNEL: a name is ASCII"),
+            (["sub", "lesson", "-n", "0"], "option -n wants a whole number of at least 1"),
+            (["sub", "lesson", "--timeout", "soon"], "option --timeout wants a time"),
+            (["sub", "lesson", "--topic", "_x"], "option --topic: a name"),
+            (["sub", "lesson", "--url", "ftp://x"], "option --url wants an address"),
+            (["sub", "lesson", "--as", ""], "option --as: a name has at least 1 byte"),
+            (["pub", "lesson"], "what to send is missing: -m TEXT or -f FILE"),
+            (["pub", "lesson", "-m", "a", "-f", "b"], "options -m and -f exclude each other"),
+            (["pub", "lesson", "-m", "a", "--topic", "t", "--to", "bob"], "exclude each other"),
+            (["pub", "lesson", "-m", "a", "--slot", "1"], "option --slot wants --topic"),
+            (["pub", "lesson", "-m", "a", "--to", "bob"], "CHANNEL and option --to exclude each other"),
+            (["pub", "-m", "a"], "CHANNEL is missing"),
+            (["presence"], "CHANNEL is missing"),
+            (["replay", "file"], "option --channel is missing"),
+            (["replay", "--channel", "c"], "FILE is missing"),
+            (["replay", "file", "--channel", "c", "--speed", "0"], "option --speed wants a number within 0.01…10000 or max"),
+            (["replay", "file", "--channel", "c", "--users", "3"], "option --users wants --boards-as-users"),
+        ] as [([String], String)])
+    func usage(words: [String], problem: String) async throws {
+        let result = try await Running(words).end()
+        #expect(result.code == 2)
+        #expect(result.output == "")
+        #expect(result.errors.contains(problem), "\(result.errors)")
+    }
+
+    @Test("a wrong $BOARDRELAY_URL is named")
+    func environment() async throws {
+        let result = try await Tool.run("presence", "lesson", url: "gopher://x")
+        #expect(result.code == 2 && result.errors.contains("$BOARDRELAY_URL wants an address"))
+    }
+
+    @Test("every command has help with examples, in 80 columns, on standard output", arguments: Boardrelay.commands.map(\.name))
+    func help(name: String) async throws {
+        let result = try await Tool.run(name, "--help")
+        #expect(result.code == 0 && result.errors == "")
+        #expect(result.output.hasPrefix("boardrelay \(name): "))
+        #expect(result.output.contains("Examples:\n  boardrelay \(name)"))
+        #expect(result.lines.allSatisfy { $0.count <= 80 })
+        #expect(try await Tool.run("help", name).output == result.output)
+    }
+
+    @Test("the program's help lists every command; --version tells the version")
+    func overview() async throws {
+        let help = try await Tool.run("--help")
+        #expect(help.code == 0 && help.errors == "")
+        #expect(help.lines.allSatisfy { $0.count <= 80 })
+        for command in Boardrelay.commands { #expect(help.output.contains("  \(command.name) ")) }
+        let version = try await Tool.run("--version")
+        #expect(version.code == 0 && version.output == "boardrelay \(Boardrelay.version)\n")
+    }
+
+    @Test("the page on the command line names every command and every option")
+    func page() throws {
+        let page = try String(contentsOf: Samples.packageRoot.appending(path: "docs/command-line.md"), encoding: .utf8)
+        for command in Boardrelay.commands {
+            #expect(page.contains("## \(command.name)"))
+            for option in command.options { #expect(page.contains("`\(option.names.last!)"), "\(command.name) \(option.names)") }
+        }
+    }
+}
+
+enum Samples {
+    static let packageRoot = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
+    static func path(_ name: String) -> String { packageRoot.appending(path: "Tests/Samples/\(name).ndjson").path }
+}
