@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Arrows point downwards only; docs/architecture.md draws them. The pure modules (RelayWire, RelayBoard, RelayCore)
-// never import Dispatch, a clock or a socket.
+// Arrows point downwards only; docs/architecture.md draws them. The pure modules (RelayWire, RelayBoard, RelayCore,
+// RelayClientCore) never import Dispatch, a clock or a socket.
 
 let strict: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
