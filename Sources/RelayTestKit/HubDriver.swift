@@ -77,6 +77,8 @@ package final class HubDriver {
             rest -= taken
         }
         while let frame = nextFrame(id) { links[Int(id.index)].inbox.append(frame) }
+        // As a shell does: what taking bytes out has made due is looked at in the same turn.
+        while let next = hub.nextDeadline, next <= now.instant { handle(.deadlineReached) }
     }
 
     private func nextFrame(_ id: ConnectionID) -> Frame? {

@@ -162,7 +162,10 @@ extension Hub {
     mutating func noteBacklog(_ connection: Int32) {
         let bytes = queues[connection].reliableBytes
         if bytes > configuration.reliableBacklogBytesHard {
-            if connections[connection].isOpen { tooSlow.append(connection) }
+            guard connections[connection].isOpen else { return }
+            tooSlow.append(connection)
+            // A notice that was written while bytes were taken out has no end of a call to be looked at in.
+            deadlines.set(.slowConsumer(connection: connection, generation: connections[connection].id.generation), at: now.instant)
         } else if queues[connection].softLimitSince == nil {
             queues[connection].softLimitSince = now.instant
             deadlines.set(

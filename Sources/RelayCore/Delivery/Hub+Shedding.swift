@@ -140,6 +140,8 @@ extension Hub {
         }
         queues[connection].expiresAt = expiresAt
         queues[connection].softLimitSince = softLimitSince
+        // The notice was weighed against a queue that was only half made.
+        if queues[connection].reliableBytes > configuration.reliableBacklogBytesSoft { noteBacklog(connection) }
     }
 
     private typealias Lost = [(reason: LostReason, ranges: [LostRange])]
