@@ -57,12 +57,19 @@ package final class Listener: @unchecked Sendable {
         return descriptor
     }
 
-    /// Begins to accept. On the queue; `accepted` is called there with a descriptor that is the receiver's now.
-    package func activate(accepted: @escaping @Sendable (Int32, SocketAddress) -> Void, exhausted: @escaping @Sendable (Int32) -> Void) {
+    /// Begins to accept. On the queue; `accepted` is called there with a descriptor that is the receiver's now, and
+    /// `released` when the port is free again after `close`.
+    package func activate(
+        accepted: @escaping @Sendable (Int32, SocketAddress) -> Void, exhausted: @escaping @Sendable (Int32) -> Void,
+        released: @escaping @Sendable () -> Void
+    ) {
         dispatchPrecondition(condition: .onQueue(queue))
         let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
         source.setEventHandler { @Sendable [weak self] in self?.acceptWaiting(accepted, exhausted) }
-        source.setCancelHandler { @Sendable [descriptor] in systemClose(descriptor) }
+        source.setCancelHandler { @Sendable [descriptor] in
+            systemClose(descriptor)
+            released()
+        }
         self.source = source
         source.activate()
     }
@@ -106,7 +113,7 @@ package final class Listener: @unchecked Sendable {
         }
     }
 
-    /// Stops listening. On the queue. Calling again does nothing.
+    /// Stops listening; the port is free when `released` is called. On the queue. Calling again does nothing.
     package func close() {
         dispatchPrecondition(condition: .onQueue(queue))
         guard !isClosed else { return }

@@ -24,6 +24,7 @@ actor Engine {
     private var readable: [ConnectionID] = []
     private var readableTurnIsSet = false
     private var stopped: [CheckedContinuation<Void, Never>] = []
+    private var holdsPort = false
     private let log: @Sendable (LogLine) -> Void
 
     /// Shared by all links: an idle one owns no memory.
@@ -61,8 +62,10 @@ actor Engine {
             },
             exhausted: { @Sendable [weak self] code in
                 self?.assumeIsolated { $0.log(LogLine(.error, "cannot accept: \(SystemError.text(code))")) }
-            })
+            },
+            released: { @Sendable [weak self] in self?.assumeIsolated { $0.portReleased() } })
         self.listener = listener
+        holdsPort = true
         return listener.address.numeric
     }
 
@@ -77,14 +80,27 @@ actor Engine {
     }
 
     private func untilStopped() async {
-        if liveLinks > 0 { await withCheckedContinuation { stopped.append($0) } }
+        if !isReleased { await withCheckedContinuation { stopped.append($0) } }
         timer?.arm(for: nil)
         flushTimer?.arm(for: nil)
         timer = nil
         flushTimer = nil
     }
 
-    private var liveLinks: Int { links.count { $0 != nil } }
+    private func portReleased() {
+        holdsPort = false
+        resumeStopped()
+    }
+
+    /// Nothing of the system's is held any more: no link, and not the port, which the next relay may want.
+    private var isReleased: Bool { !holdsPort && links.allSatisfy { $0 == nil } }
+
+    private func resumeStopped() {
+        guard listener == nil, isReleased else { return }
+        let waiting = stopped
+        stopped = []
+        for continuation in waiting { continuation.resume() }
+    }
 
     func census() -> Census { hub.census() }
 
@@ -117,11 +133,7 @@ actor Engine {
     private func released(_ id: ConnectionID) {
         links[Int(id.index)] = nil
         freeIndexes.append(id.index)
-        if listener == nil, liveLinks == 0 {
-            let waiting = stopped
-            stopped = []
-            for continuation in waiting { continuation.resume() }
-        }
+        resumeStopped()
     }
 
     func link(_ id: ConnectionID) -> Link? {

@@ -89,6 +89,17 @@ import Testing
         }
     }
 
+    @Test("the port is free when stop returns: the next relay gets it, and who connects in between is refused")
+    func portIsFree() async throws {
+        let first = try await RelayServer.start(.init(port: 0))
+        await first.stop()
+        for _ in 0..<100 {
+            let next = try await RelayServer.start(.init(port: first.address.port))
+            await next.stop()
+            #expect(throws: (any Error).self) { try RawLink(first.address) }
+        }
+    }
+
     @Test("the control socket answers with the census, to this user only, and a stale one is replaced")
     func control() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("boardrelay-\(UInt32.random(in: 0 ... .max))")
