@@ -9,7 +9,8 @@ final class ClientCore: Sendable {
         var machine: ClientMachine
         var lastToken: ClientToken = 0
         var receipts: [ClientToken: PendingReceipt] = [:]
-        var readers: [(id: UInt64, continuation: CheckedContinuation<RelayEvent?, Never>)] = []
+        /// Who waits for an event to be there.
+        var readers: [(id: UInt64, continuation: CheckedContinuation<Void, Never>)] = []
         var lastReader: UInt64 = 0
         var cancelledReaders: Set<UInt64> = []
         var isKicked = false
@@ -68,32 +69,56 @@ final class ClientCore: Sendable {
     /// Nobody holds the client any more: the link goes, and with it, after a while, the session.
     func abandon() { change { state in state.machine.finish() } }
 
-    func nextEvent() async -> RelayEvent? {
+    // MARK: - Events
+
+    /// What a reader finds. An event is taken by who asks, never on its way to somebody who may have gone meanwhile.
+    enum Reading { case event(RelayEvent), nothing, end }
+
+    func takeEvent() -> Reading {
+        change { state in
+            if let event = state.machine.nextEvent(at: Self.now) { return .event(event) }
+            return state.machine.isClosed ? .end : .nothing
+        }
+    }
+
+    /// Returns when there may be something to take, or the task is cancelled.
+    func eventsReady() async {
         let id = guarded.withLock { state in
             state.lastReader += 1
             return state.lastReader
         }
-        return await withTaskCancellationHandler {
+        await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let ready = change { state -> RelayEvent?? in
-                    if state.cancelledReaders.remove(id) != nil { return .some(nil) }
-                    if let event = state.machine.nextEvent(at: Self.now) { return event }
-                    if state.machine.isClosed { return .some(nil) }
+                let isReady = guarded.withLock { state in
+                    if state.cancelledReaders.remove(id) != nil || state.machine.hasEvents || state.machine.isClosed { return true }
                     state.readers.append((id, continuation))
-                    return nil
+                    return false
                 }
-                if let ready { continuation.resume(returning: ready) }
+                if isReady { continuation.resume() }
             }
         } onCancel: {
             let waiting = guarded.withLock { state in
                 guard let index = state.readers.firstIndex(where: { $0.id == id }) else {
                     state.cancelledReaders.insert(id)
-                    return nil as CheckedContinuation<RelayEvent?, Never>?
+                    return nil as CheckedContinuation<Void, Never>?
                 }
                 return state.readers.remove(at: index).continuation
             }
-            waiting?.resume(returning: nil)
+            waiting?.resume()
         }
+        guarded.withLock { _ = $0.cancelledReaders.remove(id) }
+    }
+
+    /// `nil` at the end, or when the task is cancelled.
+    func nextEvent() async -> RelayEvent? {
+        while !Task.isCancelled {
+            switch takeEvent() {
+            case .event(let event): return event
+            case .end: return nil
+            case .nothing: await eventsReady()
+            }
+        }
+        return nil
     }
 
     // MARK: - What the link tells
@@ -116,19 +141,14 @@ final class ClientCore: Sendable {
     @discardableResult
     private func change<Value>(_ body: (inout Guarded) -> Value) -> Value {
         var completions: [(PendingReceipt, Result<ClientAnswer, RelayError>)] = []
-        var readers: [(CheckedContinuation<RelayEvent?, Never>, RelayEvent?)] = []
+        var readers: [CheckedContinuation<Void, Never>] = []
         var links: [ClientEffect] = []
         var mustKick = false
         let value = guarded.withLock { state in
             let value = body(&state)
-            while !state.readers.isEmpty {
-                if let event = state.machine.nextEvent(at: Self.now) {
-                    readers.append((state.readers.removeFirst().continuation, event))
-                } else if state.machine.isClosed {
-                    readers.append((state.readers.removeFirst().continuation, nil))
-                } else {
-                    break
-                }
+            if state.machine.hasEvents || state.machine.isClosed {
+                readers = state.readers.map(\.continuation)
+                state.readers = []
             }
             for effect in state.machine.takeEffects() {
                 switch effect {
@@ -149,7 +169,7 @@ final class ClientCore: Sendable {
             link.kick { [weak self] in self?.guarded.withLock { $0.isKicked = false } }
         }
         for (receipt, result) in completions { receipt.complete(result) }
-        for (reader, event) in readers { reader.resume(returning: event) }
+        for reader in readers { reader.resume() }
         return value
     }
 }

@@ -6,8 +6,8 @@
 public struct ClientOptions: Sendable, Hashable {
     /// How long others still see this user after its link broke, 5…300 s; the relay's default (10 s) if `nil`.
     public var presenceTimeout: Duration?
-    /// 32 hexadecimal digits that belong to this installation and user id; drawn anew for each client if `nil`.
-    public var secret: String?
+    /// What shows the relay that the user id is used by the one it belongs to.
+    public var secret = ClientSecret.kept()
     /// What the client calls itself to operators, at most 64 bytes.
     public var description: String? = "RelayClient"
     /// Time for one attempt to link up and log in.

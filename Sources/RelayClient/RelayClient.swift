@@ -15,12 +15,13 @@ public final class RelayClient: Sendable {
 
     /// Connects and logs in.
     ///
-    /// - Throws: `badName`; `connectFailed` or `timedOut` when the relay cannot be reached; a code of the relay's.
+    /// - Throws: `badName`; `secretNotKept`; `connectFailed` or `timedOut` when the relay cannot be reached; a code of the relay's.
     public static func connect(
         to address: RelayAddress, as user: String, options: ClientOptions = .init()
     ) async throws(RelayError) -> RelayClient {
+        let name = try checkedName(user)
         var settings = ClientSettings(
-            user: try checkedName(user), instance: SystemEntropy.word(), secret: options.secret ?? Self.drawSecret(), seed: SystemEntropy.word())
+            user: name, instance: SystemEntropy.word(), secret: try options.secret.digits(for: name, at: address), seed: SystemEntropy.word())
         settings.presenceTimeout = options.presenceTimeout
         settings.description = options.description
         settings.connectTimeout = options.connectTimeout
@@ -40,13 +41,6 @@ public final class RelayClient: Sendable {
 
     deinit { core.abandon() }
 
-    private static func drawSecret() -> String {
-        [SystemEntropy.word(), SystemEntropy.word()].map { word in
-            let digits = String(word, radix: 16)
-            return String(repeating: "0", count: 16 - digits.count) + digits
-        }.joined()
-    }
-
     // MARK: - Events
 
     /// Everything that happens, in the relay's order. For one reader: with several, each event goes to one of them.
@@ -64,17 +58,33 @@ public final class RelayClient: Sendable {
         }
     }
 
-    /// Hands every event to a delegate on the main actor, in order, until the client is closed or the task cancelled.
+    /// Told every event on the main actor, in order, until the client is closed. Not kept alive.
     ///
-    /// Takes the place of reading `events`. The delegate is not kept alive.
-    @MainActor @discardableResult
-    public func deliverEvents(to delegate: any RelayClientDelegate) -> Task<Void, Never> {
-        Task { @MainActor [weak delegate, events, weak self] in
-            for await event in events {
-                guard let delegate, let self else { return }
-                delegate.relayClient(self, received: event)
+    /// Takes the place of reading `events`, whose readers get nothing that a delegate was given. Setting another one, or
+    /// none, loses nothing: an event is taken at the moment in which it is handed over.
+    @MainActor public weak var delegate: (any RelayClientDelegate)? {
+        didSet {
+            guard delegate != nil, !isDelivering else { return }
+            isDelivering = true
+            Task { @MainActor [weak self, core] in
+                while self?.delegateTakesEvents() == true { await core.eventsReady() }
             }
         }
+    }
+
+    @MainActor private var isDelivering = false
+
+    /// Hands over what is there; false when there will be nothing more to hand over.
+    @MainActor private func delegateTakesEvents() -> Bool {
+        while let delegate {
+            switch core.takeEvent() {
+            case .event(let event): delegate.relayClient(self, received: event)
+            case .nothing: return true
+            case .end: return false
+            }
+        }
+        isDelivering = false
+        return false
     }
 
     // MARK: - Message channels
@@ -132,6 +142,9 @@ public final class RelayClient: Sendable {
 
     // MARK: - The link
 
+    /// How the client stands with its relay, as the last `link` event says, whether it was read or not.
+    public var linkState: LinkState { core.read { $0.linkState } }
+
     /// What waits to be sent: while the link is down, or for the rates.
     public var unsent: Unsent {
         let (messages, packets, bytes) = core.read { $0.unsent }
@@ -148,11 +161,6 @@ public final class RelayClient: Sendable {
     public func close() async {
         _ = try? await core.answer { machine, token, now in machine.close(token: token, at: now) }
     }
-}
-
-/// Told every event, on the main actor, in order.
-@MainActor public protocol RelayClientDelegate: AnyObject {
-    func relayClient(_ client: RelayClient, received event: RelayEvent)
 }
 
 /// A channel by kind and name.

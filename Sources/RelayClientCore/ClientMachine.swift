@@ -63,6 +63,8 @@ package struct ClientMachine: Sendable {
     var effects: [ClientEffect] = []
     var events = FIFO<UnreadEvent>()
     var eventsBytes = 0
+    /// As the events tell it, those not read included.
+    package private(set) var linkState = LinkState.connecting
 
     package init(settings: ClientSettings) {
         self.settings = settings
@@ -272,6 +274,7 @@ package struct ClientMachine: Sendable {
     // MARK: - Events
 
     mutating func emit(_ event: RelayEvent, delivery: UInt64? = nil) {
+        if case .link(let state) = event { linkState = state }
         events.append(UnreadEvent(event: event, delivery: delivery, attempt: attempt))
         eventsBytes += event.cost
     }

@@ -56,10 +56,13 @@ extension ErrorCode {
     public static let clientClosed = ErrorCode(rawValue: 903)
     /// The relay sent what the protocol does not allow.
     public static let relayFault = ErrorCode(rawValue: 904)
+    /// The file that keeps the client secret cannot be read or made.
+    public static let secretNotKept = ErrorCode(rawValue: 905)
 
     static let clientNames: [(code: ErrorCode, name: String)] = [
         (.connectFailed, "connectFailed"), (.timedOut, "timedOut"), (.unsentFull, "unsentFull"),
         (.clientClosed, "clientClosed"), (.relayFault, "relayFault"),
+        (.secretNotKept, "secretNotKept"),
     ]
 }
 

@@ -5,6 +5,8 @@ public struct RelayAddress: Hashable, Sendable, CustomStringConvertible {
     /// A name, an IPv4 address, or an IPv6 address without brackets.
     public var host: String
     public var port: UInt16
+    /// Whether a relay will be found here again: not on a port that the system chose.
+    package var isLasting = true
 
     /// The port of a relay that was told no other.
     public static let defaultPort: UInt16 = 7420

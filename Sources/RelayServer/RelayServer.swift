@@ -73,7 +73,8 @@ public final class RelayServer: Sendable {
         } catch {
             throw RelayServerError(text: "\(error)")
         }
-        let address = RelayAddress(host: options.host ?? bound.host, port: bound.port)
+        var address = RelayAddress(host: options.host ?? bound.host, port: bound.port)
+        address.isLasting = options.port != 0
         var control: ControlServer?
         if let path = options.controlSocket {
             do {

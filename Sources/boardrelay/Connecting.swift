@@ -63,6 +63,8 @@ func connect(_ arguments: Arguments, as user: String) async throws -> RelayClien
     let address = try arguments.address()
     var options = ClientOptions()
     options.description = "boardrelay \(Boardrelay.version)"
+    // A user id of its own choice is met again; one that was drawn is not.
+    options.secret = arguments.value("--as") == nil ? .inMemory : .kept()
     do {
         return try await RelayClient.connect(to: address, as: user, options: options)
     } catch {

@@ -1,0 +1,66 @@
+import RelayClientCore
+
+/// Told every event of a client on the main actor, in order.
+///
+/// Implement what is needed: `received` gets everything and, unless it is implemented, calls the method for the event's
+/// kind; those do nothing by themselves.
+@MainActor public protocol RelayClientDelegate: AnyObject {
+    /// Any event. Who implements this is not called for single kinds.
+    func relayClient(_ client: RelayClient, received event: RelayEvent)
+
+    func relayClient(_ client: RelayClient, received message: Message)
+    func relayClient(_ client: RelayClient, received packet: Packet)
+    /// A message to this user alone. Its sender's receipt is confirmed by this call.
+    func relayClient(_ client: RelayClient, received direct: DirectMessage)
+    func relayClient(_ client: RelayClient, presenceChanged change: PresenceChange)
+    /// Who publishes which topic of a stream channel has changed.
+    func relayClient(_ client: RelayClient, topicsChanged change: TopicsChange)
+    /// Packets of others will not come.
+    func relayClient(_ client: RelayClient, lost packets: PacketsLost)
+    /// Own packets were not passed on.
+    func relayClient(_ client: RelayClient, dropped packets: RelayClientCore.PacketsDropped)
+    /// Messages of others will not come.
+    func relayClient(_ client: RelayClient, missed messages: MessagesMissed)
+    /// Something that no call waits for was refused.
+    func relayClient(_ client: RelayClient, refused refusal: Refusal)
+    func relayClient(_ client: RelayClient, linkChanged state: LinkState)
+}
+
+extension RelayClientDelegate {
+    /// Calls the method for the event's kind.
+    public func relayClient(_ client: RelayClient, received event: RelayEvent) {
+        switch event {
+        case .message(let message): relayClient(client, received: message)
+        case .packet(let packet): relayClient(client, received: packet)
+        case .direct(let direct): relayClient(client, received: direct)
+        case .presence(let change): relayClient(client, presenceChanged: change)
+        case .topics(let change): relayClient(client, topicsChanged: change)
+        case .packetsLost(let packets): relayClient(client, lost: packets)
+        case .packetsDropped(let packets): relayClient(client, dropped: packets)
+        case .messagesMissed(let messages): relayClient(client, missed: messages)
+        case .refused(let refusal): relayClient(client, refused: refusal)
+        case .link(let state): relayClient(client, linkChanged: state)
+        }
+    }
+
+    /// Does nothing.
+    public func relayClient(_ client: RelayClient, received message: Message) {}
+    /// Does nothing.
+    public func relayClient(_ client: RelayClient, received packet: Packet) {}
+    /// Does nothing.
+    public func relayClient(_ client: RelayClient, received direct: DirectMessage) {}
+    /// Does nothing.
+    public func relayClient(_ client: RelayClient, presenceChanged change: PresenceChange) {}
+    /// Does nothing.
+    public func relayClient(_ client: RelayClient, topicsChanged change: TopicsChange) {}
+    /// Does nothing.
+    public func relayClient(_ client: RelayClient, lost packets: PacketsLost) {}
+    /// Does nothing.
+    public func relayClient(_ client: RelayClient, dropped packets: RelayClientCore.PacketsDropped) {}
+    /// Does nothing.
+    public func relayClient(_ client: RelayClient, missed messages: MessagesMissed) {}
+    /// Does nothing.
+    public func relayClient(_ client: RelayClient, refused refusal: Refusal) {}
+    /// Does nothing.
+    public func relayClient(_ client: RelayClient, linkChanged state: LinkState) {}
+}
