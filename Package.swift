@@ -30,12 +30,13 @@ let package = Package(
     targets: [
         module("RelayWire"),
         module("RelayBoard"),
-        module("RelayCore", ["RelayWire"]),
+        module("RelayJournal"),
+        module("RelayCore", ["RelayJournal", "RelayWire"]),
         module("RelayClientCore", ["RelayWire"]),
         module("RelayIO"),
         module("RelayServer", ["RelayCore", "RelayIO", "RelayWire"]),
         module("RelayClient", ["RelayClientCore", "RelayIO", "RelayWire"]),
-        module("RelayTestKit", ["RelayCore", "RelayWire"]),
+        module("RelayTestKit", ["RelayCore", "RelayJournal", "RelayWire"]),
         .executableTarget(
             name: "boardrelay", dependencies: ["RelayServer", "RelayClient", "RelayBoard", "RelayCore", "RelayIO", "RelayWire"],
             swiftSettings: strict),

@@ -30,8 +30,11 @@ extension ClientMachine {
             if let topic = known.ownTopics[notice.flow] { dropped(Int(clamping: notice.dropped), topic, .overRate) }
         case .presence: presence(try body(PresenceEvent.self, frame))
         case .topics: topics(try body(TopicsEvent.self, frame))
+        case .metadataPage, .metadata, .locks: break
         case .login, .logout, .publish, .publishPacket, .direct, .directReceived, .subscribe, .unsubscribe, .join, .leave, .joinTopic,
-            .leaveTopic, .subscribeTopic, .unsubscribeTopic, .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates:
+            .leaveTopic, .subscribeTopic, .unsubscribeTopic, .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates,
+            .setMetadata, .updateMetadata, .removeMetadata, .getMetadata, .subscribeUserMetadata, .unsubscribeUserMetadata, .setLock,
+            .acquireLock, .releaseLock, .revokeLock, .removeLock, .getLocks:
             throw WireError(.protocolError, "the relay sent a \(type.name), which only clients send")
         }
     }

@@ -57,6 +57,15 @@ public struct Census: Sendable, Hashable, Codable {
     public var sessionsAway = 0
     public var users = 0
     public var deadlines = 0
+    /// Channels and users with metadata, and its keys and values in bytes.
+    public var metadataSets = 0
+    public var metadataBytes = 0
+    public var locks = 0
+    /// Changes that are not known to be durable, and their bytes.
+    public var changesUnrevealed = 0
+    public var changesUnjournaledBytes = 0
+    /// Why nothing can be changed, if so.
+    public var storageFailure: String?
     /// Memory of all chunks, shared and private, in bytes.
     public var queueMemoryBytes = 0
     public var sessions: [Session] = []
@@ -84,6 +93,10 @@ public struct Counters: Sendable, Hashable, Codable {
     public var packetsDroppedRate: UInt64 = 0
     public var directAccepted: UInt64 = 0
     public var directConfirmed: UInt64 = 0
+    /// Changes of metadata and locks.
+    public var changesAccepted: UInt64 = 0
+    /// Times that changes could not be stored.
+    public var storageFailures: UInt64 = 0
     public var presenceEvents: UInt64 = 0
     /// Refusals by the code's name.
     public var refusals: [String: UInt64] = [:]

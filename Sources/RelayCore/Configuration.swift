@@ -24,6 +24,22 @@ public struct Configuration: Sendable, Hashable {
     public var channelsMax = 10_000
     /// A message channel ends this long after its last subscriber and its last message. [CH2]
     public var channelLinger = Duration.seconds(600)
+    /// Metadata calls per second of one user, channels' and users' metadata counted apart … [RT7]
+    public var metadataCallsPerSecond = 10
+    /// … and how many may come at one instant. [RT7]
+    public var metadataCallsBurst = 20
+    /// Keys and values of all metadata together, in bytes. [MD4]
+    public var metadataBytesTotalMax = 256 * 1024 * 1024
+    /// Users whose metadata is kept. [MD4]
+    public var userMetadataMax = 10_000
+    /// Users whose metadata one session may subscribe to. [MD8]
+    public var subscribedUserMetadataMax = 100
+    /// A set of metadata that was emptied keeps its major revision for this long. [MD2]
+    public var emptyMetadataLinger = Duration.seconds(24 * 3600)
+    /// Locks of one channel. [LK1]
+    public var locksPerChannelMax = 32
+    /// Sessions that may wait for one lock. [LK4]
+    public var lockWaitersMax = 100
     /// Links that may be open at once, logged in or not. [SE5]
     public var connectionsMax = 12_000
 
@@ -43,6 +59,15 @@ public struct Configuration: Sendable, Hashable {
     public var directTimeout = Duration.seconds(10)
     /// Direct messages of one sender that wait for their acknowledgement. [DM5]
     public var directPendingMax = 128
+
+    // MARK: Storage
+
+    /// Whether changes are revealed only when `Event.persisted` says that they are durable. [SG1]
+    public var isJournaled = false
+    /// Bytes of changes that may wait for the journal; beyond it changes are refused with `busy`. [SG3]
+    public var unjournaledBytesMax = 16 * 1024 * 1024
+    /// After an expiry that could not be stored, the next attempt comes this much later.
+    public var expiryRetry = Duration.seconds(1)
 
     // MARK: Presence
 

@@ -11,13 +11,16 @@ enum Deadline: Hashable {
     case channelEnd(channel: Int32, generation: UInt32)
     case droppedNotice(flow: UInt32)
     case direct(delivery: UInt64)
+    case metadataEnd(book: Int32, generation: UInt32)
+    case lockWait(lock: Int32, ticket: UInt32)
+    case lockExpiry(lock: Int32, absence: UInt32)
     case queueSweep
 
     /// Whether it judges a peer for its silence; such deadlines move when the host slept. [HB4]
     var isLiveness: Bool {
         switch self {
-        case .login, .heartbeat, .slowConsumer, .sessionEnd, .heldOver, .direct: true
-        case .userForgotten, .presenceInterval, .channelEnd, .droppedNotice, .queueSweep: false
+        case .login, .heartbeat, .slowConsumer, .sessionEnd, .heldOver, .direct, .lockExpiry: true
+        case .userForgotten, .presenceInterval, .channelEnd, .droppedNotice, .queueSweep, .metadataEnd, .lockWait: false
         }
     }
 }

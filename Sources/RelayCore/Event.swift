@@ -1,20 +1,21 @@
+package import RelayJournal
 import RelayWire
 
 /// One link, TCP or WebSocket, as the shell numbers it: `index` is small and reused, `generation` tells its users apart.
-public struct ConnectionID: Hashable, Sendable, CustomStringConvertible {
-    public var index: Int32
-    public var generation: UInt32
+package struct ConnectionID: Hashable, Sendable, CustomStringConvertible {
+    package var index: Int32
+    package var generation: UInt32
 
-    @inlinable public init(index: Int32, generation: UInt32) {
+    package init(index: Int32, generation: UInt32) {
         self.index = index
         self.generation = generation
     }
 
-    public var description: String { "connection \(index).\(generation)" }
+    package var description: String { "connection \(index).\(generation)" }
 }
 
 /// How a link ended, seen from the shell.
-public enum CloseCause: Sendable, Hashable {
+package enum CloseCause: Sendable, Hashable {
     /// The peer closed (FIN).
     case peerClosed
     /// Reset, or an error of the socket.
@@ -25,18 +26,18 @@ public enum CloseCause: Sendable, Hashable {
 
 /// Sixteen bytes from the system's generator: the hub keeps them as the connection's resume token and never draws
 /// a secret itself.
-public struct Entropy: Hashable, Sendable {
-    public var high: UInt64
-    public var low: UInt64
+package struct Entropy: Hashable, Sendable {
+    package var high: UInt64
+    package var low: UInt64
 
-    public init(high: UInt64, low: UInt64) {
+    package init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low
     }
 }
 
 /// What happens to the hub, but for bytes that arrive (`Hub.receive`) and bytes that leave (`Hub.gather`, `Hub.wrote`).
-public enum Event: Sendable {
+package enum Event: Sendable {
     /// A link is there. `peer` is for logs and the census only.
     case opened(ConnectionID, entropy: Entropy, peer: String)
     /// A link is gone; nothing more may be asked of this id. Answers a `close` effect, too.
@@ -45,13 +46,21 @@ public enum Event: Sendable {
     case deadlineReached
     /// The relay is to end: clients are told, and no new session is let in.
     case shutdown
+    /// Every change up to and including this sequence is durable. [SG1]
+    case persisted(through: UInt64)
+    /// What was not durable by now is not going to be: it is undone, and nothing can be changed. [SG2]
+    case storageFailed(String)
+    /// Changes can be stored again. [SG2]
+    case storageRecovered
 }
 
 /// What the shell carries out for the hub.
-public enum Effect: Sendable, Hashable {
+package enum Effect: Sendable, Hashable {
     /// Write what the hub still has for this link (the farewell among it), as far as the peer takes it at once or
     /// within `lingerMilliseconds`, then close it and report `closed(_, .byHub)`.
     case close(ConnectionID, lingerMilliseconds: Int)
+    /// Make this change durable, behind all before it, then tell `Event.persisted`.
+    case persist(JournalRecord)
     /// One line for the log.
     case log(LogLine)
 }
@@ -77,11 +86,11 @@ public struct LogLine: Sendable, Hashable {
 
 /// A piece of memory to write, laid out as `struct iovec` is on 64-bit platforms; valid until the next `wrote`,
 /// `receive` or `handle`.
-public struct IOVector {
-    public var base: UnsafeRawPointer
-    public var count: Int
+package struct IOVector {
+    package var base: UnsafeRawPointer
+    package var count: Int
 
-    @inlinable public init(base: UnsafeRawPointer, count: Int) {
+    package init(base: UnsafeRawPointer, count: Int) {
         self.base = base
         self.count = count
     }

@@ -2,7 +2,7 @@ import RelayWire
 
 extension Hub {
     /// Counts everything, for operators and for tests that nothing is left behind. Costs a walk over all of it.
-    public mutating func census() -> Census {
+    package mutating func census() -> Census {
         var census = Census()
         census.start = start
         census.connections = openConnections
@@ -10,6 +10,12 @@ extension Hub {
         census.deadlines = deadlines.count
         census.queueMemoryBytes = chunks.liveBytes
         census.counters = counters
+        census.metadataSets = metadata.count
+        census.metadataBytes = storage.metadataBytes
+        census.locks = locks.count
+        census.changesUnrevealed = storage.unrevealed.count - storage.head
+        census.changesUnjournaledBytes = storage.unjournaledBytes
+        census.storageFailure = storage.failure
         for user in sessionsByUser.keys.sorted() {
             let session = sessionsByUser[user]!
             switch sessions[session].state {

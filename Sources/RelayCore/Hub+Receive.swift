@@ -115,10 +115,12 @@ extension Hub {
         case .directReceived: return directReceived(flags: head.flags, body, connection)
         case .publish, .publishPacket, .direct: preconditionFailure("\(type.name) without a session got here")
         case .login, .logout, .subscribe, .unsubscribe, .join, .leave, .joinTopic, .leaveTopic, .subscribeTopic, .unsubscribeTopic,
-            .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates:
+            .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates, .setMetadata, .updateMetadata, .removeMetadata,
+            .getMetadata, .subscribeUserMetadata, .unsubscribeUserMetadata, .setLock, .acquireLock, .releaseLock, .revokeLock, .removeLock,
+            .getLocks:
             return handleRequest(type, head, body, session, connection)
         case .welcome, .answer, .error, .closing, .restored, .deliver, .packet, .directDeliver, .accepted, .confirmed, .userNamed,
-            .flowOpened, .flowClosed, .lost, .packetsDropped, .presence, .topics:
+            .flowOpened, .flowClosed, .lost, .packetsDropped, .presence, .topics, .metadataPage, .metadata, .locks:
             return handleUnknown(head, connection)
         }
     }
@@ -153,10 +155,23 @@ extension Hub {
             case .setStates: try setStates(body, session, connection)
             case .removeStates: try removeStates(body, session, connection)
             case .getStates: try getStates(body, connection)
+            case .setMetadata: try writeMetadata(body, mustExist: false, session, connection)
+            case .updateMetadata: try writeMetadata(body, mustExist: true, session, connection)
+            case .removeMetadata: try removeMetadata(body, session, connection)
+            case .getMetadata: try getMetadata(body, session, connection)
+            case .subscribeUserMetadata: try subscribeUserMetadata(body, session, connection)
+            case .unsubscribeUserMetadata: try unsubscribeUserMetadata(body, session, connection)
+            case .setLock: try setLock(body, session, connection)
+            case .acquireLock: try acquireLock(body, session, connection)
+            case .releaseLock: try releaseLock(body, session, connection)
+            case .revokeLock: try revokeLock(body, connection)
+            case .removeLock: try removeLock(body, connection)
+            case .getLocks: try getLocks(body, connection)
             default: preconditionFailure("\(type.name) is no request")
             }
         } catch {
-            refuse(connection, error, id: requestID(body))
+            let isText = type == .setMetadata || type == .updateMetadata
+            refuse(connection, error, id: isText ? (try? TextBody.read(body)).flatMap { requestID($0.head) } : requestID(body))
         }
     }
 
@@ -225,6 +240,7 @@ extension Hub {
             switch key {
             case .messages: rate = configuration.limits.messagesPerSecond
             case .packets: rate = configuration.limits.packetsPerSecond
+            case .channelMetadata, .userMetadata: rate = configuration.metadataCallsPerSecond
             case .direct, .requests: continue
             }
             if buckets[index].isFull(rate: rate, at: now.instant) {

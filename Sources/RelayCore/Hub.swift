@@ -8,7 +8,7 @@ import RelayWire
 /// - `nextDeadline` after each of them, to arm its one timer.
 ///
 /// The same calls in the same order give the same bytes: nothing in here depends on anything but its arguments.
-public struct Hub: ~Copyable {
+package struct Hub: ~Copyable {
     let configuration: Configuration
     /// Rises with each start of the relay. [CH5]
     let start: UInt32
@@ -23,6 +23,8 @@ public struct Hub: ~Copyable {
     var rooms = Slab<Room>(vacant: Room())
     var flows = Slab<Flow>(vacant: Flow())
     var buckets = Slab<TokenBucket>(vacant: TokenBucket())
+    var metadata = Slab<MetadataBook>(vacant: MetadataBook())
+    var locks = Slab<Lock>(vacant: Lock())
     var chunks: ChunkPool
     var deadlines = DeadlineTable()
 
@@ -31,6 +33,9 @@ public struct Hub: ~Copyable {
     var channelCounts: [ChannelKind: Int] = [:]
     var roomsByName: [Name: Int32] = [:]
     var flowsByHandle: [UInt32: Int32] = [:]
+    var metadataByUser: [Name: Int32] = [:]
+    var locksByOwner: [Name: Set<Int32>] = [:]
+    var storage: StorageState
     /// Direct messages that wait for their acknowledgement, in the order they were sent.
     var directs: [PendingDirect] = []
 
@@ -59,9 +64,11 @@ public struct Hub: ~Copyable {
     var lastDelivery: UInt64 = 0
 
     /// - Parameter start: greater at each start of the relay; part of each channel's epoch.
-    public init(configuration: Configuration, start: UInt32) {
+    package init(configuration: Configuration, start: UInt32) {
         self.configuration = configuration
         self.start = start
+        // 2²⁰ changes a second could be made and the next start would still begin above. Stays below 2⁵³.
+        storage = StorageState(sequence: UInt64(start) << 20)
         chunks = ChunkPool(bytesMin: configuration.chunkBytesMin, bytesMax: configuration.chunkBytesMax)
     }
 
@@ -71,24 +78,27 @@ public struct Hub: ~Copyable {
     }
 
     /// When `Event.deadlineReached` is wanted next. May be early, never late.
-    public var nextDeadline: Instant? { deadlines.next }
+    package var nextDeadline: Instant? { deadlines.next }
 
     // MARK: - Entries
 
     /// Carries out one event; what the shell has to do is appended to `effects`.
-    public mutating func handle(_ event: Event, at now: Now, into effects: inout [Effect]) {
+    package mutating func handle(_ event: Event, at now: Now, into effects: inout [Effect]) {
         enter(now)
         switch event {
         case .opened(let id, let entropy, let peer): opened(id, entropy: entropy, peer: peer)
         case .closed(let id, let cause): closed(id, cause)
         case .deadlineReached: deadlineReached()
         case .shutdown: shutdown()
+        case .persisted(let sequence): reveal(through: sequence)
+        case .storageFailed(let text): storageFailed(text)
+        case .storageRecovered: storageRecovered()
         }
         leave(&effects)
     }
 
     /// Reads bytes that came over a connection; whole frames are decoded in place.
-    public mutating func receive(
+    package mutating func receive(
         _ bytes: UnsafeRawBufferPointer, from id: ConnectionID, at now: Now, into effects: inout [Effect]
     ) {
         guard isKnown(id) else { return }
@@ -212,6 +222,13 @@ public struct Hub: ~Copyable {
             if let index = flowsByHandle[flow] { droppedNoticeDeadline(index) }
         case .direct(let delivery):
             directDeadline(delivery)
+        case .metadataEnd(let book, let generation):
+            guard metadata[book].generation == generation, metadata[book].owner != nil else { return }
+            metadataEndDeadline(book)
+        case .lockWait(let lock, let ticket):
+            lockWaitDeadline(lock, ticket)
+        case .lockExpiry(let lock, let absence):
+            lockExpiryDeadline(lock, absence)
         case .queueSweep:
             sweepQueues()
         }

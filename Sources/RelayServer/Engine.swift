@@ -239,6 +239,7 @@ actor Engine {
                 switch effect {
                 case .close(let id, let linger): beginClosing(id, lingerMilliseconds: linger)
                 case .log(let line): log(line)
+                case .persist: preconditionFailure("a relay without a journal was asked to store something")
                 }
             }
         }

@@ -1,4 +1,4 @@
-public import RelayCore
+package import RelayCore
 
 /// When queued bytes go to their sockets. [design: adaptive flush]
 ///
@@ -25,7 +25,7 @@ public struct FlushPolicy: Sendable, Hashable {
     static let tickMax = Duration.milliseconds(4)
     private static let window = Duration.milliseconds(50)
 
-    public init(_ mode: Mode) {
+    package init(_ mode: Mode) {
         self.mode = mode
         switch mode {
         case .immediate, .adaptive: tick = nil
@@ -34,14 +34,14 @@ public struct FlushPolicy: Sendable, Hashable {
     }
 
     /// How long to wait before the next flush; `nil` for not at all.
-    public var delay: Duration? { tick }
+    package var delay: Duration? { tick }
 
     /// Tells how a flush went, so that the adaptive policy can choose.
     ///
     /// - Parameters:
     ///   - writes: sockets written to.
     ///   - busy: how long the flush took.
-    public mutating func flushed(writes: Int, busy: Duration, at now: Instant) {
+    package mutating func flushed(writes: Int, busy: Duration, at now: Instant) {
         guard mode == .adaptive else { return }
         writesInWindow += writes
         guard let start = windowStart else {

@@ -1,4 +1,5 @@
 package import RelayCore
+package import RelayJournal
 package import RelayWire
 
 /// A hub on a clock that is moved by hand, with links whose other ends are read as frames.
@@ -96,6 +97,43 @@ package final class HubDriver {
         return links[Int(id.index)].inbox
     }
 
+    // MARK: - The disk
+
+    /// What the hub wants durable and is not, oldest first.
+    package private(set) var unpersisted: [JournalRecord] = []
+    /// What is durable.
+    package private(set) var disk: [[UInt8]: [UInt8]] = [:]
+    package private(set) var lastPersisted: UInt64 = 0
+
+    /// Makes the oldest changes durable, and says so.
+    package func persist(_ count: Int = .max) {
+        let records = unpersisted.prefix(count)
+        guard let last = records.last else { return }
+        for entry in records.flatMap(\.entries) { disk[entry.key] = entry.value }
+        unpersisted.removeFirst(records.count)
+        lastPersisted = last.sequence
+        handle(.persisted(through: last.sequence))
+    }
+
+    /// What is not durable never will be.
+    package func failStorage(_ text: String = "no space left") {
+        unpersisted = []
+        handle(.storageFailed(text))
+    }
+
+    /// A relay that starts again on the same disk: nothing else is left of this one.
+    package func restarted(start: UInt32) -> HubDriver {
+        let next = HubDriver(configuration: hub.settings, start: start)
+        next.now = now
+        next.disk = disk
+        for key in disk.keys.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+            precondition(next.hub.restore(key: key, value: disk[key]!), "a stored entry was not understood")
+        }
+        next.hub.restored(lastSequence: lastPersisted, at: now)
+        next.carryOut(next.hub.takeEffects())
+        return next
+    }
+
     // MARK: - Time
 
     /// Moves the clock, firing every deadline at its moment.
@@ -130,6 +168,7 @@ package final class HubDriver {
             switch effect {
             case .close(let id, _): links[Int(id.index)].isClosing = true
             case .log(let line): log.append(line)
+            case .persist(let record): unpersisted.append(record)
             }
         }
     }

@@ -38,7 +38,7 @@ public struct OffsetRange: Codable, Hashable, Sendable {
 
 /// What a session wants to receive from a channel. [CH3]
 public enum Feature: String, Codable, Hashable, Sendable, CaseIterable, Comparable {
-    case messages, presence
+    case messages, presence, metadata, locks
 
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }

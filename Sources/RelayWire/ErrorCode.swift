@@ -16,7 +16,9 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, Codable {
     public static let topicNotJoined = Self(110), unknownFlow = Self(111), limitReached = Self(112)
     public static let channelFull = Self(113), userOffline = Self(114), unconfirmed = Self(115)
     public static let outcomeUnknown = Self(116), notSupported = Self(117), relayFull = Self(118)
-    public static let notPresent = Self(119)
+    public static let notPresent = Self(119), revisionMismatch = Self(120), itemNotFound = Self(121)
+    public static let storageFull = Self(122), storageFailed = Self(123), busy = Self(124)
+    public static let lockNotFound = Self(125), lockHeld = Self(126), lockNotHeld = Self(127)
 
     // 2xx: the connection is closed; come back.
     public static let shuttingDown = Self(200), slowConsumer = Self(201), heartbeatTimeout = Self(202)
@@ -34,7 +36,9 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, Codable {
         (.topicNotJoined, "topicNotJoined"), (.unknownFlow, "unknownFlow"), (.limitReached, "limitReached"),
         (.channelFull, "channelFull"), (.userOffline, "userOffline"), (.unconfirmed, "unconfirmed"),
         (.outcomeUnknown, "outcomeUnknown"), (.notSupported, "notSupported"), (.relayFull, "relayFull"),
-        (.notPresent, "notPresent"),
+        (.notPresent, "notPresent"), (.revisionMismatch, "revisionMismatch"), (.itemNotFound, "itemNotFound"),
+        (.storageFull, "storageFull"), (.storageFailed, "storageFailed"), (.busy, "busy"),
+        (.lockNotFound, "lockNotFound"), (.lockHeld, "lockHeld"), (.lockNotHeld, "lockNotHeld"),
         (.shuttingDown, "shuttingDown"), (.slowConsumer, "slowConsumer"), (.heartbeatTimeout, "heartbeatTimeout"),
         (.loginTimeout, "loginTimeout"), (.tooManyConnections, "tooManyConnections"),
         (.protocolError, "protocolError"), (.versionNotSupported, "versionNotSupported"), (.replaced, "replaced"),

@@ -25,6 +25,18 @@ public enum FrameType: UInt8, CaseIterable, Sendable {
     case setStates = 0x2B
     case removeStates = 0x2C
     case getStates = 0x2D
+    case setMetadata = 0x30
+    case updateMetadata = 0x31
+    case removeMetadata = 0x32
+    case getMetadata = 0x33
+    case subscribeUserMetadata = 0x34
+    case unsubscribeUserMetadata = 0x35
+    case setLock = 0x38
+    case acquireLock = 0x39
+    case releaseLock = 0x3A
+    case revokeLock = 0x3B
+    case removeLock = 0x3C
+    case getLocks = 0x3D
 
     // From the relay.
     case welcome = 0x80
@@ -32,6 +44,7 @@ public enum FrameType: UInt8, CaseIterable, Sendable {
     case error = 0x82
     case closing = 0x83
     case restored = 0x84
+    case metadataPage = 0x85
     case deliver = 0x90
     case packet = 0x91
     case directDeliver = 0x92
@@ -44,6 +57,8 @@ public enum FrameType: UInt8, CaseIterable, Sendable {
     case packetsDropped = 0xA4
     case presence = 0xB0
     case topics = 0xB1
+    case metadata = 0xB2
+    case locks = 0xB3
 
     /// Who may send it.
     public enum Sender: Sendable { case client, relay, either }

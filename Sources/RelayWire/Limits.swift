@@ -30,6 +30,18 @@ public enum Limits {
     public static let packetLifetimeMilliseconds = 50...1000
     /// Keys plus values of one user's states in one channel, in bytes. [PR8]
     public static let statesBytesMax = 2 * 1024
+    /// Keys plus values of one set of metadata, in bytes. [MD4]
+    public static let metadataBytesMax = 64 * 1024
+    /// Items of one set of metadata. [MD4]
+    public static let metadataItemsMax = 1_000
+    /// Values that one page of metadata may reach before it continues in another frame, in bytes.
+    public static let metadataPageBytes = 60 * 1024
+    /// Shortest and longest time that a lock may outlive its owner's last connection, in milliseconds. [LK2]
+    public static let lockTTLMilliseconds = 1_000...300_000
+    /// The same of a `setLock` that names none. [LK2]
+    public static let lockTTLMillisecondsDefault = 10_000
+    /// Longest time to wait for a lock, in milliseconds. [LK4]
+    public static let lockWaitMilliseconds = 1...300_000
     /// Most members in a presence snapshot or in one page of `who`. [PR3]
     public static let membersPerPageMax = 100
     /// Users that one `subscribeTopic` selection may list. [ST8]

@@ -14,6 +14,12 @@ struct Channel {
     var presenceReceivers: [Int32] = []
     /// Sessions inside a stream channel, for `topics` events.
     var topicReceivers: [Int32] = []
+    /// Sessions that get metadata events, and events about locks.
+    var metadataReceivers: [Int32] = []
+    var lockReceivers: [Int32] = []
+    /// Its metadata, or -1.
+    var metadata: Int32 = -1
+    var locks: [Name: Int32] = [:]
     var presence = PresenceBook()
 
     // Message channels.

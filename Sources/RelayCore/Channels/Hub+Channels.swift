@@ -14,16 +14,23 @@ extension Hub {
         if let since = request.since { recover(from: since, channel, into: &answer) }
         self.answer(connection, answer)
         channels[channel].named = []
-        if features.contains(.presence) { sendPresenceSnapshot(channel, to: connection) }
+        sendSnapshots(channel, sessions[session].memberships[channel]!, to: connection)
+    }
+
+    /// What a channel is at this moment, for each feature. [CH4]
+    mutating func sendSnapshots(_ channel: Int32, _ membership: Membership, to connection: Int32) {
+        if membership.receivesPresence { sendPresenceSnapshot(channel, to: connection) }
+        if membership.receivesMetadata { sendMetadataSnapshot(.channel(channels[channel].id!), to: connection) }
+        if membership.receivesLocks { sendLocksSnapshot(channel, to: connection) }
     }
 
     mutating func join(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
         let request = try decode(JoinRequest.self, body)
         let id = ChannelID(kind: .stream, channel: request.channel)
         let features = request.features.map { Set($0.compactMap(Feature.init)) } ?? [.presence]
-        let channel = try enterChannel(id, session, features: features.intersection([.presence]), quiet: request.quiet ?? false)
+        let channel = try enterChannel(id, session, features: features.subtracting([.messages]), quiet: request.quiet ?? false)
         self.answer(connection, subscribeAnswer(id: request.id, session, channel))
-        if features.contains(.presence) { sendPresenceSnapshot(channel, to: connection) }
+        sendSnapshots(channel, sessions[session].memberships[channel]!, to: connection)
         sendTopicsSnapshot(channel, to: connection)
     }
 
@@ -64,6 +71,8 @@ extension Hub {
         membership.quiet = quiet
         membership.receivesMessages = features.contains(.messages)
         membership.receivesPresence = features.contains(.presence)
+        membership.receivesMetadata = features.contains(.metadata)
+        membership.receivesLocks = features.contains(.locks)
         if quiet { closeFlows(of: session, in: channel) }
         membership.publishing = quiet ? [:] : membership.publishing
         if wasSeen, quiet { presenceLeft(session, channel, .leave) }
@@ -74,6 +83,8 @@ extension Hub {
         removeReceiver(session, from: channel)
         if membership.receivesMessages { channels[channel].messageReceivers.append(session) }
         if membership.receivesPresence { channels[channel].presenceReceivers.append(session) }
+        if membership.receivesMetadata { channels[channel].metadataReceivers.append(session) }
+        if membership.receivesLocks { channels[channel].lockReceivers.append(session) }
         if id.kind == .stream { channels[channel].topicReceivers.append(session) }
         return channel
     }
@@ -139,18 +150,28 @@ extension Hub {
         channels[channel].messageReceivers.removeFirst(of: session)
         channels[channel].presenceReceivers.removeFirst(of: session)
         channels[channel].topicReceivers.removeFirst(of: session)
+        channels[channel].metadataReceivers.removeFirst(of: session)
+        channels[channel].lockReceivers.removeFirst(of: session)
     }
 
     mutating func removeMembership(_ session: Int32, _ channel: Int32) {
         sessions[session].memberships[channel] = nil
         channels[channel].inside.remove(session)
-        guard channels[channel].inside.isEmpty else { return }
+        if channels[channel].inside.isEmpty { channels[channel].lastUsed = now.instant }
+        endChannelIfUnused(channel)
+    }
+
+    /// A channel ends when nobody is inside and it has neither metadata nor locks; a message channel some time later. [CH2]
+    mutating func endChannelIfUnused(_ channel: Int32) {
+        guard isUnused(channel) else { return }
         switch channels[channel].id!.kind {
         case .stream: removeChannel(channel)
-        case .message:
-            channels[channel].lastUsed = now.instant
-            setChannelEnd(channel)
+        case .message: setChannelEnd(channel)
         }
+    }
+
+    private func isUnused(_ channel: Int32) -> Bool {
+        channels[channel].inside.isEmpty && channels[channel].metadata < 0 && channels[channel].locks.isEmpty
     }
 
     /// A message channel keeps its numbering for a while. [CH2]
@@ -164,7 +185,7 @@ extension Hub {
 
     mutating func channelEndDeadline(_ channel: Int32) {
         channels[channel].endIsSet = false
-        guard channels[channel].inside.isEmpty else { return }
+        guard isUnused(channel) else { return }
         if channels[channel].lastUsed + configuration.channelLinger <= now.instant {
             removeChannel(channel)
         } else {

@@ -123,7 +123,7 @@ extension Hub {
 
     /// A connection that got something to send since it was last returned here, or `nil`. The shell flushes it, or
     /// leaves it if it waits for the socket anyway.
-    public mutating func nextDirty() -> ConnectionID? {
+    package mutating func nextDirty() -> ConnectionID? {
         while dirtyHead < dirty.count {
             let connection = dirty[dirtyHead]
             dirtyHead += 1
@@ -142,7 +142,7 @@ extension Hub {
     /// Packets that have outlived their use are shed first. The memory is valid until the next call to the hub.
     /// - Parameter limit: bytes after which no further vector is begun; the last one is cut to it.
     /// - Returns: how many vectors were filled; 0 when nothing waits.
-    public mutating func gather(
+    package mutating func gather(
         _ id: ConnectionID, into vectors: UnsafeMutableBufferPointer<IOVector>, limit: Int, at now: Now
     ) -> Int {
         guard isKnown(id) else { return 0 }
@@ -164,7 +164,7 @@ extension Hub {
     /// Takes what the socket has taken off the queue.
     ///
     /// - Returns: whether more waits.
-    public mutating func wrote(_ id: ConnectionID, bytes: Int, at now: Now) -> Bool {
+    package mutating func wrote(_ id: ConnectionID, bytes: Int, at now: Now) -> Bool {
         guard isKnown(id) else { return false }
         enter(now)
         let connection = id.index

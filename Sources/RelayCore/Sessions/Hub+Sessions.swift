@@ -67,6 +67,7 @@ extension Hub {
         sessions[session].heartbeat = login.heartbeat(max: configuration.heartbeatMax)
         sessions[session].client = login.client
         links[Int(session)] = connection
+        ownerCame(sessions[session].user!)
         connections[connection].session = session
         connections[connection].state = .live
         setHeartbeat(connection, at: now.instant + sessions[session].heartbeat)
@@ -88,6 +89,7 @@ extension Hub {
             }
         }
         sessions[session].statesBefore = [:]
+        stopUserMetadata(of: session)
     }
 
     /// Stays that were handed over and not taken up end for others now.
@@ -106,6 +108,8 @@ extension Hub {
         connections[connection].session = -1
         links[Int(session)] = -1
         failDirects(to: session)
+        stopWaiting(session, connections[connection].id)
+        ownerLeft(sessions[session].user!)
         guard case .present = sessions[session].state else { return }
         sessions[session].state = .away
         sessions[session].generation = makeGeneration()
@@ -131,6 +135,7 @@ extension Hub {
     mutating func endSession(_ session: Int32, telling end: PresenceEnd) {
         for channel in sortedMemberships(session) { removeFromChannel(session, channel, end) }
         sessions[session].statesBefore = [:]
+        stopUserMetadata(of: session)
         sessions[session].state = .lingering
         sessions[session].generation = makeGeneration()
         sessions[session].lastEnd = nil
@@ -159,7 +164,7 @@ extension Hub {
             guard let membership = sessions[session].memberships[channel], !membership.heldOver else { continue }
             enqueueJSON(connection, .restored, subscribeAnswer(id: nil, session, channel))
             channels[channel].named = []
-            if membership.receivesPresence { sendPresenceSnapshot(channel, to: connection) }
+            sendSnapshots(channel, membership, to: connection)
             guard channels[channel].id!.kind == .stream else { continue }
             sendTopicsSnapshot(channel, to: connection)
             for topic in membership.selections.keys.sorted() {
@@ -168,6 +173,7 @@ extension Hub {
                 }
             }
         }
+        for user in sessions[session].userMetadata.sorted() { sendMetadataSnapshot(.user(user), to: connection) }
     }
 }
 

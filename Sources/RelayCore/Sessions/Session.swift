@@ -33,6 +33,10 @@ struct Session {
     /// The channel last published to and its bucket, so that most publishes look nothing up.
     var lastPublish: (name: Name, channel: Int32, generation: UInt32, bucket: Int32)?
     var directsPending = 0
+    /// Users whose metadata it subscribed to. [MD8]
+    var userMetadata: Set<Name> = []
+    /// Locks it waits for, or has waited for on this connection. [LK4]
+    var waitsForLocks: Set<Int32> = []
     var packetsLost: UInt64 = 0
 }
 
@@ -42,6 +46,8 @@ enum BucketKey: Hashable {
     case packets(channel: Name, topic: Name)
     case direct
     case requests
+    case channelMetadata
+    case userMetadata
 }
 
 /// One session in one channel.
@@ -50,6 +56,8 @@ struct Membership {
     var heldOver = false
     var receivesMessages = false
     var receivesPresence = false
+    var receivesMetadata = false
+    var receivesLocks = false
     var quiet = false
     var states: [Name: String] = [:]
     /// Topics published in: flow indexes. [ST3]
@@ -58,7 +66,8 @@ struct Membership {
     var selections: [Name: Selection] = [:]
 
     var features: [Feature] {
-        (receivesMessages ? [.messages] : []) + (receivesPresence ? [.presence] : [])
+        (receivesMessages ? [.messages] : []) + (receivesPresence ? [.presence] : []) + (receivesMetadata ? [.metadata] : [])
+            + (receivesLocks ? [.locks] : [])
     }
 }
 

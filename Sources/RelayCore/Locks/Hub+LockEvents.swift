@@ -1,0 +1,122 @@
+import RelayWire
+
+// What is shown of locks, who waits, and what becomes of the locks of those who are not there. [LK4–LK9]
+
+extension Hub {
+    // MARK: - Durable, or not
+
+    mutating func revealLock(_ lock: Int32, _ transition: LockTransition) {
+        locks[lock].unrevealed -= 1
+        let isRemoved = transition.event == .removed
+        locks[lock].revealed = isRemoved ? nil : transition.state
+        let detail = locks[lock].detail(transition.state)
+        if let channel = channelsByID[locks[lock].channel!], !channels[channel].lockReceivers.isEmpty {
+            enqueueJSON(
+                room: channels[channel].room, .locks,
+                LocksEvent(channel: channels[channel].handle, event: transition.event, locks: [detail], user: transition.user),
+                to: channels[channel].lockReceivers)
+        }
+        for waiter in transition.waiters { refuse(waiter, WireError(.lockNotFound, "lock \(locks[lock].name!) was removed")) }
+        forgetLockIfUnused(lock)
+    }
+
+    mutating func undoLock(_ lock: Int32, _ transition: LockTransition) {
+        locks[lock].unrevealed = 0
+        locks[lock].waiters = transition.waiters.filter { isWaiting($0) } + locks[lock].waiters
+        apply(locks[lock].revealed, to: lock)
+    }
+
+    /// Nobody will free a lock that nobody holds: who waits for it is told what went wrong instead.
+    mutating func settleUndoneLock(_ lock: Int32, _ text: String) {
+        guard locks[lock].name != nil else { return }
+        if locks[lock].applied?.owner == nil {
+            for waiter in locks[lock].waiters { refuse(waiter, WireError(.storageFailed, text)) }
+            locks[lock].waiters = []
+        }
+        forgetLockIfUnused(lock)
+    }
+
+    private mutating func forgetLockIfUnused(_ lock: Int32) {
+        guard locks[lock].applied == nil, locks[lock].revealed == nil, locks[lock].unrevealed == 0, locks[lock].waiters.isEmpty else { return }
+        let channel = channelsByID[locks[lock].channel!]!
+        channels[channel].locks[locks[lock].name!] = nil
+        locks.remove(lock)
+        endChannelIfUnused(channel)
+    }
+
+    // MARK: - Shown
+
+    /// As everybody may see them. [LK8]
+    func details(_ id: ChannelID) -> [LockDetail] {
+        locksOf(id).compactMap { lock in locks[lock].revealed.map { locks[lock].detail($0) } }
+    }
+
+    mutating func sendLocksSnapshot(_ channel: Int32, to connection: Int32) {
+        enqueueJSON(
+            connection, .locks,
+            LocksEvent(channel: channels[channel].handle, event: .snapshot, locks: details(channels[channel].id!)))
+    }
+
+    // MARK: - Waiting
+
+    mutating func lockWaitDeadline(_ lock: Int32, _ ticket: UInt32) {
+        guard let index = locks[lock].waiters.firstIndex(where: { $0.ticket == ticket }) else { return }
+        let waiter = locks[lock].waiters.remove(at: index)
+        let owner = locks[lock].applied?.owner.map { "is held by \($0)" } ?? "was not free"
+        refuse(waiter, WireError(.lockHeld, "lock \(locks[lock].name!) \(owner) and did not become free in time"))
+    }
+
+    private func isWaiting(_ waiter: LockWaiter) -> Bool {
+        isKnown(waiter.requester.connection) && connections[waiter.requester.connection.index].isOpen
+    }
+
+    private mutating func refuse(_ waiter: LockWaiter, _ error: WireError) {
+        guard isWaiting(waiter) else { return }
+        refuse(waiter.requester.connection.index, error, id: waiter.requester.id)
+    }
+
+    /// Who waits does so on one connection; with it the wait is over.
+    mutating func stopWaiting(_ session: Int32, _ connection: ConnectionID) {
+        for lock in sessions[session].waitsForLocks.sorted() where locks[lock].name != nil {
+            locks[lock].waiters.removeAll { $0.requester.connection == connection }
+            if locks[lock].applied == nil { forgetLockIfUnused(lock) }
+        }
+        sessions[session].waitsForLocks = []
+    }
+
+    // MARK: - Owners who are not there
+
+    /// Whether a user has a live connection: as long as it has one, its locks do not end. [LK5]
+    func isConnected(_ user: Name) -> Bool {
+        guard let session = sessionsByUser[user] else { return false }
+        return links[Int(session)] >= 0
+    }
+
+    mutating func setLockExpiry(_ lock: Int32, after ttl: Duration) {
+        deadlines.set(.lockExpiry(lock: lock, absence: locks[lock].absence), at: now.instant + ttl)
+    }
+
+    /// A user's last connection is gone: the clocks of its locks run. [LK5]
+    mutating func ownerLeft(_ user: Name) {
+        for lock in locksByOwner[user, default: []].sorted() {
+            locks[lock].absence = makeGeneration()
+            setLockExpiry(lock, after: locks[lock].applied!.ttl)
+        }
+    }
+
+    mutating func ownerCame(_ user: Name) {
+        for lock in locksByOwner[user, default: []] { locks[lock].absence = makeGeneration() }
+    }
+
+    mutating func lockExpiryDeadline(_ lock: Int32, _ absence: UInt32) {
+        guard locks[lock].absence == absence, let owner = locks[lock].applied?.owner, !isConnected(owner)
+        else { return }
+        do throws(WireError) {
+            try checkStorage()
+        } catch {
+            // What cannot be stored did not happen: later, then.
+            return setLockExpiry(lock, after: configuration.expiryRetry)
+        }
+        free(lock, .expired, nil)
+    }
+}

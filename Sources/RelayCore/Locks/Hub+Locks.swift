@@ -1,0 +1,174 @@
+import RelayWire
+
+// Requests about locks. [LK1–LK9]
+
+extension Hub {
+    // MARK: - Requests
+
+    mutating func setLock(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
+        let request = try decode(SetLockRequest.self, body)
+        let milliseconds = request.ttlMs ?? Limits.lockTTLMillisecondsDefault
+        let allowed = Limits.lockTTLMilliseconds
+        guard allowed.contains(milliseconds) else {
+            throw WireError(
+                .badRequest, "field ttlMs is within \(allowed.lowerBound)…\(allowed.upperBound), not \(milliseconds)",
+                limit: milliseconds < allowed.lowerBound ? allowed.lowerBound : allowed.upperBound, actual: max(0, milliseconds))
+        }
+        let id = ChannelID(kind: request.kind, channel: request.channel)
+        let requester = requester(connection, request.id, .empty)
+        let known = lock(request.lock, of: id)
+        if let known, locks[known].applied?.ttl == .milliseconds(milliseconds) { return answerInOrder(requester) }
+        let count = locksOf(id).count { locks[$0].applied != nil }
+        if known.flatMap({ locks[$0].applied }) == nil {
+            guard count < configuration.locksPerChannelMax else {
+                throw WireError(
+                    .limitReached, "a channel has at most \(configuration.locksPerChannelMax) locks", limit: configuration.locksPerChannelMax,
+                    actual: count + 1)
+            }
+        }
+        try checkStorage()
+        let lock = try lockFor(request.lock, id)
+        var state = locks[lock].applied ?? LockState(ttl: .zero)
+        state.ttl = .milliseconds(milliseconds)
+        change(lock, LockTransition(event: .set, state: state), requester)
+    }
+
+    mutating func acquireLock(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
+        let request = try decode(AcquireLockRequest.self, body)
+        if let wait = request.waitMs, !Limits.lockWaitMilliseconds.contains(wait) {
+            let allowed = Limits.lockWaitMilliseconds
+            throw WireError(
+                .badRequest, "field waitMs is within \(allowed.lowerBound)…\(allowed.upperBound), not \(wait)",
+                limit: wait < allowed.lowerBound ? allowed.lowerBound : allowed.upperBound, actual: max(0, wait))
+        }
+        let lock = try existingLock(request.lock, ChannelID(kind: request.kind, channel: request.channel))
+        let user = sessions[session].user!
+        switch locks[lock].acquire(by: user, waits: request.waitMs != nil) {
+        case .grant:
+            try checkStorage()
+            grant(lock, to: user, requester(connection, request.id, .empty))
+        case .refuse(let owner):
+            throw WireError(.lockHeld, "lock \(request.lock) is held by \(owner)")
+        case .enqueue:
+            let count = locks[lock].waiters.count
+            guard count < configuration.lockWaitersMax else {
+                throw WireError(
+                    .limitReached, "at most \(configuration.lockWaitersMax) wait for a lock", limit: configuration.lockWaitersMax,
+                    actual: count + 1)
+            }
+            let ticket = makeGeneration()
+            locks[lock].waiters.append(LockWaiter(user: user, requester: requester(connection, request.id, .empty), ticket: ticket))
+            sessions[session].waitsForLocks.insert(lock)
+            deadlines.set(.lockWait(lock: lock, ticket: ticket), at: now.instant + .milliseconds(request.waitMs!))
+        }
+    }
+
+    mutating func releaseLock(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
+        let request = try decode(LockRequest.self, body)
+        let lock = try heldLock(request.lock, ChannelID(kind: request.kind, channel: request.channel), by: sessions[session].user!)
+        try checkStorage()
+        free(lock, .released, requester(connection, request.id, .empty))
+    }
+
+    mutating func revokeLock(_ body: UnsafeRawBufferPointer, _ connection: Int32) throws(WireError) {
+        let request = try decode(LockRequest.self, body)
+        guard let owner = request.owner else { throw WireError(.badRequest, "field owner is missing: whose lock is it?") }
+        let lock = try heldLock(request.lock, ChannelID(kind: request.kind, channel: request.channel), by: owner)
+        try checkStorage()
+        free(lock, .revoked, requester(connection, request.id, .empty))
+    }
+
+    mutating func removeLock(_ body: UnsafeRawBufferPointer, _ connection: Int32) throws(WireError) {
+        let request = try decode(LockRequest.self, body)
+        let lock = try existingLock(request.lock, ChannelID(kind: request.kind, channel: request.channel))
+        try checkStorage()
+        let state = locks[lock].applied!
+        let waiters = locks[lock].waiters
+        locks[lock].waiters = []
+        change(
+            lock, LockTransition(event: .removed, state: state, user: state.owner, waiters: waiters), requester(connection, request.id, .empty))
+    }
+
+    mutating func getLocks(_ body: UnsafeRawBufferPointer, _ connection: Int32) throws(WireError) {
+        let request = try decode(GetLocksRequest.self, body)
+        answer(connection, LocksAnswer(id: request.id, locks: details(ChannelID(kind: request.kind, channel: request.channel))))
+    }
+
+    // MARK: - Finding
+
+    /// In order of their names.
+    func locksOf(_ id: ChannelID) -> [Int32] {
+        guard let channel = channelsByID[id] else { return [] }
+        return channels[channel].locks.sorted { $0.key < $1.key }.map(\.value)
+    }
+
+    func lock(_ name: Name, of id: ChannelID) -> Int32? { channelsByID[id].flatMap { channels[$0].locks[name] } }
+
+    /// - Throws: `lockNotFound`.
+    private func existingLock(_ name: Name, _ id: ChannelID) throws(WireError) -> Int32 {
+        guard let lock = lock(name, of: id), locks[lock].applied != nil else {
+            throw WireError(.lockNotFound, "there is no lock \(name) in \(id)")
+        }
+        return lock
+    }
+
+    /// - Throws: `lockNotFound` or `lockNotHeld`.
+    private func heldLock(_ name: Name, _ id: ChannelID, by user: Name) throws(WireError) -> Int32 {
+        let lock = try existingLock(name, id)
+        guard let owner = locks[lock].applied!.owner else { throw WireError(.lockNotHeld, "lock \(name) is held by nobody") }
+        guard owner == user else { throw WireError(.lockNotHeld, "lock \(name) is held by \(owner), not by \(user)") }
+        return lock
+    }
+
+    /// - Throws: `relayFull`.
+    mutating func lockFor(_ name: Name, _ id: ChannelID) throws(WireError) -> Int32 {
+        if let lock = lock(name, of: id) { return lock }
+        let channel = try channelFor(id)
+        let lock = locks.insert(Lock(name: name, channel: id, generation: makeGeneration()))
+        channels[channel].locks[name] = lock
+        return lock
+    }
+
+    // MARK: - Changes
+
+    private mutating func grant(_ lock: Int32, to user: Name, _ requester: Requester) {
+        var state = locks[lock].applied!
+        state.owner = user
+        state.fencing = nextSequence
+        var requester = requester
+        requester.answer = .fencing(state.fencing)
+        change(lock, LockTransition(event: .acquired, state: state), requester)
+    }
+
+    /// Takes the lock from its owner and gives it to who waits longest.
+    mutating func free(_ lock: Int32, _ event: LocksEvent.Event, _ requester: Requester?) {
+        var state = locks[lock].applied!
+        let owner = state.owner
+        state.owner = nil
+        change(lock, LockTransition(event: event, state: state, user: owner), requester)
+        guard !locks[lock].waiters.isEmpty else { return }
+        let next = locks[lock].waiters.removeFirst()
+        grant(lock, to: next.user, next.requester)
+    }
+
+    private mutating func change(_ lock: Int32, _ transition: LockTransition, _ requester: Requester?) {
+        let state = transition.event == .removed ? nil : transition.state
+        apply(state, to: lock)
+        store([StoredForm.entry(locks[lock].channel!, locks[lock].name!, state)], .lock(lock, transition), requester)
+    }
+
+    /// Keeps the list of who holds what, and the clock of an owner who is not there. [LK5]
+    mutating func apply(_ state: LockState?, to lock: Int32) {
+        let before = locks[lock].applied?.owner
+        locks[lock].applied = state
+        locks[lock].absence = makeGeneration()
+        if before != state?.owner {
+            if let before {
+                locksByOwner[before]?.remove(lock)
+                if locksByOwner[before]?.isEmpty == true { locksByOwner[before] = nil }
+            }
+            if let owner = state?.owner { locksByOwner[owner, default: []].insert(lock) }
+        }
+        if let state, let owner = state.owner, !isConnected(owner) { setLockExpiry(lock, after: state.ttl) }
+    }
+}

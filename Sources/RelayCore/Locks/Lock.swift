@@ -1,0 +1,58 @@
+import RelayWire
+
+/// What is durable of a lock. [LK1–LK3]
+struct LockState: Equatable {
+    /// How long it outlives its owner's last connection.
+    var ttl: Duration
+    var owner: Name?
+    /// Of the last acquisition; 0 before the first.
+    var fencing: UInt64 = 0
+}
+
+/// A named lease in a channel, as the hub holds it.
+struct Lock {
+    var name: Name?
+    var channel: ChannelID?
+    var generation: UInt32 = 0
+    /// With every change that was accepted; `nil`: there is none (yet, or any more).
+    var applied: LockState?
+    /// What is durable, and all that anybody is shown. [SG1]
+    var revealed: LockState?
+    /// Changes between the two.
+    var unrevealed = 0
+    /// First come, first served. [LK4]
+    var waiters: [LockWaiter] = []
+    /// Tells the deadline of this absence of the owner from those of earlier ones.
+    var absence: UInt32 = 0
+
+    /// A free lock goes to who asks; its owner gets it anew, under a new fencing number; others wait or are refused.
+    enum AcquireAction: Equatable { case grant, enqueue, refuse(owner: Name) }
+
+    func acquire(by user: Name, waits: Bool) -> AcquireAction {
+        guard let owner = applied?.owner, owner != user else { return .grant }
+        return waits ? .enqueue : .refuse(owner: owner)
+    }
+
+    func detail(_ state: LockState) -> LockDetail {
+        LockDetail(
+            lock: name!, ttlMs: Int(state.ttl.milliseconds), owner: state.owner, fencing: state.owner == nil ? nil : state.fencing)
+    }
+}
+
+struct LockWaiter {
+    var user: Name
+    var requester: Requester
+    /// Tells its deadline from others'.
+    var ticket: UInt32
+}
+
+/// A change of a lock, from its acceptance to the moment it is shown.
+struct LockTransition {
+    var event: LocksEvent.Event
+    /// After it; of `removed` as it was.
+    var state: LockState
+    /// Who held it until then.
+    var user: Name?
+    /// Of `removed`: those who waited, to be told when it is shown.
+    var waiters: [LockWaiter] = []
+}

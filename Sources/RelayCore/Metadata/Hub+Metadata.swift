@@ -1,0 +1,205 @@
+import RelayWire
+
+// Requests about metadata. [MD1–MD9]
+
+extension Hub {
+    // MARK: - Changes
+
+    /// `setMetadata` and, with `mustExist`, `updateMetadata`.
+    mutating func writeMetadata(
+        _ body: UnsafeRawBufferPointer, mustExist: Bool, _ session: Int32, _ connection: Int32
+    ) throws(WireError) {
+        let (head, texts) = try TextBody.read(body)
+        let request = try decode(WriteMetadataRequest.self, head)
+        let owner = try MetadataOwnerFields(request).owner()
+        try spendMetadataCall(owner, session, connection)
+        guard connections[connection].isOpen else { return }
+        guard !request.items.isEmpty else { throw WireError(.badRequest, "field items is empty") }
+        let values = try TextBody.cut(texts, request.items.map(\.bytes))
+
+        var items: [Name: MetadataItem] = [:]
+        var conditions = MetadataSet.Conditions(majorRevision: request.majorRevision)
+        for (item, value) in zip(request.items, values) {
+            guard items[item.key] == nil else { throw WireError(.badRequest, "item \(item.key) stands twice in one request") }
+            items[item.key] = MetadataItem(
+                value: value, revision: 0, author: request.recordUser == true ? sessions[session].user : nil,
+                time: request.recordTime == true ? now.wallMilliseconds : nil)
+            conditions.revisions[item.key] = item.revision
+        }
+        try checkLock(request.lock, owner, session)
+        let set = book(of: owner).map { metadata[$0].applied } ?? MetadataSet()
+        let change = try set.writing(items, mustExist: mustExist, conditions)
+        try checkStorage()
+        try checkMetadataTotal(set.growth(change))
+        let book = try bookFor(owner)
+        changeMetadata(book, change, requester(connection, request.id, .majorRevision(change.majorRevision)))
+    }
+
+    mutating func removeMetadata(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
+        let request = try decode(RemoveMetadataRequest.self, body)
+        let owner = try MetadataOwnerFields(request).owner()
+        try spendMetadataCall(owner, session, connection)
+        guard connections[connection].isOpen else { return }
+        var keys: Set<Name>?
+        var conditions = MetadataSet.Conditions(majorRevision: request.majorRevision)
+        if let items = request.items {
+            guard !items.isEmpty else { throw WireError(.badRequest, "field items is empty: without it everything is removed") }
+            keys = Set(items.map(\.key))
+            guard keys!.count == items.count else { throw WireError(.badRequest, "an item stands twice in one request") }
+            for item in items { conditions.revisions[item.key] = item.revision }
+        }
+        try checkLock(request.lock, owner, session)
+        let known = book(of: owner)
+        let set = known.map { metadata[$0].applied } ?? MetadataSet()
+        guard let change = try set.removing(keys, conditions) else {
+            return answerInOrder(requester(connection, request.id, .majorRevision(set.majorRevision)))
+        }
+        try checkStorage()
+        changeMetadata(known!, change, requester(connection, request.id, .majorRevision(change.majorRevision)))
+    }
+
+    private mutating func changeMetadata(_ book: Int32, _ change: MetadataChange, _ requester: Requester?) {
+        storage.metadataBytes += metadata[book].applied.growth(change)
+        metadata[book].applied.apply(change)
+        metadata[book].lastWritten = now.instant
+        store(StoredForm.entries(metadata[book].owner!, change), .metadata(book, change), requester)
+    }
+
+    func requester(_ connection: Int32, _ id: UInt32, _ answer: Requester.Answer) -> Requester {
+        Requester(connection: connections[connection].id, id: id, answer: answer)
+    }
+
+    // MARK: - Checks
+
+    /// Channels' and users' metadata are counted apart. [RT7]
+    private mutating func spendMetadataCall(_ owner: MetadataOwner, _ session: Int32, _ connection: Int32) throws(WireError) {
+        let key: BucketKey = switch owner {
+        case .channel: .channelMetadata
+        case .user: .userMetadata
+        }
+        let rate = configuration.metadataCallsPerSecond
+        let bucket = bucket(key, of: session)
+        if let wait = try spend(bucket, rate: rate, capacity: configuration.metadataCallsBurst, connection, "metadata calls") {
+            throw .overRate("metadata calls", rate: rate, wait: wait)
+        }
+    }
+
+    /// A change may ask for a lock of the channel that its author holds. [MD5]
+    private func checkLock(_ name: Name?, _ owner: MetadataOwner, _ session: Int32) throws(WireError) {
+        guard let name else { return }
+        guard case .channel(let id) = owner else { throw WireError(.badRequest, "field lock is for the metadata of channels") }
+        guard let lock = lock(name, of: id), let state = locks[lock].applied else {
+            throw WireError(.lockNotFound, "there is no lock \(name) in \(id)")
+        }
+        guard state.owner == sessions[session].user else {
+            throw WireError(.lockNotHeld, state.owner.map { "lock \(name) is held by \($0)" } ?? "lock \(name) is held by nobody")
+        }
+    }
+
+    private func checkMetadataTotal(_ growth: Int) throws(WireError) {
+        let bytes = storage.metadataBytes + growth
+        guard growth <= 0 || bytes <= configuration.metadataBytesTotalMax else {
+            throw WireError(
+                .storageFull, "all metadata of the relay has at most \(configuration.metadataBytesTotalMax) bytes, not \(bytes)",
+                limit: configuration.metadataBytesTotalMax, actual: bytes)
+        }
+    }
+
+    // MARK: - Books
+
+    /// The metadata of a channel or user, if there is a place for it.
+    func book(of owner: MetadataOwner) -> Int32? {
+        switch owner {
+        case .user(let user): return metadataByUser[user]
+        case .channel(let id):
+            guard let channel = channelsByID[id] else { return nil }
+            let book = channels[channel].metadata
+            return book < 0 ? nil : book
+        }
+    }
+
+    /// - Throws: `relayFull` when there may be no further channel or user with metadata.
+    mutating func bookFor(_ owner: MetadataOwner) throws(WireError) -> Int32 {
+        if let book = book(of: owner) { return book }
+        switch owner {
+        case .channel(let id):
+            let channel = try channelFor(id)
+            let book = metadata.insert(MetadataBook(owner: owner, generation: makeGeneration()))
+            channels[channel].metadata = book
+            return book
+        case .user(let user):
+            guard metadataByUser.count < configuration.userMetadataMax else {
+                throw WireError(
+                    .relayFull, "the relay keeps metadata of at most \(configuration.userMetadataMax) users",
+                    limit: configuration.userMetadataMax, actual: metadataByUser.count + 1)
+            }
+            let book = metadata.insert(MetadataBook(owner: owner, generation: makeGeneration()))
+            metadataByUser[user] = book
+            return book
+        }
+    }
+
+    // MARK: - Questions
+
+    mutating func getMetadata(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
+        let request = try decode(GetMetadataRequest.self, body)
+        let owner = try MetadataOwnerFields(request).owner()
+        try spendMetadataCall(owner, session, connection)
+        guard connections[connection].isOpen else { return }
+        let set = book(of: owner).map { metadata[$0].revealed } ?? MetadataSet()
+        let keys = set.keysInOrder
+        let start = request.after.map { after in keys.firstIndex { after < $0 } ?? keys.count } ?? 0
+        var page = MetadataPage()
+        var position = start
+        while position < keys.count, page.add(keys[position], set.items[keys[position]]!) { position += 1 }
+        let head = MetadataPageHead(
+            id: request.id, majorRevision: set.majorRevision, items: page.heads, next: position < keys.count ? keys[position - 1] : nil)
+        enqueueText(connection, .metadataPage, TextBody.encode(head: head, texts: page.values))
+    }
+
+    // MARK: - Subscribing a user's metadata
+
+    mutating func subscribeUserMetadata(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
+        let request = try decode(UserRequest.self, body)
+        if !sessions[session].userMetadata.contains(request.user) {
+            let count = sessions[session].userMetadata.count
+            guard count < configuration.subscribedUserMetadataMax else {
+                throw WireError(
+                    .limitReached, "a session subscribes to the metadata of at most \(configuration.subscribedUserMetadataMax) users",
+                    limit: configuration.subscribedUserMetadataMax, actual: count + 1)
+            }
+            let book = try bookFor(.user(request.user))
+            sessions[session].userMetadata.insert(request.user)
+            metadata[book].receivers.append(session)
+        }
+        answer(connection, EmptyAnswer(id: request.id))
+        sendMetadataSnapshot(.user(request.user), to: connection)
+    }
+
+    mutating func unsubscribeUserMetadata(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
+        let request = try decode(UserRequest.self, body)
+        guard sessions[session].userMetadata.contains(request.user) else {
+            throw WireError(.notSubscribed, "the metadata of user \(request.user) is not subscribed")
+        }
+        stopUserMetadata(request.user, session)
+        answer(connection, EmptyAnswer(id: request.id))
+    }
+
+    private mutating func stopUserMetadata(_ user: Name, _ session: Int32) {
+        sessions[session].userMetadata.remove(user)
+        guard let book = metadataByUser[user] else { return }
+        metadata[book].receivers.removeFirst(of: session)
+        endMetadataIfUnused(book)
+    }
+
+    /// The session is over, or handed over.
+    mutating func stopUserMetadata(of session: Int32) {
+        for user in sessions[session].userMetadata.sorted() { stopUserMetadata(user, session) }
+    }
+}
+
+extension MetadataOwnerFields {
+    init(_ request: WriteMetadataRequest) { self.init(request.kind, request.channel, request.user) }
+    init(_ request: RemoveMetadataRequest) { self.init(request.kind, request.channel, request.user) }
+    init(_ request: GetMetadataRequest) { self.init(request.kind, request.channel, request.user) }
+}

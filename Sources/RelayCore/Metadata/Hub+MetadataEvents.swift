@@ -1,0 +1,166 @@
+import RelayWire
+
+// What is shown of metadata, and when it is forgotten. [MD7–MD10]
+
+extension Hub {
+    // MARK: - Durable, or not
+
+    mutating func revealMetadata(_ book: Int32, _ change: MetadataChange) {
+        metadata[book].unrevealed -= 1
+        metadata[book].revealed.apply(change)
+        // From here on the two share their items again.
+        if metadata[book].unrevealed == 0 { metadata[book].revealed = metadata[book].applied }
+        let owner = metadata[book].owner!
+        let receivers: [Int32]
+        switch owner {
+        case .user: receivers = metadata[book].receivers
+        case .channel(let id): receivers = channels[channelsByID[id]!].metadataReceivers
+        }
+        if !receivers.isEmpty {
+            for body in MetadataPage.bodies(emptyEvent(owner, .changed, change.majorRevision), change.items, removed: change.removed.sorted()) {
+                tellMetadata(owner, body, to: receivers)
+            }
+        }
+        endMetadataIfUnused(book)
+    }
+
+    mutating func undoMetadata(_ book: Int32) {
+        metadata[book].unrevealed = 0
+        storage.metadataBytes += metadata[book].revealed.byteCount - metadata[book].applied.byteCount
+        metadata[book].applied = metadata[book].revealed
+    }
+
+    mutating func settleUndoneMetadata(_ book: Int32) {
+        guard metadata[book].owner != nil else { return }
+        endMetadataIfUnused(book)
+    }
+
+    // MARK: - Events
+
+    /// The whole picture of a channel's or user's metadata. [MD7]
+    mutating func sendMetadataSnapshot(_ owner: MetadataOwner, to connection: Int32) {
+        let set = book(of: owner).map { metadata[$0].revealed } ?? MetadataSet()
+        for body in MetadataPage.bodies(emptyEvent(owner, .snapshot, set.majorRevision), set.items, removed: []) {
+            enqueueText(connection, .metadata, body)
+        }
+    }
+
+    private func emptyEvent(_ owner: MetadataOwner, _ event: MetadataEventHead.Event, _ revision: UInt64) -> MetadataEventHead {
+        switch owner {
+        case .channel(let id):
+            MetadataEventHead(channel: channels[channelsByID[id]!].handle, user: nil, event: event, majorRevision: revision)
+        case .user(let user): MetadataEventHead(channel: nil, user: user, event: event, majorRevision: revision)
+        }
+    }
+
+    private mutating func tellMetadata(_ owner: MetadataOwner, _ body: [UInt8], to receivers: [Int32]) {
+        switch owner {
+        case .channel(let id):
+            let head = FrameHead(type: FrameType.metadata.rawValue, bodyBytes: body.count)
+            enqueueShared(room: channels[channelsByID[id]!].room, head: head, kind: .reliable, to: receivers) { writer in
+                body.withUnsafeBytes { writer.bytes($0) }
+            }
+        case .user:
+            for session in receivers where links[Int(session)] >= 0 { enqueueText(links[Int(session)], .metadata, body) }
+        }
+    }
+
+    mutating func enqueueText(_ connection: Int32, _ type: FrameType, _ body: [UInt8]) {
+        enqueuePrivate(connection, head: FrameHead(type: type.rawValue, bodyBytes: body.count)) { writer in
+            body.withUnsafeBytes { writer.bytes($0) }
+        }
+    }
+
+    // MARK: - The end
+
+    /// A set that was never written goes with its last reader, one that was emptied some time later. [MD2]
+    mutating func endMetadataIfUnused(_ book: Int32) {
+        guard metadata[book].unrevealed == 0, metadata[book].applied.items.isEmpty else { return }
+        if metadata[book].isUnused { return forgetMetadata(book) }
+        guard !metadata[book].endIsSet else { return }
+        metadata[book].endIsSet = true
+        deadlines.set(
+            .metadataEnd(book: book, generation: metadata[book].generation), at: metadata[book].lastWritten + configuration.emptyMetadataLinger)
+    }
+
+    mutating func metadataEndDeadline(_ book: Int32) {
+        metadata[book].endIsSet = false
+        guard metadata[book].unrevealed == 0, metadata[book].applied.items.isEmpty else { return }
+        let isOver = metadata[book].lastWritten + configuration.emptyMetadataLinger <= now.instant
+        guard isOver, metadata[book].receivers.isEmpty, !isInside(metadata[book].owner!), storage.failure == nil else {
+            if isOver { metadata[book].lastWritten = now.instant }
+            return endMetadataIfUnused(book)
+        }
+        store(StoredForm.forgetting(metadata[book].owner!), .nothing, nil)
+        forgetMetadata(book)
+    }
+
+    private func isInside(_ owner: MetadataOwner) -> Bool {
+        guard case .channel(let id) = owner, let channel = channelsByID[id] else { return false }
+        return !channels[channel].inside.isEmpty
+    }
+
+    private mutating func forgetMetadata(_ book: Int32) {
+        switch metadata[book].owner! {
+        case .user(let user): metadataByUser[user] = nil
+        case .channel(let id):
+            let channel = channelsByID[id]!
+            channels[channel].metadata = -1
+            metadata.remove(book)
+            return endChannelIfUnused(channel)
+        }
+        metadata.remove(book)
+    }
+}
+
+/// Items for one frame: as many as fit. [MD9]
+struct MetadataPage {
+    private(set) var heads: [MetadataItemHead] = []
+    private(set) var values: [[UInt8]] = []
+    private var headBytes = 0
+    private var valueBytes = 0
+
+    /// - Returns: whether there was room; there always is for one.
+    mutating func add(_ key: Name, _ item: MetadataItem) -> Bool {
+        let head = MetadataItemHead(key: key, bytes: item.value.count, revision: item.revision, author: item.author, time: item.time)
+        guard heads.isEmpty
+            || headBytes + head.pageBytes <= Limits.jsonPageBytes && valueBytes + item.value.count <= Limits.metadataPageBytes
+        else { return false }
+        heads.append(head)
+        values.append(item.value)
+        headBytes += head.pageBytes
+        valueBytes += item.value.count
+        return true
+    }
+
+    /// Whether a key that was removed fits as well.
+    mutating func addRemoved(_ key: Name) -> Bool {
+        let bytes = 2 * key.text.utf8.count + 4
+        guard headBytes == 0 || headBytes + bytes <= Limits.jsonPageBytes else { return false }
+        headBytes += bytes
+        return true
+    }
+
+    /// The bodies of one event: one frame, or several of which all but the last say `more`.
+    static func bodies(_ event: MetadataEventHead, _ items: [Name: MetadataItem], removed: [Name]) -> [[UInt8]] {
+        var pages: [(page: MetadataPage, removed: [Name])] = [(MetadataPage(), [])]
+        for key in removed {
+            if !pages[pages.count - 1].page.addRemoved(key) {
+                pages.append((MetadataPage(), []))
+                _ = pages[pages.count - 1].page.addRemoved(key)
+            }
+            pages[pages.count - 1].removed.append(key)
+        }
+        for key in items.keys.sorted() where !pages[pages.count - 1].page.add(key, items[key]!) {
+            pages.append((MetadataPage(), []))
+            _ = pages[pages.count - 1].page.add(key, items[key]!)
+        }
+        return pages.enumerated().map { index, entry in
+            var head = event
+            head.items = entry.page.heads
+            if !entry.removed.isEmpty { head.removed = entry.removed }
+            if index + 1 < pages.count { head.more = true }
+            return TextBody.encode(head: head, texts: entry.page.values)
+        }
+    }
+}

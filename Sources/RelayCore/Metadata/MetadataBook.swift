@@ -1,0 +1,21 @@
+import RelayWire
+
+/// The metadata of one channel or user as the hub holds it.
+struct MetadataBook {
+    var owner: MetadataOwner?
+    var generation: UInt32 = 0
+    /// With every change that was accepted; conditions and limits are judged by it.
+    var applied = MetadataSet()
+    /// What is durable, and all that anybody is shown. [SG1]
+    var revealed = MetadataSet()
+    /// Changes between the two.
+    var unrevealed = 0
+    /// Sessions that subscribed to a user's metadata; a channel has its own list.
+    var receivers: [Int32] = []
+    var lastWritten = Instant(nanoseconds: 0)
+    /// Whether a look at whether it can be forgotten is due some time.
+    var endIsSet = false
+
+    /// Nothing in it, and nobody looks.
+    var isUnused: Bool { applied.majorRevision == 0 && revealed.majorRevision == 0 && unrevealed == 0 && receivers.isEmpty }
+}

@@ -1,0 +1,127 @@
+import RelayWire
+
+/// One value of a set. [MD1]
+struct MetadataItem: Equatable {
+    /// UTF-8; its identity is its bytes.
+    var value: [UInt8]
+    var revision: UInt64
+    var author: Name?
+    /// Milliseconds since 1970.
+    var time: UInt64?
+}
+
+/// The items of one channel or user, and how often they were written. A value: what was revealed and what waits to be
+/// durable are two of them that share what they have in common. [MD1, MD2]
+struct MetadataSet {
+    private(set) var items: [Name: MetadataItem] = [:]
+    /// 0: never written. Survives the removal of all items.
+    private(set) var majorRevision: UInt64 = 0
+    /// Of keys and values.
+    private(set) var byteCount = 0
+
+    /// What must hold for a change to happen at all. [MD5]
+    struct Conditions {
+        var majorRevision: UInt64?
+        /// By key; 0 for "there is no such item".
+        var revisions: [Name: UInt64] = [:]
+    }
+
+    // MARK: - What a request would change
+
+    /// - Parameter mustExist: `update` instead of `set`. [MD6]
+    /// - Throws: `revisionMismatch`, `itemNotFound`, `tooLarge` or `limitReached`, with limit and value.
+    func writing(
+        _ items: [Name: MetadataItem], mustExist: Bool, _ conditions: Conditions
+    ) throws(WireError) -> MetadataChange {
+        try check(conditions)
+        if mustExist { try checkExist(items.keys) }
+        var change = MetadataChange(majorRevision: majorRevision + 1)
+        change.items = items
+        for key in items.keys { change.items[key]!.revision = change.majorRevision }
+        let count = self.items.count + items.keys.count { self.items[$0] == nil }
+        guard count <= Limits.metadataItemsMax else {
+            throw WireError(
+                .limitReached, "a set of metadata has at most \(Limits.metadataItemsMax) items, not \(count)", limit: Limits.metadataItemsMax,
+                actual: count)
+        }
+        let bytes = byteCount + growth(change)
+        guard bytes <= Limits.metadataBytesMax else {
+            throw WireError(
+                .tooLarge, "keys and values of a set of metadata have at most \(Limits.metadataBytesMax) bytes, not \(bytes)",
+                limit: Limits.metadataBytesMax, actual: bytes)
+        }
+        return change
+    }
+
+    /// - Parameter keys: `nil` for all there are. [MD6]
+    /// - Returns: `nil` when there is nothing to remove.
+    /// - Throws: `revisionMismatch` or `itemNotFound`.
+    func removing(_ keys: Set<Name>?, _ conditions: Conditions) throws(WireError) -> MetadataChange? {
+        try check(conditions)
+        if let keys { try checkExist(keys) }
+        let removed = keys ?? Set(items.keys)
+        guard !removed.isEmpty else { return nil }
+        var change = MetadataChange(majorRevision: majorRevision + 1)
+        change.removed = removed
+        return change
+    }
+
+    private func check(_ conditions: Conditions) throws(WireError) {
+        if let expected = conditions.majorRevision, expected != majorRevision {
+            throw WireError(
+                .revisionMismatch, "the major revision is \(majorRevision), not \(expected)", limit: Int(clamping: expected),
+                actual: Int(clamping: majorRevision))
+        }
+        for (key, expected) in conditions.revisions.sorted(by: { $0.key < $1.key }) {
+            let actual = items[key]?.revision ?? 0
+            guard expected == actual else {
+                throw WireError(
+                    .revisionMismatch, actual == 0 ? "there is no item \(key)" : "the revision of \(key) is \(actual), not \(expected)",
+                    limit: Int(clamping: expected), actual: Int(clamping: actual))
+            }
+        }
+    }
+
+    private func checkExist(_ keys: some Sequence<Name>) throws(WireError) {
+        if let missing = keys.filter({ items[$0] == nil }).min() { throw WireError(.itemNotFound, "there is no item \(missing)") }
+    }
+
+    // MARK: - Changing
+
+    /// Bytes of keys and values that a change adds; negative when it takes some away.
+    func growth(_ change: MetadataChange) -> Int {
+        var growth = 0
+        for (key, item) in change.items { growth += size(key, item) - stored(key) }
+        for key in change.removed { growth -= stored(key) }
+        return growth
+    }
+
+    private func stored(_ key: Name) -> Int { items[key].map { size(key, $0) } ?? 0 }
+
+    private func size(_ key: Name, _ item: MetadataItem) -> Int { key.text.utf8.count + item.value.count }
+
+    mutating func apply(_ change: MetadataChange) {
+        byteCount += growth(change)
+        for (key, item) in change.items { items[key] = item }
+        for key in change.removed { items[key] = nil }
+        majorRevision = change.majorRevision
+    }
+
+    /// From storage.
+    mutating func restore(majorRevision: UInt64) { self.majorRevision = max(self.majorRevision, majorRevision) }
+
+    mutating func restore(_ key: Name, _ item: MetadataItem) {
+        byteCount += size(key, item) - stored(key)
+        items[key] = item
+    }
+
+    var keysInOrder: [Name] { items.keys.sorted() }
+}
+
+/// What one request changed in a set. [MD7]
+struct MetadataChange {
+    /// After it.
+    var majorRevision: UInt64
+    var items: [Name: MetadataItem] = [:]
+    var removed: Set<Name> = []
+}

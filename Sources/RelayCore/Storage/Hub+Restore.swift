@@ -1,0 +1,62 @@
+import RelayWire
+
+// What a relay finds stored when it starts. [SG4]
+
+extension Hub {
+    /// Takes over one stored key and value; before any event, in order of keys.
+    ///
+    /// - Returns: whether it is one that this version knows.
+    package mutating func restore(key: [UInt8], value: [UInt8]) -> Bool {
+        guard let entry = StoredEntry(key: key, value: value) else { return false }
+        do throws(WireError) {
+            switch entry {
+            case .start: break
+            case .metadata(let owner, let majorRevision):
+                let book = try bookFor(owner)
+                metadata[book].applied.restore(majorRevision: majorRevision)
+            case .item(let owner, let key, let item):
+                let book = try bookFor(owner)
+                metadata[book].applied.restore(key, item)
+                storage.metadataBytes += key.text.utf8.count + item.value.count
+            case .lock(let channel, let name, let state):
+                let lock = try lockFor(name, channel)
+                apply(state, to: lock)
+            }
+        } catch {
+            log(.error, "a stored entry is left out: \(error.text)")
+            return false
+        }
+        return true
+    }
+
+    /// All has been restored; times that run while nobody is there begin now.
+    ///
+    /// - Parameter sequence: of the last change in the journal.
+    package mutating func restored(lastSequence sequence: UInt64, at now: Now) {
+        enter(now)
+        storage.sequence = max(storage.sequence, sequence)
+        for index in 0..<Int32(metadata.slots) where metadata[index].owner != nil {
+            metadata[index].revealed = metadata[index].applied
+            metadata[index].lastWritten = now.instant
+            endMetadataIfUnused(index)
+        }
+        for index in 0..<Int32(locks.slots) where locks[index].name != nil {
+            locks[index].revealed = locks[index].applied
+            locks[index].absence = makeGeneration()
+            if locks[index].applied?.owner != nil { setLockExpiry(index, after: locks[index].applied!.ttl) }
+        }
+        if configuration.isJournaled { store([StoredForm.start(start)], .nothing, nil) }
+    }
+
+    /// The start number that a stored entry tells, if it is the one that does.
+    package static func storedStart(key: [UInt8], value: [UInt8]) -> UInt32? {
+        guard case .start(let start)? = StoredEntry(key: key, value: value) else { return nil }
+        return start
+    }
+
+    /// Effects of `restored`, for the shell to carry out.
+    package mutating func takeEffects() -> [Effect] {
+        defer { effects = [] }
+        return effects
+    }
+}

@@ -1,0 +1,159 @@
+internal import RelayJournal
+import RelayWire
+
+// What must be durable before anybody sees it: changes of metadata and locks. [SG1–SG4]
+
+/// A change that was made and is not known to be durable: what to tell, and whom, when it is.
+struct UnrevealedChange {
+    enum Subject {
+        case metadata(Int32, MetadataChange)
+        case lock(Int32, LockTransition)
+        /// Nothing changed, but the answer must not overtake what it rests on.
+        case nothing
+    }
+
+    var sequence: UInt64
+    var subject: Subject
+    var requester: Requester?
+    var byteCount: Int
+}
+
+/// Who asked, on which connection, under which id.
+struct Requester {
+    enum Answer {
+        case empty
+        case majorRevision(UInt64)
+        case fencing(UInt64)
+    }
+
+    var connection: ConnectionID
+    var id: UInt32
+    var answer: Answer
+}
+
+/// How changes stand with the journal.
+struct StorageState {
+    /// Of the last change. Rises over restarts, and is a lock's fencing number. [LK3]
+    var sequence: UInt64
+    /// Oldest first, from `head` on.
+    var unrevealed: [UnrevealedChange] = []
+    var head = 0
+    var unjournaledBytes = 0
+    /// Keys and values of all metadata as accepted. [MD4]
+    var metadataBytes = 0
+    /// Why nothing can be changed, if so. [SG2]
+    var failure: String?
+}
+
+extension Hub {
+    /// - Throws: `storageFailed` while nothing can be stored, `busy` while too much waits for it.
+    func checkStorage() throws(WireError) {
+        if let failure = storage.failure { throw WireError(.storageFailed, "nothing can be changed: \(failure)") }
+        guard storage.unjournaledBytes < configuration.unjournaledBytesMax else {
+            throw WireError(
+                .busy, "\(storage.unjournaledBytes) bytes of changes wait to be stored, at most \(configuration.unjournaledBytesMax) may",
+                limit: configuration.unjournaledBytesMax, actual: storage.unjournaledBytes, retryAfterMilliseconds: 100)
+        }
+    }
+
+    /// The number that the next change will have.
+    var nextSequence: UInt64 { storage.sequence + 1 }
+
+    /// Hands a change to the journal; it is told when it is durable, or at once if there is no journal.
+    mutating func store(_ entries: [JournalEntry], _ subject: UnrevealedChange.Subject, _ requester: Requester?) {
+        storage.sequence += 1
+        let record = JournalRecord(sequence: storage.sequence, entries: entries)
+        let bytes = record.byteCount
+        storage.unjournaledBytes += bytes
+        switch subject {
+        case .metadata(let book, _): metadata[book].unrevealed += 1
+        case .lock(let lock, _): locks[lock].unrevealed += 1
+        case .nothing: break
+        }
+        storage.unrevealed.append(
+            UnrevealedChange(sequence: storage.sequence, subject: subject, requester: requester, byteCount: bytes))
+        counters.changesAccepted += 1
+        if configuration.isJournaled {
+            effects.append(.persist(record))
+        } else {
+            reveal(through: storage.sequence)
+        }
+    }
+
+    /// Answers behind every change that is under way: what changes nothing must not overtake what it rests on.
+    mutating func answerInOrder(_ requester: Requester) {
+        guard storage.head < storage.unrevealed.count else { return tell(requester) }
+        storage.unrevealed.append(
+            UnrevealedChange(sequence: storage.sequence, subject: .nothing, requester: requester, byteCount: 0))
+    }
+
+    // MARK: - Durable
+
+    /// Shows what has become durable: the answer, then the events, in the order of the changes. [SG1]
+    mutating func reveal(through sequence: UInt64) {
+        while storage.head < storage.unrevealed.count, storage.unrevealed[storage.head].sequence <= sequence {
+            let change = storage.unrevealed[storage.head]
+            storage.head += 1
+            storage.unjournaledBytes -= change.byteCount
+            if let requester = change.requester { tell(requester) }
+            switch change.subject {
+            case .metadata(let book, let change): revealMetadata(book, change)
+            case .lock(let lock, let transition): revealLock(lock, transition)
+            case .nothing: break
+            }
+        }
+        if storage.head == storage.unrevealed.count {
+            storage.unrevealed.removeAll(keepingCapacity: storage.head <= 1024)
+            storage.head = 0
+        } else if storage.head >= 1024, storage.head > storage.unrevealed.count / 2 {
+            storage.unrevealed.removeFirst(storage.head)
+            storage.head = 0
+        }
+    }
+
+    private mutating func tell(_ requester: Requester) {
+        guard isKnown(requester.connection), connections[requester.connection.index].isOpen else { return }
+        let connection = requester.connection.index
+        switch requester.answer {
+        case .empty: answer(connection, EmptyAnswer(id: requester.id))
+        case .majorRevision(let revision): answer(connection, MetadataAnswer(id: requester.id, majorRevision: revision))
+        case .fencing(let fencing): answer(connection, FencingAnswer(id: requester.id, fencing: fencing))
+        }
+    }
+
+    // MARK: - Not durable
+
+    /// Undoes what was not revealed, answers who asked for it, and takes no changes until `storageRecovered`. [SG2]
+    mutating func storageFailed(_ text: String) {
+        if storage.failure == nil { log(.error, "changes cannot be stored, the relay is read-only: \(text)") }
+        storage.failure = text
+        counters.storageFailures += 1
+        let undone = storage.unrevealed[storage.head...]
+        storage.unrevealed = []
+        storage.head = 0
+        storage.unjournaledBytes = 0
+        for change in undone {
+            switch change.subject {
+            case .metadata(let book, _): undoMetadata(book)
+            case .lock(let lock, let transition): undoLock(lock, transition)
+            case .nothing: break
+            }
+            if let requester = change.requester, isKnown(requester.connection) {
+                refuse(requester.connection.index, WireError(.storageFailed, "the change could not be stored: \(text)"), id: requester.id)
+            }
+        }
+        for change in undone {
+            switch change.subject {
+            case .metadata(let book, _): settleUndoneMetadata(book)
+            case .lock(let lock, _): settleUndoneLock(lock, text)
+            case .nothing: break
+            }
+        }
+    }
+
+    mutating func storageRecovered() {
+        guard storage.failure != nil else { return }
+        storage.failure = nil
+        log(.info, "changes can be stored again")
+    }
+}

@@ -1,0 +1,131 @@
+internal import RelayJournal
+import RelayWire
+
+// What the hub stores, as keys and values of the journal. A key begins with what it is:
+//
+//     M owner              a set of metadata: version u8 (1) · major revision u64
+//     I owner 0 key        an item: version u8 (1) · revision u64 · flags u8 (1 author, 2 time) · [n u8, author] · [time u64] · value
+//     L channel 0 lock     a lock: version u8 (1) · ttl u32 ms · fencing u64 (0: never acquired) · n u8, owner (empty: free)
+//     S                    version u8 (1) · start number u32 of the relay that wrote it
+//
+// An owner is `m` or `s` and a channel's name, or `u` and a user id. Names hold no 0.
+
+/// A stored key and value as the hub reads them.
+enum StoredEntry {
+    case metadata(MetadataOwner, majorRevision: UInt64)
+    case item(MetadataOwner, Name, MetadataItem)
+    case lock(ChannelID, Name, LockState)
+    case start(UInt32)
+
+    /// - Returns: `nil` when it is none that this version writes.
+    init?(key: [UInt8], value: [UInt8]) {
+        let read = key.withUnsafeBytes { key in value.withUnsafeBytes { value in Self.read(key, value) } }
+        guard let read else { return nil }
+        self = read
+    }
+
+    private static func read(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> StoredEntry? {
+        var value = ByteReader(value)
+        guard let first = key.first, value.integer(UInt8.self) == StoredForm.version else { return nil }
+        let names = key.dropFirst().split(separator: 0, omittingEmptySubsequences: false).map { UnsafeRawBufferPointer(rebasing: $0) }
+        switch first {
+        case UInt8(ascii: "M"):
+            guard names.count == 1, let owner = owner(names[0]), let revision = value.integer(UInt64.self) else { return nil }
+            return .metadata(owner, majorRevision: revision)
+        case UInt8(ascii: "I"):
+            guard names.count == 2, let owner = owner(names[0]), let key = try? Name(bytes: names[1]), let item = item(&value) else { return nil }
+            return .item(owner, key, item)
+        case UInt8(ascii: "L"):
+            guard names.count == 2, case .channel(let channel)? = owner(names[0]), let lock = try? Name(bytes: names[1]),
+                let ttl = value.integer(UInt32.self), let fencing = value.integer(UInt64.self), let bytes = value.shortBytes()
+            else { return nil }
+            let holder = bytes.isEmpty ? nil : try? Name(bytes: bytes)
+            return .lock(channel, lock, LockState(ttl: .milliseconds(Int64(ttl)), owner: holder, fencing: fencing))
+        case UInt8(ascii: "S"):
+            return value.integer(UInt32.self).map(StoredEntry.start)
+        default: return nil
+        }
+    }
+
+    private static func owner(_ bytes: UnsafeRawBufferPointer) -> MetadataOwner? {
+        guard let first = bytes.first, let name = try? Name(bytes: UnsafeRawBufferPointer(rebasing: bytes.dropFirst())) else { return nil }
+        switch first {
+        case UInt8(ascii: "m"): return .channel(ChannelID(kind: .message, channel: name))
+        case UInt8(ascii: "s"): return .channel(ChannelID(kind: .stream, channel: name))
+        case UInt8(ascii: "u"): return .user(name)
+        default: return nil
+        }
+    }
+
+    private static func item(_ value: inout ByteReader) -> MetadataItem? {
+        guard let revision = value.integer(UInt64.self), let flags = value.integer(UInt8.self) else { return nil }
+        var item = MetadataItem(value: [], revision: revision)
+        if flags & 1 != 0 {
+            guard let author = value.shortBytes().flatMap({ try? Name(bytes: $0) }) else { return nil }
+            item.author = author
+        }
+        if flags & 2 != 0 {
+            guard let time = value.integer(UInt64.self) else { return nil }
+            item.time = time
+        }
+        item.value = Array(value.rest)
+        return item
+    }
+}
+
+enum StoredForm {
+    static let version: UInt8 = 1
+
+    /// The entries of a change: the set's own, and one for each item.
+    static func entries(_ owner: MetadataOwner, _ change: MetadataChange) -> [JournalEntry] {
+        var head: [UInt8] = [version]
+        head.append(bigEndian: change.majorRevision)
+        var entries = [JournalEntry(key: setKey(owner), value: head)]
+        for key in change.items.keys.sorted() { entries.append(JournalEntry(key: itemKey(owner, key), value: value(change.items[key]!))) }
+        for key in change.removed.sorted() { entries.append(JournalEntry(key: itemKey(owner, key), value: nil)) }
+        return entries
+    }
+
+    /// A set that is forgotten altogether.
+    static func forgetting(_ owner: MetadataOwner) -> [JournalEntry] { [JournalEntry(key: setKey(owner), value: nil)] }
+
+    /// - Parameter state: `nil` when the lock is removed.
+    static func entry(_ channel: ChannelID, _ lock: Name, _ state: LockState?) -> JournalEntry {
+        JournalEntry(key: [UInt8(ascii: "L")] + bytes(.channel(channel)) + [0] + Array(lock.text.utf8), value: state.map(value))
+    }
+
+    static func start(_ start: UInt32) -> JournalEntry {
+        var value: [UInt8] = [version]
+        value.append(bigEndian: start)
+        return JournalEntry(key: [UInt8(ascii: "S")], value: value)
+    }
+
+    private static func value(_ item: MetadataItem) -> [UInt8] {
+        var value: [UInt8] = [version]
+        value.append(bigEndian: item.revision)
+        value.append((item.author == nil ? 0 : 1) | (item.time == nil ? 0 : 2))
+        if let author = item.author { value.append(short: author.text) }
+        if let time = item.time { value.append(bigEndian: time) }
+        return value + item.value
+    }
+
+    private static func value(_ state: LockState) -> [UInt8] {
+        var value: [UInt8] = [version]
+        value.append(bigEndian: UInt32(clamping: state.ttl.milliseconds))
+        value.append(bigEndian: state.fencing)
+        value.append(short: state.owner?.text ?? "")
+        return value
+    }
+
+    private static func setKey(_ owner: MetadataOwner) -> [UInt8] { [UInt8(ascii: "M")] + bytes(owner) }
+    private static func itemKey(_ owner: MetadataOwner, _ key: Name) -> [UInt8] {
+        [UInt8(ascii: "I")] + bytes(owner) + [0] + Array(key.text.utf8)
+    }
+
+    private static func bytes(_ owner: MetadataOwner) -> [UInt8] {
+        switch owner {
+        case .channel(let id): [UInt8(ascii: id.kind == .message ? "m" : "s")] + Array(id.channel.text.utf8)
+        case .user(let user): [UInt8(ascii: "u")] + Array(user.text.utf8)
+        }
+    }
+}

@@ -1,0 +1,273 @@
+// Bodies about metadata. Values do not stand in JSON: they follow its head as raw bytes (`TextBody`). [MD3]
+
+/// Whose metadata: a channel's or a user's. On the wire `kind` and `channel`, or `user`.
+public enum MetadataOwner: Hashable, Comparable, Sendable, CustomStringConvertible {
+    case channel(ChannelID)
+    case user(Name)
+
+    public var description: String {
+        switch self {
+        case .channel(let id): "\(id)"
+        case .user(let user): "user:\(user)"
+        }
+    }
+
+    public static func < (left: Self, right: Self) -> Bool {
+        switch (left, right) {
+        case (.channel(let left), .channel(let right)): left < right
+        case (.user(let left), .user(let right)): left < right
+        case (.channel, .user): true
+        case (.user, .channel): false
+        }
+    }
+}
+
+/// How `MetadataOwner` stands in a request or event.
+package struct MetadataOwnerFields: Codable, Equatable {
+    package var kind: ChannelKind?
+    package var channel: Name?
+    package var user: Name?
+
+    package init(_ owner: MetadataOwner) {
+        switch owner {
+        case .channel(let id): (kind, channel) = (id.kind, id.channel)
+        case .user(let user): self.user = user
+        }
+    }
+
+    package init(_ kind: ChannelKind?, _ channel: Name?, _ user: Name?) {
+        self.kind = kind
+        self.channel = channel
+        self.user = user
+    }
+
+    /// - Throws: `badRequest` unless there are `kind` and `channel`, or `user` alone.
+    package func owner() throws(WireError) -> MetadataOwner {
+        switch (kind, channel, user) {
+        case (let kind?, let channel?, nil): .channel(ChannelID(kind: kind, channel: channel))
+        case (nil, nil, let user?): .user(user)
+        default: throw WireError(.badRequest, "metadata is of fields kind and channel, or of field user")
+        }
+    }
+}
+
+/// `setMetadata` and `updateMetadata`: the head; each item's value follows, `bytes` long, in this order.
+package struct WriteMetadataRequest: Codable, Equatable {
+    package struct Item: Codable, Equatable {
+        package var key: Name
+        package var bytes: Int
+        /// Condition: the revision the item has, 0 for "there is none".
+        package var revision: UInt64?
+
+        package init(key: Name, bytes: Int, revision: UInt64? = nil) {
+            self.key = key
+            self.bytes = bytes
+            self.revision = revision
+        }
+    }
+
+    package var id: UInt32
+    package var kind: ChannelKind?
+    package var channel: Name?
+    package var user: Name?
+    package var items: [Item]
+    /// Condition: the major revision the set has, 0 for "never written".
+    package var majorRevision: UInt64?
+    /// Condition: a lock of the channel that the writer holds.
+    package var lock: Name?
+    package var recordUser: Bool?
+    package var recordTime: Bool?
+
+    package init(
+        id: UInt32, _ owner: MetadataOwner, items: [Item], majorRevision: UInt64? = nil, lock: Name? = nil, recordUser: Bool? = nil,
+        recordTime: Bool? = nil
+    ) {
+        let fields = MetadataOwnerFields(owner)
+        self.id = id
+        kind = fields.kind
+        channel = fields.channel
+        user = fields.user
+        self.items = items
+        self.majorRevision = majorRevision
+        self.lock = lock
+        self.recordUser = recordUser
+        self.recordTime = recordTime
+    }
+}
+
+/// `removeMetadata`; without `items` everything goes.
+package struct RemoveMetadataRequest: Codable, Equatable {
+    package struct Item: Codable, Equatable {
+        package var key: Name
+        package var revision: UInt64?
+
+        package init(key: Name, revision: UInt64? = nil) {
+            self.key = key
+            self.revision = revision
+        }
+    }
+
+    package var id: UInt32
+    package var kind: ChannelKind?
+    package var channel: Name?
+    package var user: Name?
+    package var items: [Item]?
+    package var majorRevision: UInt64?
+    package var lock: Name?
+
+    package init(id: UInt32, _ owner: MetadataOwner, items: [Item]? = nil, majorRevision: UInt64? = nil, lock: Name? = nil) {
+        let fields = MetadataOwnerFields(owner)
+        self.id = id
+        kind = fields.kind
+        channel = fields.channel
+        user = fields.user
+        self.items = items
+        self.majorRevision = majorRevision
+        self.lock = lock
+    }
+}
+
+/// `getMetadata`: the items in order of key, behind `after`.
+package struct GetMetadataRequest: Codable, Equatable {
+    package var id: UInt32
+    package var kind: ChannelKind?
+    package var channel: Name?
+    package var user: Name?
+    package var after: Name?
+
+    package init(id: UInt32, _ owner: MetadataOwner, after: Name? = nil) {
+        let fields = MetadataOwnerFields(owner)
+        self.id = id
+        kind = fields.kind
+        channel = fields.channel
+        user = fields.user
+        self.after = after
+    }
+}
+
+/// `subscribeUserMetadata` and `unsubscribeUserMetadata`.
+package struct UserRequest: Codable, Equatable {
+    package var id: UInt32
+    package var user: Name
+
+    package init(id: UInt32, user: Name) {
+        self.id = id
+        self.user = user
+    }
+}
+
+/// Answer to a change.
+package struct MetadataAnswer: Codable, Equatable {
+    package var id: UInt32
+    /// Of the set, and of each item that was written. [MD2]
+    package var majorRevision: UInt64
+
+    package init(id: UInt32, majorRevision: UInt64) {
+        self.id = id
+        self.majorRevision = majorRevision
+    }
+}
+
+/// An item in the head of `metadataPage` and `metadata`; its value follows, `bytes` long.
+package struct MetadataItemHead: Codable, Equatable {
+    package var key: Name
+    package var bytes: Int
+    package var revision: UInt64
+    package var author: Name?
+    /// Milliseconds since 1970.
+    package var time: UInt64?
+
+    package init(key: Name, bytes: Int, revision: UInt64, author: Name? = nil, time: UInt64? = nil) {
+        self.key = key
+        self.bytes = bytes
+        self.revision = revision
+        self.author = author
+        self.time = time
+    }
+
+    /// The most it takes in a head: in a name every byte may be one that JSON escapes.
+    package var pageBytes: Int { 90 + 2 * key.text.utf8.count + 2 * (author?.text.utf8.count ?? 0) }
+}
+
+/// `metadataPage`, the answer to `getMetadata`: the head.
+package struct MetadataPageHead: Codable, Equatable {
+    package var id: UInt32
+    package var majorRevision: UInt64
+    package var items: [MetadataItemHead]
+    /// Give it as `after`; absent at the end.
+    package var next: Name?
+
+    package init(id: UInt32, majorRevision: UInt64, items: [MetadataItemHead], next: Name?) {
+        self.id = id
+        self.majorRevision = majorRevision
+        self.items = items
+        self.next = next
+    }
+}
+
+/// `metadata`: the head.
+package struct MetadataEventHead: Codable, Equatable {
+    package enum Event: String, Codable {
+        case snapshot, changed
+    }
+
+    /// Handle of the channel, or …
+    package var channel: UInt32?
+    /// … the user.
+    package var user: Name?
+    package var event: Event
+    package var majorRevision: UInt64
+    package var items: [MetadataItemHead]
+    package var removed: [Name]?
+    /// It goes on in the next frame.
+    package var more: Bool?
+
+    package init(channel: UInt32?, user: Name?, event: Event, majorRevision: UInt64) {
+        self.channel = channel
+        self.user = user
+        self.event = event
+        self.majorRevision = majorRevision
+        items = []
+    }
+}
+
+/// Body of a frame with texts that are too large for JSON: `n u16 · n bytes of JSON · the texts`. [JS6]
+package enum TextBody {
+    package static func encode(head: some Encodable, texts: some Sequence<[UInt8]>) -> [UInt8] {
+        let json = JSONBody.encode(head)
+        precondition(json.count <= Int(UInt16.max), "a head of \(json.count) bytes")
+        var body: [UInt8] = []
+        body.append(bigEndian: UInt16(json.count))
+        body.append(contentsOf: json)
+        for text in texts { body.append(contentsOf: text) }
+        return body
+    }
+
+    /// - Throws: `badRequest` when the body ends inside its head.
+    package static func read(
+        _ body: UnsafeRawBufferPointer
+    ) throws(WireError) -> (head: UnsafeRawBufferPointer, texts: UnsafeRawBufferPointer) {
+        var reader = ByteReader(body)
+        guard let count = reader.integer(UInt16.self), let head = reader.bytes(Int(count)) else {
+            throw WireError(.badRequest, "the body ends inside its head")
+        }
+        return (head, reader.rest)
+    }
+
+    /// Cuts the texts as the head announces them.
+    ///
+    /// - Throws: `badRequest` when there are more or fewer bytes than that; `badText` for one that is not UTF-8.
+    package static func cut(_ texts: UnsafeRawBufferPointer, _ counts: some Sequence<Int>) throws(WireError) -> [[UInt8]] {
+        var reader = ByteReader(texts)
+        var found: [[UInt8]] = []
+        for count in counts {
+            guard count >= 0, let text = reader.bytes(count) else {
+                throw WireError(.badRequest, "the values are shorter than their head says")
+            }
+            guard isValidUTF8(text) else { throw WireError(.badText, "value \(found.count) is not well-formed UTF-8") }
+            found.append(Array(text))
+        }
+        guard reader.rest.isEmpty else { throw WireError(.badRequest, "\(reader.rest.count) bytes behind the last value") }
+        return found
+    }
+}

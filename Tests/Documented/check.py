@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+"""Every public symbol has a documentation comment: read from the symbol graph that the compiler writes.
+
+    python3 Tests/Documented/check.py
+
+What the compiler or a protocol's own documentation speaks for is not asked for: synthesized members, and members that
+only fulfil a protocol of the standard library (`==`, `hash(into:)`, `description`, `makeAsyncIterator` …).
+A case without a comment passes if its type's comment is there and the case carries no values.
+"""
+import json
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+# What a user of the products can see: the products and what they re-export.
+MODULES = ["RelayServer", "RelayClient", "RelayClientCore", "RelayCore", "RelayIO", "RelayWire"]
+OF_PROTOCOLS = {
+    "description", "rawValue", "init(rawValue:)", "hash(into:)", "==(_:_:)", "<(_:_:)", "makeAsyncIterator()", "next()",
+    "init(from:)", "encode(to:)", "+(_:_:)", "-(_:_:)",
+}
+
+
+def main() -> int:
+    command = ["swift", "package", "dump-symbol-graph", "--minimum-access-level", "public", "--skip-synthesized-members"]
+    run = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if run.returncode != 0:
+        print(run.stdout, file=sys.stderr)
+        return 1
+    folder = next((ROOT / ".build").glob("*/symbolgraph"))
+    symbols, missing = 0, []
+    for module in MODULES:
+        files = [folder / f"{module}.symbols.json", *folder.glob(f"{module}@*.symbols.json")]
+        for file in files:
+            for symbol in json.loads(file.read_text())["symbols"]:
+                names = symbol["pathComponents"]
+                if names[-1] in OF_PROTOCOLS:
+                    continue
+                symbols += 1
+                if "docComment" in symbol or is_plain_case(symbol):
+                    continue
+                line = symbol.get("location", {}).get("position", {}).get("line", -1) + 1
+                missing.append(f"{module}: {'.'.join(names)} ({symbol['kind']['displayName'].lower()}, line {line})")
+    for entry in sorted(missing):
+        print(f"no documentation: {entry}", file=sys.stderr)
+    print(f"{symbols} public symbols, {len(missing)} without documentation")
+    return 1 if missing or symbols < 100 else 0
+
+
+def is_plain_case(symbol) -> bool:
+    return symbol["kind"]["identifier"] == "swift.enum.case" and "(" not in symbol["pathComponents"][-1]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
