@@ -42,11 +42,22 @@ package final class TestClient {
     /// Sends a request and gives its answer or error; other frames that came are in `others`.
     @discardableResult
     package func request(_ type: FrameType, _ make: (UInt32) -> some Encodable) -> Outcome {
-        lastRequest += 1
-        let wanted = lastRequest
+        let wanted = nextRequest()
         driver.send(.json(type, make(wanted)), from: id)
+        return outcome(wanted)
+    }
+
+    package func nextRequest() -> UInt32 {
+        lastRequest += 1
+        return lastRequest
+    }
+
+    /// The answer or error to a request that was sent; `nothing` if there is none yet.
+    package func outcome(_ wanted: UInt32) -> Outcome {
         var outcome = Outcome.nothing
-        for frame in frames() {
+        let waiting = others + frames()
+        others = []
+        for frame in waiting {
             switch FrameType(rawValue: frame.type) {
             case .answer? where Self.decode(RequestID.self, frame.body).id == wanted: outcome = .frame(.answer, frame.body)
             case .error?:

@@ -84,6 +84,10 @@ import Testing
             "members per snapshot or page": [UInt64(Limits.membersPerPageMax)],
             "ranges per `lost`": [UInt64(Limits.lostRangesPerFrameMax)],
             "ping": [UInt64(Limits.pingBytesMax)],
+            "metadata of a set, keys and values": [UInt64(Limits.metadataBytesMax)],
+            "items of a set of metadata": [UInt64(Limits.metadataItemsMax)],
+            "ttl of a lock": [UInt64(Limits.lockTTLMilliseconds.lowerBound), UInt64(Limits.lockTTLMilliseconds.upperBound)],
+            "wait for a lock": [UInt64(Limits.lockWaitMilliseconds.lowerBound), UInt64(Limits.lockWaitMilliseconds.upperBound)],
         ]
     }
 
@@ -109,6 +113,13 @@ import Testing
             "connections per relay": [defaults.connectionsMax],
             "packets queued for a reader": [defaults.packetBacklogBytesMax],
             "other frames queued for a reader": [defaults.reliableBacklogBytesHard],
+            "metadata of a relay": [defaults.metadataBytesTotalMax],
+            "users with metadata per relay": [defaults.userMetadataMax],
+            "users' metadata subscribed per session": [defaults.subscribedUserMetadataMax],
+            "metadata calls per user, of channels and of users": [defaults.metadataCallsPerSecond, defaults.metadataCallsBurst],
+            "locks per channel": [defaults.locksPerChannelMax],
+            "waiting for one lock": [defaults.lockWaitersMax],
+            "changes waiting to be stored": [defaults.unjournaledBytesMax],
         ]
         return rows.mapValues { $0.map { UInt64($0) } }
     }

@@ -53,7 +53,9 @@ struct BinaryBody: Equatable {
             }
         case .login, .logout, .subscribe, .unsubscribe, .join, .leave, .joinTopic, .leaveTopic, .subscribeTopic, .unsubscribeTopic,
             .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates, .welcome, .answer, .error, .closing, .restored,
-            .flowOpened, .flowClosed, .packetsDropped, .presence, .topics:
+            .flowOpened, .flowClosed, .packetsDropped, .presence, .topics, .setMetadata, .updateMetadata, .removeMetadata, .getMetadata,
+            .subscribeUserMetadata, .unsubscribeUserMetadata, .setLock, .acquireLock, .releaseLock, .revokeLock, .removeLock, .getLocks,
+            .metadataPage, .metadata, .locks:
             nil
         }
     }

@@ -157,18 +157,22 @@ extension Hub {
         store([StoredForm.entry(locks[lock].channel!, locks[lock].name!, state)], .lock(lock, transition), requester)
     }
 
-    /// Keeps the list of who holds what, and the clock of an owner who is not there. [LK5]
+    /// Takes over a state, and sets the clock of an owner who is not there. [LK5]
     mutating func apply(_ state: LockState?, to lock: Int32) {
+        hold(state, lock)
+        if let state, let owner = state.owner, !isConnected(owner) { setLockExpiry(lock, after: state.ttl) }
+    }
+
+    /// Takes over a state, and keeps the list of who holds what.
+    mutating func hold(_ state: LockState?, _ lock: Int32) {
         let before = locks[lock].applied?.owner
         locks[lock].applied = state
         locks[lock].absence = makeGeneration()
-        if before != state?.owner {
-            if let before {
-                locksByOwner[before]?.remove(lock)
-                if locksByOwner[before]?.isEmpty == true { locksByOwner[before] = nil }
-            }
-            if let owner = state?.owner { locksByOwner[owner, default: []].insert(lock) }
+        guard before != state?.owner else { return }
+        if let before {
+            locksByOwner[before]?.remove(lock)
+            if locksByOwner[before]?.isEmpty == true { locksByOwner[before] = nil }
         }
-        if let state, let owner = state.owner, !isConnected(owner) { setLockExpiry(lock, after: state.ttl) }
+        if let owner = state?.owner { locksByOwner[owner, default: []].insert(lock) }
     }
 }

@@ -20,7 +20,8 @@ extension Hub {
                 storage.metadataBytes += key.text.utf8.count + item.value.count
             case .lock(let channel, let name, let state):
                 let lock = try lockFor(name, channel)
-                apply(state, to: lock)
+                // Its owner's clock begins to run with `restored`.
+                hold(state, lock)
             }
         } catch {
             log(.error, "a stored entry is left out: \(error.text)")

@@ -1,0 +1,174 @@
+import RelayCore
+import RelayTestKit
+import RelayWire
+import Testing
+
+/// What is durable is shown, and nothing else.
+@Suite struct StorageTests {
+    private let driver: HubDriver
+
+    init() {
+        var configuration = Configuration()
+        configuration.isJournaled = true
+        configuration.unjournaledBytesMax = 1_000
+        configuration.metadataCallsBurst = 1_000
+        driver = HubDriver(configuration: configuration)
+        driver.hub.restored(lastSequence: 0, at: driver.now)
+        _ = driver.hub.takeEffects()
+    }
+
+    private func code(_ outcome: TestClient.Outcome) -> ErrorCode? {
+        if case .error(let body) = outcome { body.code } else { nil }
+    }
+
+    @Test("[SG1] until it is durable a change is in no answer, event, snapshot or page; conditions see it; then the answer and the events come in order")
+    func revealed() throws {
+        let alice = TestClient(driver, "alice"), bob = TestClient(driver, "bob", instance: "00000000000000bb")
+        bob.subscribe("lesson", features: ["metadata", "locks"])
+        _ = bob.metadataEvents()
+        let first = alice.sendSet("lesson", [("a", "1")])
+        let second = alice.sendSet("lesson", [("a", "2")], revisions: ["a": 1])
+        let third = alice.sendSet("lesson", [("a", "3")], revisions: ["a": 1])
+        #expect(alice.outcome(first) == .nothing && alice.outcome(second) == .nothing)
+        #expect(code(alice.outcome(third)) == .revisionMismatch, "the condition sees what is not durable yet")
+        #expect(alice.metadata("lesson") == MetadataPicture() && bob.metadataEvents().isEmpty)
+        let carol = TestClient(driver, "carol", instance: "00000000000000cc")
+        carol.subscribe("lesson", features: ["metadata"])
+        #expect(carol.metadataEvents().map(\.head.majorRevision) == [0])
+
+        driver.persist(1)
+        #expect(alice.answer(MetadataAnswer.self, alice.outcome(first))?.majorRevision == 1)
+        #expect(alice.outcome(second) == .nothing)
+        #expect(alice.metadata("lesson")?.values == ["a": "1"])
+        #expect(bob.metadataEvents().map(\.values) == [["1"]] && carol.metadataEvents().map(\.values) == [["1"]])
+        driver.persist()
+        #expect(alice.answer(MetadataAnswer.self, alice.outcome(second))?.majorRevision == 2)
+        #expect(bob.metadataEvents().map(\.values) == [["2"]])
+        #expect(driver.hub.census().changesUnrevealed == 0 && driver.hub.census().changesUnjournaledBytes == 0)
+    }
+
+    @Test("[SG1, LK3] acquired is answered and told when it is durable; what changes nothing is not answered before what it rests on")
+    func locks() throws {
+        let alice = TestClient(driver, "alice"), bob = TestClient(driver, "bob", instance: "00000000000000bb")
+        bob.subscribe("lesson", features: ["locks"])
+        _ = bob.locksEvents()
+        alice.setLock("lesson", "pen")
+        let acquired = alice.sendAcquire("lesson", "pen")
+        let same = alice.nextRequest()
+        driver.send(.json(.setLock, SetLockRequest(id: same, kind: .message, channel: try Name("lesson"), lock: try Name("pen"))), from: alice.id)
+        #expect(alice.outcome(acquired) == .nothing && alice.outcome(same) == .nothing)
+        #expect(code(bob.acquire("lesson", "pen")) == .lockHeld)
+        #expect(bob.locks("lesson").isEmpty)
+        driver.persist()
+        let fencing = try #require(alice.answer(FencingAnswer.self, alice.outcome(acquired))?.fencing)
+        #expect(alice.outcome(same) != .nothing)
+        #expect(bob.locksEvents().map(\.event) == [.set, .acquired] && bob.locks("lesson").first?.fencing == fencing)
+    }
+
+    @Test("[SG2] what could not be stored is undone and refused, and so is all that follows until storing works again; reading goes on")
+    func failed() {
+        let alice = TestClient(driver, "alice"), bob = TestClient(driver, "bob", instance: "00000000000000bb")
+        alice.sendSet("lesson", [("a", "1")])
+        alice.setLock("lesson", "pen")
+        alice.setLock("lesson", "held")
+        alice.sendAcquire("lesson", "held")
+        driver.persist()
+        bob.subscribe("lesson", features: ["metadata", "locks"])
+        _ = alice.frames()
+        _ = bob.metadataEvents()
+        let set = alice.sendSet("lesson", [("a", "2")])
+        let made = alice.sendSet("new", [("a", "2")])
+        let acquired = bob.sendAcquire("lesson", "pen")
+        let waiting = alice.sendAcquire("lesson", "pen", waitMs: 60_000)
+        let release = alice.nextRequest()
+        driver.send(.json(.releaseLock, LockRequest(id: release, kind: .message, channel: try! Name("lesson"), lock: try! Name("held"))), from: alice.id)
+        driver.failStorage("disk full")
+        for (client, request) in [(alice, set), (alice, made), (bob, acquired), (alice, waiting), (alice, release)] {
+            #expect(code(client.outcome(request)) == .storageFailed)
+        }
+        #expect(alice.metadata("lesson")?.values == ["a": "1"])
+        #expect(bob.metadataEvents().isEmpty && bob.locksEvents().allSatisfy { $0.event == .snapshot })
+        #expect(bob.locks("lesson").map { "\($0.lock) \($0.owner?.text ?? "-")" } == ["held alice", "pen -"])
+        #expect(driver.hub.census().storageFailure == "disk full" && driver.hub.census().metadataSets == 1)
+        guard case .error(let error) = alice.set("lesson", [("a", "3")]) else {
+            Issue.record("not refused")
+            return
+        }
+        #expect(error.code == .storageFailed && error.text.contains("disk full"))
+        #expect(code(bob.acquire("lesson", "pen")) == .storageFailed && code(alice.setLock("lesson", "more")) == .storageFailed)
+
+        driver.handle(.storageRecovered)
+        let again = alice.sendSet("lesson", [("a", "3")], revisions: ["a": 1])
+        driver.persist()
+        #expect(alice.answer(MetadataAnswer.self, alice.outcome(again))?.majorRevision == 2)
+        #expect(driver.hub.census().storageFailure == nil)
+    }
+
+    @Test("[SG3] beyond the bound of bytes that wait to be stored a change is busy, and passes when there is room")
+    func busy() throws {
+        let alice = TestClient(driver, "alice")
+        alice.sendSet("lesson", [("a", String(repeating: "x", count: 1_000))])
+        guard case .error(let error) = alice.set("lesson", [("b", "1")]) else {
+            Issue.record("not refused")
+            return
+        }
+        #expect(error.code == .busy && error.limit == 1_000 && (error.actual ?? 0) > 1_000 && error.retryAfterMs == 100)
+        driver.persist()
+        let passes = alice.sendSet("lesson", [("b", "1")])
+        driver.persist()
+        #expect(alice.answer(MetadataAnswer.self, alice.outcome(passes)) != nil)
+    }
+
+    @Test("[SG4, LK3, LK5, MD2] a relay that starts again has what was durable: items, revisions, authors, locks and owners, whose ttl begins to run; fencing goes on growing")
+    func restart() throws {
+        let alice = TestClient(driver, "alice")
+        for owner in ["lesson", "stream:lesson", "user:alice"] {
+            alice.sendSet(owner, [("a", "1"), ("b", "é 🦆"), ("empty", "")], record: true)
+            alice.sendSet(owner, [("a", "2")])
+        }
+        alice.sendSet("emptied", [("a", "1")])
+        alice.remove("emptied")
+        alice.setLock("lesson", "pen", ttlMs: 3_000)
+        let acquired = alice.sendAcquire("lesson", "pen")
+        alice.setLock("lesson", "removed")
+        alice.lock(.removeLock, "lesson", "removed")
+        driver.persist()
+        let fencing = try #require(alice.answer(FencingAnswer.self, alice.outcome(acquired))?.fencing)
+        let before = ["lesson", "stream:lesson", "user:alice", "emptied"].map { alice.metadata($0) }
+        alice.sendSet("lesson", [("a", "never durable")])
+
+        let again = driver.restarted(start: 1_800_000_100)
+        let bob = TestClient(again, "bob")
+        #expect(["lesson", "stream:lesson", "user:alice", "emptied"].map { bob.metadata($0) } == before)
+        #expect(before[3]?.majorRevision == 2)
+        #expect(bob.locks("lesson") == [LockDetail(lock: try Name("pen"), ttlMs: 3_000, owner: try Name("alice"), fencing: fencing)])
+        again.advance(.milliseconds(2_999))
+        again.persist()
+        #expect(bob.locks("lesson").first?.owner?.text == "alice")
+        again.advance(.milliseconds(1))
+        again.persist()
+        #expect(bob.locks("lesson").first?.owner == nil)
+        let request = bob.sendAcquire("lesson", "pen")
+        again.persist()
+        #expect(try #require(bob.answer(FencingAnswer.self, bob.outcome(request))?.fencing) > fencing)
+        #expect(again.hub.census().metadataBytes == driver.hub.census().metadataBytes - "never durable".utf8.count + 1)
+    }
+
+    @Test("[SG2, LK5] a lock whose expiry could not be stored stays held and expires later")
+    func expiryFails() {
+        let alice = TestClient(driver, "alice"), bob = TestClient(driver, "bob", instance: "00000000000000bb")
+        alice.setLock("lesson", "pen", ttlMs: 1_000)
+        alice.sendAcquire("lesson", "pen")
+        driver.persist()
+        driver.cut(alice.id)
+        driver.advance(.seconds(1))
+        driver.failStorage()
+        #expect(bob.locks("lesson").first?.owner?.text == "alice")
+        driver.advance(.seconds(3))
+        #expect(bob.locks("lesson").first?.owner?.text == "alice")
+        driver.handle(.storageRecovered)
+        driver.advance(.seconds(1))
+        driver.persist()
+        #expect(bob.locks("lesson").first?.owner == nil)
+    }
+}
