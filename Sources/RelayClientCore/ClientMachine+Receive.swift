@@ -141,20 +141,40 @@ extension ClientMachine {
         let notice = try decoding(frame) { bytes throws(WireError) in try LostFrame(body: bytes) }
         var entries: [PacketsLost.Entry] = []
         for range in notice.ranges {
-            guard let flow = known.flows[range.flow] else { continue }
-            guard range.first <= range.last, flow.told.count < ClientLimits.toldRangesMax else {
-                throw WireError(.protocolError, "a lost range \(range.first)…\(range.last)")
+            guard range.first <= range.last else { throw WireError(.protocolError, "a lost range \(range.first)…\(range.last)") }
+            if let flow = known.flows[range.flow] {
+                guard flow.told.count < ClientLimits.toldRangesMax else { throw WireError(.protocolError, "too many lost ranges of one flow") }
+                if range.last >= flow.next { known.flows[range.flow]!.told.append(range.first...range.last) }
+                entries.append(entry(range.flow, flow, range.first, range.last))
+            } else if !known.closedFlows.contains(range.flow) {
+                // The notice stands where the first packet was shed; this flow's opening may stand behind it. [DL6]
+                // What is left of topics that were given up goes first.
+                if known.lostEarly.count >= ClientLimits.toldRangesMax { known.lostEarly.removeFirst() }
+                known.lostEarly.append((range.flow, notice.reason, range.first...range.last))
             }
-            if range.last >= flow.next { known.flows[range.flow]!.told.append(range.first...range.last) }
-            entries.append(entry(range.flow, flow, range.first, range.last))
         }
+        tellLost(notice.reason, entries)
+    }
+
+    private mutating func tellLost(_ reason: UInt8, _ entries: [PacketsLost.Entry]) {
         guard !entries.isEmpty else { return }
-        let reason: PacketsLost.Reason = switch LostReason(rawValue: notice.reason) {
+        let reason: PacketsLost.Reason = switch LostReason(rawValue: reason) {
         case .slowReader: .slowReader
         case .expired: .expired
-        case nil: .other(notice.reason)
+        case nil: .other(reason)
         }
         emit(.packetsLost(PacketsLost(reason: reason, entries: entries)))
+    }
+
+    /// What was told lost of a flow before it was opened.
+    private mutating func tellLostEarly(_ handle: UInt32) {
+        let early = known.lostEarly.filter { $0.flow == handle }
+        guard !early.isEmpty else { return }
+        known.lostEarly.removeAll { $0.flow == handle }
+        for (_, reason, range) in early {
+            known.flows[handle]!.told.append(range)
+            tellLost(reason, [entry(handle, known.flows[handle]!, range.lowerBound, range.upperBound)])
+        }
     }
 
     private func entry(_ handle: UInt32, _ flow: KnownSession.Flow, _ first: UInt32, _ last: UInt32?) -> PacketsLost.Entry {
@@ -164,12 +184,19 @@ extension ClientMachine {
 
     private mutating func flowOpened(_ opened: FlowOpened) {
         guard let channel = known.channels[opened.channel] else { return }
+        // A resumption names again what has closed lately. [SE9]
+        guard !known.closedFlows.contains(opened.flow) else { return }
         known.unconfirmedFlows.remove(opened.flow)
-        if let old = known.flows[opened.flow], old.next < opened.next {
-            reportMissing(opened.flow, old, upTo: opened.next - 1)
+        var flow = KnownSession.Flow(topic: TopicID(channel: channel.channel, topic: opened.topic), user: opened.user.text, next: 1)
+        if let old = known.flows[opened.flow] {
+            reportMissing(opened.flow, old, upTo: opened.next &- 1)
+        } else if awaitsRestoration, wanted.selections[flow.topic]?.contains(flow.user) == true {
+            // It opened after the selection was answered, and all of that went with the link.
+            reportMissing(opened.flow, flow, upTo: opened.next &- 1)
         }
-        known.flows[opened.flow] = KnownSession.Flow(
-            topic: TopicID(channel: channel.channel, topic: opened.topic), user: opened.user.text, next: opened.next)
+        flow.next = opened.next
+        known.flows[opened.flow] = flow
+        tellLostEarly(opened.flow)
     }
 
     /// Packets that went with a broken link, without those that were told before.
@@ -184,7 +211,10 @@ extension ClientMachine {
         if !entries.isEmpty { emit(.packetsLost(PacketsLost(reason: .linkBroken, entries: entries))) }
     }
 
-    private mutating func flowClosed(_ closed: FlowClosed) { known.flows[closed.flow] = nil }
+    private mutating func flowClosed(_ closed: FlowClosed) {
+        known.flows[closed.flow] = nil
+        known.closedFlows.insert(closed.flow)
+    }
 
     /// Flows that the relay did not name again after a resumption have closed meanwhile. [SE9]
     mutating func closeUnconfirmedFlows() {

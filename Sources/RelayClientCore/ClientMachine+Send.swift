@@ -205,28 +205,41 @@ extension ClientMachine {
     // MARK: - When a link ends
 
     /// What was written and not answered may have happened or not. [SE11]
-    mutating func failInFlight(_ reason: LinkEndReason, at now: Moment) {
-        for number in publishes.keys.sorted() {
-            effects.append(.completed(publishes[number]!.token, .failure(.outcomeUnknown("message \(number)"))))
-        }
-        for id in requests.keys.sorted() {
-            if let token = requests[id]!.token { effects.append(.completed(token, .failure(.outcomeUnknown("a request")))) }
-        }
-        publishes = [:]
-        requests = [:]
+    mutating func failInFlight(at now: Moment) {
+        failInFlight()
         for channel in windows.keys { windows[channel]!.linkRenewed(at: now) }
         directWindow.linkRenewed(at: now)
     }
 
-    func tokensWaiting() -> [ClientToken] {
-        let sent = publishes.keys.sorted().map { publishes[$0]!.token } + requests.keys.sorted().compactMap { requests[$0]!.token }
-        return sent + queue.elements.compactMap { item in
-            switch item {
-            case .message(let token, _, _, _, _), .direct(let token, _, _, _): token
-            case .packet: nil
-            case .request(let token, _): token
+    private mutating func failInFlight() {
+        for number in publishes.keys.sorted() {
+            effects.append(.completed(publishes[number]!.token, .failure(.outcomeUnknown("message \(number)"))))
+        }
+        for id in requests.keys.sorted() {
+            if let token = requests[id]!.token {
+                effects.append(.completed(token, .failure(.outcomeUnknown("a request"))))
+            } else {
+                askedAgain.append(requests[id]!.request)
             }
         }
+        publishes = [:]
+        requests = [:]
+        outbound = []
+        outboundStart = 0
+    }
+
+    /// The end: nothing that waits will be sent.
+    mutating func failAll(_ error: RelayError) {
+        failInFlight()
+        for item in queue.elements {
+            switch item {
+            case .message(let token, _, _, _, _), .direct(let token, _, _, _): effects.append(.completed(token, .failure(error)))
+            case .request(let token, _): if let token { effects.append(.completed(token, .failure(error))) }
+            case .packet: break
+            }
+        }
+        queue.removeAll()
+        (queuedBytes, queuedMessages, queuedPackets) = (0, 0, 0)
     }
 }
 

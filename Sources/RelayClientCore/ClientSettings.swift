@@ -69,6 +69,8 @@ package enum ClientLimits {
 
     package static let userNamesMax = 200_000
     package static let flowsMax = 100_000
+    /// Flows that closed; a relay names at most 256 of them again.
+    package static let closedFlowsMax = 1_024
     /// Ranges of one flow that were told lost ahead of packets still to come.
     package static let toldRangesMax = 4_096
     /// Own flows whose topic is remembered for notices that come late.

@@ -54,3 +54,25 @@ struct FIFO<Element: Sendable>: Sendable {
         storage.removeAll(where: matches)
     }
 }
+
+/// The newest numbers that were put in, at most `limit` of them.
+struct RecentSet: Sendable {
+    private let limit: Int
+    private var order = FIFO<UInt32>()
+    private var members: Set<UInt32> = []
+
+    init(limit: Int) { self.limit = limit }
+
+    func contains(_ number: UInt32) -> Bool { members.contains(number) }
+
+    mutating func insert(_ number: UInt32) {
+        guard members.insert(number).inserted else { return }
+        order.append(number)
+        if order.count > limit { members.remove(order.removeFirst()) }
+    }
+
+    mutating func removeAll() {
+        order.removeAll()
+        members = []
+    }
+}

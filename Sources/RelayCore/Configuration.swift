@@ -44,6 +44,9 @@ public struct Configuration: Sendable, Hashable {
     /// Direct messages of one sender that wait for their acknowledgement. [DM5]
     public var directPendingMax = 128
 
+    /// Flows that closed which a session is told of again when it resumes: the newest of them. [SE9]
+    public var closedFlowsMax = 256
+
     // MARK: Presence
 
     /// Above this many members a channel's presence turns to intervals … [PR6]

@@ -88,6 +88,7 @@ extension Hub {
             }
         }
         sessions[session].statesBefore = [:]
+        sessions[session].closedFlows = []
     }
 
     /// Stays that were handed over and not taken up end for others now.
@@ -131,6 +132,7 @@ extension Hub {
     mutating func endSession(_ session: Int32, telling end: PresenceEnd) {
         for channel in sortedMemberships(session) { removeFromChannel(session, channel, end) }
         sessions[session].statesBefore = [:]
+        sessions[session].closedFlows = []
         sessions[session].state = .lingering
         sessions[session].generation = makeGeneration()
         sessions[session].lastEnd = nil
@@ -162,6 +164,7 @@ extension Hub {
             if membership.receivesPresence { sendPresenceSnapshot(channel, to: connection) }
             guard channels[channel].id!.kind == .stream else { continue }
             sendTopicsSnapshot(channel, to: connection)
+            sendClosedFlows(session, channel, to: connection)
             for topic in membership.selections.keys.sorted() {
                 for flow in channels[channel].topics[topic] ?? [] where flows[flow].receivers.contains(session) {
                     sendFlowOpened(flow, to: connection)

@@ -33,6 +33,8 @@ struct Session {
     /// The channel last published to and its bucket, so that most publishes look nothing up.
     var lastPublish: (name: Name, channel: Int32, generation: UInt32, bucket: Int32)?
     var directsPending = 0
+    /// Flows it was to receive and that have closed, newest last, as `flowOpened` would tell them now. [SE9]
+    var closedFlows: [FlowOpened] = []
     var packetsLost: UInt64 = 0
 }
 
