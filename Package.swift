@@ -35,7 +35,7 @@ let package = Package(
         module("RelayIO"),
         module("RelayServer", ["RelayCore", "RelayIO", "RelayWire"]),
         module("RelayClient", ["RelayClientCore", "RelayIO", "RelayWire"]),
-        module("RelayTestKit", ["RelayCore", "RelayWire"]),
+        module("RelayTestKit", ["RelayClientCore", "RelayCore", "RelayWire"]),
         .executableTarget(
             name: "boardrelay", dependencies: ["RelayServer", "RelayClient", "RelayBoard", "RelayCore", "RelayIO", "RelayWire"],
             swiftSettings: strict),
