@@ -43,6 +43,7 @@ let package = Package(
         tests("RelayWireTests", ["RelayWire"]),
         tests("RelayBoardTests", ["RelayBoard"]),
         tests("RelayCoreTests", ["RelayCore", "RelayTestKit", "RelayWire"]),
+        tests("RelayClientCoreTests", ["RelayClientCore", "RelayCore", "RelayTestKit", "RelayWire"]),
         tests("RelayIOTests", ["RelayIO"]),
         tests("RelayServerTests", ["RelayServer", "RelayClient", "RelayClientCore", "RelayIO", "RelayWire", "RelayCore"]),
         tests("SimulationTests", ["RelayTestKit", "RelayCore", "RelayWire"]),

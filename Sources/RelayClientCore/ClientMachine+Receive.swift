@@ -15,7 +15,7 @@ extension ClientMachine {
             end(.relayClosed(code: notice.code, text: notice.text), at: now)
         case .answer: try answer(frame, at: now)
         case .error: refused(try body(ErrorBody.self, frame), at: now)
-        case .restored: restored(try body(SubscribeAnswer.self, frame))
+        case .restored: try restored(try body(SubscribeAnswer.self, frame))
         case .accepted: try accepted(frame, at: now)
         case .confirmed: try confirmed(frame, at: now)
         case .userNamed: try userNamed(frame)
@@ -23,16 +23,28 @@ extension ClientMachine {
         case .packet: try packet(frame)
         case .directDeliver: try directDeliver(frame)
         case .lost: try lost(frame)
-        case .flowOpened: flowOpened(try body(FlowOpened.self, frame))
+        case .flowOpened: try flowOpened(try body(FlowOpened.self, frame))
         case .flowClosed: flowClosed(try body(FlowClosed.self, frame))
         case .packetsDropped:
             let notice = try body(RelayWire.PacketsDropped.self, frame)
             if let topic = known.ownTopics[notice.flow] { dropped(Int(clamping: notice.dropped), topic, .overRate) }
-        case .presence: presence(try body(PresenceEvent.self, frame))
-        case .topics: topics(try body(TopicsEvent.self, frame))
+        case .presence: if let event = try event(PresenceEvent.self, frame, PresenceEvent.Kind.self) { presence(event) }
+        case .topics: if let event = try event(TopicsEvent.self, frame, TopicsEvent.Kind.self) { topics(event) }
         case .login, .logout, .publish, .publishPacket, .direct, .directReceived, .subscribe, .unsubscribe, .join, .leave, .joinTopic,
             .leaveTopic, .subscribeTopic, .unsubscribeTopic, .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates:
             throw WireError(.protocolError, "the relay sent a \(type.name), which only clients send")
+        }
+    }
+
+    /// - Returns: `nil` for an event of a newer relay, whose name this client does not know. [FR6]
+    private func event<T: Decodable, Kind: RawRepresentable<String>>(
+        _ type: T.Type, _ frame: Frame, _ kinds: Kind.Type
+    ) throws(WireError) -> T? {
+        do throws(WireError) {
+            return try body(type, frame)
+        } catch {
+            guard let name = try? body(EventName.self, frame).event, Kind(rawValue: name) == nil else { throw error }
+            return nil
         }
     }
 
@@ -182,7 +194,8 @@ extension ClientMachine {
             flow: handle, channel: flow.topic.channel.text, topic: flow.topic.topic.text, publisher: flow.user, first: first, last: last)
     }
 
-    private mutating func flowOpened(_ opened: FlowOpened) {
+    private mutating func flowOpened(_ opened: FlowOpened) throws(WireError) {
+        guard known.flows.count < ClientLimits.flowsMax else { throw WireError(.protocolError, "the relay opens too many flows") }
         guard let channel = known.channels[opened.channel] else { return }
         // A resumption names again what has closed lately. [SE9]
         guard !known.closedFlows.contains(opened.flow) else { return }
@@ -267,3 +280,5 @@ extension ClientMachine {
         emit(.topics(TopicsChange(channel: channel.channel.text, kind: kind, publishers: publishers)))
     }
 }
+
+private struct EventName: Decodable { var event: String }

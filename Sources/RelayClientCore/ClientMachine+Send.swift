@@ -126,6 +126,7 @@ extension ClientMachine {
         case .request: return true
         case .message(_, let channel, _, _, _):
             guard publishes.count < min(limits.unansweredMax, ClientLimits.unansweredMax) else { return false }
+            forgetPacers(at: now)
             return wait(windows[channel, default: AnswerWindow()].permission(limit: limits.messagesPerSecond, at: now))
         case .direct:
             guard publishes.count < min(limits.unansweredMax, ClientLimits.unansweredMax) else { return false }
@@ -138,8 +139,19 @@ extension ClientMachine {
             bucket.setRate(limits.packetsPerSecond, at: now)
             let until = bucket.take(at: now)
             topicBuckets[topic] = bucket
+            forgetPacers(at: now)
             if let until { pumpAt = until }
             return until == nil
+        }
+    }
+
+    /// Of channels and topics that are not used any more: what is as good as new may be forgotten.
+    private mutating func forgetPacers(at now: Moment) {
+        if windows.count > ClientLimits.pacersMax {
+            for channel in windows.keys.sorted() where windows[channel]!.isIdle(at: now) { windows[channel] = nil }
+        }
+        if topicBuckets.count > ClientLimits.pacersMax {
+            for topic in topicBuckets.keys.sorted() where topicBuckets[topic]!.isFull(at: now) { topicBuckets[topic] = nil }
         }
     }
 

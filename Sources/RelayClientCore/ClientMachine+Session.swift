@@ -62,7 +62,10 @@ extension ClientMachine {
     }
 
     /// One channel of a resumed session. [SE9]
-    mutating func restored(_ restored: SubscribeAnswer) {
+    mutating func restored(_ restored: SubscribeAnswer) throws(WireError) {
+        guard awaitsRestoration, known.channels.count < ClientLimits.channelsMax else {
+            throw WireError(.protocolError, "the relay restores what was not there")
+        }
         let id = ChannelID(kind: restored.kind, channel: restored.channel)
         known.channels[restored.handle] = id
         known.unconfirmedChannels.remove(id)
@@ -166,7 +169,6 @@ extension ClientMachine {
     private mutating func leftTopic(_ topic: TopicID) {
         wanted.publishing[topic] = nil
         known.ownFlows[topic] = nil
-        topicBuckets[topic] = nil
     }
 
     // MARK: - Refusals

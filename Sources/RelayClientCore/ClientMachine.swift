@@ -115,7 +115,8 @@ package struct ClientMachine: Sendable {
         case .live:
             // A link that is being probed is judged by that alone.
             let silence = probeBy ?? lastHeard + (pingSentAt.map { $0 >= lastHeard } ?? false ? heartbeat * 2 : heartbeat)
-            return earlier(silence, earlier(pumpAt, closeBy))
+            let roundTrip = pingSentAt.map { $0 + heartbeat * ClientLimits.roundTripEveryIntervals }
+            return earlier(earlier(silence, roundTrip), earlier(pumpAt, closeBy))
         case .waiting(let until): return earlier(until, closeBy)
         case .paused: return closeBy
         case .closed: return nil
@@ -163,7 +164,12 @@ package struct ClientMachine: Sendable {
         probeBy = nil
         reader.append(bytes)
         do throws(WireError) {
-            while attempt == self.attempt, let frame = try reader.next() { try receive(frame, at: now) }
+            while attempt == self.attempt, let frame = try reader.next() {
+                try receive(frame, at: now)
+                guard outbound.count - outboundStart <= ClientLimits.outboundBytesMax else {
+                    throw WireError(.protocolError, "the relay asks and does not read: \(outbound.count - outboundStart) bytes wait for it")
+                }
+            }
         } catch {
             if attempt == self.attempt { end(.relayFault(error.text), at: now) }
         }
@@ -184,6 +190,8 @@ package struct ClientMachine: Sendable {
                 guard late > ClientLimits.latenessTolerated else { return end(.relaySilent, at: now) }
                 probe(at: now)
             } else if now >= lastHeard + heartbeat, pingSentAt.map({ $0 < lastHeard }) ?? true {
+                ping(at: now)
+            } else if let pingSentAt, now >= pingSentAt + heartbeat * ClientLimits.roundTripEveryIntervals {
                 ping(at: now)
             }
             pump(at: now)

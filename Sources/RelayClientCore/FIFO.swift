@@ -5,18 +5,11 @@ struct FIFO<Element: Sendable>: Sendable {
 
     init() {}
 
-    init(_ elements: some Sequence<Element>) { storage = Array(elements) }
-
     var count: Int { storage.count - start }
     var isEmpty: Bool { start == storage.count }
     var first: Element? { isEmpty ? nil : storage[start] }
     /// Those that wait, oldest first.
     var elements: ArraySlice<Element> { storage[start...] }
-
-    subscript(position: Int) -> Element {
-        get { storage[start + position] }
-        _modify { yield &storage[start + position] }
-    }
 
     mutating func append(_ element: Element) { storage.append(element) }
 
@@ -35,12 +28,6 @@ struct FIFO<Element: Sendable>: Sendable {
     }
 
     mutating func popFirst() -> Element? { isEmpty ? nil : removeFirst() }
-
-    mutating func prepend(_ elements: [Element]) {
-        guard !elements.isEmpty else { return }
-        storage.replaceSubrange(..<start, with: elements)
-        start = 0
-    }
 
     mutating func removeAll() {
         storage = []

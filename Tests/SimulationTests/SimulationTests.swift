@@ -21,7 +21,7 @@ import Testing
         return Seeds.clientRegressions + Seeds.fresh(count: count, from: UInt64.random(in: 0 ... .max))
     }
 
-    @Test("[DL1, DL3, DL6, DL7, MS1, MS3, MS4, ST6, SE8, SE9, SE10, SE11, RT1, RT2, HB3, HB4] every promise to an app holds through client, links and relay")
+    @Test("[DL1, DL3, DL6, DL7, MS1, MS3, MS4, ST6, SE8, SE9, SE10, SE11, RT1, RT2, HB3] every promise to an app holds through client, links and relay")
     func clientPromises() async throws {
         var total = ClientSimulation.Tally()
         let seeds = Self.clientSeeds
