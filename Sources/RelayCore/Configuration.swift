@@ -20,6 +20,8 @@ public struct Configuration: Sendable, Hashable {
     public var streamChannelUsersMax = 1_000
     /// States of one user in one channel. [PR8]
     public var statesPerUserMax = 32
+    /// Channels in which one session may have states, being in them or not. [PR8]
+    public var channelsWithStatesMax = 150
     /// Channels that may exist at once. [CH8]
     public var channelsMax = 10_000
     /// A message channel ends this long after its last subscriber and its last message. [CH2]
