@@ -26,6 +26,7 @@ extension Hub {
     }
 
     package var queueMemoryBytes: Int { chunks.liveBytes }
+    package var settings: Configuration { configuration }
 }
 
 extension Hub {
