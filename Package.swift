@@ -36,7 +36,7 @@ let package = Package(
         module("RelayIO"),
         module("RelayServer", ["RelayCore", "RelayIO", "RelayWire"]),
         module("RelayClient", ["RelayClientCore", "RelayIO", "RelayWire"]),
-        module("RelayTestKit", ["RelayCore", "RelayJournal", "RelayWire"]),
+        module("RelayTestKit", ["RelayClientCore", "RelayCore", "RelayJournal", "RelayWire"]),
         .executableTarget(
             name: "boardrelay", dependencies: ["RelayServer", "RelayClient", "RelayBoard", "RelayCore", "RelayIO", "RelayWire"],
             swiftSettings: strict),
@@ -44,6 +44,7 @@ let package = Package(
         tests("RelayWireTests", ["RelayWire"]),
         tests("RelayBoardTests", ["RelayBoard"]),
         tests("RelayCoreTests", ["RelayCore", "RelayTestKit", "RelayWire"]),
+        tests("RelayClientCoreTests", ["RelayClientCore", "RelayCore", "RelayTestKit", "RelayWire"]),
         tests("RelayIOTests", ["RelayIO"]),
         tests("RelayServerTests", ["RelayServer", "RelayClient", "RelayClientCore", "RelayIO", "RelayWire", "RelayCore"]),
         tests("SimulationTests", ["RelayTestKit", "RelayCore", "RelayWire"]),

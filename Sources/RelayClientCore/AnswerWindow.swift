@@ -21,14 +21,22 @@ struct AnswerWindow: Sendable {
     private(set) var unanswered = 0
     private var answeredAt = FIFO<Moment>()
 
-    var isIdle: Bool { unanswered == 0 && answeredAt.isEmpty }
+    /// Whether it is as good as new.
+    mutating func isIdle(at now: Moment) -> Bool {
+        forget(at: now)
+        return unanswered == 0 && answeredAt.isEmpty
+    }
 
     enum Permission: Equatable { case granted, wait(until: Moment), waitForAnswer }
 
     mutating func permission(limit: Int, at now: Moment) -> Permission {
-        while let first = answeredAt.first, first + Self.span <= now { _ = answeredAt.removeFirst() }
+        forget(at: now)
         guard unanswered + answeredAt.count >= limit else { return .granted }
         return answeredAt.first.map { .wait(until: $0 + Self.span) } ?? .waitForAnswer
+    }
+
+    private mutating func forget(at now: Moment) {
+        while let first = answeredAt.first, first + Self.span <= now { _ = answeredAt.removeFirst() }
     }
 
     mutating func sent() { unanswered += 1 }
@@ -37,9 +45,6 @@ struct AnswerWindow: Sendable {
         unanswered -= 1
         answeredAt.append(now)
     }
-
-    /// It was counted as sent, but its bytes never left.
-    mutating func takenBack() { unanswered -= 1 }
 
     /// A new session has begun, or the old one goes on over a new link: nothing of the old link is accepted from here on.
     mutating func linkRenewed(at now: Moment) {

@@ -15,7 +15,7 @@ extension ClientMachine {
             end(.relayClosed(code: notice.code, text: notice.text), at: now)
         case .answer: try answer(frame, at: now)
         case .error: refused(try body(ErrorBody.self, frame), at: now)
-        case .restored: restored(try body(SubscribeAnswer.self, frame))
+        case .restored: try restored(try body(SubscribeAnswer.self, frame))
         case .accepted: try accepted(frame, at: now)
         case .confirmed: try confirmed(frame, at: now)
         case .userNamed: try userNamed(frame)
@@ -23,19 +23,31 @@ extension ClientMachine {
         case .packet: try packet(frame)
         case .directDeliver: try directDeliver(frame)
         case .lost: try lost(frame)
-        case .flowOpened: flowOpened(try body(FlowOpened.self, frame))
+        case .flowOpened: try flowOpened(try body(FlowOpened.self, frame))
         case .flowClosed: flowClosed(try body(FlowClosed.self, frame))
         case .packetsDropped:
             let notice = try body(RelayWire.PacketsDropped.self, frame)
             if let topic = known.ownTopics[notice.flow] { dropped(Int(clamping: notice.dropped), topic, .overRate) }
-        case .presence: presence(try body(PresenceEvent.self, frame))
-        case .topics: topics(try body(TopicsEvent.self, frame))
+        case .presence: if let event = try event(PresenceEvent.self, frame, PresenceEvent.Kind.self) { presence(event) }
+        case .topics: if let event = try event(TopicsEvent.self, frame, TopicsEvent.Kind.self) { topics(event) }
         case .metadataPage, .metadata, .locks: break
         case .login, .logout, .publish, .publishPacket, .direct, .directReceived, .subscribe, .unsubscribe, .join, .leave, .joinTopic,
             .leaveTopic, .subscribeTopic, .unsubscribeTopic, .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates,
             .setMetadata, .updateMetadata, .removeMetadata, .getMetadata, .subscribeUserMetadata, .unsubscribeUserMetadata, .setLock,
             .acquireLock, .releaseLock, .revokeLock, .removeLock, .getLocks:
             throw WireError(.protocolError, "the relay sent a \(type.name), which only clients send")
+        }
+    }
+
+    /// - Returns: `nil` for an event of a newer relay, whose name this client does not know. [FR6]
+    private func event<T: Decodable, Kind: RawRepresentable<String>>(
+        _ type: T.Type, _ frame: Frame, _ kinds: Kind.Type
+    ) throws(WireError) -> T? {
+        do throws(WireError) {
+            return try body(type, frame)
+        } catch {
+            guard let name = try? body(EventName.self, frame).event, Kind(rawValue: name) == nil else { throw error }
+            return nil
         }
     }
 
@@ -144,20 +156,40 @@ extension ClientMachine {
         let notice = try decoding(frame) { bytes throws(WireError) in try LostFrame(body: bytes) }
         var entries: [PacketsLost.Entry] = []
         for range in notice.ranges {
-            guard let flow = known.flows[range.flow] else { continue }
-            guard range.first <= range.last, flow.told.count < ClientLimits.toldRangesMax else {
-                throw WireError(.protocolError, "a lost range \(range.first)…\(range.last)")
+            guard range.first <= range.last else { throw WireError(.protocolError, "a lost range \(range.first)…\(range.last)") }
+            if let flow = known.flows[range.flow] {
+                guard flow.told.count < ClientLimits.toldRangesMax else { throw WireError(.protocolError, "too many lost ranges of one flow") }
+                if range.last >= flow.next { known.flows[range.flow]!.told.append(range.first...range.last) }
+                entries.append(entry(range.flow, flow, range.first, range.last))
+            } else if !known.closedFlows.contains(range.flow) {
+                // The notice stands where the first packet was shed; this flow's opening may stand behind it. [DL6]
+                // What is left of topics that were given up goes first.
+                if known.lostEarly.count >= ClientLimits.toldRangesMax { known.lostEarly.removeFirst() }
+                known.lostEarly.append((range.flow, notice.reason, range.first...range.last))
             }
-            if range.last >= flow.next { known.flows[range.flow]!.told.append(range.first...range.last) }
-            entries.append(entry(range.flow, flow, range.first, range.last))
         }
+        tellLost(notice.reason, entries)
+    }
+
+    private mutating func tellLost(_ reason: UInt8, _ entries: [PacketsLost.Entry]) {
         guard !entries.isEmpty else { return }
-        let reason: PacketsLost.Reason = switch LostReason(rawValue: notice.reason) {
+        let reason: PacketsLost.Reason = switch LostReason(rawValue: reason) {
         case .slowReader: .slowReader
         case .expired: .expired
-        case nil: .other(notice.reason)
+        case nil: .other(reason)
         }
         emit(.packetsLost(PacketsLost(reason: reason, entries: entries)))
+    }
+
+    /// What was told lost of a flow before it was opened.
+    private mutating func tellLostEarly(_ handle: UInt32) {
+        let early = known.lostEarly.filter { $0.flow == handle }
+        guard !early.isEmpty else { return }
+        known.lostEarly.removeAll { $0.flow == handle }
+        for (_, reason, range) in early {
+            known.flows[handle]!.told.append(range)
+            tellLost(reason, [entry(handle, known.flows[handle]!, range.lowerBound, range.upperBound)])
+        }
     }
 
     private func entry(_ handle: UInt32, _ flow: KnownSession.Flow, _ first: UInt32, _ last: UInt32?) -> PacketsLost.Entry {
@@ -165,14 +197,22 @@ extension ClientMachine {
             flow: handle, channel: flow.topic.channel.text, topic: flow.topic.topic.text, publisher: flow.user, first: first, last: last)
     }
 
-    private mutating func flowOpened(_ opened: FlowOpened) {
+    private mutating func flowOpened(_ opened: FlowOpened) throws(WireError) {
+        guard known.flows.count < ClientLimits.flowsMax else { throw WireError(.protocolError, "the relay opens too many flows") }
         guard let channel = known.channels[opened.channel] else { return }
+        // A resumption names again what has closed lately. [SE9]
+        guard !known.closedFlows.contains(opened.flow) else { return }
         known.unconfirmedFlows.remove(opened.flow)
-        if let old = known.flows[opened.flow], old.next < opened.next {
-            reportMissing(opened.flow, old, upTo: opened.next - 1)
+        var flow = KnownSession.Flow(topic: TopicID(channel: channel.channel, topic: opened.topic), user: opened.user.text, next: 1)
+        if let old = known.flows[opened.flow] {
+            reportMissing(opened.flow, old, upTo: opened.next &- 1)
+        } else if awaitsRestoration, wanted.selections[flow.topic]?.contains(flow.user) == true {
+            // It opened after the selection was answered, and all of that went with the link.
+            reportMissing(opened.flow, flow, upTo: opened.next &- 1)
         }
-        known.flows[opened.flow] = KnownSession.Flow(
-            topic: TopicID(channel: channel.channel, topic: opened.topic), user: opened.user.text, next: opened.next)
+        flow.next = opened.next
+        known.flows[opened.flow] = flow
+        tellLostEarly(opened.flow)
     }
 
     /// Packets that went with a broken link, without those that were told before.
@@ -187,7 +227,10 @@ extension ClientMachine {
         if !entries.isEmpty { emit(.packetsLost(PacketsLost(reason: .linkBroken, entries: entries))) }
     }
 
-    private mutating func flowClosed(_ closed: FlowClosed) { known.flows[closed.flow] = nil }
+    private mutating func flowClosed(_ closed: FlowClosed) {
+        known.flows[closed.flow] = nil
+        known.closedFlows.insert(closed.flow)
+    }
 
     /// Flows that the relay did not name again after a resumption have closed meanwhile. [SE9]
     mutating func closeUnconfirmedFlows() {
@@ -240,3 +283,5 @@ extension ClientMachine {
         emit(.topics(TopicsChange(channel: channel.channel.text, kind: kind, publishers: publishers)))
     }
 }
+
+private struct EventName: Decodable { var event: String }

@@ -126,6 +126,7 @@ extension ClientMachine {
         case .request: return true
         case .message(_, let channel, _, _, _):
             guard publishes.count < min(limits.unansweredMax, ClientLimits.unansweredMax) else { return false }
+            forgetPacers(at: now)
             return wait(windows[channel, default: AnswerWindow()].permission(limit: limits.messagesPerSecond, at: now))
         case .direct:
             guard publishes.count < min(limits.unansweredMax, ClientLimits.unansweredMax) else { return false }
@@ -138,8 +139,19 @@ extension ClientMachine {
             bucket.setRate(limits.packetsPerSecond, at: now)
             let until = bucket.take(at: now)
             topicBuckets[topic] = bucket
+            forgetPacers(at: now)
             if let until { pumpAt = until }
             return until == nil
+        }
+    }
+
+    /// Of channels and topics that are not used any more: what is as good as new may be forgotten.
+    private mutating func forgetPacers(at now: Moment) {
+        if windows.count > ClientLimits.pacersMax {
+            for channel in windows.keys.sorted() where windows[channel]!.isIdle(at: now) { windows[channel] = nil }
+        }
+        if topicBuckets.count > ClientLimits.pacersMax {
+            for topic in topicBuckets.keys.sorted() where topicBuckets[topic]!.isFull(at: now) { topicBuckets[topic] = nil }
         }
     }
 
@@ -205,28 +217,41 @@ extension ClientMachine {
     // MARK: - When a link ends
 
     /// What was written and not answered may have happened or not. [SE11]
-    mutating func failInFlight(_ reason: LinkEndReason, at now: Moment) {
-        for number in publishes.keys.sorted() {
-            effects.append(.completed(publishes[number]!.token, .failure(.outcomeUnknown("message \(number)"))))
-        }
-        for id in requests.keys.sorted() {
-            if let token = requests[id]!.token { effects.append(.completed(token, .failure(.outcomeUnknown("a request")))) }
-        }
-        publishes = [:]
-        requests = [:]
+    mutating func failInFlight(at now: Moment) {
+        failInFlight()
         for channel in windows.keys { windows[channel]!.linkRenewed(at: now) }
         directWindow.linkRenewed(at: now)
     }
 
-    func tokensWaiting() -> [ClientToken] {
-        let sent = publishes.keys.sorted().map { publishes[$0]!.token } + requests.keys.sorted().compactMap { requests[$0]!.token }
-        return sent + queue.elements.compactMap { item in
-            switch item {
-            case .message(let token, _, _, _, _), .direct(let token, _, _, _): token
-            case .packet: nil
-            case .request(let token, _): token
+    private mutating func failInFlight() {
+        for number in publishes.keys.sorted() {
+            effects.append(.completed(publishes[number]!.token, .failure(.outcomeUnknown("message \(number)"))))
+        }
+        for id in requests.keys.sorted() {
+            if let token = requests[id]!.token {
+                effects.append(.completed(token, .failure(.outcomeUnknown("a request"))))
+            } else {
+                askedAgain.append(requests[id]!.request)
             }
         }
+        publishes = [:]
+        requests = [:]
+        outbound = []
+        outboundStart = 0
+    }
+
+    /// The end: nothing that waits will be sent.
+    mutating func failAll(_ error: RelayError) {
+        failInFlight()
+        for item in queue.elements {
+            switch item {
+            case .message(let token, _, _, _, _), .direct(let token, _, _, _): effects.append(.completed(token, .failure(error)))
+            case .request(let token, _): if let token { effects.append(.completed(token, .failure(error))) }
+            case .packet: break
+            }
+        }
+        queue.removeAll()
+        (queuedBytes, queuedMessages, queuedPackets) = (0, 0, 0)
     }
 }
 

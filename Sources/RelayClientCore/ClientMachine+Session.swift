@@ -7,19 +7,22 @@ extension ClientMachine {
         guard case .connecting = state else { throw WireError(.protocolError, "a second welcome") }
         state = .live
         liveSince = now
-        wasEverLive = true
+        logins += 1
         resumeToken = welcome.resumeToken
         limits = welcome.limits
         heartbeat = .milliseconds(max(100, welcome.heartbeatMs))
         known.users[welcome.handle] = welcome.user.text
-        emit(.link(.connected))
+        emit(.link(.connected(resumed: welcome.resumed)))
         if let connectToken { effects.append(.completed(connectToken, .success(.done))) }
         connectToken = nil
         if welcome.resumed {
             known.unconfirmedFlows = Set(known.flows.keys)
+            known.unconfirmedChannels = Set(wanted.channels.keys)
+            for request in askedAgain { askAgain(request) }
         } else {
             askAgain()
         }
+        askedAgain = []
         // Its pong comes behind all that a resumption restores. [SE9]
         ping(at: now)
         awaitsRestoration = welcome.resumed
@@ -30,37 +33,51 @@ extension ClientMachine {
     private mutating func askAgain() {
         for handle in known.flows.keys.sorted() { known.unconfirmedFlows.insert(handle) }
         closeUnconfirmedFlows()
-        let positions = known.positions
         known.channels = [:]
         known.ownFlows = [:]
         known.snapshotGoesOn = []
-        for id in wanted.states.keys.sorted() { ask(.setStates(id, wanted.states[id]!), token: nil) }
+        // The handles of another start of the relay mean other flows.
+        known.closedFlows.removeAll()
+        for id in wanted.states.keys.sorted() { askAgain(.setStates(id, wanted.states[id]!)) }
         for id in wanted.channels.keys.sorted() {
             let channel = wanted.channels[id]!
             switch id.kind {
             case .message:
-                ask(.subscribe(id.channel, features: channel.features, quiet: channel.quiet), token: nil, since: positions[id.channel])
-            case .stream: ask(.join(id.channel, features: channel.features, quiet: channel.quiet, token: channel.token), token: nil)
+                askAgain(.subscribe(id.channel, features: channel.features, quiet: channel.quiet))
+            case .stream: askAgain(.join(id.channel, features: channel.features, quiet: channel.quiet, token: channel.token))
             }
         }
         for topic in wanted.selections.keys.sorted() {
             let selection = wanted.selections[topic]!
-            if selection.all { ask(.subscribeTopic(topic, users: nil), token: nil) }
-            if !selection.listed.isEmpty { ask(.subscribeTopic(topic, users: selection.listed.sorted()), token: nil) }
+            if selection.all { askAgain(.subscribeTopic(topic, users: nil)) }
+            if !selection.listed.isEmpty { askAgain(.subscribeTopic(topic, users: selection.listed.sorted())) }
         }
-        for topic in wanted.publishing.keys.sorted() { ask(.joinTopic(topic, wanted.publishing[topic]!), token: nil) }
+        for topic in wanted.publishing.keys.sorted() { askAgain(.joinTopic(topic, wanted.publishing[topic]!)) }
+    }
+
+    /// Nobody waits for its answer; a message channel is taken up where it was left.
+    private mutating func askAgain(_ request: ClientRequest) {
+        if case .subscribe(let channel, _, _) = request { return ask(request, token: nil, since: known.positions[channel]) }
+        ask(request, token: nil)
     }
 
     /// One channel of a resumed session. [SE9]
-    mutating func restored(_ restored: SubscribeAnswer) {
+    mutating func restored(_ restored: SubscribeAnswer) throws(WireError) {
+        guard awaitsRestoration, known.channels.count < ClientLimits.channelsMax else {
+            throw WireError(.protocolError, "the relay restores what was not there")
+        }
         let id = ChannelID(kind: restored.kind, channel: restored.channel)
         known.channels[restored.handle] = id
+        known.unconfirmedChannels.remove(id)
+        // Subscribed by a request whose answer was lost with the link.
+        if wanted.channels[id] == nil { wanted.channels[id] = WantedSession.Channel(features: Set(restored.features), quiet: restored.quiet) }
         guard id.kind == .message, let epoch = restored.epoch, let head = restored.head else { return }
         if let position = known.positions[id.channel], restored.features.contains(.messages) {
             if position.epoch != epoch || position.offset > head {
-                emit(.messagesMissed(MessagesMissed(channel: id.channel.text, extent: .reset)))
+                emit(.messagesMissed(MessagesMissed(channel: id.channel.text, epoch: epoch, extent: .reset)))
             } else if position.offset < head {
-                emit(.messagesMissed(MessagesMissed(channel: id.channel.text, extent: .range(OffsetRange(from: position.offset + 1, to: head)))))
+                let missed = OffsetRange(from: position.offset + 1, to: head)
+                emit(.messagesMissed(MessagesMissed(channel: id.channel.text, epoch: epoch, extent: .range(missed))))
             }
         }
         known.positions[id.channel] = ChannelPosition(epoch: epoch, offset: head)
@@ -130,12 +147,13 @@ extension ClientMachine {
         let id = ChannelID(kind: answer.kind, channel: answer.channel)
         wanted.channels[id] = channel
         known.channels[answer.handle] = id
-        if let missed = answer.missed { emit(.messagesMissed(MessagesMissed(channel: id.channel.text, extent: .range(missed)))) }
-        if answer.reset == true { emit(.messagesMissed(MessagesMissed(channel: id.channel.text, extent: .reset))) }
+        known.unconfirmedChannels.remove(id)
+        if let missed = answer.missed { emit(.messagesMissed(MessagesMissed(channel: id.channel.text, epoch: answer.epoch, extent: .range(missed)))) }
+        if answer.reset == true { emit(.messagesMissed(MessagesMissed(channel: id.channel.text, epoch: answer.epoch, extent: .reset))) }
         if let epoch = answer.epoch, let head = answer.head { known.positions[id.channel] = ChannelPosition(epoch: epoch, offset: head) }
     }
 
-    private mutating func left(_ id: ChannelID) {
+    mutating func left(_ id: ChannelID) {
         wanted.channels[id] = nil
         wanted.states[id] = nil
         for (handle, channel) in known.channels where channel == id { known.channels[handle] = nil }
@@ -151,7 +169,6 @@ extension ClientMachine {
     private mutating func leftTopic(_ topic: TopicID) {
         wanted.publishing[topic] = nil
         known.ownFlows[topic] = nil
-        topicBuckets[topic] = nil
     }
 
     // MARK: - Refusals
@@ -165,6 +182,8 @@ extension ClientMachine {
         guard let id = error.id, let pending = requests.removeValue(forKey: id) else {
             if case .connecting = state { return end(.loginRefused(RelayError(error)), at: now) }
             let topic = error.flow.flatMap { known.ownTopics[$0] }
+            // Left by a request whose answer was lost with the link.
+            if error.code == .unknownFlow, let topic, known.ownFlows[topic] == error.flow { leftTopic(topic) }
             return emit(.refused(Refusal(
                 subject: error.flow == nil ? .unknown : .packet, channel: topic.map { ChannelID(kind: .stream, channel: $0.channel) },
                 topic: topic?.topic.text, error: RelayError(error))))

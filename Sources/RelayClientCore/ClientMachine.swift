@@ -16,7 +16,8 @@ package struct ClientMachine: Sendable {
     var state = State.closed
     /// Numbers links, so that what a link that was given up still says is not heard.
     var attempt: UInt64 = 0
-    var wasEverLive = false
+    /// Times that a relay has let it in.
+    package internal(set) var logins = 0
     /// Completed at the first login, or when it fails for good.
     var connectToken: ClientToken?
     var closeToken: ClientToken?
@@ -42,6 +43,8 @@ package struct ClientMachine: Sendable {
     var wanted = WantedSession()
     var known = KnownSession()
 
+    /// What the machine itself had asked, to have again what the app wants, when the link ended before the answer.
+    var askedAgain: [ClientRequest] = []
     /// Until the pong to the ping behind a login that resumed: flows may still be named again.
     var awaitsRestoration = false
 
@@ -99,6 +102,9 @@ package struct ClientMachine: Sendable {
         return unread.event
     }
 
+    /// What the app has subscribed or joined, to its knowledge, in order of name.
+    package var subscribedChannels: [ChannelID] { wanted.channels.keys.sorted() }
+
     package var isClosed: Bool { state == .closed && attempt > 0 }
     package var hasEvents: Bool { !events.isEmpty }
     package var unsent: (messages: Int, packets: Int, bytes: Int) { (queuedMessages, queuedPackets, queuedBytes) }
@@ -107,8 +113,10 @@ package struct ClientMachine: Sendable {
         switch state {
         case .connecting(let since): return since + settings.connectTimeout
         case .live:
-            let silence = lastHeard + (pingSentAt.map { $0 >= lastHeard } ?? false ? heartbeat * 2 : heartbeat)
-            return earlier(earlier(silence, probeBy), earlier(pumpAt, closeBy))
+            // A link that is being probed is judged by that alone.
+            let silence = probeBy ?? lastHeard + (pingSentAt.map { $0 >= lastHeard } ?? false ? heartbeat * 2 : heartbeat)
+            let roundTrip = pingSentAt.map { $0 + heartbeat * ClientLimits.roundTripEveryIntervals }
+            return earlier(earlier(silence, roundTrip), earlier(pumpAt, closeBy))
         case .waiting(let until): return earlier(until, closeBy)
         case .paused: return closeBy
         case .closed: return nil
@@ -133,6 +141,7 @@ package struct ClientMachine: Sendable {
     package mutating func linkOpened(attempt: UInt64, at now: Moment) {
         guard attempt == self.attempt, case .connecting = state else { return }
         reader = FrameReader()
+        known.lostEarly = []
         outbound = []
         outboundStart = 0
         lastHeard = now
@@ -155,7 +164,12 @@ package struct ClientMachine: Sendable {
         probeBy = nil
         reader.append(bytes)
         do throws(WireError) {
-            while attempt == self.attempt, let frame = try reader.next() { try receive(frame, at: now) }
+            while attempt == self.attempt, let frame = try reader.next() {
+                try receive(frame, at: now)
+                guard outbound.count - outboundStart <= ClientLimits.outboundBytesMax else {
+                    throw WireError(.protocolError, "the relay asks and does not read: \(outbound.count - outboundStart) bytes wait for it")
+                }
+            }
         } catch {
             if attempt == self.attempt { end(.relayFault(error.text), at: now) }
         }
@@ -169,12 +183,15 @@ package struct ClientMachine: Sendable {
         case .waiting(let until): if now >= until { open(at: now) }
         case .live:
             let late = now - (lastHeard + heartbeat * 2)
-            if let probeBy, now >= probeBy { return end(.relaySilent, at: now) }
-            if now >= lastHeard + heartbeat * 2, let pingSentAt, pingSentAt >= lastHeard {
+            if let probeBy {
+                if now >= probeBy { return end(.relaySilent, at: now) }
+            } else if now >= lastHeard + heartbeat * 2, let pingSentAt, pingSentAt >= lastHeard {
                 // The host slept: the relay gets a chance to be heard before it is judged. [HB4]
                 guard late > ClientLimits.latenessTolerated else { return end(.relaySilent, at: now) }
                 probe(at: now)
             } else if now >= lastHeard + heartbeat, pingSentAt.map({ $0 < lastHeard }) ?? true {
+                ping(at: now)
+            } else if let pingSentAt, now >= pingSentAt + heartbeat * ClientLimits.roundTripEveryIntervals {
                 ping(at: now)
             }
             pump(at: now)
@@ -210,6 +227,9 @@ package struct ClientMachine: Sendable {
         if awaitsRestoration {
             awaitsRestoration = false
             closeUnconfirmedFlows()
+            // Left by a request whose answer was lost with the link.
+            for id in known.unconfirmedChannels.sorted() { left(id) }
+            known.unconfirmedChannels = []
         }
     }
 
@@ -221,9 +241,7 @@ package struct ClientMachine: Sendable {
         guard state != .closed, state != .paused else { return }
         effects.append(.closeLink(attempt: attempt))
         attempt += 1
-        failInFlight(reason, at: now)
-        outbound = []
-        outboundStart = 0
+        failInFlight(at: now)
         pingSentAt = nil
         probeBy = nil
         let comesBack: Bool
@@ -232,7 +250,7 @@ package struct ClientMachine: Sendable {
         case .loginRefused, .closedByApp: comesBack = false
         case .linkFailed, .timedOut, .relaySilent, .relayFault, .eventsNotRead: comesBack = true
         }
-        if closeToken != nil || !comesBack || (!wasEverLive && !settings.retriesFirstConnect) { return finish(closeToken != nil ? .closedByApp : reason) }
+        if closeToken != nil || !comesBack || (logins == 0 && !settings.retriesFirstConnect) { return finish(closeToken != nil ? .closedByApp : reason) }
         if case .eventsNotRead = reason {
             state = .paused
             return emit(.link(.paused(reason: reason)))
@@ -254,7 +272,7 @@ package struct ClientMachine: Sendable {
         closeBy = nil
         emit(.link(.closed(reason: reason)))
         let error = reason.error
-        for token in tokensWaiting() { effects.append(.completed(token, .failure(error))) }
+        failAll(error)
         if let connectToken { effects.append(.completed(connectToken, .failure(error))) }
         connectToken = nil
         if let closeToken { effects.append(.completed(closeToken, .success(.done))) }
@@ -311,6 +329,8 @@ struct WantedSession: Sendable {
     struct Selection: Sendable {
         var all = false
         var listed: Set<String> = []
+
+        func contains(_ user: String) -> Bool { all || listed.contains(user) }
     }
 
     var channels: [ChannelID: Channel] = [:]
@@ -333,8 +353,14 @@ struct KnownSession: Sendable {
     var channels: [UInt32: ChannelID] = [:]
     var users: [UInt32: String] = [:]
     var flows: [UInt32: Flow] = [:]
+    /// Ranges told lost of flows whose opening is still to come on this link. [DL6]
+    var lostEarly: [(flow: UInt32, reason: UInt8, range: ClosedRange<UInt32>)] = []
+    /// Flows that were told closed lately: a resumption names them again.
+    var closedFlows = RecentSet(limit: ClientLimits.closedFlowsMax)
     /// Flows known before a resumption and not named again so far.
     var unconfirmedFlows: Set<UInt32> = []
+    /// Channels that the app wants and that a resumption has not named so far.
+    var unconfirmedChannels: Set<ChannelID> = []
     var ownFlows: [TopicID: UInt32] = [:]
     var ownTopics: [UInt32: TopicID] = [:]
     /// The newest offset seen of each subscribed message channel.

@@ -54,10 +54,9 @@ package enum ClientLimits {
     /// … and how long the relay gets to answer the logout.
     package static let logoutTimeout = Duration.milliseconds(500)
 
-    /// Life of a packet that waits for a link, unless its topic has a shorter one: live points, stale ones are noise.
+    /// Life of a packet that waits while the link is down: live points, stale ones are noise. One that waits behind a
+    /// message on a good link keeps its place, however long.
     package static let packetLifetime = Duration.seconds(1)
-    /// Expired packets are looked for this often, so that each does not become an event of its own.
-    package static let expiryGrain = Duration.milliseconds(250)
     /// Publishes and direct messages that may be unanswered; a relay may allow fewer. [MS3]
     package static let unansweredMax = 128
     /// Encoded bytes that wait for the socket. More stays in the queue, where it can still be taken back.
@@ -69,8 +68,12 @@ package enum ClientLimits {
 
     package static let userNamesMax = 200_000
     package static let flowsMax = 100_000
+    /// Flows that closed; a relay names at most 256 of them again.
+    package static let closedFlowsMax = 1_024
     /// Ranges of one flow that were told lost ahead of packets still to come.
     package static let toldRangesMax = 4_096
+    /// Channels of one session.
+    package static let channelsMax = 1_000
     /// Own flows whose topic is remembered for notices that come late.
     package static let ownFlowsMax = 1_024
     /// Rate memories of channels and topics no longer used are thrown away above this.

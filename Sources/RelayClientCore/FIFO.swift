@@ -5,18 +5,11 @@ struct FIFO<Element: Sendable>: Sendable {
 
     init() {}
 
-    init(_ elements: some Sequence<Element>) { storage = Array(elements) }
-
     var count: Int { storage.count - start }
     var isEmpty: Bool { start == storage.count }
     var first: Element? { isEmpty ? nil : storage[start] }
     /// Those that wait, oldest first.
     var elements: ArraySlice<Element> { storage[start...] }
-
-    subscript(position: Int) -> Element {
-        get { storage[start + position] }
-        _modify { yield &storage[start + position] }
-    }
 
     mutating func append(_ element: Element) { storage.append(element) }
 
@@ -36,12 +29,6 @@ struct FIFO<Element: Sendable>: Sendable {
 
     mutating func popFirst() -> Element? { isEmpty ? nil : removeFirst() }
 
-    mutating func prepend(_ elements: [Element]) {
-        guard !elements.isEmpty else { return }
-        storage.replaceSubrange(..<start, with: elements)
-        start = 0
-    }
-
     mutating func removeAll() {
         storage = []
         start = 0
@@ -52,5 +39,27 @@ struct FIFO<Element: Sendable>: Sendable {
         storage.removeFirst(start)
         start = 0
         storage.removeAll(where: matches)
+    }
+}
+
+/// The newest numbers that were put in, at most `limit` of them.
+struct RecentSet: Sendable {
+    private let limit: Int
+    private var order = FIFO<UInt32>()
+    private var members: Set<UInt32> = []
+
+    init(limit: Int) { self.limit = limit }
+
+    func contains(_ number: UInt32) -> Bool { members.contains(number) }
+
+    mutating func insert(_ number: UInt32) {
+        guard members.insert(number).inserted else { return }
+        order.append(number)
+        if order.count > limit { members.remove(order.removeFirst()) }
+    }
+
+    mutating func removeAll() {
+        order.removeAll()
+        members = []
     }
 }

@@ -5,13 +5,20 @@ public enum LinkState: Hashable, Sendable {
     /// A link is being made, or is there and not logged in yet.
     case connecting
     /// Logged in: what is sent leaves at once, as far as the rates allow.
-    case connected
+    ///
+    /// `resumed`: others have not noticed the break, and what was missed is told exactly. Otherwise the session is new:
+    /// subscriptions are asked for again, messages missed are told, and packets of meanwhile, of whatever flow, are lost.
+    case connected(resumed: Bool)
     /// The link ended; the client comes back by itself `after` this time. What is sent waits.
     case waiting(after: Duration, reason: LinkEndReason)
     /// The client has stopped because its events were not read, and comes back when half of them have been.
     case paused(reason: LinkEndReason)
     /// The end: this client does not come back.
     case closed(reason: LinkEndReason)
+
+    public var isConnected: Bool {
+        if case .connected = self { true } else { false }
+    }
 }
 
 /// Why a link ended.

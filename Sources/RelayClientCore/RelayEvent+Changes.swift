@@ -100,7 +100,7 @@ public struct PacketsDropped: Hashable, Sendable {
 /// Own messages whose acceptance was not told because the link broke are among them.
 public struct MessagesMissed: Hashable, Sendable {
     public enum Extent: Hashable, Sendable {
-        /// Messages with offsets in this range, both ends included, as far as there are any: offsets may have holes.
+        /// Messages with offsets in this range of `epoch`, both ends included, as far as there are any: offsets may have holes.
         case range(OffsetRange)
         /// The channel's numbering is another one: what was seen says nothing about it.
         case reset
@@ -108,6 +108,8 @@ public struct MessagesMissed: Hashable, Sendable {
 
     /// Name of the message channel.
     public var channel: String
+    /// The channel's numbering now.
+    public var epoch: Epoch?
     public var extent: Extent
 }
 

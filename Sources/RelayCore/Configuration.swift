@@ -20,6 +20,8 @@ public struct Configuration: Sendable, Hashable {
     public var streamChannelUsersMax = 1_000
     /// States of one user in one channel. [PR8]
     public var statesPerUserMax = 32
+    /// Channels in which one session may have states, being in them or not. [PR8]
+    public var channelsWithStatesMax = 150
     /// Channels that may exist at once. [CH8]
     public var channelsMax = 10_000
     /// A message channel ends this long after its last subscriber and its last message. [CH2]
@@ -59,6 +61,9 @@ public struct Configuration: Sendable, Hashable {
     public var directTimeout = Duration.seconds(10)
     /// Direct messages of one sender that wait for their acknowledgement. [DM5]
     public var directPendingMax = 128
+
+    /// Flows that closed which a session is told of again when it resumes: the newest of them. [SE9]
+    public var closedFlowsMax = 256
 
     // MARK: Storage
 

@@ -30,7 +30,21 @@ extension Hub {
 }
 
 extension Hub {
+    package func epoch(of channel: Name) -> Epoch? {
+        channelsByID[ChannelID(kind: .message, channel: channel)].map { channels[$0].epoch }
+    }
+
+    /// Users whose sessions get the messages of a channel, those who are away included.
+    package func receivers(ofMessages channel: Name) -> Set<String> {
+        guard let channel = channelsByID[ChannelID(kind: .message, channel: channel)] else { return [] }
+        return Set(channels[channel].messageReceivers.map { sessions[$0].user!.text })
+    }
+
     package func handle(of id: ChannelID) -> UInt32? { channelsByID[id].map { channels[$0].handle } }
+
+    package func topic(ofFlow handle: UInt32) -> (channel: Name, topic: Name)? {
+        flowsByHandle[handle].map { (channels[flows[$0].channel].id!.channel, flows[$0].topic!) }
+    }
 
     /// Users whose selections contain a flow.
     package func receivers(ofFlow handle: UInt32) -> Set<String> {

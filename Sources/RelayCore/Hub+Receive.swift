@@ -176,7 +176,7 @@ extension Hub {
     }
 
     private func requestID(_ body: UnsafeRawBufferPointer) -> UInt32? {
-        guard let id = try? JSONBody.decode(RequestID.self, from: body).id, id > 0 else { return nil }
+        guard let id = try? JSONBody.decode(RequestID.self, from: body, anyKeys: true).id, id > 0 else { return nil }
         return id
     }
 

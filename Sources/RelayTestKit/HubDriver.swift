@@ -10,7 +10,7 @@ package final class HubDriver {
     private var links: [Link] = []
     private var free: [Int] = []
     private var generation: UInt32 = 0
-    private var entropy = SeededGenerator(seed: 42)
+    private var entropy: SeededGenerator
     private let vectors = UnsafeMutableBufferPointer<IOVector>.allocate(capacity: 64)
 
     private struct Link {
@@ -23,7 +23,10 @@ package final class HubDriver {
         var isOpen = true
     }
 
-    package init(configuration: Configuration = .init(), start: UInt32 = 1_800_000_000) {
+    /// - Parameter now: when it starts; some moment if `nil`.
+    package init(configuration: Configuration = .init(), start: UInt32 = 1_800_000_000, now: Now? = nil, entropy: UInt64 = 42) {
+        self.entropy = SeededGenerator(seed: entropy)
+        if let now { self.now = now }
         hub = Hub(configuration: configuration, start: start)
     }
 
@@ -80,6 +83,20 @@ package final class HubDriver {
         while let frame = nextFrame(id) { links[Int(id.index)].inbox.append(frame) }
         // As a shell does: what taking bytes out has made due is looked at in the same turn.
         while let next = hub.nextDeadline, next <= now.instant { handle(.deadlineReached) }
+    }
+
+    /// Takes bytes as a socket would, without looking at them.
+    package func takeBytes(_ id: ConnectionID, limit: Int) -> [UInt8] {
+        var taken: [UInt8] = []
+        while taken.count < limit, isOpen(id) {
+            let count = hub.gather(id, into: vectors, limit: min(limit - taken.count, 64 * 1024), at: now)
+            guard count > 0 else { break }
+            let before = taken.count
+            for vector in vectors[..<count] { taken.append(contentsOf: UnsafeRawBufferPointer(start: vector.base, count: vector.count)) }
+            _ = hub.wrote(id, bytes: taken.count - before, at: now)
+        }
+        while let next = hub.nextDeadline, next <= now.instant { handle(.deadlineReached) }
+        return taken
     }
 
     private func nextFrame(_ id: ConnectionID) -> Frame? {

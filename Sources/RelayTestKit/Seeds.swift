@@ -26,6 +26,13 @@ package enum Seeds {
         116_334_886_796_839,  // a queue that was drained without having been asked for was not looked at again: memory unbounded
     ]
 
+    /// The same of the simulation with client machines.
+    package static let clientRegressions: [UInt64] = [
+        119_795_527_184_658,  // what was asked again after a break was itself lost with a link, and never asked again
+        162_731_894_001_109,  // a notice named a flow before its opening, and was thrown away
+        226_474_600_323_884,  // a flow that opened and closed while its reader was away was never told
+    ]
+
     /// New seeds at each run; a failure prints its seed.
     package static func fresh(count: Int, from base: UInt64) -> [UInt64] {
         var generator = SeededGenerator(seed: base)

@@ -1,4 +1,4 @@
-/// The second field of every frame: what its body means. [FR2]
+/// The second field of every frame: what its body means. [FR1]
 public enum FrameType: UInt8, CaseIterable, Sendable {
     // Either way.
     case ping = 0x03

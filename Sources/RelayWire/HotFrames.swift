@@ -57,7 +57,7 @@ package struct DeliverFrame {
     package static let flagsAllowed: FrameFlags = [.text, .customType, .key, .part, .retain]
 
     package init(flags: UInt8, body: UnsafeRawBufferPointer) throws(WireError) {
-        self.flags = FrameFlags(rawValue: flags)
+        self.flags = try FrameFlags.checked(flags, allowed: Self.flagsAllowed)
         var reader = ByteReader(body)
         guard let channel = reader.integer(UInt32.self), let publisher = reader.integer(UInt32.self),
             let offset = reader.integer(UInt64.self), let wall = reader.integer(UInt64.self)
@@ -120,7 +120,7 @@ package struct PacketFrame {
     package static let flagsAllowed: FrameFlags = [.text, .slot, .senderTime]
 
     package init(flags: UInt8, body: UnsafeRawBufferPointer) throws(WireError) {
-        self.flags = FrameFlags(rawValue: flags)
+        self.flags = try FrameFlags.checked(flags, allowed: Self.flagsAllowed)
         var reader = ByteReader(body)
         guard let flow = reader.integer(UInt32.self), let sequence = reader.integer(UInt32.self) else { throw .truncated("packet") }
         self.flow = flow
@@ -175,8 +175,10 @@ package struct DirectDeliverFrame {
     package var customType = UnsafeRawBufferPointer(start: nil, count: 0)
     package var payload: UnsafeRawBufferPointer
 
+    package static let flagsAllowed: FrameFlags = [.text, .customType]
+
     package init(flags: UInt8, body: UnsafeRawBufferPointer) throws(WireError) {
-        self.flags = FrameFlags(rawValue: flags)
+        self.flags = try FrameFlags.checked(flags, allowed: Self.flagsAllowed)
         var reader = ByteReader(body)
         guard let delivery = reader.integer(UInt64.self), let wall = reader.integer(UInt64.self), let sender = reader.shortBytes()
         else { throw .truncated("directDeliver") }

@@ -12,14 +12,17 @@ package enum JSONBody {
     /// - Parameter bytesMax: what a client may send; a client reads answers of a relay up to a whole frame.
     /// - Throws: `tooLarge`, `badText` or `badRequest`, naming the field where one is wrong; `badName` for a bad name.
     package static func decode<T: Decodable>(
-        _ type: T.Type, from bytes: UnsafeRawBufferPointer, bytesMax: Int = Limits.jsonBodyBytesMax
+        _ type: T.Type, from bytes: UnsafeRawBufferPointer, bytesMax: Int = Limits.jsonBodyBytesMax, anyKeys: Bool = false
     ) throws(WireError) -> T {
-        try JSONScanner.check(bytes, bytesMax: bytesMax)
+        try JSONScanner.check(bytes, bytesMax: bytesMax, anyKeys: anyKeys)
         do {
             return try JSONDecoder().decode(type, from: Data(bytes))
         } catch let error as WireError {
             throw error
         } catch let error as DecodingError {
+            if case .dataCorrupted(let context) = error, context.codingPath.isEmpty, let field = JSONScanner.pathOfUnlikelyNumber(in: bytes) {
+                throw WireError(.badRequest, "field \(field) has a number that it cannot hold")
+            }
             throw WireError(.badRequest, describe(error))
         } catch {
             throw WireError(.badRequest, "the JSON body cannot be read")

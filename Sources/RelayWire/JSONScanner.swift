@@ -1,14 +1,23 @@
 /// A strict look at the raw bytes of a JSON body (RFC 8259) before any decoder sees them.
 ///
-/// One object; well-formed UTF-8 without a byte-order mark; no key twice in one object, compared after unescaping;
-/// depth within `Limits.jsonDepthMax`; numbers are integers within ±(2⁵³−1), written as such; no lone surrogate
+/// One object; well-formed UTF-8 without a byte-order mark; keys are ASCII, none twice in one object, compared after
+/// unescaping (a decoder would take a key for another that is canonically equal and drop one of them); depth within `Limits.jsonDepthMax`; numbers are integers within ±(2⁵³−1), written as such; no lone surrogate
 /// escapes. [JS1–JS4]
 package struct JSONScanner {
     private let bytes: UnsafeRawBufferPointer
     private var index = 0
     private var depth = 0
+    private var anyKeys = false
+    /// Keys from the body's top to where the scanner is.
+    private var path: [String] = []
+    private var wantsPaths = false
+    private var negative: String?
+    private var large: String?
 
-    package static func check(_ bytes: UnsafeRawBufferPointer, bytesMax: Int = Limits.jsonBodyBytesMax) throws(WireError) {
+    /// - Parameter anyKeys: whether keys may be other than ASCII: for who reads one ASCII key of a body that is refused.
+    package static func check(
+        _ bytes: UnsafeRawBufferPointer, bytesMax: Int = Limits.jsonBodyBytesMax, anyKeys: Bool = false
+    ) throws(WireError) {
         guard bytes.count <= bytesMax else {
             throw WireError(
                 .tooLarge, "a JSON body has at most \(bytesMax) bytes, this one has \(bytes.count)",
@@ -16,11 +25,24 @@ package struct JSONScanner {
         }
         guard isValidUTF8(bytes) else { throw WireError(.badText, "the JSON body is not well-formed UTF-8") }
         var scanner = JSONScanner(bytes: bytes)
+        scanner.anyKeys = anyKeys
         scanner.skipSpace()
         guard scanner.peek == UInt8(ascii: "{") else { throw scanner.problem("a JSON body is one object") }
         try scanner.value()
         scanner.skipSpace()
         guard scanner.index == bytes.count else { throw scanner.problem("nothing may follow the object") }
+    }
+
+    /// Where the first number stands, as `since.offset`, that a 32-bit field cannot hold: a decoder that refuses one for
+    /// its field does not tell which. Negative ones before large ones, which some fields can hold.
+    ///
+    /// - Parameter bytes: what `check` has found good.
+    package static func pathOfUnlikelyNumber(in bytes: UnsafeRawBufferPointer) -> String? {
+        var scanner = JSONScanner(bytes: bytes)
+        scanner.wantsPaths = true
+        scanner.skipSpace()
+        try? scanner.value()
+        return scanner.negative ?? scanner.large
     }
 
     private init(bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
@@ -63,12 +85,17 @@ package struct JSONScanner {
         while true {
             guard peek == UInt8(ascii: "\"") else { throw problem("a key in quotes is expected") }
             let key = try string(wanted: true)
+            guard anyKeys || key.allSatisfy({ $0 < 0x80 }) else {
+                throw WireError(.badName, "JSON, byte \(index): a key is ASCII, \(String(decoding: key, as: UTF8.self)) is not")
+            }
             guard keys.insert(key).inserted else { throw problem("key \(String(decoding: key, as: UTF8.self)) stands twice") }
             skipSpace()
             guard peek == UInt8(ascii: ":") else { throw problem("a colon is expected") }
             index += 1
             skipSpace()
+            if wantsPaths { path.append(String(decoding: key, as: UTF8.self)) }
             try value()
+            if wantsPaths { path.removeLast() }
             skipSpace()
             if peek == UInt8(ascii: ",") {
                 index += 1
@@ -129,6 +156,9 @@ package struct JSONScanner {
         if let byte = peek, byte == UInt8(ascii: ".") || byte == UInt8(ascii: "e") || byte == UInt8(ascii: "E") {
             throw problem("numbers are integers without fraction or exponent")
         }
+        guard wantsPaths else { return }
+        let place = path.joined(separator: ".")
+        if firstDigit > start { negative = negative ?? place } else if magnitude > UInt32.max { large = large ?? place }
     }
 
     /// Reads a string; gives its unescaped bytes when they are wanted for comparison.

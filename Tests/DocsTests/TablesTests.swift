@@ -64,7 +64,6 @@ import Testing
     /// What the protocol fixes.
     static var fixed: [String: [UInt64]] {
         let presence = Limits.presenceTimeoutMilliseconds, lifetime = Limits.packetLifetimeMilliseconds
-        let defaults = Configuration()
         return [
             "frame body": [UInt64(Limits.frameBodyBytesMax)],
             "JSON body from a client": [UInt64(Limits.jsonBodyBytesMax)],
@@ -79,8 +78,6 @@ import Testing
             "packet lifetime": [UInt64(lifetime.lowerBound), UInt64(lifetime.upperBound)],
             "listed users per topic selection": [UInt64(Limits.listedUsersMax)],
             "states, keys and values": [UInt64(Limits.statesBytesMax)],
-            // As many as the channels that a session can be in.
-            "channels with states per session": [UInt64(defaults.limits.subscribedChannelsMax + defaults.limits.joinedChannelsMax)],
             "members per snapshot or page": [UInt64(Limits.membersPerPageMax)],
             "ranges per `lost`": [UInt64(Limits.lostRangesPerFrameMax)],
             "ping": [UInt64(Limits.pingBytesMax)],
@@ -108,6 +105,7 @@ import Testing
             "subscribed topics per channel and session": [limits.subscribedTopicsMax],
             "users per stream channel": [defaults.streamChannelUsersMax],
             "states per user and channel": [defaults.statesPerUserMax],
+            "channels with states per session": [defaults.channelsWithStatesMax],
             "direct messages waiting for confirmation": [defaults.directPendingMax],
             "channels of a kind per relay": [defaults.channelsMax],
             "connections per relay": [defaults.connectionsMax],

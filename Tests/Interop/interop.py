@@ -867,6 +867,7 @@ def resume_session(ctx):
     for n in range(3):
         b.publish(lesson, f"missed {n}").wait()
     b.packets(flow, [b"missed"] * 5)
+    b.packets(gone, [b"unseen"] * 3)
     b.request("leaveTopic", channel=board, topic="other")
     seen = a.checker.offsets[lesson]
     back = ctx.resume(a)
@@ -876,7 +877,8 @@ def resume_session(ctx):
     need(restored == sorted([lesson, board]), f"restored {restored}")
     need(back.checker.offsets[lesson] - seen == 3, f"head {back.checker.offsets[lesson]}, seen {seen}")
     opened = {e["flow"]: e for e in back.since(0, "flowOpened")}
-    need(gone not in opened, "a closed flow is named")
+    closed = {e["flow"]: e["last"] for e in back.since(0, "flowClosed")}
+    need(opened[gone]["next"] == 4 and closed == {gone: 3}, f"closed while away: {opened.get(gone)}, {closed}")
     need(opened[flow]["next"] == 1 + 1 + 5 and opened[flow]["meta"] == "blue", f"{opened[flow]}")
     b.sync()
     need(presence_of(b, mark) == [], f"seen: {presence_of(b, mark)}")

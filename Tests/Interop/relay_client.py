@@ -640,7 +640,7 @@ class Checker:
             raise Violation("ER2", f"{event} after closing")
         if self.welcome is None and event.name not in ("welcome", "error", "closing", "ping", "pong"):
             raise Violation("SE6", f"{event} before welcome")
-        if self.restoring and event.name not in ("restored", "presence", "topics", "flowOpened"):
+        if self.restoring and event.name not in ("restored", "presence", "topics", "flowOpened", "flowClosed"):
             self.end_of_restoring(event)
         getattr(self, "on_" + event.name)(event)
         if event.name not in ("accepted", "userNamed"):

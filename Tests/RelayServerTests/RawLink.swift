@@ -31,8 +31,10 @@ final class RawLink: @unchecked Sendable {
 
     deinit { end(reset: false) }
 
-    func send(_ frame: Frame) throws {
-        var bytes = frame.bytes[...]
+    func send(_ frame: Frame) throws { try send(raw: frame.bytes) }
+
+    func send(raw bytes: [UInt8]) throws {
+        var bytes = bytes[...]
         while !bytes.isEmpty {
             let count = bytes.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
             guard count > 0 else { throw SocketAddress.Failure("send", code: errno) }

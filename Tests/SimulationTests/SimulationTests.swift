@@ -11,6 +11,34 @@ import Testing
         return Seeds.regressions + Seeds.fresh(count: count, from: UInt64.random(in: 0 ... .max))
     }
 
+    /// `BOARDRELAY_TRACE` prints what happens, for one seed of the client simulation.
+    static var isTraced: Bool { ProcessInfo.processInfo.environment["BOARDRELAY_TRACE"] != nil }
+
+    static var clientSeeds: [UInt64] {
+        let environment = ProcessInfo.processInfo.environment
+        if let seed = environment["BOARDRELAY_CLIENT_SEED"].flatMap(UInt64.init) { return [seed] }
+        let count = environment["BOARDRELAY_SEEDS"].flatMap(Int.init) ?? 40
+        return Seeds.clientRegressions + Seeds.fresh(count: count, from: UInt64.random(in: 0 ... .max))
+    }
+
+    @Test("[DL1, DL3, DL6, DL7, MS1, MS3, MS4, ST6, SE8, SE9, SE10, SE11, RT1, RT2, HB3] every promise to an app holds through client, links and relay")
+    func clientPromises() async throws {
+        var total = ClientSimulation.Tally()
+        let seeds = Self.clientSeeds
+        for seed in seeds {
+            let simulation = ClientSimulation(seed: seed, trace: Self.isTraced ? { print($0) } : nil)
+            try simulation.run(steps: 300)
+            await Task.yield()
+            total += simulation.done
+        }
+        print("client simulation: \(seeds.count) seeds, \(total)")
+        if seeds.count >= 40 {
+            #expect(
+                total.messages > 0 && total.packets > 0 && total.resumptions > 0 && total.restarts > 0 && total.messagesMissed > 0
+                    && total.packetsLost > 0 && total.pauses > 0 && total.takeovers > 0 && total.outcomesUnknown > 0, "\(total)")
+        }
+    }
+
     @Test("[DL1, DL2, DL3, DL4, DL5, DL6, DL7, DL8, DL9, MS4, ST6, SE9] every promise holds whatever links and clocks do")
     func promises() async throws {
         var total = Simulation.Tally()

@@ -141,6 +141,8 @@ extension Hub {
     mutating func removeFromChannel(_ session: Int32, _ channel: Int32, _ end: PresenceEnd) {
         closeFlows(of: session, in: channel)
         removeSelections(of: session, in: channel)
+        let handle = channels[channel].handle
+        sessions[session].closedFlows.removeAll { $0.channel == handle }
         removeReceiver(session, from: channel)
         if sessions[session].memberships[channel]?.quiet == false { presenceLeft(session, channel, end) }
         removeMembership(session, channel)

@@ -70,16 +70,20 @@ extension Hub {
     }
 
     private mutating func store(_ states: [Name: String], of session: Int32, in id: ChannelID) throws(WireError) {
-        if let channel = channelsByID[id], sessions[session].memberships[channel] != nil {
-            sessions[session].memberships[channel]!.states = states
-            return
+        let membership = channelsByID[id].flatMap { sessions[session].memberships[$0] }
+        let had = membership?.states ?? sessions[session].statesBefore[id] ?? [:]
+        if had.isEmpty, !states.isEmpty {
+            let limit = configuration.channelsWithStatesMax
+            let count = sessions[session].statesBefore.count + sessions[session].memberships.values.count { !$0.states.isEmpty }
+            guard count < limit else {
+                throw WireError(.limitReached, "at most \(limit) channels of a session hold states", limit: limit, actual: count + 1)
+            }
         }
-        let limit = configuration.limits.subscribedChannelsMax + configuration.limits.joinedChannelsMax
-        let count = sessions[session].statesBefore.count
-        guard sessions[session].statesBefore[id] != nil || count < limit else {
-            throw WireError(.limitReached, "at most \(limit) channels of a session hold states", limit: limit, actual: count + 1)
+        if membership != nil {
+            sessions[session].memberships[channelsByID[id]!]!.states = states
+        } else {
+            sessions[session].statesBefore[id] = states.isEmpty ? nil : states
         }
-        sessions[session].statesBefore[id] = states.isEmpty ? nil : states
     }
 
     private mutating func tellStates(_ session: Int32, _ id: ChannelID, set: [Name: String], removed: [Name]) {

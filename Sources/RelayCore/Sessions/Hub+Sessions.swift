@@ -90,6 +90,7 @@ extension Hub {
         }
         sessions[session].statesBefore = [:]
         stopUserMetadata(of: session)
+        sessions[session].closedFlows = []
     }
 
     /// Stays that were handed over and not taken up end for others now.
@@ -136,6 +137,7 @@ extension Hub {
         for channel in sortedMemberships(session) { removeFromChannel(session, channel, end) }
         sessions[session].statesBefore = [:]
         stopUserMetadata(of: session)
+        sessions[session].closedFlows = []
         sessions[session].state = .lingering
         sessions[session].generation = makeGeneration()
         sessions[session].lastEnd = nil
@@ -167,6 +169,7 @@ extension Hub {
             sendSnapshots(channel, membership, to: connection)
             guard channels[channel].id!.kind == .stream else { continue }
             sendTopicsSnapshot(channel, to: connection)
+            sendClosedFlows(session, channel, to: connection)
             for topic in membership.selections.keys.sorted() {
                 for flow in channels[channel].topics[topic] ?? [] where flows[flow].receivers.contains(session) {
                     sendFlowOpened(flow, to: connection)

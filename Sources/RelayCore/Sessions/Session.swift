@@ -37,6 +37,8 @@ struct Session {
     var userMetadata: Set<Name> = []
     /// Locks it waits for, or has waited for on this connection. [LK4]
     var waitsForLocks: Set<Int32> = []
+    /// Flows it was to receive and that have closed, newest last, as `flowOpened` would tell them now. [SE9]
+    var closedFlows: [FlowOpened] = []
     var packetsLost: UInt64 = 0
 }
 

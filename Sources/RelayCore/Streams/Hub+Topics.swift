@@ -81,12 +81,30 @@ extension Hub {
         enqueueJSON(
             room: channels[channel].room, .flowClosed, FlowClosed(flow: flows[flow].handle, last: flows[flow].sequence),
             to: flows[flow].receivers)
+        rememberClosed(flow)
         sessions[session].memberships[channel]!.publishing[topic] = nil
         channels[channel].topics[topic]!.removeFirst(of: flow)
         if channels[channel].topics[topic]!.isEmpty { channels[channel].topics[topic] = nil }
         tellTopics(.publisherLeft, flow)
         flowsByHandle[flows[flow].handle] = nil
         flows.remove(flow)
+    }
+
+    /// Each receiver may be away, or its queue may die with all of this flow in it: a resumption tells it again. [SE9]
+    private mutating func rememberClosed(_ flow: Int32) {
+        let closed = flowOpened(flow)
+        for receiver in flows[flow].receivers {
+            if sessions[receiver].closedFlows.count >= configuration.closedFlowsMax { sessions[receiver].closedFlows.removeFirst() }
+            sessions[receiver].closedFlows.append(closed)
+        }
+    }
+
+    /// Flows that closed lately, opened and closed once more: a client ignores those it knows. [SE9]
+    mutating func sendClosedFlows(_ session: Int32, _ channel: Int32, to connection: Int32) {
+        for closed in sessions[session].closedFlows where closed.channel == channels[channel].handle {
+            enqueueJSON(connection, .flowOpened, closed)
+            enqueueJSON(connection, .flowClosed, FlowClosed(flow: closed.flow, last: closed.next &- 1))
+        }
     }
 
     // MARK: - Listening

@@ -128,7 +128,7 @@ final class ModelClient {
             guard userHandles.contains(deliver.publisher) else {
                 throw BrokenPromise("[MS5] \(user) got a message of publisher \(deliver.publisher), who was not named")
             }
-            return .message(channel: deliver.channel, offset: deliver.offset, payload: hash(deliver.payload))
+            return .message(channel: deliver.channel, offset: deliver.offset, payload: digestOf(deliver.payload))
         }
         try take(item)
         messagesReceived += 1
@@ -138,7 +138,7 @@ final class ModelClient {
         let item: Expected = try frame.body.withUnsafeBytes { body in
             let packet = try PacketFrame(flags: frame.flags, body: body)
             guard openFlows.contains(packet.flow) else { throw BrokenPromise("[ST9] \(user) got a packet of flow \(packet.flow) before flowOpened") }
-            return .packet(flow: packet.flow, sequence: packet.sequence, payload: hash(packet.payload))
+            return .packet(flow: packet.flow, sequence: packet.sequence, payload: digestOf(packet.payload))
         }
         try take(item)
         packetsReceived += 1
@@ -224,7 +224,7 @@ struct TopicKey: Hashable, Comparable {
 }
 
 /// FNV-1a, 64 bits: enough to see a changed byte.
-func hash(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+func digestOf(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
     bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
 }
 

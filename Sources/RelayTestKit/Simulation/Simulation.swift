@@ -241,7 +241,7 @@ package final class Simulation {
         let head = driver.hub.head(of: channel) ?? 0
         guard head > before else { return }
         done.messages += 1
-        let digest = payload.withUnsafeBytes(hash)
+        let digest = payload.withUnsafeBytes(digestOf)
         let handle = driver.hub.handle(of: ChannelID(kind: .message, channel: channel))!
         for receiver in receivers { receiver.expect(.message(channel: handle, offset: head, payload: digest)) }
     }
@@ -258,7 +258,7 @@ package final class Simulation {
                 payload: payload), from: client.connection!)
         guard let sequence = driver.hub.sequence(ofFlow: flow), sequence > before else { return }
         done.packets += 1
-        let digest = payload.withUnsafeBytes(hash)
+        let digest = payload.withUnsafeBytes(digestOf)
         for other in clients where other.isLive && receivers.contains(other.user) && (other !== client || echo) {
             other.expect(.packet(flow: flow, sequence: sequence, payload: digest))
         }

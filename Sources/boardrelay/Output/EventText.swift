@@ -97,7 +97,7 @@ enum EventText {
     static func words(_ state: LinkState) -> (state: String, reason: String?) {
         switch state {
         case .connecting: ("connecting", nil)
-        case .connected: ("connected", nil)
+        case .connected(let resumed): ("connected", resumed ? "the session goes on" : "a new session")
         case .waiting(let pause, let reason): ("waiting", "\(words(reason)); again in \(Printable.time(pause))")
         case .paused(let reason): ("paused", words(reason))
         case .closed(let reason): ("closed", words(reason))

@@ -1,0 +1,209 @@
+internal import RelayClientCore
+internal import RelayWire
+
+/// A message or packet that the relay has accepted.
+struct AcceptedItem {
+    /// Place among all that any relay of this simulation has accepted.
+    var order: Int
+    var sender: String
+    var payload: UInt64
+}
+
+struct MessageKey: Hashable {
+    var channel: String
+    var epoch: Epoch
+    var offset: UInt64
+}
+
+struct PacketKey: Hashable {
+    /// Which start of the relay: handles are told apart by nothing else.
+    var run: Int
+    var flow: UInt32
+    var sequence: UInt32
+}
+
+/// What one client must be given or be told it will not be given, and what its app has read.
+struct ClientBooks {
+    /// `excused`: the app does not want it any more, but it may be among the events that were not read yet.
+    enum Fate { case due, delivered, told, excused }
+
+    let name: String
+    private(set) var messages: [MessageKey: Fate] = [:]
+    private(set) var packets: [PacketKey: Fate] = [:]
+    /// The relay of the link that the event being read came by.
+    private(set) var run = 0
+    /// What had been accepted when the relay logged that link in.
+    private var orderAtLogin = 0
+    private var links: [(run: Int, order: Int)] = []
+    private var lastOrder = -1
+    private var lastOffset: [String: (epoch: Epoch, offset: UInt64)] = [:]
+    private(set) var pictures: [ChannelID: [String: [String: String]]] = [:]
+    private(set) var messagesMissed = 0
+    private(set) var packetsLost = 0
+    private(set) var packetsDroppedOverRate = 0
+
+    init(name: String) { self.name = name }
+
+    mutating func linked(run: Int, order: Int) { links.append((run, order)) }
+
+    /// What the app may have subscribed or not: a request was not answered.
+    var unsureChannels: Set<String> = []
+    var unsureTopics: Set<TopicID> = []
+
+    mutating func expect(_ key: MessageKey) { messages[key] = unsureChannels.contains(key.channel) ? .excused : .due }
+    mutating func expect(_ key: PacketKey, in topic: TopicID) { packets[key] = unsureTopics.contains(topic) ? .excused : .due }
+
+    /// What the app does not want any more, or cannot know that it still gets.
+    mutating func excuse(channel: String) {
+        for (key, fate) in messages where key.channel == channel && fate == .due { messages[key] = .excused }
+    }
+
+    /// A selection has changed: of what was under way the app wants nothing.
+    mutating func excuseAllPackets() {
+        for (key, fate) in packets where fate == .due { packets[key] = .excused }
+    }
+
+    mutating func excuseAll() {
+        for (key, fate) in messages where fate == .due { messages[key] = .excused }
+        for (key, fate) in packets where fate == .due { packets[key] = .excused }
+    }
+
+    // MARK: - Events
+
+    mutating func read(
+        _ event: RelayEvent, messages accepted: [MessageKey: AcceptedItem], packets acceptedPackets: [PacketKey: AcceptedItem]
+    ) throws {
+        switch event {
+        case .link(.connected(let resumed)):
+            (run, orderAtLogin) = links.removeFirst()
+            if !resumed { flowsOfMeanwhileAreLost(acceptedPackets) }
+        case .link: break
+        case .message(let message):
+            guard let epoch = message.epoch else { throw BrokenPromise("[CH5] \(name): message \(message.offset) without an epoch") }
+            let key = MessageKey(channel: message.channel, epoch: epoch, offset: message.offset)
+            guard let item = accepted[key] else { throw BrokenPromise("[MS4] \(name) got \(key), which was never accepted") }
+            try take(item, sender: message.sender, message.payload, "\(key)")
+            if let last = lastOffset[message.channel], last.epoch == epoch, last.offset >= message.offset {
+                throw BrokenPromise("[MS4] \(name) got \(key) after offset \(last.offset)")
+            }
+            lastOffset[message.channel] = (epoch, message.offset)
+            switch messages[key] {
+            case .due?, .excused?: messages[key] = .delivered
+            case .told?: throw BrokenPromise("[SE9] \(name) got \(key), which it was told to have missed")
+            case .delivered?: throw BrokenPromise("[MS4] \(name) got \(key) twice")
+            case nil: throw BrokenPromise("[MS4] \(name) got \(key), which was not for it")
+            }
+        case .packet(let packet):
+            let key = PacketKey(run: run, flow: packet.flow, sequence: packet.sequence)
+            guard let item = acceptedPackets[key] else { throw BrokenPromise("[ST6] \(name) got \(key), which was never accepted") }
+            try take(item, sender: packet.publisher, packet.payload, "\(key)")
+            switch packets[key] {
+            case .due?, .excused?: packets[key] = .delivered
+            case .told?: throw BrokenPromise("[DL7] \(name) got \(key), which it was told is lost")
+            case .delivered?: throw BrokenPromise("[ST6] \(name) got \(key) twice")
+            case nil: throw BrokenPromise("[ST6] \(name) got \(key), which was not for it")
+            }
+        case .messagesMissed(let missed): try read(missed)
+        case .packetsLost(let lost): try read(lost, acceptedPackets)
+        case .packetsDropped(let dropped): if dropped.reason == .overRate { packetsDroppedOverRate += dropped.dropped }
+        case .presence(let change): read(change)
+        case .direct, .topics, .refused: break
+        }
+    }
+
+    /// A new session knows nothing of flows that opened while there was no link. [SE10]
+    private mutating func flowsOfMeanwhileAreLost(_ accepted: [PacketKey: AcceptedItem]) {
+        let known = Set(packets.filter { $0.value == .delivered || $0.value == .told }.map { Flow(run: $0.key.run, flow: $0.key.flow) })
+        for (key, fate) in packets where fate == .due && !known.contains(Flow(run: key.run, flow: key.flow)) {
+            if accepted[key]!.order <= orderAtLogin { packets[key] = .told }
+        }
+    }
+
+    private struct Flow: Hashable {
+        var run: Int
+        var flow: UInt32
+    }
+
+    private mutating func take(_ item: AcceptedItem, sender: String, _ payload: Payload, _ what: String) throws {
+        guard item.payload == payload.digest, item.sender == sender else { throw BrokenPromise("[MS4] \(name) got \(what) with another content or sender") }
+        guard item.order > lastOrder else { throw BrokenPromise("[DL1] \(name) got \(what) after something that was accepted later") }
+        lastOrder = item.order
+    }
+
+    private mutating func read(_ missed: MessagesMissed) throws {
+        for (key, fate) in messages where key.channel == missed.channel {
+            switch missed.extent {
+            case .reset:
+                guard let epoch = missed.epoch else { throw BrokenPromise("[CH6] \(name) was told a reset without an epoch") }
+                // Read late, it says nothing of numberings that came after.
+                if (key.epoch.start, key.epoch.incarnation) < (epoch.start, epoch.incarnation), fate == .due { messages[key] = .told }
+            case .range(let range):
+                guard key.epoch == missed.epoch, range.from <= key.offset, key.offset <= range.to else { continue }
+                guard fate != .delivered else { throw BrokenPromise("[SE9] \(name) was told to have missed \(key), which it had got") }
+                messages[key] = .told
+                messagesMissed += 1
+            }
+        }
+    }
+
+    private mutating func read(_ lost: PacketsLost, _ accepted: [PacketKey: AcceptedItem]) throws {
+        for entry in lost.entries {
+            guard let last = entry.last else {
+                // A flow that had ended before the login; after a restart another one may have its handle.
+                for (key, fate) in packets where key.flow == entry.flow && key.sequence >= entry.first && fate == .due {
+                    guard accepted[key]!.order <= orderAtLogin else { continue }
+                    packets[key] = .told
+                    packetsLost += 1
+                }
+                continue
+            }
+            guard entry.first > 0, entry.first <= last else { throw BrokenPromise("[DL6] \(name) was told the range \(entry.first)…\(last)") }
+            for sequence in entry.first...last {
+                let key = PacketKey(run: run, flow: entry.flow, sequence: sequence)
+                switch packets[key] {
+                case .due?, .excused?: packets[key] = .told
+                case .told?: throw BrokenPromise("[DL6] \(name) was told twice that \(key) is lost")
+                case .delivered?: throw BrokenPromise("[DL6] \(name) was told that \(key) is lost, which it had got")
+                case nil:
+                    // One's own without echo are in the numbering of one's own flow.
+                    guard accepted[key]?.sender == name, lost.reason == .linkBroken else {
+                        throw BrokenPromise("[DL6] \(name) was told that \(key) is lost, which was not for it")
+                    }
+                }
+                packetsLost += 1
+            }
+        }
+    }
+
+    private mutating func read(_ change: PresenceChange) {
+        var picture = pictures[change.channel] ?? [:]
+        switch change.kind {
+        case .snapshot(let members, _):
+            picture = [:]
+            for member in members { picture[member.user.text] = member.states }
+        case .joined(let member): picture[member.user.text] = member.states
+        case .left(let user), .timedOut(let user): picture[user] = nil
+        case .stateChanged(let user, let set, let removed):
+            for (key, value) in set { picture[user]?[key] = value }
+            for key in removed { picture[user]?[key] = nil }
+        case .interval(let joined, let changed, let left, let timedOut):
+            for user in left + timedOut { picture[user] = nil }
+            for member in joined + changed { picture[member.user.text] = member.states }
+        }
+        pictures[change.channel] = picture
+    }
+
+    /// Nothing is under way any more: what was due has come or been told. [DL7, SE9]
+    func checkDrained() throws {
+        if let missing = messages.filter({ $0.value == .due }).map({ "\($0.key.channel) \($0.key.epoch.start).\($0.key.epoch.incarnation) \($0.key.offset)" }).min() {
+            throw BrokenPromise("[MS4, SE9] \(name) never got message \(missing) and was not told")
+        }
+        if let missing = packets.filter({ $0.value == .due }).map({ "run \($0.key.run) flow \($0.key.flow) \($0.key.sequence)" }).min() {
+            throw BrokenPromise("[DL7] \(name) never got packet \(missing) and was not told")
+        }
+    }
+}
+
+extension Payload {
+    var digest: UInt64 { bytes.withUnsafeBytes(digestOf) }
+}

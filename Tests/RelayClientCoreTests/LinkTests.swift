@@ -1,0 +1,232 @@
+@testable import RelayClientCore
+import RelayWire
+import Testing
+
+/// Connecting, coming back, heartbeats, the end.
+@Suite struct LinkTests {
+    @Test("[SE2] the login says who, which instance and secret, in the words of the protocol; the first welcome completes the connection")
+    func login() throws {
+        let driver = MachineDriver { $0.presenceTimeout = .seconds(30) }
+        driver.connect()
+        let login = try #require(driver.sent(.login).first.map { MachineDriver.decode(LoginRequest.self, $0) })
+        #expect(login.user.text == "alice" && login.instance == "00000000000000aa" && login.version == 1 && login.resume == nil)
+        #expect(login.secret == String(repeating: "01", count: 16) && login.presenceTimeoutMs == 30_000)
+        #expect(driver.completed[1] == nil)
+        driver.logIn()
+        #expect(try driver.completed[1]?.get() == .done)
+        #expect(driver.events().links == [.connecting, .connected(resumed: false)] && driver.machine.linkState.isConnected)
+    }
+
+    @Test("a first connection that fails, is refused or takes too long ends the client with the reason; with retriesFirstConnect it goes on")
+    func firstConnection() throws {
+        let failed = MachineDriver()
+        failed.connect()
+        failed.cut("no route")
+        #expect(throws: RelayError(.connectFailed, "no route")) { try failed.completed[1]?.get() }
+        #expect(failed.machine.isClosed && failed.machine.nextDeadline == nil)
+
+        let refused = MachineDriver()
+        refused.connect()
+        refused.feed(.json(.error, ErrorBody(WireError(.badRequest, "no"), id: 1)))
+        #expect(throws: RelayError(.badRequest, "no")) { try refused.completed[1]?.get() }
+
+        let silent = MachineDriver { $0.connectTimeout = .seconds(3) }
+        silent.connect()
+        silent.pass(.milliseconds(2_999))
+        #expect(silent.completed[1] == nil)
+        silent.pass(.milliseconds(1))
+        #expect(throws: RelayError.self) { try silent.completed[1]?.get() }
+
+        let patient = MachineDriver { $0.retriesFirstConnect = true }
+        patient.connect()
+        patient.cut()
+        #expect(patient.completed[1] == nil && !patient.machine.isClosed)
+        patient.pass(.zero)
+        patient.open()
+        patient.logIn()
+        #expect(try patient.completed[1]?.get() == .done)
+    }
+
+    @Test("[ER3] after a 2xx the client comes back, at once and then after random pauses under a bound that doubles to 15 s; after a 3xx never")
+    func comesBack() {
+        let driver = MachineDriver()
+        driver.logIn()
+        _ = driver.events()
+        driver.feed(.json(.closing, CloseNotice(code: .shuttingDown, text: "")))
+        var pauses: [Duration] = []
+        for _ in 0..<12 {
+            guard case .waiting(let pause, _)? = driver.events().links.last else { break }
+            pauses.append(pause)
+            driver.pass(pause)
+            driver.cut()
+        }
+        #expect(pauses.count == 12 && pauses[0] == .zero)
+        for (index, pause) in pauses.enumerated().dropFirst() {
+            #expect(pause < min(.seconds(15), .milliseconds(500) * (1 << (index - 1))), "pause \(index)")
+        }
+        #expect(Set(pauses).count == 12, "they are random")
+        #expect(pauses.max()! > .seconds(4))
+
+        for code in [ErrorCode.replaced, .abuse, .protocolError, ErrorCode(rawValue: 399)] {
+            let driver = MachineDriver()
+            driver.logIn()
+            driver.feed(.json(.closing, CloseNotice(code: code, text: "because")))
+            #expect(driver.machine.isClosed && driver.events().links.last == .closed(reason: .relayClosed(code: code, text: "because")))
+        }
+    }
+
+    @Test("a link that was good for 15 s starts the pauses anew; one that broke sooner does not")
+    func goodLink() {
+        for (seconds, isGood) in [(14, false), (15, true)] {
+            let driver = MachineDriver()
+            driver.logIn()
+            for _ in 0..<3 {
+                driver.cut()
+                guard case .waiting(let pause, _)? = driver.events().links.last else { continue }
+                driver.pass(pause)
+                driver.open()
+                driver.logIn()
+            }
+            #expect(driver.machine.linkState.isConnected)
+            _ = driver.events()
+            for _ in 0..<seconds {
+                driver.pass(.seconds(1))
+                driver.feed(Frame(.ping))
+            }
+            driver.cut()
+            guard case .waiting(let pause, _)? = driver.events().links.last else { continue }
+            #expect((pause == .zero) == isGood, "\(seconds) s")
+        }
+    }
+
+    @Test("[HB2, HB3] silence for one interval is asked about, for two ends the link; every byte counts as a sign of life")
+    func heartbeat() {
+        let driver = MachineDriver()
+        driver.logIn()
+        _ = driver.sent()
+        driver.pass(.milliseconds(1))
+        driver.feed(Frame(.pong))
+        driver.pass(.milliseconds(4_999))
+        #expect(driver.sent(.ping).isEmpty)
+        driver.pass(.milliseconds(1))
+        #expect(driver.sent(.ping).count == 1)
+        driver.pass(.milliseconds(1))
+        driver.feed([0])
+        driver.pass(.milliseconds(9_999))
+        #expect(driver.machine.linkState.isConnected)
+        driver.pass(.milliseconds(1))
+        #expect(driver.events().links.contains(.waiting(after: .zero, reason: .relaySilent)))
+    }
+
+    @Test("[HB4] a host that slept asks once and waits 2 s for the answer before it judges the relay, without being woken meanwhile")
+    func slept() {
+        for answers in [true, false] {
+            let driver = MachineDriver()
+            driver.logIn()
+            driver.pass(.seconds(5))
+            _ = driver.sent()
+            driver.sleep(.seconds(600))
+            #expect(driver.machine.linkState.isConnected && driver.sent(.ping).count == 1)
+            #expect(driver.machine.nextDeadline == driver.now + .seconds(2))
+            if answers { driver.feed(Frame(.pong)) }
+            driver.pass(.seconds(2))
+            #expect(driver.machine.linkState.isConnected == answers)
+        }
+    }
+
+    @Test("wakeUp: one that waits tries at once, a live link is probed for 2 s, a closed client stays closed")
+    func wakeUp() {
+        let driver = MachineDriver()
+        driver.logIn()
+        _ = driver.sent()
+        driver.machine.wakeUp(at: driver.now)
+        #expect(driver.sent(.ping).count == 1)
+        driver.pass(.milliseconds(1_999))
+        #expect(driver.machine.linkState.isConnected)
+        driver.pass(.milliseconds(1))
+        #expect(!driver.machine.linkState.isConnected)
+        driver.pass(.zero)
+        driver.cut()
+        guard case .waiting(let pause, _)? = driver.events().links.last, pause > .zero else {
+            Issue.record("not waiting")
+            return
+        }
+        driver.machine.wakeUp(at: driver.now)
+        #expect(driver.machine.linkState == .connecting)
+        driver.machine.finish()
+        driver.machine.wakeUp(at: driver.now)
+        #expect(driver.machine.isClosed)
+    }
+
+    @Test("[HB1] the relay's ping is answered with its bytes; the round trip is measured at the login and every four intervals, traffic or not")
+    func roundTrip() {
+        let driver = MachineDriver()
+        driver.logIn()
+        let first = driver.sent(.ping)
+        #expect(first.count == 1 && driver.machine.roundTrip == nil)
+        driver.pass(.milliseconds(30))
+        driver.feed(Frame(.pong, body: first[0].body))
+        #expect(driver.machine.roundTrip == .milliseconds(30))
+        driver.feed(Frame(.ping, body: [1, 2, 3]))
+        #expect(driver.sent(.pong).map(\.body) == [[1, 2, 3]])
+        var pings = 0
+        for _ in 0..<40 {
+            driver.pass(.seconds(1))
+            driver.feed(Frame(.ping))
+            pings += driver.sent(.ping).count
+        }
+        #expect(pings == 2)
+    }
+
+    @Test("close sends what waits, logs out and ends; it takes at most 2 s and half a second for the answer")
+    func close() throws {
+        let driver = MachineDriver()
+        driver.logIn()
+        _ = driver.sent()
+        let message = try driver.send("last")
+        driver.machine.close(token: 9, at: driver.now)
+        #expect(driver.sentNames() == ["publish"], "not before it is answered")
+        #expect(throws: RelayError.self) { try driver.send("too late") }
+        driver.feed(MachineDriver.accepted(1, offset: 1))
+        #expect(driver.sentNames() == ["logout"])
+        #expect(try driver.completed[message]?.get() == .offset(1))
+        driver.feed(.json(.closing, CloseNotice(code: .loggedOut, text: "")))
+        #expect(try driver.completed[9]?.get() == .done)
+        #expect(driver.events().links.last == .closed(reason: .closedByApp))
+
+        let stuck = MachineDriver()
+        stuck.logIn()
+        let lost = try stuck.send("never answered")
+        stuck.machine.close(token: 9, at: stuck.now)
+        stuck.pass(.milliseconds(1_999))
+        #expect(stuck.completed[9] == nil)
+        stuck.pass(.milliseconds(1))
+        #expect(try stuck.completed[9]?.get() == .done)
+        #expect(throws: RelayError.self) { try stuck.completed[lost]?.get() }
+        #expect(stuck.machine.isClosed)
+    }
+
+    @Test("[SE11] what was sent and not answered when the link ends may have happened; what was not sent waits and is sent later")
+    func inFlight() throws {
+        let driver = MachineDriver()
+        driver.logIn()
+        let sent = try driver.send("in flight"), question = try driver.ask(.whereIs(try Name("bob")))
+        _ = driver.sent()
+        driver.cut()
+        for token in [sent, question] {
+            let error = #expect(throws: RelayError.self) { try driver.completed[token]?.get() }
+            #expect(error?.code == .outcomeUnknown)
+        }
+        let later = try driver.send("later")
+        #expect(driver.machine.unsent.messages == 1)
+        driver.pass(.zero)
+        driver.open()
+        driver.logIn(resumed: true)
+        let publishes = driver.sent(.publish)
+        #expect(publishes.count == 1)
+        let number = publishes[0].body.withUnsafeBytes { try? PublishFrame(flags: publishes[0].flags, body: $0).number }
+        #expect(number == 2, "a number is never used twice")
+        driver.feed(MachineDriver.accepted(2, offset: 5))
+        #expect(try driver.completed[later]?.get() == .offset(5))
+    }
+}

@@ -1,0 +1,253 @@
+@testable import RelayClientCore
+import RelayWire
+import Testing
+
+/// What a client tells its app after a break.
+@Suite struct ResumeTests {
+    /// In message channel `lesson` (head 5, messages 6 and 7 seen) and stream channel `lesson` hearing all in `points`:
+    /// flow 20 of bob with packets 1…3 seen.
+    private func scene() throws -> MachineDriver {
+        let driver = MachineDriver()
+        driver.logIn()
+        try driver.subscribe(head: 5)
+        try driver.ask(.join(try Name("lesson"), features: [.presence], quiet: false, token: nil)) { MachineDriver.joined(id: $0, handle: 11) }
+        let topic = TopicID(channel: try Name("lesson"), topic: try Name("points"))
+        try driver.ask(.subscribeTopic(topic, users: nil)) { TopicUsersAnswer(id: $0, all: true) }
+        driver.feed(MachineDriver.userNamed(2, "bob"))
+        driver.feed(MachineDriver.deliver(offset: 6, "six"))
+        driver.feed(MachineDriver.deliver(offset: 7, "seven"))
+        driver.feed(MachineDriver.flowOpened(20))
+        for sequence in UInt32(1)...3 { driver.feed(MachineDriver.packet(flow: 20, sequence)) }
+        _ = driver.events()
+        _ = driver.sent()
+        return driver
+    }
+
+    private func comeBack(_ driver: MachineDriver, resumed: Bool) {
+        driver.cut()
+        driver.pass(.seconds(1))
+        driver.open()
+        driver.logIn(resumed: resumed)
+    }
+
+    private func restored(_ head: UInt64, start: UInt32 = 1000) -> Frame {
+        .json(.restored, MachineDriver.subscribed(id: nil, handle: 10, head: head, start: start))
+    }
+
+    /// The pong to the ping behind the login.
+    private func restoredAll(_ driver: MachineDriver) {
+        for frame in driver.sent(.ping) { driver.feed(Frame(.pong, body: frame.body)) }
+    }
+
+    private func lost(_ events: [RelayEvent]) -> [String] {
+        events.compactMap { event in
+            guard case .packetsLost(let lost) = event else { return nil }
+            return lost.entries.map { "\(lost.reason) \($0.flow) \($0.publisher) \($0.first)…\($0.last.map { "\($0)" } ?? "?")" }.joined(separator: ", ")
+        }
+    }
+
+    private func missed(_ events: [RelayEvent]) -> [MessagesMissed.Extent] {
+        events.compactMap { if case .messagesMissed(let missed) = $0 { missed.extent } else { nil } }
+    }
+
+    @Test("[SE9] the messages missed are exactly those above the last that was seen; none if there are none; another epoch is a reset")
+    func messages() throws {
+        for (head, start, extent) in [
+            (7, 1000, nil), (8, 1000, .range(OffsetRange(from: 8, to: 8))), (20, 1000, .range(OffsetRange(from: 8, to: 20))),
+            (6, 1000, .reset), (20, 1001, .reset),
+        ] as [(UInt64, UInt32, MessagesMissed.Extent?)] {
+            let driver = try scene()
+            comeBack(driver, resumed: true)
+            driver.feed(restored(head, start: start))
+            #expect(missed(driver.events()) == [extent].compactMap { $0 }, "head \(head)")
+            driver.feed(MachineDriver.userNamed(2, "bob"))
+            driver.feed(MachineDriver.deliver(offset: head + 1, "next"))
+            guard case .message(let message)? = driver.events().last else {
+                Issue.record("no message")
+                continue
+            }
+            #expect(message.offset == head + 1 && message.epoch == Epoch(start: start, incarnation: 1))
+        }
+    }
+
+    @Test("[SE9] own messages that were accepted before the break are not among those missed")
+    func ownMessages() throws {
+        let driver = try scene()
+        try driver.send("mine")
+        _ = driver.sent()
+        driver.feed(MachineDriver.accepted(1, offset: 8))
+        comeBack(driver, resumed: true)
+        driver.feed(restored(8))
+        #expect(missed(driver.events()).isEmpty)
+    }
+
+    @Test("[SE9, DL6] packets missed are told per flow, exactly, without those that were told lost before")
+    func packets() throws {
+        let driver = try scene()
+        // 5…6 are known to be lost before the break; 4 and 7…9 go with the link.
+        driver.feed(MachineDriver.lost([(20, 5, 6)]))
+        #expect(lost(driver.events()) == ["slowReader 20 bob 5…6"])
+        comeBack(driver, resumed: true)
+        driver.feed(.json(.restored, MachineDriver.joined(id: nil, handle: 11)))
+        driver.feed(MachineDriver.flowOpened(20, next: 10))
+        #expect(lost(driver.events()) == ["linkBroken 20 bob 4…4, linkBroken 20 bob 7…9"])
+        driver.feed(MachineDriver.packet(flow: 20, 10))
+        #expect(lost(driver.events()).isEmpty)
+    }
+
+    @Test("[SE9] a flow that opened while away was missed from 1 on; one that also closed is told as well; one that was known to have closed is not told again")
+    func flowsOfMeanwhile() throws {
+        let driver = try scene()
+        driver.feed(.json(.flowClosed, FlowClosed(flow: 20, last: 3)))
+        _ = driver.events()
+        comeBack(driver, resumed: true)
+        driver.feed(.json(.restored, MachineDriver.joined(id: nil, handle: 11)))
+        driver.feed(MachineDriver.flowOpened(20, next: 4))
+        driver.feed(.json(.flowClosed, FlowClosed(flow: 20, last: 3)))
+        driver.feed(MachineDriver.flowOpened(30, next: 6, user: "cleo"))
+        driver.feed(.json(.flowClosed, FlowClosed(flow: 30, last: 5)))
+        driver.feed(MachineDriver.flowOpened(31, next: 3, user: "dora"))
+        driver.feed(MachineDriver.flowOpened(32, next: 1, user: "emil"))
+        restoredAll(driver)
+        #expect(lost(driver.events()) == ["linkBroken 30 cleo 1…5", "linkBroken 31 dora 1…2"])
+    }
+
+    @Test("[SE9] a flow that is not named again has closed: how many were missed is unknown, told at the pong behind the login and not before")
+    func unconfirmed() throws {
+        let driver = try scene()
+        comeBack(driver, resumed: true)
+        driver.feed(.json(.restored, MachineDriver.joined(id: nil, handle: 11)))
+        #expect(lost(driver.events()).isEmpty)
+        restoredAll(driver)
+        #expect(lost(driver.events()) == ["linkBroken 20 bob 4…?"])
+        driver.feed(MachineDriver.packet(flow: 20, 9))
+        #expect(driver.events().withoutLink.isEmpty, "of a flow that is gone nothing is shown")
+    }
+
+    @Test("[DL6] a notice that names a flow before its opening is told with the opening")
+    func early() throws {
+        let driver = try scene()
+        driver.feed(MachineDriver.lost([(40, 1, 2), (20, 4, 4)], reason: 2))
+        #expect(lost(driver.events()) == ["expired 20 bob 4…4"])
+        driver.feed(MachineDriver.flowOpened(40, user: "cleo"))
+        #expect(lost(driver.events()) == ["expired 40 cleo 1…2"])
+        driver.feed(MachineDriver.packet(flow: 40, 3))
+        guard case .packet? = driver.events().last else {
+            Issue.record("no packet")
+            return
+        }
+    }
+
+    @Test("[SE10, CH6] a new session asks again for all the app wants, in the order of names, from where it was; what is missed is told; flows of before are lost")
+    func newSession() throws {
+        let driver = try scene()
+        try driver.ask(.setStates(ChannelID(kind: .stream, channel: try Name("lesson")), ["tool": "pen"])) { EmptyAnswer(id: $0) }
+        try driver.joinTopic()
+        _ = driver.sent()
+        comeBack(driver, resumed: false)
+        let asked = driver.sent().filter { $0.type >= 0x20 && $0.type < 0x80 }
+        #expect(asked.compactMap { FrameType(rawValue: $0.type)?.name } == ["setStates", "subscribe", "join", "subscribeTopic", "joinTopic"])
+        let subscribe = MachineDriver.decode(SubscribeRequest.self, asked[1])
+        #expect(subscribe.since == ChannelPosition(epoch: Epoch(start: 1000, incarnation: 1), offset: 7))
+        #expect(lost(driver.events()) == ["linkBroken 20 bob 4…?"])
+        driver.feed(.json(.answer, MachineDriver.subscribed(id: subscribe.id, handle: 10, head: 9, missed: OffsetRange(from: 8, to: 9))))
+        #expect(missed(driver.events()) == [.range(OffsetRange(from: 8, to: 9))])
+    }
+
+    @Test("what was asked again and not answered when the link broke once more is asked a third time, resumed or not")
+    func askedAgain() throws {
+        for resumed in [true, false] {
+            let driver = try scene()
+            comeBack(driver, resumed: false)
+            _ = driver.sent()
+            driver.cut()
+            driver.pass(.seconds(15))
+            driver.open()
+            driver.logIn(resumed: resumed)
+            #expect(driver.sentNames() == ["subscribe", "join", "subscribeTopic"], "resumed: \(resumed)")
+        }
+    }
+
+    @Test("what is refused when it is asked again is told and not wanted any more")
+    func refusedAgain() throws {
+        let driver = try scene()
+        comeBack(driver, resumed: false)
+        let join = try #require(driver.sent(.join).first)
+        driver.feed(.json(.error, ErrorBody(WireError(.channelFull, "full"), id: MachineDriver.decode(RequestID.self, join).id)))
+        guard case .refused(let refusal)? = driver.events().last else {
+            Issue.record("not told")
+            return
+        }
+        #expect(refusal.subject == .channel && refusal.channel?.kind == .stream && refusal.error.code == .channelFull)
+        #expect(driver.machine.subscribedChannels.map(\.kind) == [.message])
+    }
+
+    @Test("[SE11, SE9] a subscription whose answer was lost is as the relay says at the next resumption, either way")
+    func unsure() throws {
+        let driver = MachineDriver()
+        driver.logIn()
+        try driver.ask(.subscribe(try Name("lesson"), features: [.messages], quiet: false))
+        _ = driver.sent()
+        comeBack(driver, resumed: true)
+        driver.feed(restored(3))
+        restoredAll(driver)
+        #expect(driver.machine.subscribedChannels.map(\.description) == ["message:lesson"])
+        try driver.ask(.unsubscribe(try Name("lesson")))
+        _ = driver.sent()
+        comeBack(driver, resumed: true)
+        restoredAll(driver)
+        #expect(driver.machine.subscribedChannels.isEmpty)
+    }
+
+    @Test("an app that does not read is told at the bound, by count and by bytes; the client comes back when half has been read")
+    func eventsNotRead() throws {
+        for byBytes in [false, true] {
+            let driver = MachineDriver {
+                if byBytes { $0.eventsBytesMax = 20 * 200 } else { $0.eventsCountMax = 20 }
+            }
+            driver.logIn()
+            try driver.subscribe()
+            _ = driver.events()
+            driver.feed(MachineDriver.userNamed(2, "bob"))
+            var offset: UInt64 = 0
+            while driver.machine.linkState.isConnected, offset < 100 {
+                offset += 1
+                driver.feed(MachineDriver.deliver(offset: offset, String(repeating: "x", count: 72)))
+            }
+            #expect(offset == 21)
+            guard case .paused(.eventsNotRead(let limit, let waiting)) = driver.machine.linkState else {
+                Issue.record("not paused: \(driver.machine.linkState)")
+                continue
+            }
+            #expect(limit == (byBytes ? 4_000 : 20) && waiting > limit)
+            let links = driver.machine.attempt
+            for _ in 0..<11 { _ = driver.machine.nextEvent(at: driver.now) }
+            #expect(driver.machine.attempt == links, "more than half still waits")
+            _ = driver.machine.nextEvent(at: driver.now)
+            #expect(driver.machine.linkState == .connecting)
+            #expect(driver.events().withoutLink.count == 9, "nothing that came is lost")
+        }
+    }
+
+    @Test("[DM2] a direct message is acknowledged when the app takes it, on the link it came by and on no other")
+    func directs() throws {
+        func direct(_ delivery: UInt64) -> Frame {
+            var body: [UInt8] = []
+            body.append(bigEndian: delivery)
+            body.append(bigEndian: UInt64(0))
+            body.append(short: "bob")
+            return Frame(.directDeliver, body: body)
+        }
+        let driver = MachineDriver()
+        driver.logIn()
+        _ = driver.sent()
+        driver.feed(direct(5))
+        #expect(driver.sentNames() == [])
+        _ = driver.events()
+        #expect(driver.sent(.directReceived).map { $0.body.last } == [5])
+        driver.feed(direct(6))
+        comeBack(driver, resumed: true)
+        #expect(driver.events().withoutLink.count == 1)
+        #expect(driver.sent(.directReceived).isEmpty)
+    }
+}
