@@ -33,6 +33,10 @@ struct BinaryBody: Equatable {
         case .packet: packet
         case .directDeliver: directDeliver
         case .lost: lost
+        case .setMetadata: texts(.setMetadata, WriteMetadataRequest.self) { $0.items.map(\.bytes) }
+        case .updateMetadata: texts(.updateMetadata, WriteMetadataRequest.self) { $0.items.map(\.bytes) }
+        case .metadataPage: texts(.metadataPage, MetadataPageHead.self) { $0.items.map(\.bytes) }
+        case .metadata: texts(.metadata, MetadataEventHead.self) { $0.items.map(\.bytes) }
         case .ping, .pong: { _, body in BinaryBody(payload: Array(body)) }
         case .directReceived:
             plain("directReceived") { reader in
@@ -53,9 +57,9 @@ struct BinaryBody: Equatable {
             }
         case .login, .logout, .subscribe, .unsubscribe, .join, .leave, .joinTopic, .leaveTopic, .subscribeTopic, .unsubscribeTopic,
             .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates, .welcome, .answer, .error, .closing, .restored,
-            .flowOpened, .flowClosed, .packetsDropped, .presence, .topics, .setMetadata, .updateMetadata, .removeMetadata, .getMetadata,
+            .flowOpened, .flowClosed, .packetsDropped, .presence, .topics, .removeMetadata, .getMetadata,
             .subscribeUserMetadata, .unsubscribeUserMetadata, .setLock, .acquireLock, .releaseLock, .revokeLock, .removeLock, .getLocks,
-            .metadataPage, .metadata, .locks:
+            .locks:
             nil
         }
     }
@@ -138,6 +142,18 @@ struct BinaryBody: Equatable {
         var fields = ["delivery=\(frame.delivery)", "time=\(frame.wallMilliseconds)", "sender=" + quoted(frame.sender)]
         if frame.flags.contains(.customType) { fields.append("customType=" + quoted(frame.customType)) }
         return BinaryBody(fields: fields, payload: Array(frame.payload), isText: frame.flags.contains(.text))
+    }
+
+    /// A head in JSON and texts behind it.
+    private static func texts<Head: Codable>(_ type: FrameType, _ head: Head.Type, _ sizes: @escaping (Head) -> [Int]) -> Decoder {
+        { flags, body in
+            let (json, rest) = try TextBody.read(body)
+            let decoded = try JSONBody.decode(head, from: json)
+            let texts = try TextBody.cut(rest, sizes(decoded))
+            return BinaryBody(
+                fields: ["head=" + String(decoding: json, as: UTF8.self)], payload: texts.flatMap { $0 }, isText: true,
+                encoded: Frame(type, flags: FrameFlags(rawValue: flags), body: TextBody.encode(head: decoded, texts: texts)))
+        }
     }
 
     private static func lost(_ flags: UInt8, _ body: UnsafeRawBufferPointer) throws -> BinaryBody {

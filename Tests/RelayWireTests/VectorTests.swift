@@ -33,7 +33,9 @@ import Testing
             let type = try #require(vector.type)
             if try BinaryBody.decode(type, flags: vector.frame.flags, body: vector.frame.body)?.encoded != nil { tried.insert(type) }
         }
-        #expect(tried == [.publish, .publishPacket, .direct, .directReceived])
+        #expect(tried == [
+            .publish, .publishPacket, .direct, .directReceived, .setMetadata, .updateMetadata, .metadataPage, .metadata,
+        ])
     }
 
     @Test("[JS1, FR4] a JSON body is its meaning, passes every check and encodes back to its bytes", arguments: FrameVector.json)
@@ -43,7 +45,7 @@ import Testing
         #expect(try Self.reencoded(vector) == vector.meaning)
     }
 
-    @Test("[PR2, ST11] the vectors show every event of presence and of topics")
+    @Test("[PR2, ST11, LK8] the vectors show every event of presence, topics and locks")
     func events() throws {
         struct Event: Codable { var event: String }
         func events(_ type: FrameType) throws -> Set<String> {
@@ -52,6 +54,7 @@ import Testing
             })
         }
         #expect(try events(.presence) == ["snapshot", "join", "leave", "timeout", "stateChanged", "interval"])
+        #expect(try events(.locks) == Set(LocksEvent.Event.allCases.map(\.rawValue)))
         #expect(try events(.topics) == ["snapshot", "publisherJoined", "publisherLeft"])
     }
 
@@ -76,6 +79,14 @@ import Testing
         case "setStates": return try through(SetStatesRequest.self)
         case "removeStates": return try through(RemoveStatesRequest.self)
         case "getStates": return try through(GetStatesRequest.self)
+        case "removeMetadata": return try through(RemoveMetadataRequest.self)
+        case "getMetadata": return try through(GetMetadataRequest.self)
+        case "subscribeUserMetadata", "unsubscribeUserMetadata": return try through(UserRequest.self)
+        case "setLock": return try through(SetLockRequest.self)
+        case "acquireLock": return try through(AcquireLockRequest.self)
+        case "releaseLock", "revokeLock", "removeLock": return try through(LockRequest.self)
+        case "getLocks": return try through(GetLocksRequest.self)
+        case "locks": return try through(LocksEvent.self)
         case "welcome": return try through(Welcome.self)
         case "error": return try through(ErrorBody.self)
         case "closing": return try through(CloseNotice.self)
@@ -95,6 +106,9 @@ import Testing
             case "answer.subscribedUsers": return try through(SubscribedUsersAnswer.self)
             case "answer.who": return try through(WhoAnswer.self)
             case "answer.where": return try through(WhereAnswer.self)
+            case "answer.metadata": return try through(MetadataAnswer.self)
+            case "answer.acquireLock": return try through(FencingAnswer.self)
+            case "answer.locks": return try through(LocksAnswer.self)
             case "answer.states": return try through(StatesAnswer.self)
             default: return "no answer is called \(vector.name)"
             }
