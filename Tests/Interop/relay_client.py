@@ -34,10 +34,15 @@ FRAME_TYPES = {
     "joinTopic": 0x24, "leaveTopic": 0x25, "subscribeTopic": 0x26, "unsubscribeTopic": 0x27,
     "subscribedUsers": 0x28, "who": 0x29, "where": 0x2A,
     "setStates": 0x2B, "removeStates": 0x2C, "getStates": 0x2D,
+    "setMetadata": 0x30, "updateMetadata": 0x31, "removeMetadata": 0x32, "getMetadata": 0x33,
+    "subscribeUserMetadata": 0x34, "unsubscribeUserMetadata": 0x35,
+    "setLock": 0x38, "acquireLock": 0x39, "releaseLock": 0x3A, "revokeLock": 0x3B, "removeLock": 0x3C,
+    "getLocks": 0x3D,
     "welcome": 0x80, "answer": 0x81, "error": 0x82, "closing": 0x83, "restored": 0x84,
+    "metadataPage": 0x85,
     "deliver": 0x90, "packet": 0x91, "directDeliver": 0x92, "accepted": 0x93, "confirmed": 0x94,
     "userNamed": 0xA0, "flowOpened": 0xA1, "flowClosed": 0xA2, "lost": 0xA3, "packetsDropped": 0xA4,
-    "presence": 0xB0, "topics": 0xB1,
+    "presence": 0xB0, "topics": 0xB1, "metadata": 0xB2, "locks": 0xB3,
 }
 FRAME_NAMES = {number: name for name, number in FRAME_TYPES.items()}
 
@@ -46,7 +51,9 @@ CODES = {
     104: "badName", 105: "badText", 106: "tooLarge", 107: "rateLimited", 108: "notSubscribed",
     109: "notJoined", 110: "topicNotJoined", 111: "unknownFlow", 112: "limitReached",
     113: "channelFull", 114: "userOffline", 115: "unconfirmed", 116: "outcomeUnknown",
-    117: "notSupported", 118: "relayFull", 119: "notPresent",
+    117: "notSupported", 118: "relayFull", 119: "notPresent", 120: "revisionMismatch",
+    121: "itemNotFound", 122: "storageFull", 123: "storageFailed", 124: "busy", 125: "lockNotFound",
+    126: "lockHeld", 127: "lockNotHeld",
     200: "shuttingDown", 201: "slowConsumer", 202: "heartbeatTimeout", 203: "loginTimeout",
     204: "tooManyConnections",
     300: "protocolError", 301: "versionNotSupported", 302: "replaced", 303: "abuse",
@@ -57,7 +64,8 @@ TEXT, CUSTOM_TYPE, KEY, PART, ECHO, RETAIN, NO_HISTORY = 0x01, 0x02, 0x04, 0x08,
 SLOT, SENDER_TIME = 0x02, 0x04
 
 RELAY_JSON = {"welcome", "answer", "error", "closing", "restored", "flowOpened", "flowClosed",
-              "packetsDropped", "presence", "topics"}
+              "packetsDropped", "presence", "topics", "locks"}
+RELAY_TEXTS = {"metadataPage", "metadata"}
 ALLOWED_FLAGS = {"deliver": TEXT | CUSTOM_TYPE | KEY | PART | RETAIN,
                  "packet": TEXT | SLOT | SENDER_TIME, "directDeliver": TEXT | CUSTOM_TYPE}
 
@@ -346,6 +354,28 @@ SHAPE_RULES = {"welcome": "SE6", "error": "ER1", "closing": "ER2", "restored": "
                "flowClosed": "ST10", "packetsDropped": "RT4", "topics": "ST11", "member": "PR2"}
 
 
+SHAPES.update({
+    "metadataPage": "id:u32 majorRevision:u53 items:objects next?:name",
+    "metadata": "channel?:u32 user?:name event:text majorRevision:u53 items:objects removed?:names more?:bool",
+    "item": "key:name bytes:u32 revision:u53 author?:name time?:u53",
+    "locks": "channel:u32 event:text locks:objects user?:name",
+    "lock": "lock:name ttlMs:u32 owner?:name fencing?:u53",
+    "answer setMetadata": "id:u32 majorRevision:u53",
+    "answer updateMetadata": "id:u32 majorRevision:u53",
+    "answer removeMetadata": "id:u32 majorRevision:u53",
+    "answer subscribeUserMetadata": "id:u32",
+    "answer unsubscribeUserMetadata": "id:u32",
+    "answer setLock": "id:u32",
+    "answer acquireLock": "id:u32 fencing:u53",
+    "answer releaseLock": "id:u32",
+    "answer revokeLock": "id:u32",
+    "answer removeLock": "id:u32",
+    "answer getLocks": "id:u32 locks:objects",
+})
+SHAPE_RULES.update({"metadataPage": "MD9", "metadata": "MD7", "item": "MD1", "locks": "LK8", "lock": "LK8"})
+LOCK_EVENTS = ("snapshot", "set", "acquired", "released", "revoked", "expired", "removed")
+
+
 def must_have_shape(name, fields):
     """Raises unless `fields` has the fields and types that the document gives for `name`."""
     rule = SHAPE_RULES.get(name, "PR2" if name.startswith("presence") else "JS5")
@@ -436,6 +466,28 @@ def _decode_user_named(fields, _):
     return {"handle": fields.number(4), "user": decode_utf8(fields.rest(), "user id")}
 
 
+def decode_texts(name, body):
+    """JS6: the head, with each item's text as its `value`."""
+    count = int.from_bytes(body[:2], "big")
+    if len(body) < 2 + count:
+        raise Violation("JS6", f"{name} ends inside its head")
+    fields = parse_json(body[2:2 + count])
+    must_have_shape(name, fields)
+    rest = body[2 + count:]
+    for item in fields["items"]:
+        must_have_shape("item", item)
+        if len(rest) < item["bytes"]:
+            raise Violation("JS6", f"{name}: {item} is cut")
+        item["value"] = decode_utf8(rest[:item["bytes"]], f"{name} {item['key']}")
+        rest = rest[item["bytes"]:]
+    if rest:
+        raise Violation("JS6", f"{name}: {len(rest)} bytes too many")
+    keys = [item["key"] for item in fields["items"]]
+    if len(set(keys)) != len(keys):
+        raise Violation("MD7", f"{name}: a key stands twice: {keys}")
+    return fields
+
+
 BINARY_DECODERS = {
     "deliver": _decode_deliver, "packet": _decode_packet, "directDeliver": _decode_direct_deliver,
     "accepted": lambda f, _: {"number": f.number(8), "offset": f.number(8)},
@@ -455,6 +507,8 @@ def decode(number, flags, body):
     if name in RELAY_JSON:
         fields = parse_json(body)
         must_have_shape(name, fields)
+    elif name in RELAY_TEXTS:
+        fields = decode_texts(name, body)
     elif name in BINARY_DECODERS:
         reader = Fields(name, body)
         fields = BINARY_DECODERS[name](reader, flags)
@@ -582,6 +636,33 @@ class Selection:
         return self.all or user in self.users
 
 
+class Metadata:
+    """A set as it was told: MD2, MD7."""
+
+    def __init__(self):
+        self.revision, self.items, self.going_on = 0, {}, None
+
+    def take(self, event):
+        """A snapshot, or a change of the revision after the one before."""
+        kind, revision = event["event"], event["majorRevision"]
+        if self.going_on is not None:
+            if self.going_on != (kind, revision):
+                raise Violation("MD7", f"{event} instead of the rest of {self.going_on}")
+        elif kind == "snapshot":
+            self.items = {}
+        elif revision != self.revision + 1:
+            raise Violation("MD7", f"{event} after major revision {self.revision}")
+        for key in event.get("removed") or ():
+            if self.items.pop(key, None) is None:
+                raise Violation("MD7", f"{key} was not there: {event}")
+        for item in event["items"]:
+            if item["revision"] > revision or (kind == "changed" and item["revision"] != revision):
+                raise Violation("MD2", f"{item} in {event}")
+            self.items[item["key"]] = item
+        self.revision = revision
+        self.going_on = (kind, revision) if event.get("more") else None
+
+
 class Channel:
     """One channel this session is in."""
 
@@ -597,6 +678,8 @@ class Channel:
         """A new answer to `subscribe` or `join`, or `restored`."""
         self.features, self.quiet = set(fields["features"]), fields["quiet"]
         self.snapshot_wanted = "presence" in self.features
+        self.metadata_wanted, self.locks_wanted = "metadata" in self.features, "locks" in self.features
+        self.metadata, self.locks, self.metadata_more = Metadata(), {}, False
         self.members = None
 
 
@@ -617,6 +700,8 @@ class Checker:
         self.names = dict(previous.names) if previous else {}
         self.named_at = {}
         self.flows = {}
+        self.users_metadata = {user: Metadata() for user in previous.users_metadata} if previous else {}
+        self.fencing = previous.fencing if previous else 0
         self.own_flows, self.ended_flows = {}, {}
         self.deliveries = set()
         self.last_accepted = None
@@ -640,7 +725,8 @@ class Checker:
             raise Violation("ER2", f"{event} after closing")
         if self.welcome is None and event.name not in ("welcome", "error", "closing", "ping", "pong"):
             raise Violation("SE6", f"{event} before welcome")
-        if self.restoring and event.name not in ("restored", "presence", "topics", "flowOpened", "flowClosed"):
+        if self.restoring and event.name not in ("restored", "presence", "topics", "flowOpened", "flowClosed",
+                                                 "metadata", "locks"):
             self.end_of_restoring(event)
         getattr(self, "on_" + event.name)(event)
         if event.name not in ("accepted", "userNamed"):
@@ -726,7 +812,7 @@ class Checker:
     @staticmethod
     def must_be_complete(channel):
         """CH4, SE9: the snapshots of a channel follow its answer or `restored`, before the next one."""
-        if channel.snapshot_wanted or (channel.kind == "stream" and channel.topics_state in ("wanted", "more")):
+        if channel.snapshot_wanted or channel.metadata_wanted or channel.locks_wanted or (channel.kind == "stream" and channel.topics_state in ("wanted", "more")):
             raise Violation("CH4", f"the snapshots did not follow the entry into {channel.kind} {channel.name}")
 
     def on_closing(self, event):
@@ -777,6 +863,14 @@ class Checker:
         """JS5: answers come in the order of the requests."""
         if not self.requests:
             raise Violation("JS5", f"{what} without a request: {event}")
+        # A wait for a lock ends when it ends (JS5).
+        waiting = next((r for r in self.requests if r.id == event.get("id") and r.kind == "acquireLock"
+                        and (r.fields or {}).get("waitMs")), None)
+        while not waiting and len(self.requests) > 1 and (self.requests[0].fields or {}).get("waitMs"):
+            self.requests.rotate(-1)
+        if waiting:
+            self.requests.remove(waiting)
+            self.requests.appendleft(waiting)
         request = self.in_hand = self.requests.popleft()
         if request.id != event.get("id"):
             raise Violation("JS5", f"{what} for {event.get('id')}, the next one is {request.id}")
@@ -806,23 +900,115 @@ class Checker:
     def answer_plain(self, event, asked):
         """Answers that say nothing more than that it is done."""
 
+    answer_setMetadata = answer_updateMetadata = answer_removeMetadata = answer_plain
+    answer_setLock = answer_releaseLock = answer_revokeLock = answer_removeLock = answer_plain
+
+    def answer_subscribeUserMetadata(self, event, asked):
+        """MD8: a snapshot follows."""
+        self.users_metadata[asked["user"]] = Metadata()
+
+    def answer_unsubscribeUserMetadata(self, event, asked):
+        """MD8."""
+        self.users_metadata.pop(asked["user"], None)
+
+    def answer_acquireLock(self, event, asked):
+        """LK3: greater than every earlier one that this client knows of."""
+        self.must_grow(event["fencing"], event)
+
+    @staticmethod
+    def answer_getLocks(event, _):
+        """LK9."""
+        for lock in event["locks"]:
+            must_have_shape("lock", lock)
+        must_be_sorted([lock["lock"] for lock in event["locks"]], "getLocks")
+
+    def must_grow(self, fencing, event):
+        """LK3; the answer and the event tell the same acquisition."""
+        if fencing < self.fencing:
+            raise Violation("LK3", f"fencing {fencing} after {self.fencing}: {event}")
+        self.fencing = fencing
+
+    def on_metadataPage(self, event):
+        """MD9."""
+        request = self.next_request(event, "metadataPage")
+        if request.kind != "getMetadata":
+            raise Violation("MD9", f"{event} answers {request.kind}")
+        keys = [item["key"] for item in event["items"]]
+        must_be_sorted(keys, "metadataPage")
+        if keys and request.fields.get("after") and keys[0] <= request.fields["after"]:
+            raise Violation("MD9", f"{keys[0]} is not behind {request.fields['after']}")
+        request.reply.succeed(event.fields)
+
+    def on_metadata(self, event):
+        """MD7, MD8."""
+        if (event.get("channel") is None) == (event.get("user") is None):
+            raise Violation("MD7", f"neither of a channel nor of a user: {event}")
+        if event["event"] not in ("snapshot", "changed"):
+            return self.odd("FR6", f"unknown event: {event}")
+        if event.get("user") is not None:
+            if event["user"] not in self.users_metadata:
+                raise Violation("MD8", f"nobody subscribed to it: {event}")
+            return self.users_metadata[event["user"]].take(event)
+        channel = self.channel(event["channel"], None, "CH9")
+        if "metadata" not in channel.features:
+            raise Violation("MD7", f"{event} without the feature metadata")
+        if (event["event"] == "snapshot") != (channel.metadata_wanted or channel.metadata.going_on is not None):
+            raise Violation("MD7", f"the snapshot comes once and first: {event}")
+        channel.metadata_wanted = False
+        return channel.metadata.take(event)
+
+    def on_locks(self, event):
+        """LK8."""
+        channel = self.channel(event["channel"], None, "CH9")
+        if "locks" not in channel.features:
+            raise Violation("LK8", f"{event} without the feature locks")
+        kind = event["event"]
+        if kind not in LOCK_EVENTS:
+            return self.odd("FR6", f"unknown event: {event}")
+        for lock in event["locks"]:
+            must_have_shape("lock", lock)
+            if (lock.get("owner") is None) != (lock.get("fencing") is None):
+                raise Violation("LK8", f"owner and fencing go together: {event}")
+        if (kind == "snapshot") != channel.locks_wanted or (kind != "snapshot" and len(event["locks"]) != 1):
+            raise Violation("LK8", f"the snapshot comes once and first, the rest one by one: {event}")
+        if kind == "snapshot":
+            channel.locks_wanted = False
+            must_be_sorted([lock["lock"] for lock in event["locks"]], "locks")
+            channel.locks = {lock["lock"]: lock for lock in event["locks"]}
+            return None
+        lock = event["locks"][0]
+        before = channel.locks.get(lock["lock"])
+        if (before is None) != (kind == "set") and not (kind == "set" and before):
+            raise Violation("LK8", f"{kind} of {before}: {event}")
+        if kind == "acquired":
+            if before.get("owner") not in (None, lock["owner"]):
+                raise Violation("LK3", f"acquired from under {before['owner']}: {event}")
+            self.must_grow(lock["fencing"], event)
+        if kind in ("released", "revoked", "expired") and (lock.get("owner") or before.get("owner") != event.get("user")):
+            raise Violation("LK8", f"{kind} of {before}: {event}")
+        if kind == "removed":
+            del channel.locks[lock["lock"]]
+        else:
+            channel.locks[lock["lock"]] = lock
+        return None
+
     answer_logout = answer_setStates = answer_removeStates = answer_getStates = answer_plain
 
     def answer_subscribe(self, event, asked):
         """CH4 to CH6."""
-        self.check_entry(event, asked, "message", ("messages", "presence"))
+        self.check_entry(event, asked, "message", ("messages", "presence", "metadata", "locks"), ("messages", "presence"))
         self.check_since(event, asked.get("since"))
 
     def answer_join(self, event, asked):
         """CH4; who is quiet publishes no topics (CH3)."""
-        self.check_entry(event, asked, "stream", ("presence",))
+        self.check_entry(event, asked, "stream", ("presence", "metadata", "locks"), ("presence",))
         if event["quiet"]:
             self.end_own_flows(asked["channel"])
 
-    def check_entry(self, event, asked, kind, known):
+    def check_entry(self, event, asked, kind, known, usual):
         """CH4: the answer repeats what was asked for."""
         fields = event.fields
-        wanted = set(known if asked.get("features") is None else asked["features"]) & set(known)
+        wanted = set(usual if asked.get("features") is None else asked["features"]) & set(known)
         if fields["kind"] != kind or fields["channel"] != asked.get("channel"):
             raise Violation("CH4", f"the answer tells another channel: {event}")
         if not set(fields["features"]) <= wanted or len(set(fields["features"])) != len(fields["features"]):
@@ -1512,6 +1698,30 @@ class Client:
     def request(self, kind, /, id=None, timeout=8.0, **fields):
         """Sends a JSON request and waits for its answer."""
         return self.start_request(kind, id, **fields).wait(timeout)
+
+    def start_texts(self, frame_type, items, /, **fields):
+        """Sends `setMetadata` or `updateMetadata`: items are (key, value) or (key, value, revision)."""
+        self.next_id += 1
+        heads = [{"key": key, "bytes": len(value.encode()), **({"revision": rest[0]} if rest else {})}
+                 for key, value, *rest in items]
+        fields = {"items": heads, **fields}
+        head = json_body({"id": self.next_id, **fields})
+        body = len(head).to_bytes(2, "big") + head + b"".join(value.encode() for _, value, *_ in items)
+        return self._submit(frame_type, 0, body, Pending(frame_type, fields, id=self.next_id), self.checker.requests.append)
+
+    def texts(self, frame_type, items, /, timeout=8.0, **fields):
+        """Sends it and waits: the major revision."""
+        return self.start_texts(frame_type, items, **fields).wait(timeout)["majorRevision"]
+
+    def all_metadata(self, **owner):
+        """(major revision, {key: value}) over all pages of getMetadata."""
+        found, after = {}, None
+        while True:
+            page = self.request("getMetadata", after=after, **owner)
+            found.update({item["key"]: item["value"] for item in page["items"]})
+            after = page.get("next")
+            if after is None:
+                return page["majorRevision"], found
 
     def login(self, timeout=8.0, token=None, **more):
         """Logs in, with a token as the resuming client; the answer is `welcome`."""

@@ -14,6 +14,7 @@ import Testing
         small.connectionsMax = 8
         small.channelsMax = 4
         small.streamChannelUsersMax = 3
+        small.metadataBytesTotalMax = 1_000
         let smallRelay = try await RelayServer.start(.init(port: 0, hub: small))
 
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
