@@ -14,17 +14,22 @@ public struct ClientOptions: Sendable, Hashable {
     public var connectTimeout = Duration.seconds(10)
     /// Messages, packets and requests that may wait to be sent, and their payloads in bytes.
     public var unsentCountMax = 10_000
+    /// Bytes of payload that may wait to be sent; one more is `unsentFull`.
     public var unsentBytesMax = 16 * 1024 * 1024
     /// Events that may wait to be read, and about what they hold in bytes. Beyond it the client pauses and says so.
     public var eventsCountMax = 10_000
+    /// About how many bytes the events that wait to be read may hold.
     public var eventsBytesMax = 16 * 1024 * 1024
 
+    /// The defaults.
     public init() {}
 }
 
 /// What waits to be sent.
 public struct Unsent: Sendable, Hashable {
+    /// Messages, direct ones among them.
     public var messages: Int
+    /// Packets of topics.
     public var packets: Int
     /// Of payloads.
     public var bytes: Int

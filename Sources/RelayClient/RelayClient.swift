@@ -52,6 +52,7 @@ public final class RelayClient: Sendable {
 
         public func makeAsyncIterator() -> Iterator { Iterator(core: core) }
 
+        /// Takes events one by one.
         public struct Iterator: AsyncIteratorProtocol {
             let core: ClientCore
             public mutating func next() async -> RelayEvent? { await core.nextEvent() }
@@ -96,6 +97,9 @@ public final class RelayClient: Sendable {
         _ = try await core.ask(.subscribe(try checkedName(channel), features: features, quiet: quiet))
     }
 
+    /// Ends receiving a message channel and being seen in it.
+    /// 
+    /// - Throws: `notSubscribed`, `badName`, or why the relay was not reached.
     public func unsubscribe(_ channel: String) async throws(RelayError) { _ = try await core.ask(.unsubscribe(try checkedName(channel))) }
 
     /// Publishes a message; it has its place in the order when this returns.
@@ -165,7 +169,9 @@ public final class RelayClient: Sendable {
 
 /// A channel by kind and name.
 public enum ChannelReference: Sendable, Hashable {
+    /// The message channel of this name.
     case message(String)
+    /// The stream channel of this name.
     case stream(String)
 }
 

@@ -20,8 +20,11 @@ public struct StreamChannel: Sendable {
 
     /// What a selection is, and what could not be added to it.
     public struct Selection: Sendable, Hashable {
+        /// Whether everybody is heard, now and later.
         public var all: Bool
+        /// Those listed, or what the request was about.
         public var users: [String]
+        /// Those who could not be added or taken away, each with the reason.
         public var failed: [TopicFailure]
     }
 
@@ -40,6 +43,9 @@ public struct StreamChannel: Sendable {
         _ = try await core.ask(.joinTopic(try self.topic(topic), options))
     }
 
+    /// Ends publishing in a topic.
+    /// 
+    /// - Throws: `topicNotJoined`, `badName`, or why the relay was not reached.
     public func leaveTopic(_ topic: String) async throws(RelayError) { _ = try await core.ask(.leaveTopic(try self.topic(topic))) }
 
     /// Hears users in a topic; adds to what is heard already.
@@ -90,7 +96,9 @@ public struct Presence: Sendable {
 
     /// Members in order of user id.
     public struct Page: Sendable, Hashable {
+        /// At most 100, fewer if they have long states.
         public var members: [Member]
+        /// Of all members, not of this page.
         public var total: Int
         /// Give it as `after` to read on; `nil` at the end.
         public var next: String?
@@ -126,6 +134,7 @@ public struct Presence: Sendable {
         _ = try await core.ask(.removeStates(try id(), names))
     }
 
+    /// The states of a user in this channel; empty for one who is not there.
     public func states(of user: String) async throws(RelayError) -> [String: String] {
         guard case .states(let states) = try await core.ask(.getStates(try id(), try checkedName(user))) else { throw .wrongAnswer }
         return states

@@ -89,7 +89,9 @@ package enum ClientAnswer: Hashable, Sendable {
 
 /// A user who could not be added to, or taken from, a topic's selection.
 public struct TopicFailure: Hashable, Sendable {
+    /// Id as it was asked for.
     public var user: String
+    /// Why.
     public var code: ErrorCode
 }
 

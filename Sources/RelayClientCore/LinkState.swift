@@ -16,6 +16,7 @@ public enum LinkState: Hashable, Sendable {
     /// The end: this client does not come back.
     case closed(reason: LinkEndReason)
 
+    /// Whether what is sent leaves at once, as far as the rates allow.
     public var isConnected: Bool {
         if case .connected = self { true } else { false }
     }

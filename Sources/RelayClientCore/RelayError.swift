@@ -5,6 +5,7 @@ import RelayWire
 /// Tell errors apart by `code`: the relay's codes are in `docs/protocol.md`, the client's own (900 and up, never on
 /// the wire) stand below. `text` is for people.
 public struct RelayError: Error, Hashable, Sendable {
+    /// What went wrong, for programs: compare codes, never texts.
     public var code: ErrorCode
     /// One sentence for people.
     public var text: String
@@ -15,6 +16,7 @@ public struct RelayError: Error, Hashable, Sendable {
     /// How long to wait before the same can succeed.
     public var retryAfter: Duration?
 
+    /// An error of the client's own, or one that a test makes up.
     public init(_ code: ErrorCode, _ text: String, limit: Int? = nil, actual: Int? = nil, retryAfter: Duration? = nil) {
         self.code = code
         self.text = text

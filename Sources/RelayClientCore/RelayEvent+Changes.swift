@@ -5,6 +5,7 @@ import RelayWire
 /// Replaying the changes from a `snapshot` on gives the picture. Telling something already known is allowed:
 /// `joined` of a known user replaces, `left` of an unknown one means nothing.
 public struct PresenceChange: Hashable, Sendable {
+    /// What happened, and to whom.
     public enum Kind: Hashable, Sendable {
         /// The whole picture, oneself included, in order of user id: at most 100 members of `total`; the others are
         /// read with `presence(of:).users(after:limit:)`.
@@ -21,12 +22,15 @@ public struct PresenceChange: Hashable, Sendable {
         case interval(joined: [Member], changed: [Member], left: [String], timedOut: [String])
     }
 
+    /// Where.
     public var channel: ChannelID
+    /// What.
     public var kind: Kind
 }
 
 /// A change in who publishes what in a stream channel.
 public struct TopicsChange: Hashable, Sendable {
+    /// What the list of publishers means.
     public enum Kind: Hashable, Sendable {
         /// The whole picture. The rest of a long one follows as `joined`.
         case snapshot
@@ -34,8 +38,11 @@ public struct TopicsChange: Hashable, Sendable {
         case left
     }
 
+    /// One publisher's stay in one topic.
     public struct Publisher: Hashable, Sendable {
+        /// Name of the topic.
         public var topic: String
+        /// Id of the publisher.
         public var user: String
         /// What the publisher says about its stay in the topic, at most 256 bytes.
         public var meta: String
@@ -43,12 +50,15 @@ public struct TopicsChange: Hashable, Sendable {
 
     /// Name of the stream channel.
     public var channel: String
+    /// What the list below means.
     public var kind: Kind
+    /// Who is there, has come or has gone, by `kind`.
     public var publishers: [Publisher]
 }
 
 /// Packets of others that this client will not receive. None is lost without being in one of these.
 public struct PacketsLost: Hashable, Sendable {
+    /// Why they will not come.
     public enum Reason: Hashable, Sendable {
         /// This client's link took less than was sent to it.
         case slowReader
@@ -62,21 +72,29 @@ public struct PacketsLost: Hashable, Sendable {
 
     /// Sequences of one flow, both ends included.
     public struct Entry: Hashable, Sendable {
+        /// The publisher's stay in the topic, as in `Packet.flow`.
         public var flow: UInt32
+        /// Name of the stream channel.
         public var channel: String
+        /// Name of the topic.
         public var topic: String
+        /// Id of the publisher.
         public var publisher: String
+        /// The first sequence that will not come.
         public var first: UInt32
         /// `nil`: the flow ended while the link was broken, and how many there were from `first` on, if any, is unknown.
         public var last: UInt32?
     }
 
+    /// Why.
     public var reason: Reason
+    /// Which, one entry for each range.
     public var entries: [Entry]
 }
 
 /// Own packets that were not passed on, counted.
 public struct PacketsDropped: Hashable, Sendable {
+    /// Why they were not passed on.
     public enum Reason: Hashable, Sendable {
         /// The relay: more than its rate. The client's own pacing leaves this to users with several clients, and to
         /// networks that hold packets back for long.
@@ -89,7 +107,9 @@ public struct PacketsDropped: Hashable, Sendable {
 
     /// Name of the stream channel.
     public var channel: String
+    /// Name of the topic.
     public var topic: String
+    /// Why.
     public var reason: Reason
     /// Since the last of these events with this channel, topic and reason.
     public var dropped: Int
@@ -99,6 +119,7 @@ public struct PacketsDropped: Hashable, Sendable {
 ///
 /// Own messages whose acceptance was not told because the link broke are among them.
 public struct MessagesMissed: Hashable, Sendable {
+    /// How much is missing.
     public enum Extent: Hashable, Sendable {
         /// Messages with offsets in this range of `epoch`, both ends included, as far as there are any: offsets may have holes.
         case range(OffsetRange)
@@ -110,11 +131,13 @@ public struct MessagesMissed: Hashable, Sendable {
     public var channel: String
     /// The channel's numbering now.
     public var epoch: Epoch?
+    /// Which.
     public var extent: Extent
 }
 
 /// Something that no call waits for was refused by the relay.
 public struct Refusal: Hashable, Sendable {
+    /// What was refused.
     public enum Subject: Hashable, Sendable {
         /// A packet that this client sent.
         case packet
@@ -130,9 +153,13 @@ public struct Refusal: Hashable, Sendable {
         case unknown
     }
 
+    /// What was refused.
     public var subject: Subject
+    /// In which channel, if it was about one.
     public var channel: ChannelID?
+    /// In which topic, if it was about one.
     public var topic: String?
+    /// Why, in the relay's words.
     public var error: RelayError
 }
 

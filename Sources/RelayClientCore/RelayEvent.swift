@@ -2,10 +2,13 @@ import RelayWire
 
 /// What a client's one sequence of events carries, over all channels and both lanes in the relay's order.
 public enum RelayEvent: Hashable, Sendable {
+    /// A message of a subscribed message channel.
     case message(Message)
+    /// A packet of a subscribed topic.
     case packet(Packet)
     /// A message to this user alone. Taking it from the sequence acknowledges it to its sender.
     case direct(DirectMessage)
+    /// Who is in a channel, or their states, changed.
     case presence(PresenceChange)
     /// Who publishes which topic of a stream channel.
     case topics(TopicsChange)
@@ -17,12 +20,15 @@ public enum RelayEvent: Hashable, Sendable {
     case messagesMissed(MessagesMissed)
     /// Something that no call waits for was refused: a packet, or a step of coming back after a break.
     case refused(Refusal)
+    /// How the client stands with its relay.
     case link(LinkState)
 }
 
 /// What a message or packet carries; text is well-formed UTF-8.
 public enum Payload: Hashable, Sendable {
+    /// Text, well-formed UTF-8 on the wire.
     case text(String)
+    /// Bytes as they are.
     case bytes([UInt8])
 
     /// Size in bytes, as limits count it.
@@ -72,11 +78,13 @@ public struct Message: Hashable, Sendable {
     public var sender: String
     /// Position in the channel; compares only within one epoch.
     public var offset: UInt64
+    /// The numbering that `offset` belongs to.
     public var epoch: Epoch?
     /// The relay's wall clock at acceptance, in milliseconds since 1970: to be shown, never to order by.
     public var wallMilliseconds: UInt64
     /// The sender's own word for what this is, at most 32 bytes.
     public var customType: String?
+    /// What the sender published, byte for byte.
     public var payload: Payload
 }
 
@@ -84,6 +92,7 @@ public struct Message: Hashable, Sendable {
 public struct Packet: Hashable, Sendable {
     /// Name of the stream channel.
     public var channel: String
+    /// Name of the topic.
     public var topic: String
     /// Id of the user who published it.
     public var publisher: String
@@ -95,6 +104,7 @@ public struct Packet: Hashable, Sendable {
     public var slot: UInt32?
     /// The sender's own clock, untouched.
     public var senderTime: UInt32?
+    /// What the publisher sent, byte for byte.
     public var payload: Payload
 }
 
@@ -104,6 +114,8 @@ public struct DirectMessage: Hashable, Sendable {
     public var sender: String
     /// The relay's wall clock at acceptance, in milliseconds since 1970.
     public var wallMilliseconds: UInt64
+    /// The sender's own word for what this is, at most 32 bytes.
     public var customType: String?
+    /// What the sender sent, byte for byte.
     public var payload: Payload
 }

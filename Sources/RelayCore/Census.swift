@@ -2,19 +2,29 @@
 ///
 /// Every array is sorted, so that two censuses compare.
 public struct Census: Sendable, Hashable, Codable {
+    /// One session, present or away.
     public struct Session: Sendable, Hashable, Codable {
+        /// Id of the user.
         public var user: String
+        /// Address of its connection; empty while away.
         public var peer: String
+        /// What the client calls itself.
         public var client: String
+        /// Whether it has no connection and others still see it.
         public var away: Bool
+        /// Message channels subscribed.
         public var messageChannels: Int
+        /// Stream channels joined.
         public var streamChannels: Int
         /// Bytes that wait for this session, reliable and packets.
         public var queuedBytes: Int
+        /// Of them, bytes of packets.
         public var queuedPacketBytes: Int
+        /// Shared memory that its queue keeps alive, in bytes.
         public var pinnedBytes: Int
+        /// Packets shed from its queues since the session began.
         public var packetsLost: UInt64
-        public init(
+        package init(
             user: String, peer: String, client: String, away: Bool, messageChannels: Int, streamChannels: Int,
             queuedBytes: Int, queuedPacketBytes: Int, pinnedBytes: Int, packetsLost: UInt64
         ) {
@@ -31,16 +41,23 @@ public struct Census: Sendable, Hashable, Codable {
         }
     }
 
+    /// One channel of either kind.
     public struct Channel: Sendable, Hashable, Codable {
+        /// `message` or `stream`.
         public var kind: String
+        /// Its name.
         public var name: String
+        /// Sessions inside, quiet ones among them.
         public var subscribers: Int
         /// Those who are seen: subscribers without the quiet ones.
         public var members: Int
+        /// Topics with a publisher.
         public var topics: Int
+        /// Publishers over all topics.
         public var flows: Int
+        /// Offset of the newest message.
         public var head: UInt64
-        public init(kind: String, name: String, subscribers: Int, members: Int, topics: Int, flows: Int, head: UInt64) {
+        package init(kind: String, name: String, subscribers: Int, members: Int, topics: Int, flows: Int, head: UInt64) {
             self.kind = kind
             self.name = name
             self.subscribers = subscribers
@@ -51,57 +68,82 @@ public struct Census: Sendable, Hashable, Codable {
         }
     }
 
+    /// Number of this start of the relay: greater at each.
     public var start: UInt32 = 0
+    /// Links, logged in or not.
     public var connections = 0
+    /// Sessions with a connection.
     public var sessionsPresent = 0
+    /// Sessions without one that others still see.
     public var sessionsAway = 0
+    /// Users known, those included whose session has just ended.
     public var users = 0
+    /// Moments at which the hub wants to be woken.
     public var deadlines = 0
     /// Channels and users with metadata, and its keys and values in bytes.
     public var metadataSets = 0
+    /// Keys and values of all metadata.
     public var metadataBytes = 0
+    /// Locks of all channels.
     public var locks = 0
     /// Changes that are not known to be durable, and their bytes.
     public var changesUnrevealed = 0
+    /// Their keys and values.
     public var changesUnjournaledBytes = 0
     /// Why nothing can be changed, if so.
     public var storageFailure: String?
     /// Memory of all chunks, shared and private, in bytes.
     public var queueMemoryBytes = 0
+    /// In order of user id.
     public var sessions: [Session] = []
+    /// In order of name.
     public var channels: [Channel] = []
+    /// What has happened since the start.
     public var counters = Counters()
 
-    public init() {}
+    package init() {}
 }
 
 /// What has happened since the start. Each only grows.
 public struct Counters: Sendable, Hashable, Codable {
+    /// Links that came.
     public var connectionsOpened: UInt64 = 0
+    /// Logins that began a session.
     public var sessionsOpened: UInt64 = 0
+    /// Logins that continued one.
     public var sessionsResumed: UInt64 = 0
+    /// Sessions that ended because nobody came back in time.
     public var sessionsTimedOut: UInt64 = 0
+    /// Messages that got an offset.
     public var messagesAccepted: UInt64 = 0
+    /// Messages put into readers' queues.
     public var messagesDelivered: UInt64 = 0
+    /// Packets that got a sequence.
     public var packetsAccepted: UInt64 = 0
     /// Put into a reader's queue; those shed later are counted in `packetsShed…` as well.
     public var packetsQueued: UInt64 = 0
+    /// Packets shed because a reader took too little.
     public var packetsShedSlow: UInt64 = 0
+    /// Packets shed because they outlived their use.
     public var packetsShedExpired: UInt64 = 0
     /// Packets that went with a connection whose queue died.
     public var packetsDiscarded: UInt64 = 0
+    /// Packets dropped because their publisher was over its rate.
     public var packetsDroppedRate: UInt64 = 0
+    /// Messages from user to user that were passed on.
     public var directAccepted: UInt64 = 0
+    /// Of them, those that were acknowledged.
     public var directConfirmed: UInt64 = 0
     /// Changes of metadata and locks.
     public var changesAccepted: UInt64 = 0
     /// Times that changes could not be stored.
     public var storageFailures: UInt64 = 0
+    /// Events of presence, each counted once for all readers.
     public var presenceEvents: UInt64 = 0
     /// Refusals by the code's name.
     public var refusals: [String: UInt64] = [:]
     /// Connections that the hub closed, by the code's name.
     public var closes: [String: UInt64] = [:]
 
-    public init() {}
+    package init() {}
 }

@@ -80,6 +80,7 @@ public struct Configuration: Sendable, Hashable {
     public var presenceIntervalAbove = 50
     /// … and back below this many. [PR6]
     public var presenceIntervalBelow = 40
+    /// Time between two `interval` events. [PR6]
     public var presenceInterval = Duration.seconds(5)
     /// In interval mode a leave and a join within this time cancel out. [PR7]
     public var presenceFlapWindow = Duration.seconds(2)
@@ -94,6 +95,7 @@ public struct Configuration: Sendable, Hashable {
     public var reliableBacklogBytesHard = 8 * 1024 * 1024
     /// Reliable bytes queued for one reader that close it when they stay for `slowConsumerAfter`. [DL8]
     public var reliableBacklogBytesSoft = 2 * 1024 * 1024
+    /// How long the soft limit may be passed without a pause. [DL8]
     public var slowConsumerAfter = Duration.seconds(10)
     /// Shared memory that one reader's queue may keep alive before the rest is copied for it alone. [DL9]
     public var pinnedBytesPerSessionMax = 1024 * 1024
@@ -103,11 +105,13 @@ public struct Configuration: Sendable, Hashable {
     public var sharedChunksPerChannelMax = 4
     /// Smallest and largest chunk.
     public var chunkBytesMin = 4 * 1024
+    /// A channel's chunks grow up to this with its traffic.
     public var chunkBytesMax = 256 * 1024
     /// How long a closing link gets to take its farewell.
     public var farewellLinger = Duration.milliseconds(500)
     /// How long links get at shutdown to take what is queued for them.
     public var shutdownLinger = Duration.seconds(5)
 
+    /// The defaults.
     public init() {}
 }

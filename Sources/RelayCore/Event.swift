@@ -67,6 +67,7 @@ package enum Effect: Sendable, Hashable {
 
 /// Who, what, limit and actual value, for the operator's log.
 public struct LogLine: Sendable, Hashable {
+    /// How urgent it is.
     public enum Level: String, Sendable, Comparable, CaseIterable {
         case debug, info, warning, error
 
@@ -75,10 +76,12 @@ public struct LogLine: Sendable, Hashable {
         }
     }
 
+    /// How urgent it is.
     public var level: Level
+    /// One sentence: who, what, limit and actual value.
     public var text: String
 
-    public init(_ level: Level, _ text: String) {
+    package init(_ level: Level, _ text: String) {
         self.level = level
         self.text = text
     }

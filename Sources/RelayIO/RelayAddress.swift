@@ -4,6 +4,7 @@
 public struct RelayAddress: Hashable, Sendable, CustomStringConvertible {
     /// A name, an IPv4 address, or an IPv6 address without brackets.
     public var host: String
+    /// 1…65,535.
     public var port: UInt16
     /// Whether a relay will be found here again: not on a port that the system chose.
     package var isLasting = true
@@ -11,6 +12,7 @@ public struct RelayAddress: Hashable, Sendable, CustomStringConvertible {
     /// The port of a relay that was told no other.
     public static let defaultPort: UInt16 = 7420
 
+    /// The relay on a host, on the usual port unless another is named.
     public init(host: String, port: UInt16 = Self.defaultPort) {
         self.host = host
         self.port = port

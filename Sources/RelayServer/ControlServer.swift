@@ -36,9 +36,13 @@ final class ControlServer: Sendable {
 
 /// What `boardrelay status --json` prints.
 public struct Status: Codable, Sendable {
+    /// Where the relay listens.
     public var address: String
+    /// Its process.
     public var pid: Int32
+    /// Since it started.
     public var uptimeSeconds: UInt64
+    /// Everything counted, at the moment of the question.
     public var census: Census
 
     /// One line, keys sorted.

@@ -5,6 +5,7 @@ package import RelayCore
 /// At once while writes are few: latency is best. With many, a tick gathers what comes within it, and each reader
 /// costs one write per tick instead of one per frame.
 public struct FlushPolicy: Sendable, Hashable {
+    /// How long queued bytes may wait to be sent together.
     public enum Mode: Sendable, Hashable {
         /// At once, always.
         case immediate

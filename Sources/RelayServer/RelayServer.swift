@@ -10,6 +10,7 @@ public import RelayIO
 ///
 /// All of it runs on one serial queue of its own. Calls are safe from anywhere.
 public final class RelayServer: Sendable {
+    /// Where it listens.
     public typealias Address = RelayAddress
 
     /// Where what outlives a restart is kept.
@@ -24,21 +25,26 @@ public final class RelayServer: Sendable {
         case open
     }
 
+    /// How a relay runs.
     public struct Options: Sendable {
         /// The address to listen on; `nil` for every interface, IPv4 and IPv6.
         public var host: String?
         /// 0 lets the system choose; `RelayServer.address` tells which.
         public var port: UInt16
+        /// Where what outlives a restart is kept.
         public var storage: Storage
+        /// Who may come in.
         public var access: Access
         /// Limits, rates and times.
         public var hub: Configuration
+        /// When queued bytes go to their sockets.
         public var flush: FlushPolicy.Mode
         /// Path of a Unix socket on which `boardrelay status` asks, 0600; `nil` for none.
         public var controlSocket: String?
         /// Called on the relay's queue for each log line; must return at once.
         public var log: @Sendable (LogLine) -> Void
 
+        /// The relay on this machine alone, on the usual port, unless told otherwise.
         public init(
             host: String? = "127.0.0.1", port: UInt16 = RelayAddress.defaultPort, storage: Storage = .inMemory, access: Access = .open,
             hub: Configuration = .init(), flush: FlushPolicy.Mode = .adaptive, controlSocket: String? = nil,
@@ -122,5 +128,5 @@ public struct RelayServerError: Error, CustomStringConvertible, Sendable, Hashab
     public var text: String
     public var description: String { text }
 
-    public init(text: String) { self.text = text }
+    package init(text: String) { self.text = text }
 }

@@ -3,9 +3,12 @@
 
 /// Where a reader of a message channel stands: the numbering's identity and the last offset it has seen. [CH6]
 public struct ChannelPosition: Codable, Hashable, Sendable {
+    /// The numbering that `offset` belongs to.
     public var epoch: Epoch
+    /// The last offset that was seen.
     public var offset: UInt64
 
+    /// A position in a channel's numbering.
     public init(epoch: Epoch, offset: UInt64) {
         self.epoch = epoch
         self.offset = offset
@@ -19,6 +22,7 @@ public struct Epoch: Codable, Hashable, Sendable {
     /// Rises with each new numbering of the channel within one start.
     public var incarnation: UInt32
 
+    /// The numbering that a relay with this start number began as its nth.
     public init(start: UInt32, incarnation: UInt32) {
         self.start = start
         self.incarnation = incarnation
@@ -27,9 +31,12 @@ public struct Epoch: Codable, Hashable, Sendable {
 
 /// Offsets from `from` to `to`, both included.
 public struct OffsetRange: Codable, Hashable, Sendable {
+    /// The first.
     public var from: UInt64
+    /// The last.
     public var to: UInt64
 
+    /// From `from` to `to`, both included.
     public init(from: UInt64, to: UInt64) {
         self.from = from
         self.to = to
@@ -309,28 +316,40 @@ package struct Welcome: Codable, Equatable {
 
 /// The limits this relay is configured with, told in `welcome`. Sizes in bytes, rates per second. [SE6]
 public struct ServerLimits: Codable, Hashable, Sendable {
+    /// Payload and custom type of a message, in bytes. [MS2]
     public var messageBytesMax = 32_768
+    /// Messages of one user in one channel. [RT1]
     public var messagesPerSecond = 60
+    /// Payload of a packet, in bytes. [ST5]
     public var packetBytesMax = 1_024
+    /// Packets of one user in one topic. [RT1]
     public var packetsPerSecond = 200
+    /// Messages of one user to other users. [RT1]
     public var directMessagesPerSecond = 60
+    /// Requests of one user. [RT6]
     public var requestsPerSecond = 200
+    /// Message channels subscribed by one session. [CH7]
     public var subscribedChannelsMax = 50
+    /// Stream channels joined by one session. [CH7]
     public var joinedChannelsMax = 100
+    /// Topics of one channel that one user publishes in. [ST3]
     public var publishedTopicsMax = 8
+    /// Topics of one channel that one session listens to. [ST7]
     public var subscribedTopicsMax = 50
+    /// Messages of one client that may be unanswered. [MS3]
     public var unansweredMax = 128
 
+    /// The defaults.
     public init() {}
 }
 
 /// Body of `closing`, and `lastEnd` of `welcome`: why a connection ended. [ER2]
-public struct CloseNotice: Codable, Hashable, Sendable {
-    public var code: ErrorCode
-    public var name: String
-    public var text: String
+package struct CloseNotice: Codable, Hashable, Sendable {
+    package var code: ErrorCode
+    package var name: String
+    package var text: String
 
-    public init(code: ErrorCode, text: String) {
+    package init(code: ErrorCode, text: String) {
         self.code = code
         name = code.name
         self.text = text
@@ -338,21 +357,21 @@ public struct CloseNotice: Codable, Hashable, Sendable {
 }
 
 /// Body of `error`. [ER1]
-public struct ErrorBody: Codable, Hashable, Sendable, Error {
+package struct ErrorBody: Codable, Hashable, Sendable, Error {
     /// The request that is refused.
-    public var id: UInt32?
+    package var id: UInt32?
     /// The publish or direct message that is refused.
-    public var number: UInt64?
+    package var number: UInt64?
     /// The flow whose packet is refused.
-    public var flow: UInt32?
-    public var code: ErrorCode
-    public var name: String
-    public var text: String
-    public var limit: UInt64?
-    public var actual: UInt64?
-    public var retryAfterMs: UInt64?
+    package var flow: UInt32?
+    package var code: ErrorCode
+    package var name: String
+    package var text: String
+    package var limit: UInt64?
+    package var actual: UInt64?
+    package var retryAfterMs: UInt64?
 
-    public init(_ error: WireError, id: UInt32? = nil, number: UInt64? = nil, flow: UInt32? = nil) {
+    package init(_ error: WireError, id: UInt32? = nil, number: UInt64? = nil, flow: UInt32? = nil) {
         self.id = id
         self.number = number
         self.flow = flow
@@ -472,9 +491,12 @@ package struct SubscribedUsersAnswer: Codable, Equatable {
 
 /// One user in a presence snapshot, event or page.
 public struct Member: Codable, Hashable, Sendable {
+    /// Id of the user.
     public var user: Name
+    /// What it says about itself in the channel: a display name, a tool.
     public var states: [String: String]
 
+    /// A user with its states.
     public init(user: Name, states: [String: String] = [:]) {
         self.user = user
         self.states = states
@@ -496,10 +518,14 @@ package struct WhoAnswer: Codable, Equatable {
     }
 }
 
+/// A channel: its kind and its name. [CH1]
 public struct ChannelID: Codable, Hashable, Sendable, Comparable, CustomStringConvertible {
+    /// Message or stream.
     public var kind: ChannelKind
+    /// Its name.
     public var channel: Name
 
+    /// The channel of this kind and name.
     public init(kind: ChannelKind, channel: Name) {
         self.kind = kind
         self.channel = channel

@@ -10,23 +10,90 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, Codable {
     private init(_ rawValue: UInt16) { self.rawValue = rawValue }
 
     // 1xx: the request is refused, the connection lives.
-    public static let badRequest = Self(100), unknownFrame = Self(101), loginRequired = Self(102)
-    public static let alreadyLoggedIn = Self(103), badName = Self(104), badText = Self(105), tooLarge = Self(106)
-    public static let rateLimited = Self(107), notSubscribed = Self(108), notJoined = Self(109)
-    public static let topicNotJoined = Self(110), unknownFlow = Self(111), limitReached = Self(112)
-    public static let channelFull = Self(113), userOffline = Self(114), unconfirmed = Self(115)
-    public static let outcomeUnknown = Self(116), notSupported = Self(117), relayFull = Self(118)
-    public static let notPresent = Self(119), revisionMismatch = Self(120), itemNotFound = Self(121)
-    public static let storageFull = Self(122), storageFailed = Self(123), busy = Self(124)
-    public static let lockNotFound = Self(125), lockHeld = Self(126), lockNotHeld = Self(127)
+    /// A body, flag or field that is not what the frame type asks for.
+    public static let badRequest = Self(100)
+    /// A frame type that no client sends.
+    public static let unknownFrame = Self(101)
+    /// A frame other than `login`, `ping`, `pong` before login.
+    public static let loginRequired = Self(102)
+    /// A second `login` on one connection.
+    public static let alreadyLoggedIn = Self(103)
+    /// A name that breaks NM1.
+    public static let badName = Self(104)
+    /// Text that is not well-formed UTF-8.
+    public static let badText = Self(105)
+    /// A payload, text or set of states over its limit.
+    public static let tooLarge = Self(106)
+    /// A message, direct message or request over its rate.
+    public static let rateLimited = Self(107)
+    /// `unsubscribe` without being subscribed; a user who was not listed in `unsubscribeTopic`.
+    public static let notSubscribed = Self(108)
+    /// `leave` or a topic request without having joined the channel.
+    public static let notJoined = Self(109)
+    /// `leaveTopic` of a topic one does not publish in.
+    public static let topicNotJoined = Self(110)
+    /// `publishPacket` on a flow that is not one's own.
+    public static let unknownFlow = Self(111)
+    /// One more than a count allows.
+    public static let limitReached = Self(112)
+    /// One more user than a stream channel holds.
+    public static let channelFull = Self(113)
+    /// `direct` to a user without a connection.
+    public static let userOffline = Self(114)
+    /// `direct` that was not acknowledged in time.
+    public static let unconfirmed = Self(115)
+    /// A number that is not above the last accepted one.
+    public static let outcomeUnknown = Self(116)
+    /// A flag of the board log on a relay without one.
+    public static let notSupported = Self(117)
+    /// One more channel than the relay holds.
+    public static let relayFull = Self(118)
+    /// A quiet member sets states or joins a topic.
+    public static let notPresent = Self(119)
+    /// A revision given as a condition is not the one found.
+    public static let revisionMismatch = Self(120)
+    /// `updateMetadata` or `removeMetadata` of an item that is not there.
+    public static let itemNotFound = Self(121)
+    /// One more byte than a relay's metadata may have.
+    public static let storageFull = Self(122)
+    /// A change that could not be made durable.
+    public static let storageFailed = Self(123)
+    /// Too many bytes of changes wait to be stored.
+    public static let busy = Self(124)
+    /// A lock that is not there, or was removed meanwhile.
+    public static let lockNotFound = Self(125)
+    /// A lock that another user holds.
+    public static let lockHeld = Self(126)
+    /// A lock that the author, or the owner named, does not hold.
+    public static let lockNotHeld = Self(127)
 
     // 2xx: the connection is closed; come back.
-    public static let shuttingDown = Self(200), slowConsumer = Self(201), heartbeatTimeout = Self(202)
-    public static let loginTimeout = Self(203), tooManyConnections = Self(204)
+    /// The relay ends.
+    public static let shuttingDown = Self(200)
+    /// The reader let more queue up than DL8 or DL9 allow.
+    public static let slowConsumer = Self(201)
+    /// Nothing came for two heartbeat intervals.
+    public static let heartbeatTimeout = Self(202)
+    /// No login in time.
+    public static let loginTimeout = Self(203)
+    /// The relay holds all connections it may.
+    public static let tooManyConnections = Self(204)
 
     // 3xx: the connection is closed; do not come back by yourself.
-    public static let protocolError = Self(300), versionNotSupported = Self(301), replaced = Self(302)
-    public static let abuse = Self(303), loggedOut = Self(304), frameTooLarge = Self(305), notRelayProtocol = Self(306)
+    /// A frame length below 2.
+    public static let protocolError = Self(300)
+    /// Another protocol version in `login`.
+    public static let versionNotSupported = Self(301)
+    /// A newer login of the same user.
+    public static let replaced = Self(302)
+    /// Ten times a rate for ten seconds.
+    public static let abuse = Self(303)
+    /// `logout`.
+    public static let loggedOut = Self(304)
+    /// A head that announces too much; too much before login.
+    public static let frameTooLarge = Self(305)
+    /// The first byte of the connection is not 0.
+    public static let notRelayProtocol = Self(306)
 
     /// The codes this version of the protocol knows, in numeric order.
     public static let all: [(code: ErrorCode, name: String)] = [
@@ -66,18 +133,18 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, Codable {
 }
 
 /// What is wrong with bytes that a peer sent: the code to answer with, and what was allowed and found.
-public struct WireError: Error, Hashable, Sendable {
-    public var code: ErrorCode
+package struct WireError: Error, Hashable, Sendable {
+    package var code: ErrorCode
     /// One sentence for people.
-    public var text: String
+    package var text: String
     /// The bound that was passed, in the unit that `text` names.
-    public var limit: UInt64?
+    package var limit: UInt64?
     /// The value that was found.
-    public var actual: UInt64?
+    package var actual: UInt64?
     /// How long to wait before the same request can succeed.
-    public var retryAfterMilliseconds: UInt64?
+    package var retryAfterMilliseconds: UInt64?
 
-    public init(
+    package init(
         _ code: ErrorCode, _ text: String, limit: Int? = nil, actual: Int? = nil,
         retryAfterMilliseconds: UInt64? = nil
     ) {

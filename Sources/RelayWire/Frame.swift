@@ -6,23 +6,23 @@
 ///     +--------+--------+--------+--------+--------+--------+
 ///
 /// `length` counts what follows it: type, flags and body. [FR1]
-public struct FrameHead: Hashable, Sendable {
-    public var type: UInt8
-    public var flags: UInt8
-    public var bodyBytes: Int
+package struct FrameHead: Hashable, Sendable {
+    package var type: UInt8
+    package var flags: UInt8
+    package var bodyBytes: Int
 
     @inlinable
-    public init(type: UInt8, flags: UInt8 = 0, bodyBytes: Int) {
+    package init(type: UInt8, flags: UInt8 = 0, bodyBytes: Int) {
         self.type = type
         self.flags = flags
         self.bodyBytes = bodyBytes
     }
 
     /// Head and body together, in bytes.
-    @inlinable public var frameBytes: Int { Limits.frameHeadBytes + bodyBytes }
+    package var frameBytes: Int { Limits.frameHeadBytes + bodyBytes }
 
     /// What the front of a buffer holds.
-    public enum Reading: Hashable, Sendable {
+    package enum Reading: Hashable, Sendable {
         /// Not yet the six bytes of a head.
         case incomplete
         case head(FrameHead)
@@ -49,23 +49,23 @@ public struct FrameHead: Hashable, Sendable {
 }
 
 /// A whole frame as bytes of its own: for clients, tests and everything that is not the hub's hot path.
-public struct Frame: Hashable, Sendable {
-    public var type: UInt8
-    public var flags: UInt8
-    public var body: [UInt8]
+package struct Frame: Hashable, Sendable {
+    package var type: UInt8
+    package var flags: UInt8
+    package var body: [UInt8]
 
-    public init(type: UInt8, flags: UInt8 = 0, body: [UInt8] = []) {
+    package init(type: UInt8, flags: UInt8 = 0, body: [UInt8] = []) {
         self.type = type
         self.flags = flags
         self.body = body
     }
 
-    public init(_ type: FrameType, flags: FrameFlags = [], body: [UInt8] = []) {
+    package init(_ type: FrameType, flags: FrameFlags = [], body: [UInt8] = []) {
         self.init(type: type.rawValue, flags: flags.rawValue, body: body)
     }
 
     /// Head and body as they go over the wire.
-    public var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         let head = FrameHead(type: type, flags: flags, bodyBytes: body.count)
         return [UInt8](unsafeUninitializedCapacity: head.frameBytes) { buffer, count in
             var writer = ByteWriter(buffer.baseAddress!)
@@ -79,16 +79,16 @@ public struct Frame: Hashable, Sendable {
 /// Cuts a byte stream into frames, however it arrives. [FR2]
 ///
 /// For clients and tests; the relay reads in place and keeps only what is left of an incomplete frame.
-public struct FrameReader: Sendable {
+package struct FrameReader: Sendable {
     private var buffer: [UInt8] = []
     private var start = 0
 
-    public init() {}
+    package init() {}
 
     /// Bytes of an incomplete frame that wait for the rest.
-    public var pendingBytes: Int { buffer.count - start }
+    package var pendingBytes: Int { buffer.count - start }
 
-    public mutating func append(_ bytes: some Sequence<UInt8>) {
+    package mutating func append(_ bytes: some Sequence<UInt8>) {
         if start > 0, start == buffer.count {
             buffer.removeAll(keepingCapacity: true)
             start = 0
@@ -102,7 +102,7 @@ public struct FrameReader: Sendable {
     /// The next whole frame, or `nil` until more bytes come.
     ///
     /// - Throws: `frameTooLarge` or `protocolError` for a length outside the limits; the stream cannot be read on.
-    public mutating func next() throws(WireError) -> Frame? {
+    package mutating func next() throws(WireError) -> Frame? {
         let position = start
         let reading = buffer.withUnsafeBytes { FrameHead.read(UnsafeRawBufferPointer(rebasing: $0[position...])) }
         switch reading {

@@ -1,5 +1,5 @@
 /// The second field of every frame: what its body means. [FR1]
-public enum FrameType: UInt8, CaseIterable, Sendable {
+package enum FrameType: UInt8, CaseIterable, Sendable {
     // Either way.
     case ping = 0x03
     case pong = 0x04
@@ -61,9 +61,9 @@ public enum FrameType: UInt8, CaseIterable, Sendable {
     case locks = 0xB3
 
     /// Who may send it.
-    public enum Sender: Sendable { case client, relay, either }
+    package enum Sender: Sendable { case client, relay, either }
 
-    public var sender: Sender {
+    package var sender: Sender {
         switch self {
         case .ping, .pong: .either
         default: rawValue < 0x80 ? .client : .relay
@@ -71,33 +71,33 @@ public enum FrameType: UInt8, CaseIterable, Sendable {
     }
 
     /// Name as in `docs/protocol.md`.
-    public var name: String { self == .whereIs ? "where" : String(describing: self) }
+    package var name: String { self == .whereIs ? "where" : String(describing: self) }
 }
 
 /// The flags byte of a hot frame. Bits that a type does not define are zero. [FR4]
-public struct FrameFlags: OptionSet, Sendable, Hashable {
-    public let rawValue: UInt8
-    @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
+package struct FrameFlags: OptionSet, Sendable, Hashable {
+    package let rawValue: UInt8
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// The payload is UTF-8 text; without it the payload is bytes.
-    public static let text = Self(rawValue: 0x01)
+    package static let text = Self(rawValue: 0x01)
     /// A custom type stands before the payload (`publish`, `deliver`, `direct`, `directDeliver`).
-    public static let customType = Self(rawValue: 0x02)
+    package static let customType = Self(rawValue: 0x02)
     /// A key stands before the payload (`publish`, `deliver`).
-    public static let key = Self(rawValue: 0x04)
+    package static let key = Self(rawValue: 0x04)
     /// Part number and count stand before the payload (`publish`, `deliver`).
-    public static let part = Self(rawValue: 0x08)
+    package static let part = Self(rawValue: 0x08)
     /// The sender wants to receive it as well (`publish`, `publishPacket`).
-    public static let echo = Self(rawValue: 0x10)
+    package static let echo = Self(rawValue: 0x10)
     /// Kept as the newest message of its key (`publish`, `deliver`).
-    public static let retain = Self(rawValue: 0x20)
+    package static let retain = Self(rawValue: 0x20)
     /// Not to be kept in the history (`publish`).
-    public static let noHistory = Self(rawValue: 0x40)
+    package static let noHistory = Self(rawValue: 0x40)
 
     /// A slot, "latest wins", stands before the payload (`publishPacket`, `packet`).
-    public static let slot = Self(rawValue: 0x02)
+    package static let slot = Self(rawValue: 0x02)
     /// The sender's own time stands before the payload (`publishPacket`, `packet`).
-    public static let senderTime = Self(rawValue: 0x04)
+    package static let senderTime = Self(rawValue: 0x04)
 }
 
 /// A channel is a kind and a name; one name may be two channels. [CH1]

@@ -194,22 +194,22 @@ package struct DirectDeliverFrame {
 }
 
 /// Packets of one flow that a session will never receive, both ends included. [DL6]
-public struct LostRange: Hashable, Sendable {
-    public var flow: UInt32
-    public var first: UInt32
-    public var last: UInt32
+package struct LostRange: Hashable, Sendable {
+    package var flow: UInt32
+    package var first: UInt32
+    package var last: UInt32
 
-    public init(flow: UInt32, first: UInt32, last: UInt32) {
+    package init(flow: UInt32, first: UInt32, last: UInt32) {
         self.flow = flow
         self.first = first
         self.last = last
     }
 
-    public var count: Int { Int(last) - Int(first) + 1 }
+    package var count: Int { Int(last) - Int(first) + 1 }
 }
 
 /// Why packets were shed from one reader's queue. [DL6]
-public enum LostReason: UInt8, Sendable, CaseIterable {
+package enum LostReason: UInt8, Sendable, CaseIterable {
     /// The reader's packets exceeded their bound in bytes.
     case slowReader = 1
     /// Packets became older than their lifetime before the reader's link could take them.

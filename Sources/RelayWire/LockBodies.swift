@@ -88,6 +88,7 @@ package struct LocksAnswer: Codable, Equatable {
 
 /// A lock of a channel.
 public struct LockDetail: Codable, Hashable, Sendable {
+    /// Its name.
     public var lock: Name
     /// How long it outlives its owner's last connection, in milliseconds.
     public var ttlMs: Int

@@ -2,7 +2,9 @@
 
 /// Whose metadata: a channel's or a user's. On the wire `kind` and `channel`, or `user`.
 public enum MetadataOwner: Hashable, Comparable, Sendable, CustomStringConvertible {
+    /// A channel of either kind.
     case channel(ChannelID)
+    /// A user, there or not.
     case user(Name)
 
     public var description: String {

@@ -1,16 +1,17 @@
 /// A name of a user, channel, topic, key or lock: 1…64 bytes of ASCII 0x20–0x7E without `*`, `/`, `\`, the first
 /// one neither `_` nor space. Identity is bytes: within ASCII `==` on strings is exactly that. [NM1]
 public struct Name: Hashable, Comparable, Sendable, CustomStringConvertible {
+    /// 1…64 bytes of ASCII.
     public let text: String
 
     /// - Throws: `badName`, with the length where that is what is wrong.
-    public init(_ text: String) throws(WireError) {
+    package init(_ text: String) throws(WireError) {
         if let problem = Self.problem(in: text.utf8) { throw problem }
         self.text = text
     }
 
     /// Reads a name from a frame. The bytes are copied.
-    public init(bytes: UnsafeRawBufferPointer) throws(WireError) {
+    package init(bytes: UnsafeRawBufferPointer) throws(WireError) {
         if let problem = Self.problem(in: bytes) { throw problem }
         text = String(decoding: bytes, as: UTF8.self)
     }
