@@ -27,6 +27,19 @@ import Testing
         func release() { gate.signal() }
     }
 
+    /// Dispatch watches all descriptors on one thread, in the order in which they become readable: when it has told of
+    /// this pipe, it has told of what was readable before.
+    private func dispatchHasSeenAllSoFar() async throws {
+        let pipe = Pipe()
+        let seen = Lock(false)
+        let source = DispatchSource.makeReadSource(fileDescriptor: pipe.fileHandleForReading.fileDescriptor, queue: DispatchQueue(label: "seen"))
+        source.setEventHandler { @Sendable in seen.withLock { $0 = true } }
+        source.activate()
+        pipe.fileHandleForWriting.write(Data([1]))
+        try await eventually("Dispatch has told of the pipe") { seen.withLock { $0 } }
+        source.cancel()
+    }
+
     @Test("[DL10] a connection with a megabyte waiting is read 256 KiB at a time: others are read in between")
     func turns() async throws {
         let brake = Brake()
@@ -55,6 +68,7 @@ import Testing
         }
         try await eventually("600 KB are under way") { written.withLock { $0 } >= 75 }
         try modest.send(.publish(number: 1, channel: "lesson", payload: [2]))
+        try await dispatchHasSeenAllSoFar()
         brake.release()
 
         var before = 0
