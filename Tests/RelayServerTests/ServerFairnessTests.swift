@@ -45,6 +45,10 @@ import Testing
         let brake = Brake()
         var hub = Configuration()
         hub.limits.messagesPerSecond = 10_000
+        // The relay stands still for as long as the machine needs: nobody is to be judged for silence.
+        hub.presenceTimeoutDefault = .seconds(300)
+        hub.heartbeatMax = .seconds(150)
+        hub.loginTimeout = .seconds(300)
         let server = try await RelayServer.start(.init(port: 0, hub: hub, log: { brake.log($0) }))
         let greedy = try RawLink(server.address), modest = try RawLink(server.address), watcher = try RawLink(server.address)
         try greedy.login("greedy")
