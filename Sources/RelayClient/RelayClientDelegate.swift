@@ -15,6 +15,10 @@ import RelayClientCore
     func relayClient(_ client: RelayClient, presenceChanged change: PresenceChange)
     /// Who publishes which topic of a stream channel has changed.
     func relayClient(_ client: RelayClient, topicsChanged change: TopicsChange)
+    /// Subscribed metadata of a channel or user has changed.
+    func relayClient(_ client: RelayClient, metadataChanged change: MetadataChange)
+    /// The locks of a channel have changed.
+    func relayClient(_ client: RelayClient, locksChanged change: LocksChange)
     /// Packets of others will not come.
     func relayClient(_ client: RelayClient, lost packets: PacketsLost)
     /// Own packets were not passed on.
@@ -35,6 +39,8 @@ extension RelayClientDelegate {
         case .direct(let direct): relayClient(client, received: direct)
         case .presence(let change): relayClient(client, presenceChanged: change)
         case .topics(let change): relayClient(client, topicsChanged: change)
+        case .metadata(let change): relayClient(client, metadataChanged: change)
+        case .locks(let change): relayClient(client, locksChanged: change)
         case .packetsLost(let packets): relayClient(client, lost: packets)
         case .packetsDropped(let packets): relayClient(client, dropped: packets)
         case .messagesMissed(let messages): relayClient(client, missed: messages)
@@ -53,6 +59,10 @@ extension RelayClientDelegate {
     public func relayClient(_ client: RelayClient, presenceChanged change: PresenceChange) {}
     /// Does nothing.
     public func relayClient(_ client: RelayClient, topicsChanged change: TopicsChange) {}
+    /// Does nothing.
+    public func relayClient(_ client: RelayClient, metadataChanged change: MetadataChange) {}
+    /// Does nothing.
+    public func relayClient(_ client: RelayClient, locksChanged change: LocksChange) {}
     /// Does nothing.
     public func relayClient(_ client: RelayClient, lost packets: PacketsLost) {}
     /// Does nothing.

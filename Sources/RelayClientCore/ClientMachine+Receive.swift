@@ -30,7 +30,9 @@ extension ClientMachine {
             if let topic = known.ownTopics[notice.flow] { dropped(Int(clamping: notice.dropped), topic, .overRate) }
         case .presence: if let event = try event(PresenceEvent.self, frame, PresenceEvent.Kind.self) { presence(event) }
         case .topics: if let event = try event(TopicsEvent.self, frame, TopicsEvent.Kind.self) { topics(event) }
-        case .metadataPage, .metadata, .locks: break
+        case .metadataPage: try metadataPage(frame)
+        case .metadata: try metadata(frame)
+        case .locks: if let event = try event(LocksEvent.self, frame, LocksEvent.Event.self) { locks(event) }
         case .login, .logout, .publish, .publishPacket, .direct, .directReceived, .subscribe, .unsubscribe, .join, .leave, .joinTopic,
             .leaveTopic, .subscribeTopic, .unsubscribeTopic, .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates,
             .setMetadata, .updateMetadata, .removeMetadata, .getMetadata, .subscribeUserMetadata, .unsubscribeUserMetadata, .setLock,
@@ -55,7 +57,7 @@ extension ClientMachine {
         try decoding(frame) { (bytes) throws(WireError) in try JSONBody.decode(type, from: bytes, bytesMax: Limits.frameBodyBytesMax) }
     }
 
-    private func decoding<T>(_ frame: Frame, _ read: (UnsafeRawBufferPointer) throws(WireError) -> T) throws(WireError) -> T {
+    func decoding<T>(_ frame: Frame, _ read: (UnsafeRawBufferPointer) throws(WireError) -> T) throws(WireError) -> T {
         let result = frame.body.withUnsafeBytes { bytes -> Result<T, WireError> in
             do throws(WireError) { return .success(try read(bytes)) } catch { return .failure(error) }
         }
@@ -284,4 +286,4 @@ extension ClientMachine {
     }
 }
 
-private struct EventName: Decodable { var event: String }
+struct EventName: Decodable { var event: String }

@@ -11,6 +11,7 @@ enum Outgoing: Sendable {
         switch self {
         case .message(_, _, let payload, let type, _), .direct(_, _, let payload, let type): payload.byteCount + (type?.utf8.count ?? 0)
         case .packet(_, let payload, _, _, _, _): payload.byteCount
+        case .request(_, .writeMetadata(_, let write)): 256 + write.byteCount
         case .request: 256
         }
     }
@@ -60,7 +61,9 @@ extension ClientMachine {
         try enqueue(.packet(topic, payload, slot: slot, senderTime: senderTime, echo: echo, queuedAt: now), at: now)
     }
 
+    /// - Throws: `tooLarge`, `unsentFull`, `clientClosed`: nothing was queued.
     package mutating func request(_ request: ClientRequest, token: ClientToken, at now: Moment) throws(RelayError) {
+        if case .writeMetadata(let owner, let write) = request { try write.check(owner) }
         try enqueue(.request(token, request), at: now)
     }
 

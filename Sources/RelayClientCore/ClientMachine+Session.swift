@@ -52,6 +52,7 @@ extension ClientMachine {
             if selection.all { askAgain(.subscribeTopic(topic, users: nil)) }
             if !selection.listed.isEmpty { askAgain(.subscribeTopic(topic, users: selection.listed.sorted())) }
         }
+        for user in wanted.userMetadata.sorted() { askAgain(.subscribeUserMetadata(user)) }
         for topic in wanted.publishing.keys.sorted() { askAgain(.joinTopic(topic, wanted.publishing[topic]!)) }
     }
 
@@ -134,6 +135,17 @@ extension ClientMachine {
             if let keys { for key in keys { wanted.states[id]?[key.text] = nil } } else { wanted.states[id] = nil }
             if wanted.states[id]?.isEmpty == true { wanted.states[id] = nil }
         case .getStates: return .states(try body(StatesAnswer.self, frame).states)
+        case .writeMetadata, .removeMetadata: return .majorRevision(try body(MetadataAnswer.self, frame).majorRevision)
+        case .getMetadata: throw WireError(.protocolError, "the relay answered getMetadata without a page")
+        case .subscribeUserMetadata(let user):
+            wanted.userMetadata.insert(user)
+            known.metadata[.user(user)] = MetadataPicture()
+        case .unsubscribeUserMetadata(let user):
+            wanted.userMetadata.remove(user)
+            known.metadata[.user(user)] = nil
+        case .acquireLock: return .fencing(try body(FencingAnswer.self, frame).fencing)
+        case .getLocks: return .locks(try body(LocksAnswer.self, frame).locks)
+        case .setLock, .releaseLock, .revokeLock, .removeLock: break
         }
         return .done
     }
@@ -157,6 +169,7 @@ extension ClientMachine {
         wanted.channels[id] = nil
         wanted.states[id] = nil
         for (handle, channel) in known.channels where channel == id { known.channels[handle] = nil }
+        known.metadata[.channel(id)] = nil
         switch id.kind {
         case .message: known.positions[id.channel] = nil
         case .stream:
@@ -218,7 +231,12 @@ extension ClientMachine {
             refusal.subject = .states
             refusal.channel = id
             wanted.states[id] = nil
-        case .unsubscribe, .leave, .leaveTopic, .unsubscribeTopic, .subscribedUsers, .who, .whereIs, .removeStates, .getStates: break
+        case .subscribeUserMetadata(let user):
+            refusal.subject = .userMetadata(user.text)
+            wanted.userMetadata.remove(user)
+        case .unsubscribe, .leave, .leaveTopic, .unsubscribeTopic, .subscribedUsers, .who, .whereIs, .removeStates, .getStates, .writeMetadata,
+            .removeMetadata, .getMetadata, .unsubscribeUserMetadata, .setLock, .acquireLock, .releaseLock, .revokeLock, .removeLock, .getLocks:
+            break
         }
         emit(.refused(refusal))
     }

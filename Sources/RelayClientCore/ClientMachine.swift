@@ -337,6 +337,8 @@ struct WantedSession: Sendable {
     var publishing: [TopicID: TopicOptions] = [:]
     var selections: [TopicID: Selection] = [:]
     var states: [ChannelID: [String: String]] = [:]
+    /// Users whose metadata is subscribed.
+    var userMetadata: Set<Name> = []
 }
 
 /// What the relay has told.
@@ -365,6 +367,7 @@ struct KnownSession: Sendable {
     var ownTopics: [UInt32: TopicID] = [:]
     /// The newest offset seen of each subscribed message channel.
     var positions: [Name: ChannelPosition] = [:]
+    var metadata: [MetadataOwner: MetadataPicture] = [:]
     /// Stream channels whose topics snapshot is not over.
     var snapshotGoesOn: Set<UInt32> = []
 }

@@ -17,6 +17,17 @@ package enum ClientRequest: Hashable, Sendable {
     case setStates(ChannelID, [String: String])
     case removeStates(ChannelID, [Name]?)
     case getStates(ChannelID, Name)
+    case writeMetadata(MetadataOwner, MetadataWrite)
+    case removeMetadata(MetadataOwner, [MetadataKey]?, majorRevision: UInt64?, lock: Name?)
+    case getMetadata(MetadataOwner, after: Name?)
+    case subscribeUserMetadata(Name)
+    case unsubscribeUserMetadata(Name)
+    case setLock(LockID, ttlMilliseconds: Int)
+    case acquireLock(LockID, waitMilliseconds: Int?)
+    case releaseLock(LockID)
+    case revokeLock(LockID, owner: Name)
+    case removeLock(LockID)
+    case getLocks(ChannelID)
 
     func frame(id: UInt32, since: ChannelPosition? = nil) -> Frame {
         switch self {
@@ -45,6 +56,21 @@ package enum ClientRequest: Hashable, Sendable {
             .json(.removeStates, RemoveStatesRequest(id: id, kind: channel.kind, channel: channel.channel, keys: keys))
         case .getStates(let channel, let user):
             .json(.getStates, GetStatesRequest(id: id, kind: channel.kind, channel: channel.channel, user: user))
+        case .writeMetadata(let owner, let write): write.frame(id: id, owner)
+        case .removeMetadata(let owner, let keys, let majorRevision, let lock):
+            .json(.removeMetadata, RemoveMetadataRequest(
+                id: id, owner, items: keys?.map { .init(key: $0.key, revision: $0.revision) }, majorRevision: majorRevision, lock: lock))
+        case .getMetadata(let owner, let after): .json(.getMetadata, GetMetadataRequest(id: id, owner, after: after))
+        case .subscribeUserMetadata(let user): .json(.subscribeUserMetadata, UserRequest(id: id, user: user))
+        case .unsubscribeUserMetadata(let user): .json(.unsubscribeUserMetadata, UserRequest(id: id, user: user))
+        case .setLock(let lock, let ttl):
+            .json(.setLock, SetLockRequest(id: id, kind: lock.channel.kind, channel: lock.channel.channel, lock: lock.name, ttlMs: ttl))
+        case .acquireLock(let lock, let wait):
+            .json(.acquireLock, AcquireLockRequest(id: id, kind: lock.channel.kind, channel: lock.channel.channel, lock: lock.name, waitMs: wait))
+        case .releaseLock(let lock): .json(.releaseLock, lock.request(id: id))
+        case .revokeLock(let lock, let owner): .json(.revokeLock, lock.request(id: id, owner: owner))
+        case .removeLock(let lock): .json(.removeLock, lock.request(id: id))
+        case .getLocks(let channel): .json(.getLocks, GetLocksRequest(id: id, kind: channel.kind, channel: channel.channel))
         }
     }
 }
@@ -85,6 +111,10 @@ package enum ClientAnswer: Hashable, Sendable {
     case members(total: Int, members: [Member], next: Name?)
     case channels([ChannelID])
     case states([String: String])
+    case majorRevision(UInt64)
+    case metadata(majorRevision: UInt64, items: [MetadataItem], next: Name?)
+    case fencing(UInt64)
+    case locks([LockDetail])
 }
 
 /// A user who could not be added to, or taken from, a topic's selection.

@@ -149,6 +149,8 @@ public struct Refusal: Hashable, Sendable {
         case subscribedTopic(users: [String])
         /// Setting own states again after a break.
         case states
+        /// Subscribing a user's metadata again after a break.
+        case userMetadata(String)
         /// The relay did not say.
         case unknown
     }
@@ -173,6 +175,8 @@ extension RelayEvent {
         case .direct(let direct): return base + direct.payload.byteCount
         case .presence(let change): return base + change.kind.cost
         case .topics(let change): return base + change.publishers.reduce(0) { $0 + 96 + $1.meta.utf8.count }
+        case .metadata(let change): return base + change.written.reduce(0) { $0 + 96 + $1.value.utf8.count } + change.removed.count * 80
+        case .locks(let change): return base + change.locks.count * 160
         case .packetsLost(let lost): return base + lost.entries.count * 64
         case .packetsDropped, .messagesMissed, .refused, .link: return base
         }

@@ -12,6 +12,10 @@ public enum RelayEvent: Hashable, Sendable {
     case presence(PresenceChange)
     /// Who publishes which topic of a stream channel.
     case topics(TopicsChange)
+    /// Subscribed metadata of a channel or user changed; one's own changes are told as well.
+    case metadata(MetadataChange)
+    /// The locks of a channel changed.
+    case locks(LocksChange)
     /// Packets of others that will not come.
     case packetsLost(PacketsLost)
     /// Own packets that were not passed on.

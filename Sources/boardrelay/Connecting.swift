@@ -49,6 +49,21 @@ extension Arguments {
         return try Self.checked(text, "CHANNEL")
     }
 
+    /// An argument that is a name on the wire.
+    func name(argument index: Int, _ what: String) throws(UsageError) -> String? {
+        guard positional.indices.contains(index) else { return nil }
+        return try Self.checked(positional[index], what)
+    }
+
+    /// The first argument, one of a few words.
+    func action<Action: RawRepresentable<String> & CaseIterable>() throws(UsageError) -> Action {
+        guard let action = Action(rawValue: positional[0]) else {
+            let words = Action.allCases.map(\.rawValue).joined(separator: ", ")
+            throw UsageError("ACTION is one of \(words), not \(Printable.quoted(positional[0]))")
+        }
+        return action
+    }
+
     private static func checked(_ text: String, _ what: String) throws(UsageError) -> String {
         do {
             return try Name(text).text

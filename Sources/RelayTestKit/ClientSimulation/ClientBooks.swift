@@ -107,7 +107,7 @@ struct ClientBooks {
         case .packetsLost(let lost): try read(lost, acceptedPackets)
         case .packetsDropped(let dropped): if dropped.reason == .overRate { packetsDroppedOverRate += dropped.dropped }
         case .presence(let change): read(change)
-        case .direct, .topics, .refused: break
+        case .direct, .topics, .refused, .metadata, .locks: break
         }
     }
 

@@ -530,7 +530,9 @@ package final class ClientSimulation {
             if isSure { return }
             client.books.unsureTopics.formUnion(Self.topics.map { TopicID(channel: channel, topic: $0) })
             client.books.excuseAllPackets()
-        case .joinTopic, .leaveTopic, .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates: break
+        case .joinTopic, .leaveTopic, .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates, .writeMetadata, .removeMetadata,
+            .getMetadata, .subscribeUserMetadata, .unsubscribeUserMetadata, .setLock, .acquireLock, .releaseLock, .revokeLock, .removeLock, .getLocks:
+            break
         }
     }
 
@@ -546,7 +548,9 @@ package final class ClientSimulation {
             client.publishing = client.publishing.filter { $0.channel != channel }
             client.books.excuseAllPackets()
         case .unsubscribeTopic: client.books.excuseAllPackets()
-        case .join, .subscribeTopic, .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates: break
+        case .join, .subscribeTopic, .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates, .writeMetadata, .removeMetadata,
+            .getMetadata, .subscribeUserMetadata, .unsubscribeUserMetadata, .setLock, .acquireLock, .releaseLock, .revokeLock, .removeLock, .getLocks:
+            break
         }
     }
 
@@ -612,7 +616,7 @@ extension RelayEvent {
         case .message(let message): "message \(message.channel) \(message.epoch?.start ?? 0).\(message.epoch?.incarnation ?? 0) \(message.offset) of \(message.sender)"
         case .packet(let packet): "packet flow \(packet.flow) \(packet.sequence) of \(packet.publisher)"
         case .presence(let change): "presence \(change.channel)"
-        case .direct, .topics, .packetsLost, .packetsDropped, .messagesMissed, .refused, .link: "\(self)"
+        case .direct, .topics, .metadata, .locks, .packetsLost, .packetsDropped, .messagesMissed, .refused, .link: "\(self)"
         }
     }
 }

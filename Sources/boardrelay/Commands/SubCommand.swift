@@ -14,11 +14,13 @@ extension Command {
             .list("--topic", as: "TOPIC", help: "Joins the stream channel, too, and prints the packets of this topic."),
             .flag("--stream", help: "Joins the stream channel, too, and prints who publishes what there."),
             .flag("--presence", help: "Prints who comes, goes and changes."),
+            .flag("--metadata", help: "Prints the channel's metadata, and what changes in it."),
+            .flag("--locks", help: "Prints the channel's locks, and what happens to them."),
             .flag("--quiet", help: "Others do not see this user."),
             .url, .user,
         ],
         notes: [
-            "Each JSON object has a type: message, packet, direct, presence, topics, lost (packets that this reader did not get), missed (messages likewise), dropped, refused, link. A payload is text, or base64 if it was sent as bytes.",
+            "Each JSON object has a type: message, packet, direct, presence, topics, metadata, locks, lost (packets that this reader did not get), missed (messages likewise), dropped, refused, link. A payload is text, or base64 if it was sent as bytes.",
             "Without --json invisible characters are shown as escapes, so nothing that others send can change the terminal.",
         ],
         examples: [
@@ -38,10 +40,11 @@ extension Command {
         let client = try await connect(arguments, as: user)
         var arrived = 0
         let code = try await untilEnded(timeout: timeout, closing: [client]) {
-            let presence: Set<Feature> = arguments.flag("--presence") ? [.presence] : []
-            try await client.subscribe(channel, features: presence.union([.messages]), quiet: arguments.flag("--quiet"))
+            let wanted = [("--presence", Feature.presence), ("--metadata", .metadata), ("--locks", .locks)].filter { arguments.flag($0.0) }
+            let features = Set(wanted.map(\.1))
+            try await client.subscribe(channel, features: features.union([.messages]), quiet: arguments.flag("--quiet"))
             if !topics.isEmpty || arguments.flag("--stream") {
-                let stream = try await client.join(channel, features: presence, quiet: arguments.flag("--quiet"))
+                let stream = try await client.join(channel, features: features, quiet: arguments.flag("--quiet"))
                 for topic in topics { try await stream.subscribeTopic(topic, users: .all) }
             }
             Console.note("Listening on \(channel) as \(user).")
@@ -77,7 +80,7 @@ extension Command {
             case .waiting, .paused: Console.note(EventText.line(event))
             }
         case .topics where !topics: break
-        case .presence, .topics:
+        case .presence, .topics, .metadata, .locks:
             try Console.print(json ? EventJSON.object(event).line : EventText.line(event))
         case .packetsLost, .packetsDropped, .messagesMissed, .refused:
             if json { try Console.print(EventJSON.object(event).line) } else { Console.note(EventText.line(event)) }

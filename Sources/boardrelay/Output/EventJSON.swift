@@ -28,6 +28,8 @@ enum EventJSON {
                 ])
         case .presence(let change): return presence(change.channel, change.kind)
         case .topics(let change): return topics(change)
+        case .metadata(let change): return metadata(change)
+        case .locks(let change): return locks(change)
         case .packetsLost(let lost): return self.lost(lost)
         case .packetsDropped(let dropped):
             return [
@@ -84,6 +86,41 @@ enum EventJSON {
                 ]
             }
         return .object([head, rest])
+    }
+
+    static func owner(_ owner: MetadataOwner) -> JSON {
+        switch owner {
+        case .channel(let id): ["kind": .string(id.kind.rawValue), "channel": .string(id.channel.text)]
+        case .user(let user): ["user": .string(user.text)]
+        }
+    }
+
+    static func item(_ item: MetadataItem) -> JSON {
+        [
+            "key": .string(item.key), "value": .string(item.value), "revision": number(item.revision), "author": .optional(item.author),
+            "time": number(item.wallMilliseconds),
+        ]
+    }
+
+    private static func metadata(_ change: MetadataChange) -> JSON {
+        .object([
+            ["type": "metadata", "event": .string(change.isSnapshot ? "snapshot" : "changed")], owner(change.owner),
+            [
+                "majorRevision": number(change.majorRevision), "items": .array(change.written.map(item)),
+                "removed": .array(change.removed.map { .string($0) }),
+            ],
+        ])
+    }
+
+    static func lock(_ lock: LockDetail) -> JSON {
+        ["lock": .string(lock.lock.text), "ttlMs": .integer(lock.ttlMs), "owner": .optional(lock.owner?.text), "fencing": number(lock.fencing)]
+    }
+
+    private static func locks(_ change: LocksChange) -> JSON {
+        [
+            "type": "locks", "event": .string(change.kind.rawValue), "kind": .string(change.channel.kind.rawValue),
+            "channel": .string(change.channel.channel.text), "locks": .array(change.locks.map(lock)), "formerOwner": .optional(change.formerOwner),
+        ]
     }
 
     private static func topics(_ change: TopicsChange) -> JSON {

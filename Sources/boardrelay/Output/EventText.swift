@@ -20,6 +20,12 @@ enum EventText {
             ].compactMap(\.self).joined(separator: "  ")
         case .presence(let change): return presence(change)
         case .topics(let change): return topics(change)
+        case .metadata(let change):
+            let parts = change.written.map { "\(Printable.escaped($0.key))=\(Printable.escaped($0.value))" } + change.removed.map { "- \(Printable.escaped($0))" }
+            return "metadata of \(Printable.escaped("\(change.owner)")) is \(change.majorRevision): " + parts.joined(separator: ", ")
+        case .locks(let change):
+            let locks = change.locks.map(lock).joined(separator: ", ")
+            return "locks of \(Printable.escaped("\(change.channel)")): \(change.kind) \(locks)" + (change.formerOwner.map { " (was \(Printable.escaped($0))'s)" } ?? "")
         case .packetsLost(let lost):
             let ranges = lost.entries.map { entry in
                 "\(Printable.escaped(entry.publisher)) on \(Printable.escaped(entry.topic)) \(entry.first)…\(entry.last.map(String.init) ?? "?")"
@@ -49,6 +55,10 @@ enum EventText {
             let digits = bytes.prefix(32).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
             return "<\(bytes.count) bytes> " + digits.joined(separator: " ") + (bytes.count > 32 ? " …" : "")
         }
+    }
+
+    static func lock(_ lock: LockDetail) -> String {
+        "\(Printable.escaped(lock.lock.text)) " + (lock.owner.map { "held by \(Printable.escaped($0.text)), fencing \(lock.fencing ?? 0)" } ?? "free")
     }
 
     static func member(_ member: Member) -> String { Printable.escaped(member.user.text) + states(member.states) }

@@ -1,0 +1,134 @@
+import RelayWire
+
+/// One item of a channel's or user's metadata.
+public struct MetadataItem: Hashable, Sendable {
+    /// Its name, 1…64 bytes of ASCII.
+    public var key: String
+    /// Text of any size that the set's 65,536 bytes allow.
+    public var value: String
+    /// The set's major revision of the change that wrote it last; the condition for changing just that.
+    public var revision: UInt64
+    /// Who wrote it, if that was to be recorded.
+    public var author: String?
+    /// The relay's wall clock when it was written, in milliseconds since 1970, if that was to be recorded.
+    public var wallMilliseconds: UInt64?
+}
+
+/// A change in subscribed metadata, and the set as it is now.
+public struct MetadataChange: Hashable, Sendable {
+    /// Whose.
+    public var owner: MetadataOwner
+    /// The set after the change; 0 of one that was never written.
+    public var majorRevision: UInt64
+    /// The whole picture after subscribing, or after a break; not a change of one request.
+    public var isSnapshot: Bool
+    /// What was written, in order of key; of a snapshot everything.
+    public var written: [MetadataItem]
+    /// Keys that were removed.
+    public var removed: [String]
+    /// All items after the change, by key.
+    public var items: [String: MetadataItem]
+}
+
+/// A change in the locks of a channel.
+public struct LocksChange: Hashable, Sendable {
+    /// What happened.
+    public enum Kind: String, Hashable, Sendable {
+        /// All locks, after subscribing or after a break.
+        case snapshot
+        /// Made, or given another ttl.
+        case set
+        /// Has an owner.
+        case acquired
+        /// Its owner gave it back.
+        case released
+        /// It was taken from its owner.
+        case revoked
+        /// Its owner was away for longer than its ttl.
+        case expired
+        /// There is no such lock any more.
+        case removed
+    }
+
+    /// Whose locks.
+    public var channel: ChannelID
+    /// What happened.
+    public var kind: Kind
+    /// The lock as it is now (`removed`: as it was); all of them in a snapshot.
+    public var locks: [LockDetail]
+    /// Who held it until now.
+    public var formerOwner: String?
+}
+
+/// A set as the relay has told it so far.
+struct MetadataPicture: Sendable {
+    var items: [String: MetadataItem] = [:]
+    var majorRevision: UInt64 = 0
+    /// Pages of an event that goes on.
+    var pages: (written: [MetadataItem], removed: [String], isSnapshot: Bool)?
+}
+
+extension ClientMachine {
+    func metadataItems(_ heads: [MetadataItemHead], _ texts: UnsafeRawBufferPointer) throws(WireError) -> [MetadataItem] {
+        let values = try TextBody.cut(texts, heads.map(\.bytes))
+        return zip(heads, values).map { head, value in
+            MetadataItem(
+                key: head.key.text, value: String(decoding: value, as: UTF8.self), revision: head.revision, author: head.author?.text,
+                wallMilliseconds: head.time)
+        }
+    }
+
+    /// The answer to `getMetadata`.
+    mutating func metadataPage(_ frame: Frame) throws(WireError) {
+        let (head, items) = try decoding(frame) { body throws(WireError) in
+            let (json, texts) = try TextBody.read(body)
+            let head = try JSONBody.decode(MetadataPageHead.self, from: json, bytesMax: Limits.frameBodyBytesMax)
+            return (head, try metadataItems(head.items, texts))
+        }
+        guard let pending = requests.removeValue(forKey: head.id), let token = pending.token else { return }
+        effects.append(.completed(token, .success(.metadata(majorRevision: head.majorRevision, items: items, next: head.next))))
+    }
+
+    mutating func metadata(_ frame: Frame) throws(WireError) {
+        let (head, items) = try decoding(frame) { body throws(WireError) -> (MetadataEventHead?, [MetadataItem]) in
+            let (json, texts) = try TextBody.read(body)
+            // A newer relay may tell more. [FR6]
+            let name = try JSONBody.decode(EventName.self, from: json, bytesMax: Limits.frameBodyBytesMax).event
+            guard MetadataEventHead.Event(rawValue: name) != nil else { return (nil, []) }
+            let head = try JSONBody.decode(MetadataEventHead.self, from: json, bytesMax: Limits.frameBodyBytesMax)
+            return (head, try metadataItems(head.items, texts))
+        }
+        guard let head else { return }
+        let owner: MetadataOwner
+        if let user = head.user {
+            guard known.metadata[.user(user)] != nil else { return }
+            owner = .user(user)
+        } else {
+            guard let handle = head.channel, let channel = known.channels[handle] else { return }
+            owner = .channel(channel)
+        }
+        var picture = known.metadata[owner] ?? MetadataPicture()
+        if head.event == .snapshot, picture.pages?.isSnapshot != true { picture = MetadataPicture() }
+        var pages = picture.pages ?? ([], [], head.event == .snapshot)
+        pages.written += items
+        pages.removed += head.removed?.map(\.text) ?? []
+        guard pages.written.count + pages.removed.count <= 2 * Limits.metadataItemsMax else {
+            throw WireError(.protocolError, "a set of more than \(Limits.metadataItemsMax) items")
+        }
+        picture.pages = head.more == true ? pages : nil
+        if head.more != true {
+            for key in pages.removed { picture.items[key] = nil }
+            for item in pages.written { picture.items[item.key] = item }
+            picture.majorRevision = head.majorRevision
+            emit(.metadata(MetadataChange(
+                owner: owner, majorRevision: head.majorRevision, isSnapshot: pages.isSnapshot, written: pages.written, removed: pages.removed,
+                items: picture.items)))
+        }
+        known.metadata[owner] = picture
+    }
+
+    mutating func locks(_ event: LocksEvent) {
+        guard let channel = known.channels[event.channel], let kind = LocksChange.Kind(rawValue: event.event.rawValue) else { return }
+        emit(.locks(LocksChange(channel: channel, kind: kind, locks: event.locks, formerOwner: event.user?.text)))
+    }
+}

@@ -1,0 +1,83 @@
+import RelayClient
+import RelayIO
+import RelayWire
+
+extension Command {
+    static let lock = Command(
+        name: "lock",
+        summary: "sets, acquires and releases locks of a channel",
+        arguments: [
+            .init(name: "ACTION", help: "set, acquire, release, revoke, remove or list."),
+            .init(name: "CHANNEL", help: "The channel's name."),
+            .init(name: "LOCK", isOptional: true, help: "The lock's name; list takes none."),
+        ],
+        options: [
+            .flag("--stream", help: "Of the stream channel of this name, instead of the message channel."),
+            .value("--ttl", as: "TIME", help: "set: how long the lock outlives its owner's last connection, 1s to 5m; 10s if not given."),
+            .value("--wait", as: "TIME", help: "acquire: stands in line for the lock for so long, at most 5m."),
+            .value("--from", as: "USER", help: "revoke: whose it is."),
+            .value("--timeout", as: "TIME", help: "Gives up after this time with exit code 124."),
+            .json, .url, .user,
+        ],
+        notes: [
+            "A lock belongs to a user: to release it later use the same --as. When this command ends its user has no connection any more, and the lock's ttl begins to run.",
+        ],
+        examples: [
+            .init("boardrelay lock set lesson pen --ttl 30s", "Makes the lock 'pen'."),
+            .init("boardrelay lock acquire lesson pen --wait 1m --as alice", "Waits for it, and prints the fencing number."),
+            .init("boardrelay lock list lesson", "All locks, and who holds them."),
+        ],
+        run: lock)
+
+    private enum LockAction: String, CaseIterable { case set, acquire, release, revoke, remove, list }
+
+    private static func lock(_ arguments: Arguments) async throws -> ExitCode {
+        let action: LockAction = try arguments.action()
+        let channel = try arguments.name(argument: 1, "CHANNEL")!
+        let lock = try arguments.name(argument: 2, "LOCK")
+        if action == .list, lock != nil { throw UsageError("list takes no LOCK") }
+        if action != .list, lock == nil { throw UsageError("LOCK is missing") }
+        for (option, owner) in [("--ttl", LockAction.set), ("--wait", .acquire), ("--from", .revoke)] where arguments.flag(option) && action != owner {
+            throw UsageError("option \(option) is for \(owner.rawValue)")
+        }
+        let ttl = try arguments.duration("--ttl") ?? .seconds(10), wait = try arguments.duration("--wait")
+        let owner = try arguments.name("--from")
+        if action == .revoke, owner == nil { throw UsageError("revoke wants --from USER: whose lock it is") }
+        let timeout = try arguments.duration("--timeout")
+        let user = try arguments.user()
+        let json = arguments.flag("--json")
+        let client = try await connect(arguments, as: user)
+        let code = try await untilEnded(timeout: timeout, closing: [client]) {
+            let locks = try client.locks(of: arguments.flag("--stream") ? .stream(channel) : .message(channel))
+            var fields: JSON = ["type": .string(action.rawValue), "channel": .string(channel), "lock": .optional(lock)]
+            switch action {
+            case .set: try await locks.set(lock!, ttl: ttl)
+            case .acquire:
+                let fencing = try await locks.acquire(lock!, wait: wait)
+                if !json { try Console.print("\(fencing)") }
+                fields = .object([fields, ["fencing": .integer(Int(clamping: fencing)), "owner": .string(user)]])
+            case .release: try await locks.release(lock!)
+            case .revoke: try await locks.revoke(lock!, from: owner!)
+            case .remove: try await locks.remove(lock!)
+            case .list:
+                let all = try await locks.all()
+                fields = ["type": "locks", "channel": .string(channel), "locks": .array(all.map(EventJSON.lock))]
+                if !json { try list(all, of: channel) }
+            }
+            if json { try Console.print(fields.line) }
+            return .ok
+        }
+        await client.close()
+        if code == .timedOut { Console.note("boardrelay lock: timed out; it may have happened or not") }
+        return code
+    }
+
+    private static func list(_ locks: [LockDetail], of channel: String) throws {
+        Console.note(locks.isEmpty ? "\(channel) has no locks." : "\(locks.count) locks of \(channel):")
+        var table = Table(("lock", .left), ("owner", .left), ("fencing", .right), ("ttl", .right))
+        for lock in locks {
+            table.add(lock.lock.text, lock.owner?.text ?? "-", lock.fencing.map { "\($0)" } ?? "-", "\(Double(lock.ttlMs) / 1000) s")
+        }
+        if !table.isEmpty { for line in table.lines { try Console.print(line) } }
+    }
+}
