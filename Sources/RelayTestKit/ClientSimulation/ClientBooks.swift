@@ -103,7 +103,7 @@ struct ClientBooks {
             case .delivered?: throw BrokenPromise("[ST6] \(name) got \(key) twice")
             case nil: throw BrokenPromise("[ST6] \(name) got \(key), which was not for it")
             }
-        case .messagesMissed(let missed): try read(missed)
+        case .messagesMissed(let missed): try read(missed, accepted)
         case .packetsLost(let lost): try read(lost, acceptedPackets)
         case .packetsDropped(let dropped): if dropped.reason == .overRate { packetsDroppedOverRate += dropped.dropped }
         case .presence(let change): read(change)
@@ -130,13 +130,15 @@ struct ClientBooks {
         lastOrder = item.order
     }
 
-    private mutating func read(_ missed: MessagesMissed) throws {
+    private mutating func read(_ missed: MessagesMissed, _ accepted: [MessageKey: AcceptedItem]) throws {
         for (key, fate) in messages where key.channel == missed.channel {
             switch missed.extent {
             case .reset:
                 guard let epoch = missed.epoch else { throw BrokenPromise("[CH6] \(name) was told a reset without an epoch") }
-                // Read late, it says nothing of numberings that came after.
-                if (key.epoch.start, key.epoch.incarnation) < (epoch.start, epoch.incarnation), fate == .due { messages[key] = .told }
+                // Read late, it says nothing of numberings that came after; of its own, what came before this session.
+                let isOlder = (key.epoch.start, key.epoch.incarnation) < (epoch.start, epoch.incarnation)
+                let isBefore = key.epoch == epoch && accepted[key]!.order <= orderAtLogin
+                if isOlder || isBefore, fate == .due { messages[key] = .told }
             case .range(let range):
                 guard key.epoch == missed.epoch, range.from <= key.offset, key.offset <= range.to else { continue }
                 guard fate != .delivered else { throw BrokenPromise("[SE9] \(name) was told to have missed \(key), which it had got") }
