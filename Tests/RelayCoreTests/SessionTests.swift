@@ -93,6 +93,38 @@ import Testing
         #expect(driver.received(id).last.map { TestClient.decode(CloseNotice.self, $0.body).code } == .replaced)
     }
 
+    @Test("[SE9] flows that opened and closed while a session was away are named at its resumption, the newest 256 of them, and no others")
+    func closedFlows() {
+        let driver = HubDriver()
+        let alice = TestClient(driver, "alice", presenceTimeoutMs: 60_000), bob = TestClient(driver, "bob", presenceTimeoutMs: 60_000)
+        alice.join("lesson")
+        bob.join("lesson")
+        alice.subscribeTopic("lesson", "points")
+        driver.cut(alice.id)
+        var last: UInt32 = 0
+        for index in 0..<260 {
+            driver.advance(.milliseconds(100))
+            let flow = bob.joinTopic("lesson", "points")
+            for _ in 0..<(index % 3) { bob.packet(flow, [1]) }
+            bob.request(.leaveTopic) { TopicRequest(id: $0, channel: try! Name("lesson"), topic: try! Name("points")) }
+            // Not meant for alice.
+            _ = bob.joinTopic("lesson", "other")
+            bob.request(.leaveTopic) { TopicRequest(id: $0, channel: try! Name("lesson"), topic: try! Name("other")) }
+            last = flow
+        }
+        let connection = driver.open()
+        driver.send(
+            .json(.login, LoginRequest(
+                id: 1, user: try! Name("alice"), instance: "00000000000000aa", resume: ResumeRequest(token: alice.welcome!.resumeToken))),
+            from: connection)
+        let frames = driver.received(connection)
+        let opened = frames.filter { $0.type == FrameType.flowOpened.rawValue }.map { TestClient.decode(FlowOpened.self, $0.body) }
+        let closed = frames.filter { $0.type == FrameType.flowClosed.rawValue }.map { TestClient.decode(FlowClosed.self, $0.body) }
+        #expect(opened.count == 256 && closed.count == 256 && closed.last?.flow == last)
+        #expect(opened.map(\.next) == (4..<260).map { UInt32($0 % 3) + 1 } && opened.allSatisfy { $0.topic.text == "points" })
+        #expect(zip(opened, closed).allSatisfy { $0.flow == $1.flow && $0.next == $1.last + 1 })
+    }
+
     @Test("[SE8] who takes over and comes in again is not noticed; the channels it leaves out end as timeout")
     func takeover() {
         let driver = HubDriver()
