@@ -48,7 +48,7 @@ let package = Package(
         tests("RelayIOTests", ["RelayIO"]),
         tests("RelayServerTests", ["RelayServer", "RelayClient", "RelayClientCore", "RelayIO", "RelayWire", "RelayCore"]),
         tests("SimulationTests", ["RelayTestKit", "RelayCore", "RelayWire"]),
-        tests("BoardrelayTests", ["boardrelay", "RelayServer", "RelayClient", "RelayBoard", "RelayCore", "RelayIO"]),
+        tests("BoardrelayTests", ["boardrelay", "RelayServer", "RelayClient", "RelayBoard", "RelayCore", "RelayIO", "RelayWire"]),
         tests("DocsTests", ["RelayWire", "RelayCore"]),
     ]
 )

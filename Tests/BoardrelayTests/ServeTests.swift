@@ -2,6 +2,7 @@ import Foundation
 import RelayCore
 import RelayIO
 import RelayServer
+import RelayWire
 import Testing
 
 @testable import boardrelay
@@ -23,6 +24,35 @@ struct ServeTests {
         #expect(result.code == 0)
         #expect(result.output == address + "\n")
         #expect(result.errors.contains("Nothing is kept on disk"))
+    }
+
+    @Test("a second Ctrl-C ends it at once, with 130, though a client that never reads keeps the first one waiting")
+    func secondSignal() async throws {
+        let serve = try Running(["serve", "--host", "127.0.0.1", "--port", "0"])
+        let line = try #require(await serve.line(containing: "relay://127.0.0.1:"))
+        let address = try #require(RelayServer.Address(line))
+        let descriptor = try Connector.connect(to: address, timeoutMilliseconds: 10_000)
+        defer { close(descriptor) }
+        let channels = ["a", "b", "c", "d"]
+        var bytes = Frame.json(.login, LoginRequest(id: 1, user: try Name("deaf"), instance: "00000000000000aa")).bytes
+        for (index, channel) in channels.enumerated() {
+            bytes += Frame.json(.subscribe, SubscribeRequest(id: UInt32(index + 2), channel: try Name(channel), features: ["messages"])).bytes
+        }
+        // Over 6 MB come back to it: more than the system keeps for a reader, less than closes it.
+        for number in 0..<200 {
+            bytes += Frame.publish(
+                number: UInt64(number + 1), channel: channels[number % 4], flags: .echo, payload: [UInt8](repeating: 1, count: 32_000)).bytes
+        }
+        var sent = 0
+        while sent < bytes.count {
+            let count = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress! + sent, $0.count - sent) }
+            guard count >= 0 || errno == EAGAIN || errno == EINTR else { throw Failure("write: \(errno)") }
+            if count > 0 { sent += count } else { try await Task.sleep(for: .milliseconds(2)) }
+        }
+        serve.signal(SIGINT)
+        #expect(await serve.errorLine(containing: "Ctrl-C again ends it at once") != nil)
+        serve.signal(SIGINT)
+        #expect(await serve.end().code == 130)
     }
 
     @Test("on every interface it prints each address once, one a line")
