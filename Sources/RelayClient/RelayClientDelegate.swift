@@ -1,5 +1,3 @@
-import RelayClientCore
-
 /// Told every event of a client on the main actor, in order.
 ///
 /// Implement what is needed: `received` gets everything and, unless it is implemented, calls the method for the event's
@@ -22,7 +20,7 @@ import RelayClientCore
     /// Packets of others will not come.
     func relayClient(_ client: RelayClient, lost packets: PacketsLost)
     /// Own packets were not passed on.
-    func relayClient(_ client: RelayClient, dropped packets: RelayClientCore.PacketsDropped)
+    func relayClient(_ client: RelayClient, dropped packets: PacketsDropped)
     /// Messages of others will not come.
     func relayClient(_ client: RelayClient, missed messages: MessagesMissed)
     /// Something that no call waits for was refused.
@@ -66,7 +64,7 @@ extension RelayClientDelegate {
     /// Does nothing.
     public func relayClient(_ client: RelayClient, lost packets: PacketsLost) {}
     /// Does nothing.
-    public func relayClient(_ client: RelayClient, dropped packets: RelayClientCore.PacketsDropped) {}
+    public func relayClient(_ client: RelayClient, dropped packets: PacketsDropped) {}
     /// Does nothing.
     public func relayClient(_ client: RelayClient, missed messages: MessagesMissed) {}
     /// Does nothing.
