@@ -125,7 +125,7 @@ extension ClientMachine {
             return topicUsers(answer)
         case .subscribedUsers:
             let answer = try body(SubscribedUsersAnswer.self, frame)
-            return .topicUsers(all: answer.all, succeeded: answer.users.map(\.text), failed: [])
+            return .users(all: answer.all, answer.users, next: answer.next)
         case .who:
             let answer = try body(WhoAnswer.self, frame)
             return .members(total: answer.total, members: answer.members, next: answer.next)

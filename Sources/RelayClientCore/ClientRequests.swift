@@ -11,7 +11,7 @@ package enum ClientRequest: Hashable, Sendable {
     /// `nil`: all, now and later.
     case subscribeTopic(TopicID, users: [String]?)
     case unsubscribeTopic(TopicID, users: [String]?)
-    case subscribedUsers(TopicID)
+    case subscribedUsers(TopicID, after: Name?)
     case who(ChannelID, after: Name?, limit: Int?)
     case whereIs(Name)
     case setStates(ChannelID, [String: String])
@@ -46,7 +46,8 @@ package enum ClientRequest: Hashable, Sendable {
             .json(.subscribeTopic, TopicUsersRequest(id: id, channel: topic.channel, topic: topic.topic, users: users))
         case .unsubscribeTopic(let topic, let users):
             .json(.unsubscribeTopic, TopicUsersRequest(id: id, channel: topic.channel, topic: topic.topic, users: users))
-        case .subscribedUsers(let topic): .json(.subscribedUsers, TopicRequest(id: id, channel: topic.channel, topic: topic.topic))
+        case .subscribedUsers(let topic, let after):
+            .json(.subscribedUsers, SubscribedUsersRequest(id: id, channel: topic.channel, topic: topic.topic, after: after))
         case .who(let channel, let after, let limit):
             .json(.who, WhoRequest(id: id, kind: channel.kind, channel: channel.channel, after: after, limit: limit))
         case .whereIs(let user): .json(.whereIs, WhereRequest(id: id, user: user))
@@ -108,6 +109,7 @@ package enum ClientAnswer: Hashable, Sendable {
     case done
     case offset(UInt64)
     case topicUsers(all: Bool, succeeded: [String], failed: [TopicFailure])
+    case users(all: Bool, [Name], next: Name?)
     case members(total: Int, members: [Member], next: Name?)
     case channels([ChannelID])
     case states([String: String])

@@ -56,7 +56,7 @@ package struct JoinTopicAnswer: Codable, Equatable {
     }
 }
 
-/// `leaveTopic` and `subscribedUsers`.
+/// `leaveTopic`.
 package struct TopicRequest: Codable, Equatable {
     package var id: UInt32
     package var channel: Name
@@ -82,15 +82,32 @@ package struct LeaveTopicAnswer: Codable, Equatable {
     }
 }
 
+package struct SubscribedUsersRequest: Codable, Equatable {
+    package var id: UInt32
+    package var channel: Name
+    package var topic: Name
+    package var after: Name?
+
+    package init(id: UInt32, channel: Name, topic: Name, after: Name? = nil) {
+        self.id = id
+        self.channel = channel
+        self.topic = topic
+        self.after = after
+    }
+}
+
 package struct SubscribedUsersAnswer: Codable, Equatable {
     package var id: UInt32
     package var all: Bool
     package var users: [Name]
+    /// Give it as `after` to read on; absent on the last page.
+    package var next: Name?
 
-    package init(id: UInt32, all: Bool, users: [Name]) {
+    package init(id: UInt32, all: Bool, users: [Name], next: Name? = nil) {
         self.id = id
         self.all = all
         self.users = users
+        self.next = next
     }
 }
 

@@ -342,7 +342,7 @@ SHAPES = {
     "answer leaveTopic": "id:u32 flow:u32 last:u32",
     "answer subscribeTopic": "id:u32 all:bool succeeded:names failed:objects",
     "answer unsubscribeTopic": "id:u32 all:bool succeeded:names failed:objects",
-    "answer subscribedUsers": "id:u32 all:bool users:names",
+    "answer subscribedUsers": "id:u32 all:bool users:names next?:name",
     "answer who": "id:u32 total:u53 members:objects next?:name",
     "answer where": "id:u32 channels:objects",
     "answer setStates": "id:u32",
