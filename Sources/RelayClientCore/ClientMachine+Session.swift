@@ -129,7 +129,9 @@ extension ClientMachine {
         case .who:
             let answer = try body(WhoAnswer.self, frame)
             return .members(total: answer.total, members: answer.members, next: answer.next)
-        case .whereIs: return .channels(try body(WhereAnswer.self, frame).channels)
+        case .whereIs:
+            let answer = try body(WhereAnswer.self, frame)
+            return .channels(answer.channels, next: answer.next)
         case .setStates(let id, let states): wanted.states[id, default: [:]].merge(states) { $1 }
         case .removeStates(let id, let keys):
             if let keys { for key in keys { wanted.states[id]?[key.text] = nil } } else { wanted.states[id] = nil }

@@ -76,20 +76,25 @@ package struct WhoAnswer: Codable, Equatable {
 package struct WhereRequest: Codable, Equatable {
     package var id: UInt32
     package var user: Name
+    package var after: ChannelID?
 
-    package init(id: UInt32, user: Name) {
+    package init(id: UInt32, user: Name, after: ChannelID? = nil) {
         self.id = id
         self.user = user
+        self.after = after
     }
 }
 
 package struct WhereAnswer: Codable, Equatable {
     package var id: UInt32
     package var channels: [ChannelID]
+    /// Give it as `after` to read on; absent on the last page.
+    package var next: ChannelID?
 
-    package init(id: UInt32, channels: [ChannelID]) {
+    package init(id: UInt32, channels: [ChannelID], next: ChannelID? = nil) {
         self.id = id
         self.channels = channels
+        self.next = next
     }
 }
 

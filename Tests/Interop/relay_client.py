@@ -344,7 +344,7 @@ SHAPES = {
     "answer unsubscribeTopic": "id:u32 all:bool succeeded:names failed:objects",
     "answer subscribedUsers": "id:u32 all:bool users:names next?:name",
     "answer who": "id:u32 total:u53 members:objects next?:name",
-    "answer where": "id:u32 channels:objects",
+    "answer where": "id:u32 channels:objects next?:object",
     "answer setStates": "id:u32",
     "answer removeStates": "id:u32",
     "answer getStates": "id:u32 states:states",

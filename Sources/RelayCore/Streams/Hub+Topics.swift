@@ -177,14 +177,9 @@ extension Hub {
         let selection = sessions[session].memberships[channel]!.selections[request.topic] ?? Selection()
         var users = Array(selection.listed)
         if selection.all { users = (channels[channel].topics[request.topic] ?? []).map { sessions[flows[$0].session].user! } }
-        let behind = users.filter { user in request.after.map { $0 < user } ?? true }.sorted()
-        var bytes = 0
-        let page = Array(behind.prefix { user in
-            bytes += user.text.utf8.count + 3
-            return bytes <= Limits.jsonPageBytes
-        })
-        let next = page.count < behind.count ? page.last : nil
-        answer(connection, SubscribedUsersAnswer(id: request.id, all: selection.all, users: page, next: next))
+        let page = ListPage(of: users.filter { user in request.after.map { $0 < user } ?? true }.sorted()) { $0.text.utf8.count + 3 }
+        let next = page.goesOn ? page.elements.last : nil
+        answer(connection, SubscribedUsersAnswer(id: request.id, all: selection.all, users: page.elements, next: next))
     }
 
     /// Makes a selection hold for the flows that are open; those that come into it are told. [ST9]

@@ -59,6 +59,34 @@ import Testing
         #expect(seen == Array(users.dropFirst()))
     }
 
+    @Test("[PR4, FR3] where a user is comes page by page, however many channels a relay lets it into", arguments: [150, 700])
+    func places(count: Int) throws {
+        let driver = HubDriver.patient { $0.limits.joinedChannelsMax = 1_000 }
+        let alice = TestClient(driver, "alice"), bob = TestClient(driver, "bob")
+        let channels = (0..<count).map { index in
+            let digits = String(1_000 + index)
+            return digits + String(repeating: "\"", count: Limits.nameBytesMax - digits.utf8.count)
+        }
+        for channel in channels { alice.join(channel) }
+        alice.subscribe(channels[count - 1])
+        var seen: [ChannelID] = []
+        var after: ChannelID?
+        var pages = 0
+        repeat {
+            let outcome = bob.request(.whereIs) { WhereRequest(id: $0, user: name("alice"), after: after) }
+            let page = try #require(bob.answer(WhereAnswer.self, outcome))
+            #expect(!page.channels.isEmpty)
+            seen += page.channels
+            after = page.next
+            pages += 1
+        } while after != nil
+        let last = ChannelID(kind: .message, channel: name(channels[count - 1]))
+        #expect(Set(seen) == Set(channels.map { ChannelID(kind: .stream, channel: name($0)) } + [last]))
+        #expect(seen == seen.sorted() && seen.count == count + 1 && pages == (count + 1 + 125) / 126, "126 of 97 bytes fit into 12 KiB")
+        let end = bob.answer(WhereAnswer.self, bob.request(.whereIs) { WhereRequest(id: $0, user: name("alice"), after: seen.last) })
+        #expect(end?.channels == [] && end?.next == nil)
+    }
+
     @Test("[PR6, FR3] an interval with as many states as there can be is split so that each frame holds, and nothing is told twice")
     func intervals() {
         let driver = HubDriver.patient {
