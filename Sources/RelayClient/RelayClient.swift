@@ -140,8 +140,15 @@ public final class RelayClient: Sendable {
 
     /// The channels in which a user is seen.
     public func channels(of user: String) async throws(RelayError) -> [ChannelID] {
-        guard case .channels(let channels) = try await core.ask(.whereIs(try checkedName(user))) else { throw .wrongAnswer }
-        return channels
+        let user = try checkedName(user)
+        var found: [ChannelID] = []
+        var next: ChannelID?
+        repeat {
+            guard case .channels(let channels, let following) = try await core.ask(.whereIs(user, after: next)) else { throw .wrongAnswer }
+            found += channels
+            next = following
+        } while next != nil
+        return found
     }
 
     // MARK: - The link

@@ -62,7 +62,18 @@ public struct StreamChannel: Sendable {
 
     /// Those listed; with `all` everybody who publishes now.
     public func subscribedUsers(_ topic: String) async throws(RelayError) -> Selection {
-        try await selection(.subscribedUsers(try self.topic(topic)))
+        let id = try self.topic(topic)
+        var found = Selection(all: false, users: [], failed: [])
+        var next: Name?
+        repeat {
+            guard case .users(let all, let users, let following) = try await core.ask(.subscribedUsers(id, after: next)) else {
+                throw .wrongAnswer
+            }
+            found.all = all
+            found.users += users.map(\.text)
+            next = following
+        } while next != nil
+        return found
     }
 
     private func selection(_ request: ClientRequest) async throws(RelayError) -> Selection {

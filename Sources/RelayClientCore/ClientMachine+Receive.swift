@@ -6,6 +6,8 @@ extension ClientMachine {
     mutating func receive(_ frame: Frame, at now: Moment) throws(WireError) {
         // A newer relay may say what this client does not know. [FR6]
         guard let type = FrameType(rawValue: frame.type) else { return }
+        // But flags say what stands in a body: with one that is not known, it cannot be read. [FR4]
+        _ = try FrameFlags.checked(frame.flags, allowed: type.flagsAllowed)
         switch type {
         case .ping: write(Frame(.pong, body: frame.body))
         case .pong: pong(frame.body, at: now)

@@ -125,11 +125,13 @@ extension ClientMachine {
             return topicUsers(answer)
         case .subscribedUsers:
             let answer = try body(SubscribedUsersAnswer.self, frame)
-            return .topicUsers(all: answer.all, succeeded: answer.users.map(\.text), failed: [])
+            return .users(all: answer.all, answer.users, next: answer.next)
         case .who:
             let answer = try body(WhoAnswer.self, frame)
             return .members(total: answer.total, members: answer.members, next: answer.next)
-        case .whereIs: return .channels(try body(WhereAnswer.self, frame).channels)
+        case .whereIs:
+            let answer = try body(WhereAnswer.self, frame)
+            return .channels(answer.channels, next: answer.next)
         case .setStates(let id, let states): wanted.states[id, default: [:]].merge(states) { $1 }
         case .removeStates(let id, let keys):
             if let keys { for key in keys { wanted.states[id]?[key.text] = nil } } else { wanted.states[id] = nil }

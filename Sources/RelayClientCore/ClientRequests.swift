@@ -11,9 +11,9 @@ package enum ClientRequest: Hashable, Sendable {
     /// `nil`: all, now and later.
     case subscribeTopic(TopicID, users: [String]?)
     case unsubscribeTopic(TopicID, users: [String]?)
-    case subscribedUsers(TopicID)
+    case subscribedUsers(TopicID, after: Name? = nil)
     case who(ChannelID, after: Name?, limit: Int?)
-    case whereIs(Name)
+    case whereIs(Name, after: ChannelID? = nil)
     case setStates(ChannelID, [String: String])
     case removeStates(ChannelID, [Name]?)
     case getStates(ChannelID, Name)
@@ -46,10 +46,11 @@ package enum ClientRequest: Hashable, Sendable {
             .json(.subscribeTopic, TopicUsersRequest(id: id, channel: topic.channel, topic: topic.topic, users: users))
         case .unsubscribeTopic(let topic, let users):
             .json(.unsubscribeTopic, TopicUsersRequest(id: id, channel: topic.channel, topic: topic.topic, users: users))
-        case .subscribedUsers(let topic): .json(.subscribedUsers, TopicRequest(id: id, channel: topic.channel, topic: topic.topic))
+        case .subscribedUsers(let topic, let after):
+            .json(.subscribedUsers, SubscribedUsersRequest(id: id, channel: topic.channel, topic: topic.topic, after: after))
         case .who(let channel, let after, let limit):
             .json(.who, WhoRequest(id: id, kind: channel.kind, channel: channel.channel, after: after, limit: limit))
-        case .whereIs(let user): .json(.whereIs, WhereRequest(id: id, user: user))
+        case .whereIs(let user, let after): .json(.whereIs, WhereRequest(id: id, user: user, after: after))
         case .setStates(let channel, let states):
             .json(.setStates, SetStatesRequest(id: id, kind: channel.kind, channel: channel.channel, states: states))
         case .removeStates(let channel, let keys):
@@ -108,8 +109,9 @@ package enum ClientAnswer: Hashable, Sendable {
     case done
     case offset(UInt64)
     case topicUsers(all: Bool, succeeded: [String], failed: [TopicFailure])
+    case users(all: Bool, [Name], next: Name?)
     case members(total: Int, members: [Member], next: Name?)
-    case channels([ChannelID])
+    case channels([ChannelID], next: ChannelID?)
     case states([String: String])
     case majorRevision(UInt64)
     case metadata(majorRevision: UInt64, items: [MetadataItem], next: Name?)

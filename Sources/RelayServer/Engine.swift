@@ -153,7 +153,7 @@ actor Engine {
         var budget = Self.readBudget
         while let link = link(id), !link.isEnded {
             guard budget > 0 else { return readOnLater(id) }
-            switch link.socket.read(into: scratch.bytes) {
+            switch link.socket.read(into: UnsafeMutableRawBufferPointer(rebasing: scratch.bytes[..<budget])) {
             case .bytes(let count):
                 budget -= count
                 guard !link.isClosing else { continue }

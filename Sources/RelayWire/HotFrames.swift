@@ -240,6 +240,21 @@ package struct LostFrame {
     }
 }
 
+extension FrameType {
+    /// What a frame of this type may have set; all but the frames with a payload have none. [FR4]
+    package var flagsAllowed: FrameFlags {
+        switch self {
+        case .publish: PublishFrame.flagsAllowed
+        case .deliver: DeliverFrame.flagsAllowed
+        case .publishPacket: PublishPacketFrame.flagsAllowed
+        case .packet: PacketFrame.flagsAllowed
+        case .direct: DirectFrame.flagsAllowed
+        case .directDeliver: DirectDeliverFrame.flagsAllowed
+        default: []
+        }
+    }
+}
+
 extension FrameFlags {
     @inline(__always)
     package static func checked(_ flags: UInt8, allowed: FrameFlags) throws(WireError) -> FrameFlags {

@@ -20,9 +20,6 @@ package enum JSONBody {
         } catch let error as WireError {
             throw error
         } catch let error as DecodingError {
-            if case .dataCorrupted(let context) = error, context.codingPath.isEmpty, let field = JSONScanner.pathOfUnlikelyNumber(in: bytes) {
-                throw WireError(.badRequest, "field \(field) has a number that it cannot hold")
-            }
             throw WireError(.badRequest, describe(error))
         } catch {
             throw WireError(.badRequest, "the JSON body cannot be read")

@@ -1,18 +1,15 @@
 /// A strict look at the raw bytes of a JSON body (RFC 8259) before any decoder sees them.
 ///
 /// One object; well-formed UTF-8 without a byte-order mark; keys are ASCII, none twice in one object, compared after
-/// unescaping (a decoder would take a key for another that is canonically equal and drop one of them); depth within `Limits.jsonDepthMax`; numbers are integers within ±(2⁵³−1), written as such; no lone surrogate
-/// escapes. [JS1–JS4]
+/// unescaping (a decoder would take a key for another that is canonically equal and drop one of them); depth within
+/// `Limits.jsonDepthMax`; numbers are integers within ±(2⁵³−1), written as such; no lone surrogate escapes. [JS1–JS4]
 package struct JSONScanner {
     private let bytes: UnsafeRawBufferPointer
     private var index = 0
     private var depth = 0
     private var anyKeys = false
     /// Keys from the body's top to where the scanner is.
-    private var path: [String] = []
-    private var wantsPaths = false
-    private var negative: String?
-    private var large: String?
+    private var path: [[UInt8]] = []
 
     /// - Parameter anyKeys: whether keys may be other than ASCII: for who reads one ASCII key of a body that is refused.
     package static func check(
@@ -33,23 +30,16 @@ package struct JSONScanner {
         guard scanner.index == bytes.count else { throw scanner.problem("nothing may follow the object") }
     }
 
-    /// Where the first number stands, as `since.offset`, that a 32-bit field cannot hold: a decoder that refuses one for
-    /// its field does not tell which. Negative ones before large ones, which some fields can hold.
-    ///
-    /// - Parameter bytes: what `check` has found good.
-    package static func pathOfUnlikelyNumber(in bytes: UnsafeRawBufferPointer) -> String? {
-        var scanner = JSONScanner(bytes: bytes)
-        scanner.wantsPaths = true
-        scanner.skipSpace()
-        try? scanner.value()
-        return scanner.negative ?? scanner.large
-    }
-
     private init(bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
     private var peek: UInt8? { index < bytes.count ? bytes[index] : nil }
 
-    private func problem(_ text: String) -> WireError { WireError(.badRequest, "JSON, byte \(index): \(text)") }
+    /// Says where: a byte, and the field whose value it belongs to. [JS5]
+    private func problem(_ text: String) -> WireError {
+        // Keys may be as long as the body: a hint is enough.
+        let field = String(decoding: Array(path.joined(separator: [UInt8(ascii: ".")])).prefix(100), as: UTF8.self)
+        return WireError(.badRequest, "JSON, byte \(index)\(field.isEmpty ? "" : ", field \(field)"): \(text)")
+    }
 
     private mutating func skipSpace() {
         while let byte = peek, byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D { index += 1 }
@@ -93,9 +83,9 @@ package struct JSONScanner {
             guard peek == UInt8(ascii: ":") else { throw problem("a colon is expected") }
             index += 1
             skipSpace()
-            if wantsPaths { path.append(String(decoding: key, as: UTF8.self)) }
+            path.append(key)
             try value()
-            if wantsPaths { path.removeLast() }
+            path.removeLast()
             skipSpace()
             if peek == UInt8(ascii: ",") {
                 index += 1
@@ -156,9 +146,6 @@ package struct JSONScanner {
         if let byte = peek, byte == UInt8(ascii: ".") || byte == UInt8(ascii: "e") || byte == UInt8(ascii: "E") {
             throw problem("numbers are integers without fraction or exponent")
         }
-        guard wantsPaths else { return }
-        let place = path.joined(separator: ".")
-        if firstDigit > start { negative = negative ?? place } else if magnitude > UInt32.max { large = large ?? place }
     }
 
     /// Reads a string; gives its unescaped bytes when they are wanted for comparison.

@@ -46,6 +46,9 @@ public enum Limits {
     public static let membersPerPageMax = 100
     /// Users that one `subscribeTopic` selection may list. [ST8]
     public static let listedUsersMax = 64
+    /// Users that one `subscribeTopic` or `unsubscribeTopic` may name: each comes back with a code, and the answer is one
+    /// frame. [ST7]
+    public static let usersPerRequestMax = 1_000
     /// Body bytes that a list in a JSON answer or event may reach before it continues in another frame.
     public static let jsonPageBytes = 12 * 1024
 

@@ -77,6 +77,7 @@ import Testing
             "presence timeout": [UInt64(presence.lowerBound), UInt64(presence.upperBound)],
             "packet lifetime": [UInt64(lifetime.lowerBound), UInt64(lifetime.upperBound)],
             "listed users per topic selection": [UInt64(Limits.listedUsersMax)],
+            "users named in one topic request": [UInt64(Limits.usersPerRequestMax)],
             "states, keys and values": [UInt64(Limits.statesBytesMax)],
             "members per snapshot or page": [UInt64(Limits.membersPerPageMax)],
             "ranges per `lost`": [UInt64(Limits.lostRangesPerFrameMax)],

@@ -102,6 +102,32 @@ import Testing
         #expect(driver.machine.linkState == .connecting)
     }
 
+    @Test("[FR4] a flag that this client does not know ends the link, in every frame that it knows; in one that it does not know nothing does")
+    func flags() throws {
+        for frame in [
+            Frame(type: FrameType.deliver.rawValue, flags: 0x80, body: MachineDriver.deliver(publisher: 77, offset: 1, "x").body),
+            Frame(type: FrameType.packet.rawValue, flags: 0x10, body: [UInt8](repeating: 0, count: 20)),
+            Frame(type: FrameType.accepted.rawValue, flags: 1, body: [UInt8](repeating: 0, count: 16)),
+            Frame(type: FrameType.pong.rawValue, flags: 1), Frame(type: FrameType.topics.rawValue, flags: 1, body: Array("{}".utf8)),
+            Frame(type: 0xEE, flags: 0xFF),
+        ] {
+            let driver = MachineDriver()
+            driver.logIn()
+            try driver.subscribe()
+            _ = driver.events()
+            driver.feed(frame)
+            guard frame.type != 0xEE else {
+                #expect(driver.machine.linkState.isConnected)
+                continue
+            }
+            guard case .waiting(_, .relayFault(let text))? = driver.events().links.last else {
+                Issue.record("\(frame.type): \(driver.machine.linkState)")
+                continue
+            }
+            #expect(text.contains("flags"), "\(frame.type): \(text)")
+        }
+    }
+
     @Test("a packet that comes twice or late in its flow is a fault")
     func packetTwice() throws {
         let driver = MachineDriver()

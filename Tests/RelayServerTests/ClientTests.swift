@@ -14,6 +14,20 @@ import Testing
         return try await RelayServer.start(.init(port: 0, storage: .inMemory, access: .open, hub: hub))
     }
 
+    @Test("[PR4] a client asks on until it has every channel of a user")
+    func pages() async throws {
+        let server = try await relay { $0.limits.joinedChannelsMax = 1_000 }
+        let alice = try await RelayClient.connect(to: server.address, as: "alice")
+        let bob = try await RelayClient.connect(to: server.address, as: "bob")
+        // 126 of these fit into one answer.
+        let names = (0..<260).map { "\(1_000 + $0)" + String(repeating: "x", count: 60) }
+        for name in names { _ = try await alice.join(name) }
+        #expect(try await bob.channels(of: "alice").map(\.channel.text) == names)
+        await alice.close()
+        await bob.close()
+        await server.stop()
+    }
+
     @Test("two clients exchange messages, packets and direct messages, and see each other")
     func exchange() async throws {
         let server = try await relay()

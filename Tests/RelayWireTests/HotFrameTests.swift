@@ -6,6 +6,9 @@ import Testing
         (.publish, [.text, .customType, .key, .part, .echo, .retain, .noHistory], [0, 0, 0, 0, 0, 0, 0, 1, 1, 0x61] + filler),
         (.publishPacket, [.text, .slot, .senderTime, .echo], filler),
         (.direct, [.text, .customType], [0, 0, 0, 0, 0, 0, 0, 1, 1, 0x61] + filler),
+        (.deliver, [.text, .customType, .key, .part, .retain], filler + filler),
+        (.packet, [.text, .slot, .senderTime], filler),
+        (.directDeliver, [.text, .customType], filler),
     ]
     static let filler = [UInt8](repeating: 0, count: 32)
 
@@ -70,12 +73,19 @@ import Testing
         }
     }
 
-    @Test("[FR4] each flag bit that a client's frame does not define is badRequest, the others pass", arguments: withFlags.indices)
+    @Test("[FR4] each flag bit that a frame with a payload does not define is badRequest, the others pass", arguments: withFlags.indices)
     func flags(index: Int) throws {
         let (type, allowed, body) = Self.withFlags[index]
         for flags in 0...UInt8.max {
             let code = try refusal { _ = try BinaryBody.decode(type, flags: flags, body: body) }
             #expect(code == (FrameFlags(rawValue: flags).isSubset(of: allowed) ? nil : .badRequest), "\(type.name), flags \(flags)")
+        }
+    }
+
+    @Test("[FR4] frames without a payload define no flag")
+    func noFlags() {
+        for type in FrameType.allCases {
+            #expect(type.flagsAllowed == Self.withFlags.first { $0.type == type }?.allowed ?? [], "\(type.name)")
         }
     }
 

@@ -206,15 +206,36 @@ import Testing
         }
     }
 
-    @Test("[JS5] a number that does not fit its field is badRequest with the field's name", arguments: ["-1", "4294967296"])
-    func fieldRange(number: String) throws {
-        do {
-            _ = try Array("{\"id\":\(number),\"user\":\"anna\"}".utf8).withUnsafeBytes { try JSONBody.decode(WhereRequest.self, from: $0) }
-            Issue.record("\(number) was taken")
-        } catch let error as WireError {
-            #expect(error.code == .badRequest)
-            #expect(error.text.contains("field id"), "\(error.text)")
+    @Test("[JS5] a number that its field cannot hold is badRequest with the field's name, whatever other numbers stand beside it")
+    func fieldRange() throws {
+        // An offset may be larger than any id, and stand before it.
+        let cases: [(field: String, body: String)] = [
+            ("id", #"{"id":-1,"channel":"a"}"#), ("id", #"{"id":4294967296,"channel":"a"}"#), ("id", #"{"id":1e3,"channel":"a"}"#),
+            ("id", #"{"since":{"offset":99999999999,"epoch":{"start":1,"incarnation":1}},"id":4294967296,"channel":"a"}"#),
+            ("since.offset", #"{"id":1,"channel":"a","since":{"offset":-1,"epoch":{"start":1,"incarnation":1}}}"#),
+            ("since.offset", #"{"id":1,"channel":"a","since":{"offset":9007199254740992,"epoch":{"start":1,"incarnation":1}}}"#),
+            ("since.epoch.start", #"{"new":-7,"id":1,"channel":"a","since":{"offset":99999999999,"epoch":{"start":-1,"incarnation":1}}}"#),
+            ("since.epoch.incarnation", #"{"id":1,"channel":"a","since":{"offset":1,"epoch":{"start":1,"incarnation":4294967296}}}"#),
+        ]
+        for (field, body) in cases {
+            do {
+                _ = try Array(body.utf8).withUnsafeBytes { try JSONBody.decode(SubscribeRequest.self, from: $0) }
+                Issue.record("taken: \(body)")
+            } catch let error as WireError {
+                #expect(error.code == .badRequest && error.text.contains("field \(field)\(error.text.contains("byte") ? ":" : " ")"), "\(body): \(error.text)")
+            }
         }
+    }
+
+    @Test("[JS5] numbers at the ends of their fields pass")
+    func fieldEnds() throws {
+        let body = #"{"id":4294967295,"channel":"a","since":{"offset":9007199254740991,"epoch":{"start":4294967295,"incarnation":0}}}"#
+        let request = try Array(body.utf8).withUnsafeBytes { try JSONBody.decode(SubscribeRequest.self, from: $0) }
+        let since = ChannelPosition(epoch: Epoch(start: .max, incarnation: 0), offset: 9_007_199_254_740_991)
+        #expect(request == SubscribeRequest(id: .max, channel: try Name("a"), since: since))
+        let optional = Array(#"{"code":106,"name":"tooLarge","text":"","limit":0,"id":null}"#.utf8)
+        let error = try optional.withUnsafeBytes { try JSONBody.decode(ErrorBody.self, from: $0) }
+        #expect(error.limit == 0 && error.id == nil && error.actual == nil)
     }
 
     @Test("[JS5] an optional field may be null, which means absent")

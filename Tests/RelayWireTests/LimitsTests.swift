@@ -21,6 +21,14 @@ import Testing
         #expect(Limits.statesBytesMax < Limits.jsonPageBytes)
     }
 
+    @Test("[ST7] an answer that repeats as many users as a request may name, each with a code, fits into a frame body")
+    func users() {
+        let users = [String](repeating: "", count: Limits.usersPerRequestMax)
+        let failures = JSONBody.encode(TopicUsersAnswer(id: .max, all: false, failed: users.map { .init(user: $0, code: .notSubscribed) }))
+        // What the users' own bytes are, they were in the request.
+        #expect(failures.count + Limits.jsonBodyBytesMax <= Limits.frameBodyBytesMax)
+    }
+
     @Test("[FR8] names and custom types fit behind a length byte")
     func shortTexts() {
         #expect(Limits.nameBytesMax <= 255 && Limits.customTypeBytesMax <= 255)

@@ -115,17 +115,17 @@ extension Hub {
             if let session = sessionsByUser[user], let membership = sessions[session].memberships[channel] {
                 here = Member(user: user, states: membership.states.strings)
             }
-            page.add(telling, user, here)
-            if page.bytes > Limits.jsonPageBytes {
+            if page.bytes > 0, page.bytes + IntervalPage.bytes(user, here) > Limits.jsonPageBytes {
                 tellPresence(page.event, channel)
                 page = IntervalPage(channel: channels[channel].handle)
             }
+            page.add(telling, user, here)
         }
         if page.bytes > 0 { tellPresence(page.event, channel) }
     }
 }
 
-/// One `interval` event while it is being filled.
+/// One `interval` event while it is being filled, up to `Limits.jsonPageBytes`.
 private struct IntervalPage {
     var event: PresenceEvent
     var bytes = 0
@@ -146,8 +146,11 @@ private struct IntervalPage {
             addEnd(end, user)
             event.joined = (event.joined ?? []) + [member!]
         }
-        bytes += (member?.pageBytes ?? 0) + user.text.utf8.count + 4
+        bytes += Self.bytes(user, member)
     }
+
+    /// What one user takes at most, before escaping: it may have left and come back.
+    static func bytes(_ user: Name, _ member: Member?) -> Int { (member?.pageBytes ?? 0) + user.text.utf8.count + 4 }
 
     private mutating func addEnd(_ end: PresenceEnd, _ user: Name) {
         switch end {

@@ -118,7 +118,8 @@ extension Hub {
         if let session = sessionsByUser[request.user] {
             found = sortedMemberships(session).filter { sessions[session].memberships[$0]!.quiet == false }.map { channels[$0].id! }
         }
-        answer(connection, WhereAnswer(id: request.id, channels: found))
+        let page = ListPage(of: found.filter { id in request.after.map { $0 < id } ?? true }) { $0.channel.text.utf8.count + 33 }
+        answer(connection, WhereAnswer(id: request.id, channels: page.elements, next: page.goesOn ? page.elements.last : nil))
     }
 }
 

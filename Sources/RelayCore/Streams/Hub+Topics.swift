@@ -111,6 +111,7 @@ extension Hub {
 
     mutating func subscribeTopic(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
         let request = try decode(TopicUsersRequest.self, body)
+        try checkCount(of: request.users)
         let channel = try inside(ChannelID(kind: .stream, channel: request.channel), session)
         let membership = sessions[session].memberships[channel]!
         let limit = configuration.limits.subscribedTopicsMax
@@ -141,8 +142,16 @@ extension Hub {
         answer(connection, reply)
     }
 
+    /// Each user comes back, with a code if it failed, and all of them in one frame. [ST7]
+    private func checkCount(of users: [String]?) throws(WireError) {
+        let limit = Limits.usersPerRequestMax
+        guard let users, users.count > limit else { return }
+        throw WireError(.limitReached, "field users names at most \(limit) users, not \(users.count)", limit: limit, actual: users.count)
+    }
+
     mutating func unsubscribeTopic(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
         let request = try decode(TopicUsersRequest.self, body)
+        try checkCount(of: request.users)
         let channel = try inside(ChannelID(kind: .stream, channel: request.channel), session)
         var selection = sessions[session].memberships[channel]!.selections[request.topic] ?? Selection()
         var reply = TopicUsersAnswer(id: request.id, all: false)
@@ -163,12 +172,14 @@ extension Hub {
     }
 
     mutating func subscribedUsers(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
-        let request = try decode(TopicRequest.self, body)
+        let request = try decode(SubscribedUsersRequest.self, body)
         let channel = try inside(ChannelID(kind: .stream, channel: request.channel), session)
         let selection = sessions[session].memberships[channel]!.selections[request.topic] ?? Selection()
         var users = Array(selection.listed)
         if selection.all { users = (channels[channel].topics[request.topic] ?? []).map { sessions[flows[$0].session].user! } }
-        answer(connection, SubscribedUsersAnswer(id: request.id, all: selection.all, users: users.sorted()))
+        let page = ListPage(of: users.filter { user in request.after.map { $0 < user } ?? true }.sorted()) { $0.text.utf8.count + 3 }
+        let next = page.goesOn ? page.elements.last : nil
+        answer(connection, SubscribedUsersAnswer(id: request.id, all: selection.all, users: page.elements, next: next))
     }
 
     /// Makes a selection hold for the flows that are open; those that come into it are told. [ST9]

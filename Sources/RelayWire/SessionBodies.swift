@@ -1,0 +1,154 @@
+// A session's JSON bodies: login and its end, refusals, and what every request has. Field by field they are in
+// `docs/protocol.md`; optional fields that are absent are not written. Every request carries `id`, 1…2³²−1, and its
+// answer or error repeats it. [SE2, SE6, JS5, ER1, ER2]
+
+package struct LoginRequest: Codable, Equatable {
+    package var id: UInt32
+    package var version: Int
+    package var user: Name
+    /// 128 bits as 32 hexadecimal digits, drawn once per installation and user id.
+    package var secret: String?
+    /// 64 bits as 16 hexadecimal digits, drawn once per client object.
+    package var instance: String
+    package var presenceTimeoutMs: Int?
+    package var client: String?
+    package var resume: ResumeRequest?
+
+    package init(
+        id: UInt32, version: Int = Limits.protocolVersion, user: Name, secret: String? = nil, instance: String,
+        presenceTimeoutMs: Int? = nil, client: String? = nil, resume: ResumeRequest? = nil
+    ) {
+        self.id = id
+        self.version = version
+        self.user = user
+        self.secret = secret
+        self.instance = instance
+        self.presenceTimeoutMs = presenceTimeoutMs
+        self.client = client
+        self.resume = resume
+    }
+}
+
+package struct ResumeRequest: Codable, Equatable {
+    /// From the last `welcome`: 32 hexadecimal digits.
+    package var token: String
+
+    package init(token: String) { self.token = token }
+}
+
+package struct Welcome: Codable, Equatable {
+    package var id: UInt32
+    package var version: Int
+    package var user: Name
+    /// The relay's handle of this user, as in `deliver`.
+    package var handle: UInt32
+    package var resumeToken: String
+    package var resumed: Bool
+    package var lastEnd: CloseNotice?
+    package var start: UInt32
+    package var heartbeatMs: Int
+    package var presenceTimeoutMs: Int
+    package var limits: ServerLimits
+
+    package init(
+        id: UInt32, user: Name, handle: UInt32, resumeToken: String, resumed: Bool, lastEnd: CloseNotice?,
+        start: UInt32, heartbeatMs: Int, presenceTimeoutMs: Int, limits: ServerLimits
+    ) {
+        self.id = id
+        version = Limits.protocolVersion
+        self.user = user
+        self.handle = handle
+        self.resumeToken = resumeToken
+        self.resumed = resumed
+        self.lastEnd = lastEnd
+        self.start = start
+        self.heartbeatMs = heartbeatMs
+        self.presenceTimeoutMs = presenceTimeoutMs
+        self.limits = limits
+    }
+}
+
+/// The limits this relay is configured with, told in `welcome`. Sizes in bytes, rates per second. [SE6]
+public struct ServerLimits: Codable, Hashable, Sendable {
+    /// Payload and custom type of a message, in bytes. [MS2]
+    public var messageBytesMax = 32_768
+    /// Messages of one user in one channel. [RT1]
+    public var messagesPerSecond = 60
+    /// Payload of a packet, in bytes. [ST5]
+    public var packetBytesMax = 1_024
+    /// Packets of one user in one topic. [RT1]
+    public var packetsPerSecond = 200
+    /// Messages of one user to other users. [RT1]
+    public var directMessagesPerSecond = 60
+    /// Requests of one user. [RT6]
+    public var requestsPerSecond = 200
+    /// Message channels subscribed by one session. [CH7]
+    public var subscribedChannelsMax = 50
+    /// Stream channels joined by one session. [CH7]
+    public var joinedChannelsMax = 100
+    /// Topics of one channel that one user publishes in. [ST3]
+    public var publishedTopicsMax = 8
+    /// Topics of one channel that one session listens to. [ST7]
+    public var subscribedTopicsMax = 50
+    /// Messages of one client that may be unanswered. [MS3]
+    public var unansweredMax = 128
+
+    /// The defaults.
+    public init() {}
+}
+
+package struct EmptyRequest: Codable, Equatable {
+    package var id: UInt32
+    package init(id: UInt32) { self.id = id }
+}
+
+/// Just enough of any request to answer it when the rest cannot be read.
+package struct RequestID: Codable {
+    package var id: UInt32
+}
+
+package struct EmptyAnswer: Codable, Equatable {
+    package var id: UInt32
+    package init(id: UInt32) { self.id = id }
+}
+
+/// Body of `closing`, and `lastEnd` of `welcome`: why a connection ended. [ER2]
+package struct CloseNotice: Codable, Hashable, Sendable {
+    package var code: ErrorCode
+    package var name: String
+    package var text: String
+
+    package init(code: ErrorCode, text: String) {
+        self.code = code
+        name = code.name
+        self.text = text
+    }
+}
+
+/// Body of `error`. [ER1]
+package struct ErrorBody: Codable, Hashable, Sendable, Error {
+    /// The request that is refused.
+    package var id: UInt32?
+    /// The publish or direct message that is refused.
+    package var number: UInt64?
+    /// The flow whose packet is refused.
+    package var flow: UInt32?
+    package var code: ErrorCode
+    package var name: String
+    package var text: String
+    package var limit: UInt64?
+    package var actual: UInt64?
+    package var retryAfterMs: UInt64?
+
+    package init(_ error: WireError, id: UInt32? = nil, number: UInt64? = nil, flow: UInt32? = nil) {
+        self.id = id
+        self.number = number
+        self.flow = flow
+        code = error.code
+        name = error.code.name
+        text = error.text
+        limit = error.limit
+        actual = error.actual
+        retryAfterMs = error.retryAfterMilliseconds
+    }
+}
