@@ -28,7 +28,7 @@ extension ClientMachine {
         case .flowOpened: try flowOpened(try body(FlowOpened.self, frame))
         case .flowClosed: flowClosed(try body(FlowClosed.self, frame))
         case .packetsDropped:
-            let notice = try body(RelayWire.PacketsDropped.self, frame)
+            let notice = try body(PacketsDroppedNotice.self, frame)
             if let topic = known.ownTopics[notice.flow] { dropped(Int(clamping: notice.dropped), topic, .overRate) }
         case .presence: if let event = try event(PresenceEvent.self, frame, PresenceEvent.Kind.self) { presence(event) }
         case .topics: if let event = try event(TopicsEvent.self, frame, TopicsEvent.Kind.self) { topics(event) }

@@ -182,7 +182,7 @@ package struct FlowClosed: Codable, Equatable {
     }
 }
 
-package struct PacketsDropped: Codable, Equatable {
+package struct PacketsDroppedNotice: Codable, Equatable {
     package var flow: UInt32
     /// Since the last notice about this flow.
     package var dropped: UInt64

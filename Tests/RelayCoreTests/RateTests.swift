@@ -61,7 +61,7 @@ import Testing
             delivered += bob.frames(.packet)
         }
         driver.advance(.seconds(2))
-        let notices = alice.frames(.packetsDropped).map { TestClient.decode(PacketsDropped.self, $0.body) }
+        let notices = alice.frames(.packetsDropped).map { TestClient.decode(PacketsDroppedNotice.self, $0.body) }
         let sent = 201 + 40 * 30
         let sequences = delivered.map { frame in frame.body.withUnsafeBytes { UInt32(bigEndian: $0.loadUnaligned(fromByteOffset: 4, as: UInt32.self)) } }
         #expect(sequences == Array(1...UInt32(delivered.count)))

@@ -94,7 +94,7 @@ import Testing
         case "restored": return try through(SubscribeAnswer.self)
         case "flowOpened": return try through(FlowOpened.self)
         case "flowClosed": return try through(FlowClosed.self)
-        case "packetsDropped": return try through(PacketsDropped.self)
+        case "packetsDropped": return try through(PacketsDroppedNotice.self)
         case "presence": return try through(PresenceEvent.self)
         case "topics": return try through(TopicsEvent.self)
         case "answer":

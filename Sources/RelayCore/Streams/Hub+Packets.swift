@@ -74,7 +74,7 @@ extension Hub {
     mutating func sendDropped(_ flow: Int32) {
         let connection = links[Int(flows[flow].session)]
         guard connection >= 0, flows[flow].dropped > flows[flow].droppedTold else { return }
-        let notice = PacketsDropped(
+        let notice = PacketsDroppedNotice(
             flow: flows[flow].handle, dropped: flows[flow].dropped - flows[flow].droppedTold, total: flows[flow].dropped)
         flows[flow].droppedTold = flows[flow].dropped
         enqueueJSON(connection, .packetsDropped, notice)
