@@ -21,6 +21,29 @@ import Testing
         return Seeds.clientRegressions + Seeds.fresh(count: count, from: UInt64.random(in: 0 ... .max))
     }
 
+    static var storageSeeds: [UInt64] {
+        let environment = ProcessInfo.processInfo.environment
+        if let seed = environment["BOARDRELAY_STORAGE_SEED"].flatMap(UInt64.init) { return [seed] }
+        let count = environment["BOARDRELAY_SEEDS"].flatMap(Int.init) ?? 30
+        return Seeds.fresh(count: count, from: UInt64.random(in: 0 ... .max))
+    }
+
+    @Test("[MD2, MD5, MD6, MD7, LK3, LK6, LK7, LK8, SG1, SG2, SG4] changes lead to what a model says, are shown when they are durable and never before, and are what is there after a restart")
+    func storagePromises() async throws {
+        var total = StorageSimulation.Tally()
+        let seeds = Self.storageSeeds
+        for seed in seeds {
+            let simulation = StorageSimulation(seed: seed)
+            try simulation.run(steps: 400)
+            await Task.yield()
+            total += simulation.done
+        }
+        print("storage simulation: \(seeds.count) seeds, \(total)")
+        if seeds.count >= 30 {
+            #expect(total.changes > 0 && total.refusals > 0 && total.undone > 0 && total.acquisitions > 0 && total.restarts > 0, "\(total)")
+        }
+    }
+
     @Test("[DL1, DL3, DL6, DL7, MS1, MS3, MS4, ST6, SE8, SE9, SE10, SE11, RT1, RT2, HB3] every promise to an app holds through client, links and relay")
     func clientPromises() async throws {
         var total = ClientSimulation.Tally()
