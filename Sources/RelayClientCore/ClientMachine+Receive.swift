@@ -83,7 +83,10 @@ extension ClientMachine {
     private mutating func accepted(_ frame: Frame, at now: Moment) throws(WireError) {
         let values = try integers(frame, 2)
         guard let publish = settle(values[0], at: now) else { return }
-        if let channel = publish.channel, let position = known.positions[channel] { see(values[1], channel, position) }
+        if let channel = publish.channel, let position = known.positions[channel] {
+            // All before it has come; with an echo it has not itself, and the link may end before that. [SE9]
+            see(publish.echo ? values[1] &- min(values[1], 1) : values[1], channel, position)
+        }
         effects.append(.completed(publish.token, .success(.offset(values[1]))))
     }
 

@@ -27,6 +27,8 @@ struct PendingPublish: Sendable {
     var token: ClientToken
     /// `nil`: a direct message.
     var channel: Name?
+    /// Its delivery comes behind `accepted`. [MS6]
+    var echo = false
 }
 
 extension ClientMachine {
@@ -172,7 +174,7 @@ extension ClientMachine {
         switch item {
         case .message(let token, let channel, let payload, let customType, let echo):
             lastNumber += 1
-            publishes[lastNumber] = PendingPublish(token: token, channel: channel)
+            publishes[lastNumber] = PendingPublish(token: token, channel: channel, echo: echo)
             windows[channel, default: AnswerWindow()].sent()
             write(.publish(
                 number: lastNumber, channel: channel.text, customType: customType, flags: payload.flags.union(echo ? .echo : []),

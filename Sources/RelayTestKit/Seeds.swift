@@ -31,6 +31,7 @@ package enum Seeds {
         119_795_527_184_658,  // what was asked again after a break was itself lost with a link, and never asked again
         162_731_894_001_109,  // a notice named a flow before its opening, and was thrown away
         226_474_600_323_884,  // a flow that opened and closed while its reader was away was never told
+        111_648_072_601_813,  // an own message's echo was taken for seen when it was accepted, and lost with the link untold
     ]
 
     /// New seeds at each run; a failure prints its seed.

@@ -70,6 +70,18 @@ import Testing
         }
     }
 
+    @Test("[SE9, MS6] an own message whose echo did not come before the break is missed; one whose echo came is not", arguments: [false, true])
+    func ownEcho(came: Bool) throws {
+        let driver = try scene()
+        try driver.machine.send(.text("mine"), to: "lesson", customType: nil, echo: true, token: 900, at: driver.now)
+        _ = driver.sent()
+        driver.feed(MachineDriver.accepted(1, offset: 8))
+        if came { driver.feed(MachineDriver.deliver(offset: 8, "mine")) }
+        comeBack(driver, resumed: true)
+        driver.feed(restored(9))
+        #expect(missed(driver.events()) == [.range(OffsetRange(from: came ? 9 : 8, to: 9))])
+    }
+
     @Test("[SE9] own messages that were accepted before the break are not among those missed")
     func ownMessages() throws {
         let driver = try scene()
