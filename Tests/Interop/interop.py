@@ -189,7 +189,7 @@ class Context:
             return problem.fields
         raise Failed(f"wanted {' or '.join(codes)}, but it was accepted: {value!r}")
 
-    def closed(self, client, code, timeout=8.0):
+    def closed(self, client, code, timeout=30.0):
         """The relay must close the connection with that code."""
         closing = client.wait_closed(timeout)
         need(closing is not None, f"wanted closing {code}, but the connection ended without closing")
@@ -238,7 +238,7 @@ def payloads(client, mark=0):
     return [e["payload"] for e in client.since(mark, "deliver", "packet")]
 
 
-def outcomes(replies, timeout=8.0):
+def outcomes(replies, timeout=30.0):
     """For each reply `ok` or the name of the error."""
     result = []
     for reply in replies:

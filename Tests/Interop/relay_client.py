@@ -69,6 +69,9 @@ RELAY_TEXTS = {"metadataPage", "metadata"}
 ALLOWED_FLAGS = {"deliver": TEXT | CUSTOM_TYPE | KEY | PART | RETAIN,
                  "packet": TEXT | SLOT | SENDER_TIME, "directDeliver": TEXT | CUSTOM_TYPE}
 
+# How long an answer is waited for, in seconds: a machine may have much else to do.
+PATIENCE = 30.0
+
 BODY_MAX = 81_920
 INTEGER_MAX = 2**53 - 1
 JSON_DEPTH_MAX = 8
@@ -1513,7 +1516,7 @@ class Reply:
         self.problem = problem
         self.done.set()
 
-    def wait(self, timeout=8.0):
+    def wait(self, timeout=PATIENCE):
         """The value; raises RelayError, Ended, Violation or Timeout."""
         if not self.done.wait(timeout):
             raise Timeout("no answer")
@@ -1695,7 +1698,7 @@ class Client:
         body = json_body({"id": id, **fields})
         return self._submit(kind, 0, body, Pending(kind, fields, id=id), self.checker.requests.append)
 
-    def request(self, kind, /, id=None, timeout=8.0, **fields):
+    def request(self, kind, /, id=None, timeout=PATIENCE, **fields):
         """Sends a JSON request and waits for its answer."""
         return self.start_request(kind, id, **fields).wait(timeout)
 
@@ -1709,7 +1712,7 @@ class Client:
         body = len(head).to_bytes(2, "big") + head + b"".join(value.encode() for _, value, *_ in items)
         return self._submit(frame_type, 0, body, Pending(frame_type, fields, id=self.next_id), self.checker.requests.append)
 
-    def texts(self, frame_type, items, /, timeout=8.0, **fields):
+    def texts(self, frame_type, items, /, timeout=PATIENCE, **fields):
         """Sends it and waits: the major revision."""
         return self.start_texts(frame_type, items, **fields).wait(timeout)["majorRevision"]
 
@@ -1723,7 +1726,7 @@ class Client:
             if after is None:
                 return page["majorRevision"], found
 
-    def login(self, timeout=8.0, token=None, **more):
+    def login(self, timeout=PATIENCE, token=None, **more):
         """Logs in, with a token as the resuming client; the answer is `welcome`."""
         fields = {"version": 1, "user": self.identity.user, "instance": self.identity.instance,
                   "secret": self.identity.secret, "client": "interop.py",
@@ -1809,7 +1812,7 @@ class Client:
         data = secrets.token_bytes(8) if data is None else data
         return self._submit("ping", 0, data, Pending("ping", data), self.checker.pings.append)
 
-    def sync(self, timeout=8.0):
+    def sync(self, timeout=PATIENCE):
         """Waits until all that the relay had queued for this connection has come (one queue: DL1)."""
         self.ping().wait(timeout)
 
@@ -1825,7 +1828,7 @@ class Client:
         with self.arrived:
             return [e for e in self.events[mark:] if not names or e.name in names]
 
-    def wait_for(self, name, test=None, since=0, timeout=8.0):
+    def wait_for(self, name, test=None, since=0, timeout=PATIENCE):
         """The first event of that name from `since` on that passes the test."""
         deadline, at = time.monotonic() + timeout, since
         with self.arrived:
@@ -1841,7 +1844,7 @@ class Client:
                 if left <= 0 or not self.arrived.wait(left):
                     raise Timeout(f"no {name}; the last events are {self.events[-4:]}")
 
-    def wait_closed(self, timeout=8.0):
+    def wait_closed(self, timeout=PATIENCE):
         """Waits for the end of the connection; returns the fields of `closing` or None."""
         self.thread.join(timeout)
         if self.thread.is_alive():

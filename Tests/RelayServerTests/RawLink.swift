@@ -19,7 +19,7 @@ final class RawLink: @unchecked Sendable {
         let target = try SocketAddress.resolve(host: address.host, port: address.port)[0]
         descriptor = socket(target.family, Int32(SOCK_STREAM.rawValue), 0)
         guard descriptor >= 0 else { throw SocketAddress.Failure("socket", code: errno) }
-        var time = timeval(tv_sec: 10, tv_usec: 0)
+        var time = timeval(tv_sec: 60, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
         let fd = descriptor
         guard target.withPointer({ connect(fd, $0, $1) }) == 0 else {
@@ -95,11 +95,11 @@ func descriptors(boundTo port: UInt16) -> Int {
     }
 }
 
-/// Waits for something to become true, at most 20 s.
+/// Waits for something to become true, at most 60 s: a machine may have much else to do.
 func eventually(_ what: String, _ condition: () async -> Bool) async throws {
-    let deadline = ContinuousClock.now + .seconds(20)
+    let deadline = ContinuousClock.now + .seconds(60)
     while await !condition() {
-        guard ContinuousClock.now < deadline else { throw SocketAddress.Failure("not within 20 s: \(what)") }
+        guard ContinuousClock.now < deadline else { throw SocketAddress.Failure("not within 60 s: \(what)") }
         try await Task.sleep(for: .milliseconds(5))
     }
 }
