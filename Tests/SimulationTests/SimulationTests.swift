@@ -17,7 +17,7 @@ import Testing
     static var clientSeeds: [UInt64] {
         let environment = ProcessInfo.processInfo.environment
         if let seed = environment["BOARDRELAY_CLIENT_SEED"].flatMap(UInt64.init) { return [seed] }
-        let count = environment["BOARDRELAY_SEEDS"].flatMap(Int.init) ?? 40
+        let count = environment["BOARDRELAY_SEEDS"].flatMap(Int.init) ?? 100
         return Seeds.clientRegressions + Seeds.fresh(count: count, from: UInt64.random(in: 0 ... .max))
     }
 
