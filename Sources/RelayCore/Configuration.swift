@@ -68,7 +68,7 @@ public struct Configuration: Sendable, Hashable {
     // MARK: Storage
 
     /// Whether changes are revealed only when `Event.persisted` says that they are durable. [SG1]
-    public var isJournaled = false
+    package var isJournaled = false
     /// Bytes of changes that may wait for the journal; beyond it changes are refused with `busy`. [SG3]
     public var unjournaledBytesMax = 16 * 1024 * 1024
     /// After an expiry that could not be stored, the next attempt comes this much later.
