@@ -213,7 +213,7 @@ extension ClientMachine {
         var flow = KnownSession.Flow(topic: TopicID(channel: channel.channel, topic: opened.topic), user: opened.user.text, next: 1)
         if let old = known.flows[opened.flow] {
             reportMissing(opened.flow, old, upTo: opened.next &- 1)
-        } else if awaitsRestoration, wanted.selections[flow.topic]?.contains(flow.user) == true {
+        } else if awaitsRestoration, known.selections[flow.topic]?.contains(flow.user) == true {
             // It opened after the selection was answered, and all of that went with the link.
             reportMissing(opened.flow, flow, upTo: opened.next &- 1)
         }

@@ -233,6 +233,7 @@ extension ClientMachine {
             effects.append(.completed(publishes[number]!.token, .failure(.outcomeUnknown("message \(number)"))))
         }
         for id in requests.keys.sorted() {
+            forgetSelections(requests[id]!.request)
             if let token = requests[id]!.token {
                 effects.append(.completed(token, .failure(.outcomeUnknown("a request"))))
             } else {
@@ -243,6 +244,15 @@ extension ClientMachine {
         requests = [:]
         outbound = []
         outboundStart = 0
+    }
+
+    /// A selection that may have ended is not relied on: of flows that open later it is not known from where they are missed. [SE9]
+    private mutating func forgetSelections(_ unanswered: ClientRequest) {
+        switch unanswered {
+        case .unsubscribeTopic(let topic, _): known.selections[topic] = nil
+        case .leave(let channel): known.selections = known.selections.filter { $0.key.channel != channel }
+        default: break
+        }
     }
 
     /// The end: nothing that waits will be sent.

@@ -15,17 +15,21 @@ extension ClientMachine {
         emit(.link(.connected(resumed: welcome.resumed)))
         if let connectToken { effects.append(.completed(connectToken, .success(.done))) }
         connectToken = nil
+        // Its pong comes behind all that a resumption restores, and before the answers to what is asked now. [SE9]
+        ping(at: now)
+        awaitsRestoration = welcome.resumed
         if welcome.resumed {
             known.unconfirmedFlows = Set(known.flows.keys)
             known.unconfirmedChannels = Set(wanted.channels.keys)
-            for request in askedAgain { askAgain(request) }
+            for request in askedAgain {
+                // It may not be there yet, and is wanted all the same.
+                if let id = request.entered { known.unconfirmedChannels.remove(id) }
+                askAgain(request)
+            }
         } else {
             askAgain()
         }
         askedAgain = []
-        // Its pong comes behind all that a resumption restores. [SE9]
-        ping(at: now)
-        awaitsRestoration = welcome.resumed
         dropStalePackets(at: now)
     }
 
@@ -35,6 +39,7 @@ extension ClientMachine {
         closeUnconfirmedFlows()
         known.channels = [:]
         known.ownFlows = [:]
+        known.selections = [:]
         known.snapshotGoesOn = []
         // The handles of another start of the relay mean other flows.
         known.closedFlows.removeAll()
@@ -111,15 +116,15 @@ extension ClientMachine {
         case .leaveTopic(let topic): leftTopic(topic)
         case .subscribeTopic(let topic, let users):
             let answer = try body(TopicUsersAnswer.self, frame)
-            var selection = wanted.selections[topic] ?? .init()
-            if users == nil { selection.all = true } else { selection.listed.formUnion(answer.succeeded) }
-            wanted.selections[topic] = selection
+            wanted.selections[topic, default: .init()].add(users == nil ? nil : answer.succeeded)
+            known.selections[topic, default: .init()].add(users == nil ? nil : answer.succeeded)
             return topicUsers(answer)
         case .unsubscribeTopic(let topic, let users):
             let answer = try body(TopicUsersAnswer.self, frame)
             var selection = wanted.selections[topic] ?? .init()
             if users == nil { selection = .init() } else { selection.listed.subtract(answer.succeeded) }
             wanted.selections[topic] = selection.all || !selection.listed.isEmpty ? selection : nil
+            known.selections[topic] = wanted.selections[topic]
             for (handle, flow) in known.flows
             where flow.topic == topic && !selection.all && !selection.listed.contains(flow.user) { known.flows[handle] = nil }
             return topicUsers(answer)
@@ -177,6 +182,7 @@ extension ClientMachine {
         case .stream:
             for topic in wanted.publishing.keys where topic.channel == id.channel { leftTopic(topic) }
             for topic in wanted.selections.keys where topic.channel == id.channel { wanted.selections[topic] = nil }
+            for topic in known.selections.keys where topic.channel == id.channel { known.selections[topic] = nil }
             for (handle, flow) in known.flows where flow.topic.channel == id.channel { known.flows[handle] = nil }
         }
     }

@@ -318,6 +318,19 @@ struct UnreadEvent: Sendable {
     var attempt: UInt64
 }
 
+/// The publishers of a topic whose packets are wanted.
+struct TopicSelection: Sendable {
+    var all = false
+    var listed: Set<String> = []
+
+    func contains(_ user: String) -> Bool { all || listed.contains(user) }
+
+    /// - Parameter users: `nil` for all.
+    mutating func add(_ users: [String]?) {
+        if let users { listed.formUnion(users) } else { all = true }
+    }
+}
+
 /// What the app has asked for, to be had again in a new session.
 struct WantedSession: Sendable {
     struct Channel: Sendable {
@@ -326,16 +339,9 @@ struct WantedSession: Sendable {
         var token: String?
     }
 
-    struct Selection: Sendable {
-        var all = false
-        var listed: Set<String> = []
-
-        func contains(_ user: String) -> Bool { all || listed.contains(user) }
-    }
-
     var channels: [ChannelID: Channel] = [:]
     var publishing: [TopicID: TopicOptions] = [:]
-    var selections: [TopicID: Selection] = [:]
+    var selections: [TopicID: TopicSelection] = [:]
     var states: [ChannelID: [String: String]] = [:]
     /// Users whose metadata is subscribed.
     var userMetadata: Set<Name> = []
@@ -355,6 +361,8 @@ struct KnownSession: Sendable {
     var channels: [UInt32: ChannelID] = [:]
     var users: [UInt32: String] = [:]
     var flows: [UInt32: Flow] = [:]
+    /// Answered in this session: flows that open later count from 1 for the app.
+    var selections: [TopicID: TopicSelection] = [:]
     /// Ranges told lost of flows whose opening is still to come on this link. [DL6]
     var lostEarly: [(flow: UInt32, reason: UInt8, range: ClosedRange<UInt32>)] = []
     /// Flows that were told closed lately: a resumption names them again.

@@ -74,6 +74,15 @@ package enum ClientRequest: Hashable, Sendable {
         case .getLocks(let channel): .json(.getLocks, GetLocksRequest(id: id, kind: channel.kind, channel: channel.channel))
         }
     }
+
+    /// The channel that it subscribes or joins.
+    var entered: ChannelID? {
+        switch self {
+        case .subscribe(let channel, _, _): ChannelID(kind: .message, channel: channel)
+        case .join(let channel, _, _, _): ChannelID(kind: .stream, channel: channel)
+        default: nil
+        }
+    }
 }
 
 /// A topic of a stream channel.

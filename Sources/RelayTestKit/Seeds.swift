@@ -32,6 +32,8 @@ package enum Seeds {
         162_731_894_001_109,  // a notice named a flow before its opening, and was thrown away
         226_474_600_323_884,  // a flow that opened and closed while its reader was away was never told
         111_648_072_601_813,  // an own message's echo was taken for seen when it was accepted, and lost with the link untold
+        81_776_673_136_439,  // packets from before a selection that was asked again and not answered were told lost
+        210_863_596_239_882,  // the same after a selection whose end was asked and not answered
     ]
 
     /// New seeds at each run; a failure prints its seed.

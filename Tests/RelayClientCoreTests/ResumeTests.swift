@@ -180,6 +180,52 @@ import Testing
         }
     }
 
+    @Test("[SE9] packets from before a selection that was asked again are not lost, whether its answer was, or the request itself", arguments: [false, true])
+    func selectedAgain(wasHeard: Bool) throws {
+        let driver = try scene()
+        comeBack(driver, resumed: false)
+        driver.cut()
+        driver.pass(.seconds(15))
+        _ = driver.events()
+        driver.open()
+        driver.logIn(resumed: true)
+        let sent = driver.sent()
+        func answer(_ type: FrameType, _ body: (UInt32) -> any Encodable) throws {
+            let frame = try #require(sent.first { $0.type == type.rawValue })
+            driver.feed(.json(.answer, body(MachineDriver.decode(RequestID.self, frame).id)))
+        }
+        if wasHeard {
+            driver.feed(.json(.restored, MachineDriver.joined(id: nil, handle: 11)))
+            driver.feed(MachineDriver.flowOpened(30, next: 30))
+        }
+        for frame in sent where frame.type == FrameType.ping.rawValue { driver.feed(Frame(.pong, body: frame.body)) }
+        try answer(.join) { MachineDriver.joined(id: $0, handle: 11) }
+        try answer(.subscribeTopic) { TopicUsersAnswer(id: $0, all: true) }
+        if !wasHeard { driver.feed(MachineDriver.flowOpened(30, next: 30)) }
+        #expect(lost(driver.events()) == [])
+        driver.feed(MachineDriver.packet(flow: 30, 30))
+        #expect(driver.events().contains { if case .packet = $0 { true } else { false } })
+    }
+
+    @Test("[SE9] after an end of a selection that was not answered, packets before the next selection are not told lost", arguments: [false, true])
+    func selectionMayHaveEnded(byLeaving: Bool) throws {
+        let driver = try scene()
+        let lesson = try Name("lesson"), topic = TopicID(channel: lesson, topic: try Name("points"))
+        if byLeaving {
+            try driver.ask(.leave(lesson))
+            try driver.ask(.join(lesson, features: [.presence], quiet: false, token: nil))
+        } else {
+            try driver.ask(.unsubscribeTopic(topic, users: nil))
+        }
+        try driver.ask(.subscribeTopic(topic, users: nil))
+        _ = driver.sent()
+        comeBack(driver, resumed: true)
+        _ = driver.events()
+        driver.feed(.json(.restored, MachineDriver.joined(id: nil, handle: 11)))
+        driver.feed(MachineDriver.flowOpened(30, next: 30))
+        #expect(lost(driver.events()) == [])
+    }
+
     @Test("what is refused when it is asked again is told and not wanted any more")
     func refusedAgain() throws {
         let driver = try scene()

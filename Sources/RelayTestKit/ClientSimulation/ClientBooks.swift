@@ -142,6 +142,7 @@ struct ClientBooks {
             case .range(let range):
                 guard key.epoch == missed.epoch, range.from <= key.offset, key.offset <= range.to else { continue }
                 guard fate != .delivered else { throw BrokenPromise("[SE9] \(name) was told to have missed \(key), which it had got") }
+                guard fate != .told else { throw BrokenPromise("[SE9] \(name) was told twice to have missed \(key)") }
                 messages[key] = .told
                 messagesMissed += 1
             }
