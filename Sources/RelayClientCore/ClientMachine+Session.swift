@@ -167,9 +167,17 @@ extension ClientMachine {
         wanted.channels[id] = channel
         known.channels[answer.handle] = id
         known.unconfirmedChannels.remove(id)
-        if let missed = answer.missed { emit(.messagesMissed(MessagesMissed(channel: id.channel.text, epoch: answer.epoch, extent: .range(missed)))) }
-        if answer.reset == true { emit(.messagesMissed(MessagesMissed(channel: id.channel.text, epoch: answer.epoch, extent: .reset))) }
+        if let extent = missed(answer) { emit(.messagesMissed(MessagesMissed(channel: id.channel.text, epoch: answer.epoch, extent: extent))) }
         if let epoch = answer.epoch, let head = answer.head { known.positions[id.channel] = ChannelPosition(epoch: epoch, offset: head) }
+    }
+
+    /// What was missed since the position that was asked with, without what a resumption has told or brought meanwhile.
+    private func missed(_ answer: SubscribeAnswer) -> MessagesMissed.Extent? {
+        let position = known.positions[answer.channel].flatMap { $0.epoch == answer.epoch && $0.offset <= answer.head ?? 0 ? $0 : nil }
+        if answer.reset == true { return position == nil ? .reset : nil }
+        guard let missed = answer.missed else { return nil }
+        let first = max(missed.from, (position?.offset ?? 0) + 1)
+        return first <= missed.to ? .range(OffsetRange(from: first, to: missed.to)) : nil
     }
 
     mutating func left(_ id: ChannelID) {

@@ -226,6 +226,24 @@ import Testing
         #expect(lost(driver.events()) == [])
     }
 
+    @Test("[SE9, CH6] what a resumption has told or brought is not told again by the answer to a subscribe that was asked again", arguments: [false, true])
+    func toldOnce(isReset: Bool) throws {
+        let driver = try scene()
+        comeBack(driver, resumed: false)
+        driver.cut()
+        driver.pass(.seconds(15))
+        driver.open()
+        driver.logIn(resumed: true)
+        let subscribe = try #require(driver.sent(.subscribe).first)
+        let start: UInt32 = isReset ? 1001 : 1000
+        driver.feed(restored(9, start: start))
+        driver.feed(MachineDriver.deliver(offset: 10, "ten"))
+        driver.feed(.json(.answer, MachineDriver.subscribed(
+            id: MachineDriver.decode(RequestID.self, subscribe).id, handle: 10, head: 10, start: start,
+            missed: isReset ? nil : OffsetRange(from: 8, to: 10), reset: isReset ? true : nil)))
+        #expect(missed(driver.events()) == [isReset ? .reset : .range(OffsetRange(from: 8, to: 9))])
+    }
+
     @Test("what is refused when it is asked again is told and not wanted any more")
     func refusedAgain() throws {
         let driver = try scene()
