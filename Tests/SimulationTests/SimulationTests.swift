@@ -3,30 +3,26 @@ import RelayTestKit
 import Testing
 
 @Suite struct SimulationTests {
-    /// `BOARDRELAY_SEED` replays one seed, `BOARDRELAY_SEEDS` sets how many fresh ones are run.
-    static var seeds: [UInt64] {
+    /// Fresh seeds differ from run to run, unless `BOARDRELAY_SEED_BASE` says what they are drawn from.
+    static func fresh(unlessTold count: Int) -> [UInt64] {
         let environment = ProcessInfo.processInfo.environment
-        if let seed = environment["BOARDRELAY_SEED"].flatMap(UInt64.init) { return [seed] }
-        let count = environment["BOARDRELAY_SEEDS"].flatMap(Int.init) ?? 100
-        return Seeds.regressions + Seeds.fresh(count: count, from: UInt64.random(in: 0 ... .max))
+        let base = environment["BOARDRELAY_SEED_BASE"].flatMap(UInt64.init) ?? UInt64.random(in: 0 ... .max)
+        return Seeds.fresh(count: environment["BOARDRELAY_SEEDS"].flatMap(Int.init) ?? count, from: base)
     }
+
+    static func replayed(_ variable: String) -> [UInt64]? {
+        ProcessInfo.processInfo.environment[variable].flatMap(UInt64.init).map { [$0] }
+    }
+
+    /// `BOARDRELAY_SEED` replays one seed, `BOARDRELAY_SEEDS` sets how many fresh ones are run.
+    static var seeds: [UInt64] { replayed("BOARDRELAY_SEED") ?? Seeds.regressions + fresh(unlessTold: 100) }
 
     /// `BOARDRELAY_TRACE` prints what happens, for one seed of the client simulation.
     static var isTraced: Bool { ProcessInfo.processInfo.environment["BOARDRELAY_TRACE"] != nil }
 
-    static var clientSeeds: [UInt64] {
-        let environment = ProcessInfo.processInfo.environment
-        if let seed = environment["BOARDRELAY_CLIENT_SEED"].flatMap(UInt64.init) { return [seed] }
-        let count = environment["BOARDRELAY_SEEDS"].flatMap(Int.init) ?? 100
-        return Seeds.clientRegressions + Seeds.fresh(count: count, from: UInt64.random(in: 0 ... .max))
-    }
+    static var clientSeeds: [UInt64] { replayed("BOARDRELAY_CLIENT_SEED") ?? Seeds.clientRegressions + fresh(unlessTold: 100) }
 
-    static var storageSeeds: [UInt64] {
-        let environment = ProcessInfo.processInfo.environment
-        if let seed = environment["BOARDRELAY_STORAGE_SEED"].flatMap(UInt64.init) { return [seed] }
-        let count = environment["BOARDRELAY_SEEDS"].flatMap(Int.init) ?? 30
-        return Seeds.fresh(count: count, from: UInt64.random(in: 0 ... .max))
-    }
+    static var storageSeeds: [UInt64] { replayed("BOARDRELAY_STORAGE_SEED") ?? fresh(unlessTold: 30) }
 
     @Test("[MD2, MD5, MD6, MD7, LK3, LK6, LK7, LK8, SG1, SG2, SG4] changes lead to what a model says, are shown when they are durable and never before, and are what is there after a restart")
     func storagePromises() async throws {
