@@ -249,8 +249,12 @@ package final class StorageSimulation {
             guard user.isLockThere == durable.isLockThere, user.owner == durable.owner else {
                 throw BrokenPromise("[SG1] \(user.client.user) was shown owner \(user.owner ?? "-"), durable is \(durable)")
             }
-            for (id, outcome) in user.outcomes.sorted(by: { $0.key < $1.key }) { try judge(user, id, outcome) }
-            user.outcomes = [:]
+        }
+        // What became durable at once is judged in the order in which it was accepted, whoever asked.
+        let outcomes = users.flatMap { user in user.outcomes.map { (user: user, id: $0.key, outcome: $0.value, place: user.asked[$0.key]?.place ?? 0) } }
+        for (user, id, outcome, _) in outcomes.sorted(by: { ($0.place, $0.id) < ($1.place, $1.id) }) {
+            user.outcomes[id] = nil
+            try judge(user, id, outcome)
         }
         for (user, asked) in users.flatMap({ user in user.asked.map { (user, $0.value) } }) where !asked.isAccepted || asked.place < waitingBase {
             throw BrokenPromise("[SG1] \(user.client.user) was not answered about a change that is decided")
