@@ -34,7 +34,7 @@ let package = Package(
         module("RelayCore", ["RelayJournal", "RelayWire"]),
         module("RelayClientCore", ["RelayWire"]),
         module("RelayIO"),
-        module("RelayServer", ["RelayCore", "RelayIO", "RelayWire"]),
+        module("RelayServer", ["RelayCore", "RelayIO", "RelayJournal", "RelayWire"]),
         module("RelayClient", ["RelayClientCore", "RelayIO", "RelayWire"]),
         module("RelayTestKit", ["RelayClientCore", "RelayCore", "RelayJournal", "RelayWire"]),
         .executableTarget(

@@ -64,10 +64,10 @@ package enum PrivateFile {
 
     private static func makeFolder(of path: String) throws(Failure) {
         guard let slash = path.lastIndex(of: "/"), slash > path.startIndex else { return }
-        let folder = String(path[..<slash])
-        if mkdir(folder, 0o700) == 0 || errno == EEXIST { return }
-        guard errno == ENOENT else { throw Failure(path: folder, code: errno) }
-        try makeFolder(of: folder)
-        guard mkdir(folder, 0o700) == 0 || errno == EEXIST else { throw Failure(path: folder, code: errno) }
+        do throws(FileFailure) {
+            try Folder.make(String(path[..<slash]))
+        } catch {
+            throw Failure(path: error.path, code: error.code)
+        }
     }
 }

@@ -9,24 +9,25 @@ import RelayIO
 final class ControlServer: Sendable {
     private let listener: UnixListener
 
-    /// - Parameter census: asked for each caller; `nil` when the relay is gone.
-    init(path: String, address: RelayAddress, census: @escaping @Sendable () async -> Census?) throws {
+    /// - Parameter count: asked for each caller; `nil` when the relay is gone.
+    init(path: String, address: RelayAddress, count: @escaping @Sendable () async -> (Census, JournalStatus?)?) throws {
         let started = SystemClock.monotonicNanoseconds()
         listener = try UnixListener(path: path) { request in
             guard request == "status" else { return #"{"error":"the one request is: status"}"# }
-            let answered = Lock<Census?>(nil)
+            let answered = Lock<(Census, JournalStatus?)?>(nil)
             let done = DispatchSemaphore(value: 0)
             Task.detached {
-                let census = await census()
-                answered.withLock { $0 = census }
+                let counted = await count()
+                answered.withLock { $0 = counted }
                 done.signal()
             }
-            guard done.wait(timeout: .now() + .seconds(2)) == .success, let census = answered.withLock({ $0 }) else {
+            guard done.wait(timeout: .now() + .seconds(2)) == .success, let (census, journal) = answered.withLock({ $0 }) else {
                 return #"{"error":"the relay does not answer"}"#
             }
             let status = Status(
                 address: address.description, pid: ProcessInfo.processInfo.processIdentifier,
-                uptimeSeconds: (SystemClock.monotonicNanoseconds() - started) / 1_000_000_000, census: census)
+                uptimeSeconds: (SystemClock.monotonicNanoseconds() - started) / 1_000_000_000, census: census,
+                journal: journal)
             return status.json
         }
     }
@@ -44,6 +45,8 @@ public struct Status: Codable, Sendable {
     public var uptimeSeconds: UInt64
     /// Everything counted, at the moment of the question.
     public var census: Census
+    /// How what outlives the relay is kept; absent with `--in-memory`.
+    public var journal: JournalStatus?
 
     /// One line, keys sorted.
     var json: String {

@@ -1,6 +1,7 @@
 internal import Dispatch
 internal import RelayCore
 import RelayIO
+import RelayJournal
 
 /// The hub and its sockets, on one serial queue.
 ///
@@ -26,6 +27,9 @@ actor Engine {
     private var stopped: [CheckedContinuation<Void, Never>] = []
     private var holdsPort = false
     private let log: @Sendable (LogLine) -> Void
+    private var journal: JournalWriter?
+    /// Changes of this turn, which go to the journal together.
+    private var changes: [JournalRecord] = []
 
     /// Shared by all links: an idle one owns no memory.
     let scratch = Scratch()
@@ -46,6 +50,35 @@ actor Engine {
 
     static func now() -> Now {
         Now(instant: Instant(nanoseconds: SystemClock.monotonicNanoseconds()), wallMilliseconds: SystemClock.wallMilliseconds())
+    }
+
+    // MARK: - What outlives a restart
+
+    /// Takes over what is stored, and stores from now on. Before `start`.
+    func restore(_ opened: JournalWriter.Opened, from journal: JournalWriter) async {
+        self.journal = journal
+        var unknown = 0
+        for entry in opened.entries where !hub.restore(key: entry.key, value: entry.value ?? []) { unknown += 1 }
+        for line in opened.report.lines { log(LogLine(.warning, line)) }
+        if unknown > 0 { log(LogLine(.warning, "\(unknown) stored entries are left alone: this version does not know them")) }
+        log(LogLine(.info, "\(opened.entries.count - unknown) entries read from \(journal.path)"))
+        await journal.begin { @Sendable [weak self, executor] outcome in
+            executor.queue.async { @Sendable [weak self] in self?.assumeIsolated { $0.stored(outcome) } }
+        }
+        hub.restored(lastSequence: opened.report.lastSequence, at: Self.now())
+        effects += hub.takeEffects()
+        finishTurn()
+    }
+
+    private func stored(_ outcome: JournalWriter.Outcome) {
+        switch outcome {
+        case .persisted(let sequence): hub.handle(.persisted(through: sequence), at: Self.now(), into: &effects)
+        case .failed(let text):
+            hub.handle(.storageFailed(text), at: Self.now(), into: &effects)
+            journal?.acknowledgeFailure()
+        case .recovered: hub.handle(.storageRecovered, at: Self.now(), into: &effects)
+        }
+        finishTurn()
     }
 
     // MARK: - Start and stop
@@ -239,7 +272,7 @@ actor Engine {
                 switch effect {
                 case .close(let id, let linger): beginClosing(id, lingerMilliseconds: linger)
                 case .log(let line): log(line)
-                case .persist: preconditionFailure("a relay without a journal was asked to store something")
+                case .persist(let record): changes.append(record)
                 }
             }
         }
@@ -248,6 +281,7 @@ actor Engine {
     /// After every event: effects, flush, timer.
     func finishTurn() {
         carryOutEffects()
+        submitChanges()
         if let delay = policy.delay {
             if !flushIsSet, let flushTimer {
                 flushIsSet = true
@@ -257,6 +291,13 @@ actor Engine {
             flushAll()
         }
         timer?.arm(for: hub.nextDeadline?.nanoseconds)
+    }
+
+    private func submitChanges() {
+        guard !changes.isEmpty else { return }
+        guard let journal else { preconditionFailure("a relay without a journal was asked to store something") }
+        journal.submit(changes)
+        changes.removeAll(keepingCapacity: true)
     }
 
     private func flushTick() {

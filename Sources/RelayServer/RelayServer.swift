@@ -17,6 +17,10 @@ public final class RelayServer: Sendable {
     public enum Storage: Sendable, Hashable {
         /// Nowhere: all is gone with the relay.
         case inMemory
+        /// In a folder, which is made if there is none, for this user alone. No other relay may have it: it is locked.
+        ///
+        /// Changes of metadata and locks are shown when they are durable there, and survive a crash at any moment.
+        case folder(String)
     }
 
     /// Who may come in.
@@ -65,61 +69,81 @@ public final class RelayServer: Sendable {
     public let address: RelayAddress
     private let engine: Engine
     private let control: ControlServer?
+    private let journal: JournalWriter?
 
     /// Starts a relay; it serves when this returns.
     ///
     /// - Throws: `RelayServerError`, for example when the port is in use; the text names address and port.
     public static func start(_ options: Options = .init()) async throws(RelayServerError) -> RelayServer {
         raiseDescriptorLimit()
-        let start = nextStart()
-        let engine = Engine(configuration: options.hub, start: start, flush: FlushPolicy(options.flush), log: options.log)
-        let bound: (host: String, port: UInt16)
+        var configuration = options.hub
+        var journal: JournalWriter?
+        var opened = JournalWriter.Opened()
+        if case .folder(let path) = options.storage {
+            let writer = JournalWriter(path: path)
+            opened = try await writer.open()
+            journal = writer
+            configuration.isJournaled = true
+        }
+        let start = nextStart(after: opened.start)
+        let engine = Engine(configuration: configuration, start: start, flush: FlushPolicy(options.flush), log: options.log)
         do {
-            bound = try await engine.start(host: options.host, port: options.port)
+            if let journal {
+                await engine.restore(opened, from: journal)
+                // The start number is durable before anybody sees it: offsets of two starts must never be mistaken.
+                if let failure = await journal.flush() { throw RelayServerError(text: failure) }
+            }
+            let bound = try await engine.start(host: options.host, port: options.port)
+            var address = RelayAddress(host: options.host ?? bound.host, port: bound.port)
+            address.isLasting = options.port != 0
+            let control = try options.controlSocket.map { path in
+                try ControlServer(path: path, address: address) { [weak engine, journal] in
+                    guard let engine else { return nil }
+                    return (await engine.census(), await journal?.status())
+                }
+            }
+            return RelayServer(address: address, engine: engine, control: control, journal: journal)
         } catch {
+            await engine.stop()
+            await journal?.close()
             throw RelayServerError(text: "\(error)")
         }
-        var address = RelayAddress(host: options.host ?? bound.host, port: bound.port)
-        address.isLasting = options.port != 0
-        var control: ControlServer?
-        if let path = options.controlSocket {
-            do {
-                control = try ControlServer(path: path, address: address) { [weak engine] in await engine?.census() }
-            } catch {
-                await engine.stop()
-                throw RelayServerError(text: "\(error)")
-            }
-        }
-        return RelayServer(address: address, engine: engine, control: control)
     }
 
-    /// Unix seconds, and greater than that of every earlier relay of this process: a relay that is started again within
-    /// the second must not take offsets of the one before for its own.
-    private static func nextStart() -> UInt32 {
+    /// Unix seconds, and greater than that of every earlier relay of this process and folder: a relay that is started
+    /// again within the second must not take offsets of the one before for its own.
+    ///
+    /// - Parameter stored: of the last relay in the same folder.
+    private static func nextStart(after stored: UInt32?) -> UInt32 {
         lastStart.withLock { last in
-            last = max(last + 1, UInt32(clamping: SystemClock.wallMilliseconds() / 1000))
+            last = max(max(last, stored ?? 0) + 1, UInt32(clamping: SystemClock.wallMilliseconds() / 1000))
             return last
         }
     }
 
     private static let lastStart = Lock(UInt32(0))
 
-    private init(address: RelayAddress, engine: Engine, control: ControlServer?) {
+    private init(address: RelayAddress, engine: Engine, control: ControlServer?, journal: JournalWriter?) {
         self.address = address
         self.engine = engine
         self.control = control
+        self.journal = journal
     }
 
-    /// Tells every client, gives queues up to 5 s to drain, closes all connections and the port.
+    /// Tells every client, gives queues up to 5 s to drain, closes all connections, the port and the data folder.
     ///
     /// Calling again waits for the same end. A server that is dropped without it goes on until the process ends.
     public func stop() async {
         control?.close()
         await engine.stop()
+        await journal?.close()
     }
 
     /// Everything counted, at one moment.
     public func census() async -> Census { await engine.census() }
+
+    /// How the journal is; `nil` in memory, and after `stop`.
+    public func journalStatus() async -> JournalStatus? { await journal?.status() }
 }
 
 /// Why a relay did not start.

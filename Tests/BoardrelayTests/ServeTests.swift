@@ -14,7 +14,7 @@ struct ServeTests {
 
     @Test("serve prints where it listens and ends with 0 on Ctrl-C and on SIGTERM", arguments: [SIGINT, SIGTERM])
     func serve(number: Int32) async throws {
-        let serve = try Running(["serve", "--host", "127.0.0.1", "--port", "0"])
+        let serve = try Running(["serve", "--in-memory", "--host", "127.0.0.1", "--port", "0"])
         let address = try #require(await serve.line(containing: "relay://127.0.0.1:"))
         _ = await serve.errorLine(containing: "Ctrl-C ends it")
         let presence = try await Tool.run("presence", "lesson", "--json", url: address)
@@ -28,7 +28,7 @@ struct ServeTests {
 
     @Test("a second Ctrl-C ends it at once, with 130, though a client that never reads keeps the first one waiting")
     func secondSignal() async throws {
-        let serve = try Running(["serve", "--host", "127.0.0.1", "--port", "0"])
+        let serve = try Running(["serve", "--in-memory", "--host", "127.0.0.1", "--port", "0"])
         let line = try #require(await serve.line(containing: "relay://127.0.0.1:"))
         let address = try #require(RelayServer.Address(line))
         let descriptor = try Connector.connect(to: address, timeoutMilliseconds: 10_000)
@@ -57,7 +57,7 @@ struct ServeTests {
 
     @Test("on every interface it prints each address once, one a line")
     func everyInterface() async throws {
-        let serve = try Running(["serve", "--port", "0"])
+        let serve = try Running(["serve", "--in-memory", "--port", "0"])
         #expect(await serve.errorLine(containing: "Ctrl-C ends it") != nil)
         serve.signal(SIGINT)
         let result = await serve.end()
@@ -69,7 +69,7 @@ struct ServeTests {
     @Test("a port in use is an error that names it")
     func portInUse() async throws {
         let relay = try await RelayServer.start(.init(port: 0))
-        let result = try await Tool.run("serve", "--host", "127.0.0.1", "--port", "\(relay.address.port)", "--control", Self.folder() + ".sock")
+        let result = try await Tool.run("serve", "--in-memory", "--host", "127.0.0.1", "--port", "\(relay.address.port)", "--control", Self.folder() + ".sock")
         #expect(result.code == 1)
         #expect(result.output == "")
         #expect(result.errors.contains("\(relay.address.port)") && result.errors.contains("in use"), "\(result.errors)")
@@ -132,6 +132,7 @@ struct ServeTests {
                 "now       2 connections, 2 sessions (0 away), 2 channels, 0 B of queues",
                 "messages  0 accepted, 0 delivered, 0 over a rate",
                 "packets   0 accepted, 0 queued for readers, 0 lost to slow readers, 0 over a rate",
+                "kept      0 boards and profiles, 0 B, 0 locks; in memory, gone with the relay",
                 "",
                 "USER   FROM               CLIENT               CHANNELS    QUEUED    LOST",
                 "alice  192.168.1.7:50412  Board 2.1\\u{1B}[31m         2       0 B       0",

@@ -9,8 +9,8 @@ extension Command {
         options: [
             .value("--host", as: "HOST", help: "The address to listen on; every interface if not given."),
             .value("--port", as: "PORT", help: "7420 if not given; 0 lets the system choose."),
-            .value("--data-dir", as: "DIR", help: "Where the relay keeps what is to outlive it. This version keeps nothing but its control socket there."),
-            .flag("--in-memory", help: "Nothing is to be kept on disk, as in this version anyway."),
+            .value("--data-dir", as: "DIR", help: "Where boards, profiles and locks are kept; $STATE_DIRECTORY or \(RelayServer.Storage.defaultFolder) if not given."),
+            .flag("--in-memory", help: "Keeps nothing on disk: boards, profiles and locks are gone when the relay ends."),
             .value("--auth", as: "MODE", help: "open: everybody who can reach the port may come in. The one mode of this version."),
             .value("--flush", as: "MODE", help: "When queued bytes are written: adaptive (the default), immediate, or a tick such as 2ms."),
             .value("--log-level", as: "LEVEL", help: "debug, info (the default), warning or error."),
@@ -21,12 +21,13 @@ extension Command {
         ],
         notes: [
             "Prints the addresses under which others reach it, one a line; the log goes to standard error.",
-            "NOTHING IS KEPT ON DISK but the control socket: boards, names and states are gone when the relay ends.",
+            "Metadata of channels and users and locks outlive the relay, in the data folder, which one relay at a time may have. Messages, packets, presence and states do not.",
             "Ctrl-C or SIGTERM: clients are told, what is queued for them gets up to 5 s to leave, and the exit code is 0. A second one ends it at once.",
         ],
         examples: [
             .init("boardrelay serve", "On every interface, port 7420."),
-            .init("boardrelay serve --host 127.0.0.1 --port 0 --log-level debug", "For this machine alone, on a free port."),
+            .init("boardrelay serve --data-dir ./board", "Keeps boards, profiles and locks in that folder."),
+            .init("boardrelay serve --in-memory --host 127.0.0.1 --port 0 --log-level debug", "For this machine alone, on a free port."),
         ],
         run: serve)
 
@@ -35,12 +36,13 @@ extension Command {
 
     private static func serve(_ arguments: Arguments) async throws -> ExitCode {
         try arguments.exclude("--in-memory", "--data-dir")
-        try arguments.exclude("--control", "--data-dir")
         let level = LogLine.Level(rawValue: (try arguments.choice("--log-level", of: Level.self) ?? .info).rawValue)!
         let port = UInt16(try arguments.integer("--port", in: 0...65_535) ?? Int(RelayAddress.defaultPort))
         _ = try arguments.choice("--auth", of: Auth.self)
         var options = RelayServer.Options(host: arguments.value("--host"), port: port, flush: try flush(arguments))
-        options.controlSocket = controlSocket(arguments, port: port)
+        let folder = arguments.flag("--in-memory") ? nil : arguments.value("--data-dir") ?? RelayServer.Storage.defaultFolder
+        if let folder { options.storage = .folder(folder) }
+        options.controlSocket = arguments.value("--control") ?? ControlSocket.path(folder: folder, port: port)
         let bound = 1...1_000_000
         if let most = try arguments.integer("--max-connections", in: bound) { options.hub.connectionsMax = most }
         if let most = try arguments.integer("--max-channels", in: bound) { options.hub.channelsMax = most }
@@ -58,19 +60,13 @@ extension Command {
         }
         for address in addresses(of: server, host: options.host) { try? Console.print("\(address)") }
         Console.note(
-            "boardrelay \(Boardrelay.version) listens. Everybody who can reach it may come in. Nothing is kept on disk\(options.controlSocket.map { " but \($0)" } ?? "").")
+            "boardrelay \(Boardrelay.version) listens. Everybody who can reach it may come in. "
+                + (folder.map { "Boards, profiles and locks are kept in \(Printable.escaped($0))." } ?? "Nothing is kept on disk."))
         Console.note("Ctrl-C ends it.")
         await signals.first()
         Console.note("Ending: clients are told, queues get 5 s. Ctrl-C again ends it at once.")
         await server.stop()
         return .ok
-    }
-
-    /// Where the relay answers `status`: no relay and its `status` need to be told more than the port or folder.
-    static func controlSocket(_ arguments: Arguments, port: UInt16) -> String? {
-        if let path = arguments.value("--control") { return path }
-        if let folder = arguments.value("--data-dir") { return folder + (folder.hasSuffix("/") ? "" : "/") + "control.sock" }
-        return port == 0 ? nil : RelayServer.defaultControlSocket(port: port)
     }
 
     private static func addresses(of server: RelayServer, host: String?) -> [RelayAddress] {

@@ -8,28 +8,20 @@ extension Command {
         name: "status",
         summary: "shows what goes on in a relay on this machine",
         options: [
-            .value("--port", as: "PORT", help: "The relay's port; 7420 if not given."),
-            .value("--data-dir", as: "DIR", help: "As given to 'serve'."),
-            .value("--control", as: "PATH", help: "As given to 'serve'."),
+            .value("--data-dir", as: "DIR", help: "The relay that keeps its data there; as for 'serve' if not given."),
+            .value("--port", as: "PORT", help: "The relay that keeps nothing, by its port; 7420 if not given."),
+            .value("--control", as: "PATH", help: "The relay with this socket, as given to 'serve'."),
             .flag("--json", help: "One JSON object instead of tables."),
         ],
         notes: ["Asks over a Unix socket that only the user who runs the relay can open."],
         examples: [
-            .init("boardrelay status", "The relay on port 7420."),
+            .init("boardrelay status", "The relay with the usual data folder, or else the one in memory on port 7420."),
             .init("boardrelay status --json | jq .census.counters", "What has happened since it started."),
         ],
         run: status)
 
     private static func status(_ arguments: Arguments) async throws -> ExitCode {
-        try arguments.exclude("--control", "--data-dir")
-        let port = UInt16(try arguments.integer("--port", in: 1...65_535) ?? Int(RelayAddress.defaultPort))
-        guard let path = controlSocket(arguments, port: port) else { preconditionFailure("a port above 0 has a socket") }
-        let status: Status
-        do {
-            status = try RelayServer.status(controlSocket: path)
-        } catch {
-            throw Failure("\(error)")
-        }
+        let status = try ask(try sockets(arguments))
         if arguments.flag("--json") {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -39,6 +31,27 @@ extension Command {
         }
         return .ok
     }
+
+    /// Where to ask, in turn.
+    private static func sockets(_ arguments: Arguments) throws -> [String] {
+        for (one, other) in [("--control", "--data-dir"), ("--control", "--port"), ("--data-dir", "--port")] { try arguments.exclude(one, other) }
+        if let path = arguments.value("--control") { return [path] }
+        if let folder = arguments.value("--data-dir") { return [ControlSocket.path(inFolder: folder)] }
+        if let port = try arguments.integer("--port", in: 1...65_535) { return [RelayServer.defaultControlSocket(port: UInt16(port))] }
+        return [ControlSocket.path(inFolder: RelayServer.Storage.defaultFolder), RelayServer.defaultControlSocket(port: RelayAddress.defaultPort)]
+    }
+
+    private static func ask(_ sockets: [String]) throws(Failure) -> Status {
+        var failures: [String] = []
+        for path in sockets {
+            do throws(RelayServerError) {
+                return try RelayServer.status(controlSocket: path)
+            } catch {
+                failures.append("\(error)")
+            }
+        }
+        throw Failure(failures.joined(separator: "; "))
+    }
 }
 
 /// A relay's status as tables.
@@ -47,10 +60,10 @@ enum StatusText {
         let census = status.census
         let uptime = Printable.clock(.seconds(Int64(clamping: status.uptimeSeconds)))
         return ["\(Printable.escaped(status.address))   pid \(status.pid)   up \(uptime)", ""]
-            + summary(census) + sessions(census) + channels(census)
+            + summary(census, status.journal) + sessions(census) + channels(census)
     }
 
-    private static func summary(_ census: Census) -> [String] {
+    private static func summary(_ census: Census, _ journal: JournalStatus?) -> [String] {
         let counters = census.counters
         let lost = counters.packetsShedSlow + counters.packetsShedExpired
         var table = Table(("", .left), ("", .left))
@@ -67,7 +80,17 @@ enum StatusText {
             "packets",
             "\(Printable.count(counters.packetsAccepted)) accepted, \(Printable.count(counters.packetsQueued)) queued for readers,"
                 + " \(Printable.count(lost)) lost to slow readers, \(Printable.count(counters.packetsDroppedRate)) over a rate")
+        table.add(
+            "kept",
+            "\(Printable.count(census.metadataSets)) boards and profiles, \(Printable.size(census.metadataBytes)), \(Printable.count(census.locks)) locks; "
+                + (journal.map(kept) ?? "in memory, gone with the relay"))
+        if let failure = census.storageFailure { table.add("READ-ONLY", Printable.escaped(failure)) }
         return Array(table.lines.dropFirst())
+    }
+
+    private static func kept(_ journal: JournalStatus) -> String {
+        "\(Printable.size(journal.bytes)) in \(Printable.escaped(journal.folder)), \(Printable.count(journal.records)) changes by"
+            + " \(Printable.count(journal.fsyncs)) syncs, \(Printable.count(journal.failures)) failures"
     }
 
     private static func sessions(_ census: Census) -> [String] {

@@ -1,0 +1,221 @@
+/// A folder of one process, and the plain files in it.
+///
+/// Names are looked up in the folder that was opened, wherever it is moved to, and never followed when they are links.
+/// Not to be used from several threads at once.
+package final class Folder {
+    package let path: String
+    private let descriptor: Int32
+    private var lock: Int32 = -1
+    /// The file that was written last: its `sync` must come by the descriptor that wrote, or an error may be told to
+    /// nobody.
+    private var written: (name: String, descriptor: Int32)?
+
+    /// Makes the folder, for this user alone, if there is none. The path itself may be a link.
+    ///
+    /// - Throws: `FileFailure`, also when it belongs to another user.
+    package init(path: String) throws(FileFailure) {
+        try Self.make(path)
+        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw FileFailure("open", path, errno) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else {
+            let code = errno
+            systemClose(descriptor)
+            throw FileFailure("open", path, code)
+        }
+        guard status.st_uid == geteuid() else {
+            systemClose(descriptor)
+            throw FileFailure("open", path, EPERM, "it belongs to user \(status.st_uid), this process to user \(geteuid())")
+        }
+        self.path = path
+        self.descriptor = descriptor
+    }
+
+    deinit { close() }
+
+    package func close() {
+        if let written { systemClose(written.descriptor) }
+        written = nil
+        if lock >= 0 { systemClose(lock) }
+        lock = -1
+        if !isClosed { systemClose(descriptor) }
+        isClosed = true
+    }
+
+    private var isClosed = false
+
+    /// Makes a folder for this user alone, and those on the way to it.
+    package static func make(_ path: String) throws(FileFailure) {
+        if mkdir(path, 0o700) == 0 || errno == EEXIST { return }
+        guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash > path.startIndex else { throw FileFailure("make", path, errno) }
+        try make(String(path[..<slash]))
+        guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw FileFailure("make", path, errno) }
+    }
+
+    // MARK: - One process at a time
+
+    /// Keeps other processes out until this one ends, or `close` is called.
+    ///
+    /// - Throws: `FileFailure`, `EBUSY` with the number of the process that is in it.
+    package func lockOut() throws(FileFailure) {
+        let name = "lock"
+        let file = openat(descriptor, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw failure("open", name) }
+        lock = file
+        guard flock(file, LOCK_EX | LOCK_NB) == 0 else {
+            guard errno == EWOULDBLOCK else { throw failure("lock", name) }
+            var text = [UInt8](repeating: 0, count: 16)
+            let count = pread(file, &text, text.count, 0)
+            let process = String(decoding: text[..<max(count, 0)], as: UTF8.self).prefix { $0.isNumber }
+            throw FileFailure("open", path, EBUSY, "it is in use by \(process.isEmpty ? "another process" : "pid \(process)")")
+        }
+        let text = Array("\(getpid())\n".utf8)
+        guard ftruncate(file, 0) == 0, pwrite(file, text, text.count, 0) == text.count else { throw failure("write", name) }
+    }
+
+    // MARK: - Files
+
+    /// Names of everything in it but `.` and `..`, in no order.
+    package func list() throws(FileFailure) -> [String] {
+        let again = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard again >= 0, let stream = fdopendir(again) else {
+            let code = errno
+            if again >= 0 { systemClose(again) }
+            throw FileFailure("list", path, code)
+        }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while true {
+            errno = 0
+            guard let entry = readdir(stream) else { break }
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: $0.pointee)) { String(cString: $0) }
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        guard errno == 0 else { throw FileFailure("list", path, errno) }
+        return names
+    }
+
+    /// An empty file for this user alone; one of that name must not exist.
+    package func create(_ name: String) throws(FileFailure) {
+        let file = openat(descriptor, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw failure("create", name) }
+        keep(name, file)
+    }
+
+    package func write(_ bytes: [UInt8], to name: String, at offset: Int) throws(FileFailure) {
+        let file = try writable(name)
+        var written = 0
+        while written < bytes.count {
+            let count = bytes.withUnsafeBytes { pwrite(file, $0.baseAddress! + written, bytes.count - written, off_t(offset + written)) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw failure("write", name, count == 0 ? ENOSPC : errno) }
+            written += count
+        }
+    }
+
+    /// Returns when everything written to the file is durable.
+    ///
+    /// - Throws: also when the file was removed meanwhile: what is in it is in no folder any more.
+    package func sync(_ name: String) throws(FileFailure) {
+        let file = try writable(name)
+        guard FileDurability.sync(file) == 0 else { throw failure("sync", name) }
+        var status = stat()
+        guard fstat(file, &status) == 0 else { throw failure("sync", name) }
+        guard status.st_nlink > 0 else { throw failure("sync", name, ENOENT) }
+    }
+
+    /// Returns when every creation, renaming and removal is durable.
+    package func sync() throws(FileFailure) {
+        guard FileDurability.sync(folder: descriptor) == 0 else { throw FileFailure("sync", path, errno) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw FileFailure("sync", path, errno) }
+        guard status.st_nlink > 0 else { throw FileFailure("sync", path, ENOENT) }
+    }
+
+    package func truncate(_ name: String, to byteCount: Int) throws(FileFailure) {
+        guard ftruncate(try writable(name), off_t(byteCount)) == 0 else { throw failure("cut", name) }
+    }
+
+    /// Replaces what has the new name.
+    package func rename(_ name: String, to newName: String) throws(FileFailure) {
+        forget(name)
+        forget(newName)
+        guard renameat(descriptor, name, descriptor, newName) == 0 else { throw failure("rename", name) }
+    }
+
+    package func remove(_ name: String) throws(FileFailure) {
+        forget(name)
+        guard unlinkat(descriptor, name, 0) == 0 else { throw failure("remove", name) }
+    }
+
+    /// In bytes.
+    package func size(of name: String) throws(FileFailure) -> Int {
+        var status = stat()
+        guard fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { throw failure("look at", name) }
+        return Int(status.st_size)
+    }
+
+    /// Fewer bytes than asked for where the file ends.
+    package func read(_ name: String, at offset: Int, count: Int) throws(FileFailure) -> [UInt8] {
+        let file = openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+        guard file >= 0 else { throw failure("open", name) }
+        defer { systemClose(file) }
+        var code: Int32 = 0
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            while filled < count {
+                let count = pread(file, buffer.baseAddress! + filled, count - filled, off_t(offset + filled))
+                if count < 0, errno == EINTR { continue }
+                if count < 0 { code = errno }
+                guard count > 0 else { return }
+                filled += count
+            }
+        }
+        guard code == 0 else { throw failure("read", name, code) }
+        return bytes
+    }
+
+    // MARK: - Descriptors
+
+    private func writable(_ name: String) throws(FileFailure) -> Int32 {
+        if let written, written.name == name { return written.descriptor }
+        let file = openat(descriptor, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC)
+        guard file >= 0 else { throw failure("open", name) }
+        keep(name, file)
+        return file
+    }
+
+    private func keep(_ name: String, _ file: Int32) {
+        if let written { systemClose(written.descriptor) }
+        written = (name, file)
+    }
+
+    private func forget(_ name: String) {
+        guard let written, written.name == name else { return }
+        systemClose(written.descriptor)
+        self.written = nil
+    }
+
+    private func failure(_ operation: String, _ name: String, _ code: Int32 = errno) -> FileFailure {
+        FileFailure(operation, "\(path)/\(name)", code)
+    }
+}
+
+/// What did not work, on which file, and why.
+package struct FileFailure: Error, Hashable, Sendable, CustomStringConvertible {
+    package var operation: String
+    package var path: String
+    /// The system's `errno`.
+    package var code: Int32
+    package var text: String
+
+    init(_ operation: String, _ path: String, _ code: Int32, _ text: String? = nil) {
+        self.operation = operation
+        self.path = path
+        self.code = code
+        self.text = text ?? SystemError.text(code)
+    }
+
+    package var description: String { "cannot \(operation) \(path): \(text)" }
+}

@@ -1,0 +1,43 @@
+import RelayIO
+import RelayJournal
+
+/// A journal's files in a folder of the file system, which it keeps other processes out of.
+final class FolderStorage: JournalStorage {
+    private let folder: Folder
+
+    /// Makes the folder if there is none.
+    ///
+    /// - Throws: `FileFailure`: it cannot be made or opened, is another user's, or another process is in it.
+    init(path: String) throws(FileFailure) {
+        folder = try Folder(path: path)
+        try folder.lockOut()
+    }
+
+    func list() throws(StorageError) -> [String] { try told(.list) { () throws(FileFailure) in try folder.list() } }
+    func create(_ name: String) throws(StorageError) { try told(.create) { () throws(FileFailure) in try folder.create(name) } }
+    func write(_ bytes: [UInt8], to name: String, at offset: Int) throws(StorageError) {
+        try told(.write) { () throws(FileFailure) in try folder.write(bytes, to: name, at: offset) }
+    }
+    func sync(_ name: String) throws(StorageError) { try told(.sync) { () throws(FileFailure) in try folder.sync(name) } }
+    func syncFolder() throws(StorageError) { try told(.syncFolder) { () throws(FileFailure) in try folder.sync() } }
+    func truncate(_ name: String, to byteCount: Int) throws(StorageError) {
+        try told(.truncate) { () throws(FileFailure) in try folder.truncate(name, to: byteCount) }
+    }
+    func rename(_ name: String, to newName: String) throws(StorageError) {
+        try told(.rename) { () throws(FileFailure) in try folder.rename(name, to: newName) }
+    }
+    func remove(_ name: String) throws(StorageError) { try told(.remove) { () throws(FileFailure) in try folder.remove(name) } }
+    func size(of name: String) throws(StorageError) -> Int { try told(.size) { () throws(FileFailure) in try folder.size(of: name) } }
+    func read(_ name: String, at offset: Int, count: Int) throws(StorageError) -> [UInt8] {
+        try told(.read) { () throws(FileFailure) in try folder.read(name, at: offset, count: count) }
+    }
+    func close() { folder.close() }
+
+    private func told<Result>(_ operation: StorageError.Operation, _ body: () throws(FileFailure) -> Result) throws(StorageError) -> Result {
+        do throws(FileFailure) {
+            return try body()
+        } catch {
+            throw StorageError(operation, path: error.path, code: error.code, text: error.text)
+        }
+    }
+}
