@@ -1,6 +1,7 @@
 import RelayCore
 import RelayIO
 import RelayServer
+import RelayWire
 
 extension Command {
     static let serve = Command(
@@ -17,6 +18,7 @@ extension Command {
             .value("--control", as: "PATH", help: "The Unix socket on which 'boardrelay status' asks."),
             .value("--max-connections", as: "N", help: "12000 if not given."),
             .value("--max-channels", as: "N", help: "Of each kind; 10000 if not given."),
+            .value("--metadata-rate", as: "N", help: "Metadata calls a second of one user, of channels and of users each; 10 if not given."),
             .value("--max-channel-users", as: "N", help: "In one stream channel; 1000 if not given."),
         ],
         notes: [
@@ -47,6 +49,12 @@ extension Command {
         if let most = try arguments.integer("--max-connections", in: bound) { options.hub.connectionsMax = most }
         if let most = try arguments.integer("--max-channels", in: bound) { options.hub.channelsMax = most }
         if let most = try arguments.integer("--max-channel-users", in: bound) { options.hub.streamChannelUsersMax = most }
+        if let rate = try arguments.integer("--metadata-rate", in: bound) {
+            options.hub.metadataCallsPerSecond = rate
+            options.hub.metadataCallsBurst = 2 * rate
+            options.hub.limits.requestsPerSecond = max(options.hub.limits.requestsPerSecond, 4 * rate)
+            options.hub.requestsBurst = max(options.hub.requestsBurst, 4 * rate)
+        }
         options.log = { @Sendable line in
             if line.level >= level { Console.note("\(line.level.rawValue): \(Printable.escaped(line.text))") }
         }
