@@ -92,9 +92,29 @@ public final class RelayClient: Sendable {
 
     /// Receives a message channel's messages, presence, or both. Calling again changes what is received.
     ///
-    /// - Parameter quiet: not seen by others; may publish, has no states.
-    public func subscribe(_ channel: String, features: Set<Feature> = [.messages, .presence], quiet: Bool = false) async throws(RelayError) {
-        _ = try await core.ask(.subscribe(try checkedName(channel), features: features, quiet: quiet))
+    /// - Parameters:
+    ///   - quiet: not seen by others; may publish, has no states.
+    ///   - since: where to begin: kept messages come first, then `caughtUp`, then what is sent, without a hole or a
+    ///     duplicate between them. `nil`: with what is sent from now on. What is not kept any more is told (`messagesMissed`).
+    ///     After a break the client goes on where it was by itself.
+    /// - Throws: `badName`, `limitReached`, `relayFull`, `outcomeUnknown`, or why the relay was not reached.
+    public func subscribe(
+        _ channel: String, features: Set<Feature> = [.messages, .presence], quiet: Bool = false, since: Since? = nil
+    ) async throws(RelayError) {
+        _ = try await core.ask(.subscribe(try checkedName(channel), features: features, quiet: quiet, since: since))
+    }
+
+    /// Kept messages of a channel, a page at a time; no subscription is needed.
+    ///
+    /// - Parameters:
+    ///   - from: the first offset wanted: `next` of the page before, or `nil` for the oldest (`backwards`: the newest).
+    ///   - limit: at most so many messages, 1…100; a page ends earlier at 512 KiB.
+    /// - Throws: `badName`, `badRequest`, `rateLimited`, `outcomeUnknown`, or why the relay was not reached.
+    public func history(of channel: String, from: UInt64? = nil, backwards: Bool = false, limit: Int? = nil) async throws(RelayError) -> HistoryPage {
+        guard case .history(let page) = try await core.ask(.history(try checkedName(channel), from: from, backwards: backwards, limit: limit)) else {
+            throw .wrongAnswer
+        }
+        return page
     }
 
     /// Ends receiving a message channel and being seen in it.

@@ -23,6 +23,8 @@
     func relayClient(_ client: RelayClient, dropped packets: PacketsDropped)
     /// Messages of others will not come.
     func relayClient(_ client: RelayClient, missed messages: MessagesMissed)
+    /// All that was kept of a message channel has come.
+    func relayClient(_ client: RelayClient, caughtUp channel: CaughtUpChannel)
     /// Something that no call waits for was refused.
     func relayClient(_ client: RelayClient, refused refusal: Refusal)
     func relayClient(_ client: RelayClient, linkChanged state: LinkState)
@@ -42,6 +44,7 @@ extension RelayClientDelegate {
         case .packetsLost(let packets): relayClient(client, lost: packets)
         case .packetsDropped(let packets): relayClient(client, dropped: packets)
         case .messagesMissed(let messages): relayClient(client, missed: messages)
+        case .caughtUp(let channel): relayClient(client, caughtUp: channel)
         case .refused(let refusal): relayClient(client, refused: refusal)
         case .link(let state): relayClient(client, linkChanged: state)
         }
@@ -67,6 +70,8 @@ extension RelayClientDelegate {
     public func relayClient(_ client: RelayClient, dropped packets: PacketsDropped) {}
     /// Does nothing.
     public func relayClient(_ client: RelayClient, missed messages: MessagesMissed) {}
+    /// Does nothing.
+    public func relayClient(_ client: RelayClient, caughtUp channel: CaughtUpChannel) {}
     /// Does nothing.
     public func relayClient(_ client: RelayClient, refused refusal: Refusal) {}
     /// Does nothing.

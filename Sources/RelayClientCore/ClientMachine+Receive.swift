@@ -25,6 +25,9 @@ extension ClientMachine {
         case .packet: try packet(frame)
         case .directDeliver: try directDeliver(frame)
         case .lost: try lost(frame)
+        case .historyItem: try historyItem(frame)
+        case .gap: gap(try body(Gap.self, frame))
+        case .caughtUp: caughtUp(try body(CaughtUp.self, frame))
         case .flowOpened: try flowOpened(try body(FlowOpened.self, frame))
         case .flowClosed: flowClosed(try body(FlowClosed.self, frame))
         case .packetsDropped:
@@ -36,7 +39,7 @@ extension ClientMachine {
         case .metadata: try metadata(frame)
         case .locks: if let event = try event(LocksEvent.self, frame, LocksEvent.Event.self) { locks(event) }
         case .login, .logout, .publish, .publishPacket, .direct, .directReceived, .subscribe, .unsubscribe, .join, .leave, .joinTopic,
-            .leaveTopic, .subscribeTopic, .unsubscribeTopic, .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates,
+            .leaveTopic, .subscribeTopic, .unsubscribeTopic, .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates, .history,
             .setMetadata, .updateMetadata, .removeMetadata, .getMetadata, .subscribeUserMetadata, .unsubscribeUserMetadata, .setLock,
             .acquireLock, .releaseLock, .revokeLock, .removeLock, .getLocks:
             throw WireError(.protocolError, "the relay sent a \(type.name), which only clients send")
@@ -83,7 +86,7 @@ extension ClientMachine {
     private mutating func accepted(_ frame: Frame, at now: Moment) throws(WireError) {
         let values = try integers(frame, 2)
         guard let publish = settle(values[0], at: now) else { return }
-        if let channel = publish.channel, let position = known.positions[channel] {
+        if let channel = publish.channel, let position = known.positions[channel], !known.catchingUp.contains(channel) {
             // All before it has come; with an echo it has not itself, and the link may end before that. [SE9]
             see(publish.echo ? values[1] &- min(values[1], 1) : values[1], channel, position)
         }
@@ -128,6 +131,37 @@ extension ClientMachine {
         emit(.message(Message(
             channel: channel.channel.text, sender: sender, offset: head.2, epoch: position?.epoch, wallMilliseconds: head.3,
             customType: customType, payload: payload)))
+    }
+
+    /// What was still to come is not kept any more. [HI4]
+    private mutating func gap(_ gap: Gap) {
+        guard let channel = known.channels[gap.channel], let position = known.positions[channel.channel] else { return }
+        see(gap.to, channel.channel, position)
+        emit(.messagesMissed(MessagesMissed(
+            channel: channel.channel.text, epoch: position.epoch, extent: .range(OffsetRange(from: gap.from, to: gap.to)))))
+    }
+
+    private mutating func caughtUp(_ caughtUp: CaughtUp) {
+        guard let channel = known.channels[caughtUp.channel], known.catchingUp.remove(channel.channel) != nil,
+            let position = known.positions[channel.channel]
+        else { return }
+        see(caughtUp.head, channel.channel, position)
+        emit(.caughtUp(CaughtUpChannel(channel: channel.channel.text, head: caughtUp.head)))
+    }
+
+    /// One message of a history request, whose answer comes behind them.
+    private mutating func historyItem(_ frame: Frame) throws(WireError) {
+        let (id, message) = try decoding(frame) { bytes throws(WireError) in
+            let item = try HistoryItemFrame(flags: frame.flags, body: bytes)
+            return (item.id, Message(
+                channel: "", sender: try Name(bytes: item.publisher).text, offset: item.offset, epoch: nil,
+                wallMilliseconds: item.wallMilliseconds,
+                customType: item.flags.contains(.customType) ? try checkedText(item.customType) : nil,
+                payload: try Payload(flags: item.flags, bytes: item.payload)))
+        }
+        guard case .history? = requests[id]?.request else { return }
+        guard requests[id]!.items.count < ClientLimits.historyItemsMax else { throw WireError(.protocolError, "the relay sends more of the history than it may") }
+        requests[id]!.items.append(message)
     }
 
     private mutating func directDeliver(_ frame: Frame) throws(WireError) {
@@ -183,6 +217,7 @@ extension ClientMachine {
         let reason: PacketsLost.Reason = switch LostReason(rawValue: reason) {
         case .slowReader: .slowReader
         case .expired: .expired
+        case .catchingUp: .catchingUp
         case nil: .other(reason)
         }
         emit(.packetsLost(PacketsLost(reason: reason, entries: entries)))

@@ -21,6 +21,8 @@ struct PendingRequest: Sendable {
     /// `nil`: the machine itself asked, to have again what the app wants.
     var token: ClientToken?
     var request: ClientRequest
+    /// Of a history request: what has come so far.
+    var items: [Message] = []
 }
 
 struct PendingPublish: Sendable {
@@ -111,7 +113,8 @@ extension ClientMachine {
     mutating func pump(at now: Moment) {
         pumpAt = nil
         guard state == .live else { return }
-        while outbound.count - outboundStart < ClientLimits.outboundBytes, let first = queue.first {
+        // What was asked again stands before what the app asks now.
+        while outbound.count - outboundStart < ClientLimits.outboundBytes, askedAgain.isEmpty, let first = queue.first {
             guard mayLeave(first, at: now) else { break }
             _ = queue.removeFirst()
             count(first, -1)
@@ -192,10 +195,10 @@ extension ClientMachine {
         }
     }
 
-    mutating func ask(_ request: ClientRequest, token: ClientToken?, since: ChannelPosition? = nil) {
+    mutating func ask(_ request: ClientRequest, token: ClientToken?) {
         lastRequest = lastRequest == .max ? 1 : lastRequest + 1
         requests[lastRequest] = PendingRequest(token: token, request: request)
-        write(request.frame(id: lastRequest, since: since))
+        write(request.frame(id: lastRequest))
     }
 
     mutating func dropped(_ count: Int, _ topic: TopicID, _ reason: PacketsDropped.Reason) {

@@ -15,22 +15,33 @@ extension ClientMachine {
         emit(.link(.connected(resumed: welcome.resumed)))
         if let connectToken { effects.append(.completed(connectToken, .success(.done))) }
         connectToken = nil
-        // Its pong comes behind all that a resumption restores, and before the answers to what is asked now. [SE9]
+        // Its pong comes behind all that a resumption restores. [SE9]
         ping(at: now)
         awaitsRestoration = welcome.resumed
         if welcome.resumed {
             known.unconfirmedFlows = Set(known.flows.keys)
             known.unconfirmedChannels = Set(wanted.channels.keys)
-            for request in askedAgain {
-                // It may not be there yet, and is wanted all the same.
-                if let id = request.entered { known.unconfirmedChannels.remove(id) }
-                askAgain(request)
-            }
         } else {
+            askedAgain = []
             askAgain()
         }
-        askedAgain = []
         dropStalePackets(at: now)
+    }
+
+    /// A resumption has named all that is there: the rest is gone, or was asked for by requests that went with a link.
+    mutating func restorationEnded() {
+        closeUnconfirmedFlows()
+        let again = askedAgain
+        askedAgain = []
+        // Left by a request whose answer was lost with the link, unless it is asked for anew.
+        let wantedAgain = Set(again.compactMap(\.entered))
+        for id in known.unconfirmedChannels.subtracting(wantedAgain).sorted() { left(id) }
+        for request in again {
+            // That request was heard, and only its answer lost.
+            if let id = request.entered, !known.unconfirmedChannels.contains(id) { continue }
+            askAgain(request)
+        }
+        known.unconfirmedChannels = []
     }
 
     /// A new session has nothing: everything the app wants is asked for again, in the order of names.
@@ -40,6 +51,7 @@ extension ClientMachine {
         known.channels = [:]
         known.ownFlows = [:]
         known.selections = [:]
+        known.catchingUp = []
         known.snapshotGoesOn = []
         // The handles of another start of the relay mean other flows.
         known.closedFlows.removeAll()
@@ -63,8 +75,8 @@ extension ClientMachine {
 
     /// Nobody waits for its answer; a message channel is taken up where it was left.
     private mutating func askAgain(_ request: ClientRequest) {
-        if case .subscribe(let channel, _, _) = request { return ask(request, token: nil, since: known.positions[channel]) }
-        ask(request, token: nil)
+        guard case .subscribe(let channel, let features, let quiet, _) = request else { return ask(request, token: nil) }
+        ask(.subscribe(channel, features: features, quiet: quiet, since: known.positions[channel].map(Since.position)), token: nil)
     }
 
     /// One channel of a resumed session. [SE9]
@@ -77,16 +89,20 @@ extension ClientMachine {
         known.unconfirmedChannels.remove(id)
         // Subscribed by a request whose answer was lost with the link.
         if wanted.channels[id] == nil { wanted.channels[id] = WantedSession.Channel(features: Set(restored.features), quiet: restored.quiet) }
-        guard id.kind == .message, let epoch = restored.epoch, let head = restored.head else { return }
-        if let position = known.positions[id.channel], restored.features.contains(.messages) {
-            if position.epoch != epoch || position.offset > head {
-                emit(.messagesMissed(MessagesMissed(channel: id.channel.text, epoch: epoch, extent: .reset)))
-            } else if position.offset < head {
-                let missed = OffsetRange(from: position.offset + 1, to: head)
-                emit(.messagesMissed(MessagesMissed(channel: id.channel.text, epoch: epoch, extent: .range(missed))))
-            }
+        standing(restored, id)
+    }
+
+    /// Where a message channel stands: what was missed is told, and what is kept follows.
+    private mutating func standing(_ answer: SubscribeAnswer, _ id: ChannelID) {
+        guard id.kind == .message, let epoch = answer.epoch, let head = answer.head else { return }
+        if let missed = answer.missed { emit(.messagesMissed(MessagesMissed(channel: id.channel.text, epoch: epoch, extent: .range(missed)))) }
+        if answer.reset == true { emit(.messagesMissed(MessagesMissed(channel: id.channel.text, epoch: epoch, extent: .reset))) }
+        if let after = answer.after {
+            known.catchingUp.insert(id.channel)
+            known.positions[id.channel] = ChannelPosition(epoch: epoch, offset: after)
+        } else if !known.catchingUp.contains(id.channel) {
+            known.positions[id.channel] = ChannelPosition(epoch: epoch, offset: head)
         }
-        known.positions[id.channel] = ChannelPosition(epoch: epoch, offset: head)
     }
 
     // MARK: - Answers
@@ -94,14 +110,14 @@ extension ClientMachine {
     mutating func answer(_ frame: Frame, at now: Moment) throws(WireError) {
         let id = try body(RequestID.self, frame).id
         guard let pending = requests.removeValue(forKey: id) else { return }
-        let answer = try settle(pending.request, frame)
+        let answer = try settle(pending.request, frame, pending.items)
         if let token = pending.token { effects.append(.completed(token, .success(answer))) }
     }
 
     /// Takes over what a request has achieved.
-    private mutating func settle(_ request: ClientRequest, _ frame: Frame) throws(WireError) -> ClientAnswer {
+    private mutating func settle(_ request: ClientRequest, _ frame: Frame, _ items: [Message]) throws(WireError) -> ClientAnswer {
         switch request {
-        case .subscribe(_, let features, let quiet):
+        case .subscribe(_, let features, let quiet, _):
             try entered(frame, WantedSession.Channel(features: features, quiet: quiet))
         case .join(_, let features, let quiet, let token):
             try entered(frame, WantedSession.Channel(features: features, quiet: quiet, token: token))
@@ -141,6 +157,7 @@ extension ClientMachine {
         case .removeStates(let id, let keys):
             if let keys { for key in keys { wanted.states[id]?[key.text] = nil } } else { wanted.states[id] = nil }
             if wanted.states[id]?.isEmpty == true { wanted.states[id] = nil }
+        case .history(let channel, _, _, _): return .history(try historyPage(channel, items, frame))
         case .getStates: return .states(try body(StatesAnswer.self, frame).states)
         case .writeMetadata, .removeMetadata: return .majorRevision(try body(MetadataAnswer.self, frame).majorRevision)
         case .getMetadata: throw WireError(.protocolError, "the relay answered getMetadata without a page")
@@ -157,6 +174,17 @@ extension ClientMachine {
         return .done
     }
 
+    private func historyPage(_ channel: Name, _ items: [Message], _ frame: Frame) throws(WireError) -> HistoryPage {
+        let answer = try body(HistoryAnswer.self, frame)
+        let messages = items.map { item in
+            var message = item
+            message.channel = channel.text
+            message.epoch = answer.epoch
+            return message
+        }
+        return HistoryPage(messages: messages, epoch: answer.epoch, head: answer.head, floor: answer.floor, next: answer.next)
+    }
+
     private func topicUsers(_ answer: TopicUsersAnswer) -> ClientAnswer {
         .topicUsers(all: answer.all, succeeded: answer.succeeded, failed: answer.failed.map { TopicFailure(user: $0.user, code: $0.code) })
     }
@@ -167,17 +195,8 @@ extension ClientMachine {
         wanted.channels[id] = channel
         known.channels[answer.handle] = id
         known.unconfirmedChannels.remove(id)
-        if let extent = missed(answer) { emit(.messagesMissed(MessagesMissed(channel: id.channel.text, epoch: answer.epoch, extent: extent))) }
-        if let epoch = answer.epoch, let head = answer.head { known.positions[id.channel] = ChannelPosition(epoch: epoch, offset: head) }
-    }
-
-    /// What was missed since the position that was asked with, without what a resumption has told or brought meanwhile.
-    private func missed(_ answer: SubscribeAnswer) -> MessagesMissed.Extent? {
-        let position = known.positions[answer.channel].flatMap { $0.epoch == answer.epoch && $0.offset <= answer.head ?? 0 ? $0 : nil }
-        if answer.reset == true { return position == nil ? .reset : nil }
-        guard let missed = answer.missed else { return nil }
-        let first = max(missed.from, (position?.offset ?? 0) + 1)
-        return first <= missed.to ? .range(OffsetRange(from: first, to: missed.to)) : nil
+        if id.kind == .message, !channel.features.contains(.messages) { known.catchingUp.remove(id.channel) }
+        standing(answer, id)
     }
 
     mutating func left(_ id: ChannelID) {
@@ -186,7 +205,9 @@ extension ClientMachine {
         for (handle, channel) in known.channels where channel == id { known.channels[handle] = nil }
         known.metadata[.channel(id)] = nil
         switch id.kind {
-        case .message: known.positions[id.channel] = nil
+        case .message:
+            known.positions[id.channel] = nil
+            known.catchingUp.remove(id.channel)
         case .stream:
             for topic in wanted.publishing.keys where topic.channel == id.channel { leftTopic(topic) }
             for topic in wanted.selections.keys where topic.channel == id.channel { wanted.selections[topic] = nil }
@@ -225,7 +246,7 @@ extension ClientMachine {
     private mutating func refusedAgain(_ request: ClientRequest, _ error: RelayError) {
         var refusal = Refusal(subject: .unknown, channel: nil, topic: nil, error: error)
         switch request {
-        case .subscribe(let channel, _, _):
+        case .subscribe(let channel, _, _, _):
             refusal.subject = .channel
             refusal.channel = ChannelID(kind: .message, channel: channel)
             left(refusal.channel!)
@@ -250,7 +271,7 @@ extension ClientMachine {
         case .subscribeUserMetadata(let user):
             refusal.subject = .userMetadata(user.text)
             wanted.userMetadata.remove(user)
-        case .unsubscribe, .leave, .leaveTopic, .unsubscribeTopic, .subscribedUsers, .who, .whereIs, .removeStates, .getStates, .writeMetadata,
+        case .unsubscribe, .leave, .leaveTopic, .unsubscribeTopic, .subscribedUsers, .who, .whereIs, .removeStates, .getStates, .history, .writeMetadata,
             .removeMetadata, .getMetadata, .unsubscribeUserMetadata, .setLock, .acquireLock, .releaseLock, .revokeLock, .removeLock, .getLocks:
             break
         }

@@ -150,7 +150,15 @@ package struct ClientMachine: Sendable {
         write(.json(.login, LoginRequest(
             id: lastRequest, user: settings.user, secret: settings.secret, instance: String(repeating: "0", count: 16 - digits.count) + digits,
             presenceTimeoutMs: settings.presenceTimeout.map { Int($0.wholeMilliseconds) }, client: settings.description,
-            resume: resumeToken.map { ResumeRequest(token: $0) })))
+            resume: resumeToken.map { ResumeRequest(token: $0, seen: seen) })))
+    }
+
+    /// The last offset seen of each message channel, by the handle that it has in the session so far. [SE9]
+    private var seen: [[UInt64]]? {
+        let pairs = known.channels.sorted { $0.key < $1.key }.compactMap { handle, id in
+            id.kind == .message ? known.positions[id.channel].map { [UInt64(handle), $0.offset] } : nil
+        }
+        return pairs.isEmpty ? nil : pairs
     }
 
     package mutating func linkEnded(attempt: UInt64, text: String, at now: Moment) {
@@ -226,10 +234,7 @@ package struct ClientMachine: Sendable {
         if sent <= now { roundTrip = now - sent }
         if awaitsRestoration {
             awaitsRestoration = false
-            closeUnconfirmedFlows()
-            // Left by a request whose answer was lost with the link.
-            for id in known.unconfirmedChannels.sorted() { left(id) }
-            known.unconfirmedChannels = []
+            restorationEnded()
         }
     }
 
@@ -373,7 +378,9 @@ struct KnownSession: Sendable {
     var unconfirmedChannels: Set<ChannelID> = []
     var ownFlows: [TopicID: UInt32] = [:]
     var ownTopics: [UInt32: TopicID] = [:]
-    /// The newest offset seen of each subscribed message channel.
+    /// Message channels whose kept messages have not all come.
+    var catchingUp: Set<Name> = []
+    /// The newest offset seen of each subscribed message channel; everything before it has come, or was told.
     var positions: [Name: ChannelPosition] = [:]
     var metadata: [MetadataOwner: MetadataPicture] = [:]
     /// Stream channels whose topics snapshot is not over.

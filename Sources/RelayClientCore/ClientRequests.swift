@@ -2,7 +2,7 @@ import RelayWire
 
 /// What stands in a request, but for its id.
 package enum ClientRequest: Hashable, Sendable {
-    case subscribe(Name, features: Set<Feature>, quiet: Bool)
+    case subscribe(Name, features: Set<Feature>, quiet: Bool, since: Since? = nil)
     case unsubscribe(Name)
     case join(Name, features: Set<Feature>, quiet: Bool, token: String?)
     case leave(Name)
@@ -17,6 +17,7 @@ package enum ClientRequest: Hashable, Sendable {
     case setStates(ChannelID, [String: String])
     case removeStates(ChannelID, [Name]?)
     case getStates(ChannelID, Name)
+    case history(Name, from: UInt64?, backwards: Bool, limit: Int?)
     case writeMetadata(MetadataOwner, MetadataWrite)
     case removeMetadata(MetadataOwner, [MetadataKey]?, majorRevision: UInt64?, lock: Name?)
     case getMetadata(MetadataOwner, after: Name?)
@@ -29,9 +30,9 @@ package enum ClientRequest: Hashable, Sendable {
     case removeLock(LockID)
     case getLocks(ChannelID)
 
-    func frame(id: UInt32, since: ChannelPosition? = nil) -> Frame {
+    func frame(id: UInt32) -> Frame {
         switch self {
-        case .subscribe(let channel, let features, let quiet):
+        case .subscribe(let channel, let features, let quiet, let since):
             .json(.subscribe, SubscribeRequest(id: id, channel: channel, features: features.map(\.rawValue).sorted(), quiet: quiet, since: since))
         case .unsubscribe(let channel): .json(.unsubscribe, ChannelRequest(id: id, channel: channel))
         case .join(let channel, let features, let quiet, let token):
@@ -57,6 +58,8 @@ package enum ClientRequest: Hashable, Sendable {
             .json(.removeStates, RemoveStatesRequest(id: id, kind: channel.kind, channel: channel.channel, keys: keys))
         case .getStates(let channel, let user):
             .json(.getStates, GetStatesRequest(id: id, kind: channel.kind, channel: channel.channel, user: user))
+        case .history(let channel, let from, let backwards, let limit):
+            .json(.history, HistoryRequest(id: id, channel: channel, from: from, backwards: backwards ? true : nil, limit: limit))
         case .writeMetadata(let owner, let write): write.frame(id: id, owner)
         case .removeMetadata(let owner, let keys, let majorRevision, let lock):
             .json(.removeMetadata, RemoveMetadataRequest(
@@ -78,7 +81,7 @@ package enum ClientRequest: Hashable, Sendable {
     /// The channel that it subscribes or joins.
     var entered: ChannelID? {
         switch self {
-        case .subscribe(let channel, _, _): ChannelID(kind: .message, channel: channel)
+        case .subscribe(let channel, _, _, _): ChannelID(kind: .message, channel: channel)
         case .join(let channel, _, _, _): ChannelID(kind: .stream, channel: channel)
         default: nil
         }
@@ -122,6 +125,7 @@ package enum ClientAnswer: Hashable, Sendable {
     case members(total: Int, members: [Member], next: Name?)
     case channels([ChannelID], next: ChannelID?)
     case states([String: String])
+    case history(HistoryPage)
     case majorRevision(UInt64)
     case metadata(majorRevision: UInt64, items: [MetadataItem], next: Name?)
     case fencing(UInt64)

@@ -70,6 +70,8 @@ package enum ClientLimits {
     package static let flowsMax = 100_000
     /// Flows that closed; a relay names at most 256 of them again.
     package static let closedFlowsMax = 1_024
+    /// Messages of one page of history.
+    package static let historyItemsMax = 1_000
     /// Ranges of one flow that were told lost ahead of packets still to come.
     package static let toldRangesMax = 4_096
     /// Channels of one session.

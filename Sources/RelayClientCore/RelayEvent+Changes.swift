@@ -64,6 +64,8 @@ public struct PacketsLost: Hashable, Sendable {
         case slowReader
         /// They became too old before this client's link could take them.
         case expired
+        /// They were sent while kept messages of the message channel of the same name were still coming.
+        case catchingUp
         /// The link broke.
         case linkBroken
         /// A reason of a newer relay.
@@ -117,7 +119,6 @@ public struct PacketsDropped: Hashable, Sendable {
 
 /// Messages of others that this client will not receive.
 ///
-/// Own messages whose acceptance was not told because the link broke are among them.
 public struct MessagesMissed: Hashable, Sendable {
     /// How much is missing.
     public enum Extent: Hashable, Sendable {
@@ -133,6 +134,28 @@ public struct MessagesMissed: Hashable, Sendable {
     public var epoch: Epoch?
     /// Which.
     public var extent: Extent
+}
+
+/// A message channel whose kept messages have all come, after `subscribe` with `since` or after a break.
+public struct CaughtUpChannel: Hashable, Sendable {
+    /// Name of the message channel.
+    public var channel: String
+    /// Offset of the newest message.
+    public var head: UInt64
+}
+
+/// Kept messages of a channel, as many as one answer holds.
+public struct HistoryPage: Hashable, Sendable {
+    /// In the order in which they were asked for.
+    public var messages: [Message]
+    /// The channel's numbering; `nil` when there is no such channel.
+    public var epoch: Epoch?
+    /// Offset of the newest message, kept or not.
+    public var head: UInt64
+    /// Messages up to this offset are not kept any more; 0: all are.
+    public var floor: UInt64
+    /// Give it as `from` for the next page; `nil` at the end.
+    public var next: UInt64?
 }
 
 /// Something that no call waits for was refused by the relay.
@@ -178,7 +201,7 @@ extension RelayEvent {
         case .metadata(let change): return base + change.written.reduce(0) { $0 + 96 + $1.value.utf8.count } + change.removed.count * 80
         case .locks(let change): return base + change.locks.count * 160
         case .packetsLost(let lost): return base + lost.entries.count * 64
-        case .packetsDropped, .messagesMissed, .refused, .link: return base
+        case .packetsDropped, .messagesMissed, .caughtUp, .refused, .link: return base
         }
     }
 }

@@ -22,6 +22,8 @@ public enum RelayEvent: Hashable, Sendable {
     case packetsDropped(PacketsDropped)
     /// Messages of others that will not come.
     case messagesMissed(MessagesMissed)
+    /// All that was kept has come: from here on comes what is sent.
+    case caughtUp(CaughtUpChannel)
     /// Something that no call waits for was refused: a packet, or a step of coming back after a break.
     case refused(Refusal)
     /// How the client stands with its relay.

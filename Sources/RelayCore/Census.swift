@@ -86,6 +86,12 @@ public struct Census: Sendable, Hashable, Codable {
     public var metadataBytes = 0
     /// Locks of all channels.
     public var locks = 0
+    /// Messages that channels keep.
+    public var historyMessages = 0
+    /// Their frames.
+    public var historyBytes = 0
+    /// Subscriptions that get what is kept before they get what comes.
+    public var catchingUp = 0
     /// Changes that are not known to be durable, and their bytes.
     public var changesUnrevealed = 0
     /// Their keys and values.
@@ -126,6 +132,10 @@ public struct Counters: Sendable, Hashable, Codable {
     public var packetsShedSlow: UInt64 = 0
     /// Packets shed because they outlived their use.
     public var packetsShedExpired: UInt64 = 0
+    /// Packets that readers were not given because they were catching up.
+    public var packetsShedCatchingUp: UInt64 = 0
+    /// Messages delivered from what is kept.
+    public var messagesRecovered: UInt64 = 0
     /// Packets that went with a connection whose queue died.
     public var packetsDiscarded: UInt64 = 0
     /// Packets dropped because their publisher was over its rate.

@@ -45,6 +45,31 @@ public struct Configuration: Sendable, Hashable {
     /// Links that may be open at once, logged in or not. [SE5]
     public var connectionsMax = 12_000
 
+    // MARK: History
+
+    /// Messages that a message channel keeps. [HI1] 0: none.
+    public var historyMessagesMax = 1_000
+    /// Their frames, in bytes. [HI1]
+    public var historyBytesMax = 8 * 1024 * 1024
+    /// How long a message is kept. [HI1] At most `channelLinger`.
+    public var historyAge = Duration.seconds(600)
+    /// What all channels together keep, in bytes. [HI1]
+    public var historyBytesTotalMax = 256 * 1024 * 1024
+    /// Most messages, and most bytes of them, that one `history` request is answered with. [HI6]
+    public var historyPageMessagesMax = 100
+    public var historyPageBytesMax = 512 * 1024
+    /// A reader that catches up is given the next block when fewer bytes than this wait for it … [HI2]
+    public var catchUpQueueBytes = 64 * 1024
+    /// … of at most this size … [HI2]
+    public var catchUpBlockBytes = 64 * 1024
+    /// … and all such readers together at most so much between two looks at what others send. [HI2]
+    public var catchUpTurnBytes = 1024 * 1024
+    /// Publishes of one client object whose outcome is remembered. [MS9]
+    public var publishWindowMax = 256
+    /// Client objects of one user whose publishes are remembered, and for how long after the last of them. [MS9]
+    public var publishWindowsPerUserMax = 4
+    public var publishWindowLinger = Duration.seconds(600)
+
     // MARK: Sessions
 
     /// A connection that has not logged in by then is closed. [SE4]

@@ -15,12 +15,13 @@ enum Deadline: Hashable {
     case lockWait(lock: Int32, ticket: UInt32)
     case lockExpiry(lock: Int32, absence: UInt32)
     case queueSweep
+    case historySweep
 
     /// Whether it judges a peer for its silence; such deadlines move when the host slept. [HB4]
     var isLiveness: Bool {
         switch self {
         case .login, .heartbeat, .slowConsumer, .sessionEnd, .heldOver, .direct, .lockExpiry: true
-        case .userForgotten, .presenceInterval, .channelEnd, .droppedNotice, .queueSweep, .metadataEnd, .lockWait: false
+        case .userForgotten, .presenceInterval, .channelEnd, .droppedNotice, .queueSweep, .historySweep, .metadataEnd, .lockWait: false
         }
     }
 }

@@ -13,6 +13,9 @@ extension Hub {
         census.metadataSets = metadata.count
         census.metadataBytes = storage.metadataBytes
         census.locks = locks.count
+        census.historyMessages = historyMessages
+        census.historyBytes = historyBytes
+        for room in 0..<Int32(rooms.slots) { census.catchingUp += rooms[room].catchingUp }
         census.changesUnrevealed = storage.unrevealed.count - storage.head
         census.changesUnjournaledBytes = storage.unjournaledBytes
         census.storageFailure = storage.failure

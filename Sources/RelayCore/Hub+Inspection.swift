@@ -37,7 +37,8 @@ extension Hub {
     /// Users whose sessions get the messages of a channel, those who are away included.
     package func receivers(ofMessages channel: Name) -> Set<String> {
         guard let channel = channelsByID[ChannelID(kind: .message, channel: channel)] else { return [] }
-        return Set(channels[channel].messageReceivers.map { sessions[$0].user!.text })
+        let catchingUp = channels[channel].inside.filter { sessions[$0].memberships[channel]?.catchUp != nil }
+        return Set((channels[channel].messageReceivers + catchingUp).map { sessions[$0].user!.text })
     }
 
     package func handle(of id: ChannelID) -> UInt32? { channelsByID[id].map { channels[$0].handle } }

@@ -115,12 +115,12 @@ extension Hub {
         case .directReceived: return directReceived(flags: head.flags, body, connection)
         case .publish, .publishPacket, .direct: preconditionFailure("\(type.name) without a session got here")
         case .login, .logout, .subscribe, .unsubscribe, .join, .leave, .joinTopic, .leaveTopic, .subscribeTopic, .unsubscribeTopic,
-            .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates, .setMetadata, .updateMetadata, .removeMetadata,
+            .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates, .history, .setMetadata, .updateMetadata, .removeMetadata,
             .getMetadata, .subscribeUserMetadata, .unsubscribeUserMetadata, .setLock, .acquireLock, .releaseLock, .revokeLock, .removeLock,
             .getLocks:
             return handleRequest(type, head, body, session, connection)
         case .welcome, .answer, .error, .closing, .restored, .deliver, .packet, .directDeliver, .accepted, .confirmed, .userNamed,
-            .flowOpened, .flowClosed, .lost, .packetsDropped, .presence, .topics, .metadataPage, .metadata, .locks:
+            .flowOpened, .flowClosed, .lost, .packetsDropped, .presence, .topics, .metadataPage, .metadata, .locks, .historyItem, .gap, .caughtUp:
             return handleUnknown(head, connection)
         }
     }
@@ -155,6 +155,7 @@ extension Hub {
             case .setStates: try setStates(body, session, connection)
             case .removeStates: try removeStates(body, session, connection)
             case .getStates: try getStates(body, connection)
+            case .history: try history(body, connection)
             case .setMetadata: try writeMetadata(body, mustExist: false, session, connection)
             case .updateMetadata: try writeMetadata(body, mustExist: true, session, connection)
             case .removeMetadata: try removeMetadata(body, session, connection)

@@ -52,6 +52,14 @@ package struct Hub: ~Copyable {
     var sweepIsSet = false
     var scratchChunks: [Int32] = []
 
+    /// What all message channels keep. [HI1]
+    var historyBytes = 0
+    var historyMessages = 0
+    var historySweepIsSet = false
+    /// What readers that catch up may still be given before others have their turn, and those that wait for the next one.
+    var catchUpBudget = Int.max
+    var catchUpsWait: [Int32] = []
+
     var counters = Counters()
     var openConnections = 0
     var isShuttingDown = false
@@ -231,6 +239,8 @@ package struct Hub: ~Copyable {
             lockExpiryDeadline(lock, absence)
         case .queueSweep:
             sweepQueues()
+        case .historySweep:
+            sweepHistory()
         }
     }
 

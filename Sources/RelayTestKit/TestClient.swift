@@ -93,7 +93,7 @@ package final class TestClient {
     // MARK: - Shorthands
 
     @discardableResult
-    package func subscribe(_ channel: String, features: [String]? = nil, quiet: Bool? = nil, since: ChannelPosition? = nil) -> Outcome {
+    package func subscribe(_ channel: String, features: [String]? = nil, quiet: Bool? = nil, since: Since? = nil) -> Outcome {
         request(.subscribe) { SubscribeRequest(id: $0, channel: try! Name(channel), features: features, quiet: quiet, since: since) }
     }
 

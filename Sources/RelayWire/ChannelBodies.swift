@@ -33,9 +33,9 @@ package struct SubscribeRequest: Codable, Equatable {
     package var channel: Name
     package var features: [String]?
     package var quiet: Bool?
-    package var since: ChannelPosition?
+    package var since: Since?
 
-    package init(id: UInt32, channel: Name, features: [String]? = nil, quiet: Bool? = nil, since: ChannelPosition? = nil) {
+    package init(id: UInt32, channel: Name, features: [String]? = nil, quiet: Bool? = nil, since: Since? = nil) {
         self.id = id
         self.channel = channel
         self.features = features
@@ -89,10 +89,12 @@ package struct SubscribeAnswer: Codable, Equatable {
     package var recovered: Bool?
     package var missed: OffsetRange?
     package var reset: Bool?
+    /// When `since` was given, or a resumption has something to catch up with: what is kept above this offset follows.
+    package var after: UInt64?
 
     package init(
         id: UInt32?, kind: ChannelKind, channel: Name, handle: UInt32, features: [Feature], quiet: Bool,
-        epoch: Epoch? = nil, head: UInt64? = nil, recovered: Bool? = nil, missed: OffsetRange? = nil, reset: Bool? = nil
+        epoch: Epoch? = nil, head: UInt64? = nil, recovered: Bool? = nil, missed: OffsetRange? = nil, reset: Bool? = nil, after: UInt64? = nil
     ) {
         self.id = id
         self.kind = kind
@@ -105,6 +107,7 @@ package struct SubscribeAnswer: Codable, Equatable {
         self.recovered = recovered
         self.missed = missed
         self.reset = reset
+        self.after = after
     }
 }
 
@@ -119,6 +122,105 @@ public struct ChannelPosition: Codable, Hashable, Sendable {
     public init(epoch: Epoch, offset: UInt64) {
         self.epoch = epoch
         self.offset = offset
+    }
+}
+
+/// Where a subscription begins, if not now. [CH6]
+public enum Since: Codable, Hashable, Sendable {
+    /// With the oldest message that is kept.
+    case beginning
+    /// Behind the last message that was seen.
+    case position(ChannelPosition)
+
+    private struct Form: Codable {
+        var beginning: Bool?
+        var epoch: Epoch?
+        var offset: UInt64?
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let form = try Form(from: decoder)
+        switch (form.beginning, form.epoch, form.offset) {
+        case (true?, nil, nil): self = .beginning
+        case (nil, let epoch?, let offset?): self = .position(ChannelPosition(epoch: epoch, offset: offset))
+        default:
+            throw DecodingError.dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: "either beginning: true, or epoch and offset"))
+        }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        switch self {
+        case .beginning: try Form(beginning: true).encode(to: encoder)
+        case .position(let position): try position.encode(to: encoder)
+        }
+    }
+}
+
+/// Body of `gap`: the history has moved past messages that this reader was still to get. [HI4]
+package struct Gap: Codable, Equatable {
+    /// Handle.
+    package var channel: UInt32
+    package var from: UInt64
+    package var to: UInt64
+
+    package init(channel: UInt32, from: UInt64, to: UInt64) {
+        self.channel = channel
+        self.from = from
+        self.to = to
+    }
+}
+
+/// Body of `caughtUp`: from here on comes what is accepted. [HI2]
+package struct CaughtUp: Codable, Equatable {
+    /// Handle.
+    package var channel: UInt32
+    /// Offset of the newest message.
+    package var head: UInt64
+
+    package init(channel: UInt32, head: UInt64) {
+        self.channel = channel
+        self.head = head
+    }
+}
+
+/// `history`: messages that are kept, without a subscription. [HI6]
+package struct HistoryRequest: Codable, Equatable {
+    package var id: UInt32
+    package var channel: Name
+    /// The first offset wanted; the oldest, or with `backwards` the newest, if absent.
+    package var from: UInt64?
+    package var backwards: Bool?
+    package var limit: Int?
+
+    package init(id: UInt32, channel: Name, from: UInt64? = nil, backwards: Bool? = nil, limit: Int? = nil) {
+        self.id = id
+        self.channel = channel
+        self.from = from
+        self.backwards = backwards
+        self.limit = limit
+    }
+}
+
+/// Answer to `history`, behind its `historyItem`s. [HI6]
+package struct HistoryAnswer: Codable, Equatable {
+    package var id: UInt32
+    /// Absent when there is no such channel.
+    package var epoch: Epoch?
+    package var head: UInt64
+    /// Items sent.
+    package var count: Int
+    /// Messages up to this offset are not kept any more; 0: all of them are.
+    package var floor: UInt64
+    /// Where to go on; absent at the end.
+    package var next: UInt64?
+
+    package init(id: UInt32, epoch: Epoch?, head: UInt64, count: Int, floor: UInt64, next: UInt64?) {
+        self.id = id
+        self.epoch = epoch
+        self.head = head
+        self.count = count
+        self.floor = floor
+        self.next = next
     }
 }
 

@@ -66,6 +66,8 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, Codable {
     public static let lockHeld = Self(126)
     /// A lock that the author, or the owner named, does not hold.
     public static let lockNotHeld = Self(127)
+    /// A number that was passed over: a higher one was accepted, this one was not and will not be.
+    public static let notAccepted = Self(128)
 
     // 2xx: the connection is closed; come back.
     /// The relay ends.
@@ -105,7 +107,7 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, Codable {
         (.outcomeUnknown, "outcomeUnknown"), (.notSupported, "notSupported"), (.relayFull, "relayFull"),
         (.notPresent, "notPresent"), (.revisionMismatch, "revisionMismatch"), (.itemNotFound, "itemNotFound"),
         (.storageFull, "storageFull"), (.storageFailed, "storageFailed"), (.busy, "busy"),
-        (.lockNotFound, "lockNotFound"), (.lockHeld, "lockHeld"), (.lockNotHeld, "lockNotHeld"),
+        (.lockNotFound, "lockNotFound"), (.lockHeld, "lockHeld"), (.lockNotHeld, "lockNotHeld"), (.notAccepted, "notAccepted"),
         (.shuttingDown, "shuttingDown"), (.slowConsumer, "slowConsumer"), (.heartbeatTimeout, "heartbeatTimeout"),
         (.loginTimeout, "loginTimeout"), (.tooManyConnections, "tooManyConnections"),
         (.protocolError, "protocolError"), (.versionNotSupported, "versionNotSupported"), (.replaced, "replaced"),

@@ -25,6 +25,7 @@ package enum FrameType: UInt8, CaseIterable, Sendable {
     case setStates = 0x2B
     case removeStates = 0x2C
     case getStates = 0x2D
+    case history = 0x2E
     case setMetadata = 0x30
     case updateMetadata = 0x31
     case removeMetadata = 0x32
@@ -50,6 +51,7 @@ package enum FrameType: UInt8, CaseIterable, Sendable {
     case directDeliver = 0x92
     case accepted = 0x93
     case confirmed = 0x94
+    case historyItem = 0x95
     case userNamed = 0xA0
     case flowOpened = 0xA1
     case flowClosed = 0xA2
@@ -59,6 +61,8 @@ package enum FrameType: UInt8, CaseIterable, Sendable {
     case topics = 0xB1
     case metadata = 0xB2
     case locks = 0xB3
+    case gap = 0xB4
+    case caughtUp = 0xB5
 
     /// Who may send it.
     package enum Sender: Sendable { case client, relay, either }

@@ -193,6 +193,38 @@ package struct DirectDeliverFrame {
     }
 }
 
+/// `historyItem`, relay to client: one message of a `history` request. [HI6]
+///
+///     id u32 | offset u64 | wall ms u64 | n u8, publisher | [n u8, customType] | payload
+package struct HistoryItemFrame {
+    package var id: UInt32
+    package var offset: UInt64
+    package var wallMilliseconds: UInt64
+    package var flags: FrameFlags
+    package var publisher: UnsafeRawBufferPointer
+    package var customType = UnsafeRawBufferPointer(start: nil, count: 0)
+    package var payload: UnsafeRawBufferPointer
+
+    package static let flagsAllowed: FrameFlags = [.text, .customType]
+
+    package init(flags: UInt8, body: UnsafeRawBufferPointer) throws(WireError) {
+        self.flags = try FrameFlags.checked(flags, allowed: Self.flagsAllowed)
+        var reader = ByteReader(body)
+        guard let id = reader.integer(UInt32.self), let offset = reader.integer(UInt64.self), let wall = reader.integer(UInt64.self),
+            let publisher = reader.shortBytes()
+        else { throw .truncated("historyItem") }
+        self.id = id
+        self.offset = offset
+        wallMilliseconds = wall
+        self.publisher = publisher
+        if self.flags.contains(.customType) {
+            guard let bytes = reader.shortBytes() else { throw .truncated("historyItem") }
+            customType = bytes
+        }
+        payload = reader.rest
+    }
+}
+
 /// Packets of one flow that a session will never receive, both ends included. [DL6]
 package struct LostRange: Hashable, Sendable {
     package var flow: UInt32
@@ -214,6 +246,8 @@ package enum LostReason: UInt8, Sendable, CaseIterable {
     case slowReader = 1
     /// Packets became older than their lifetime before the reader's link could take them.
     case expired = 2
+    /// They were accepted while the reader was catching up in the message channel of the same name. [HI5]
+    case catchingUp = 3
 }
 
 /// `lost`, relay to client. [DL6]
@@ -250,6 +284,7 @@ extension FrameType {
         case .packet: PacketFrame.flagsAllowed
         case .direct: DirectFrame.flagsAllowed
         case .directDeliver: DirectDeliverFrame.flagsAllowed
+        case .historyItem: HistoryItemFrame.flagsAllowed
         default: []
         }
     }

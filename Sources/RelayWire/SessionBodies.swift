@@ -32,8 +32,13 @@ package struct LoginRequest: Codable, Equatable {
 package struct ResumeRequest: Codable, Equatable {
     /// From the last `welcome`: 32 hexadecimal digits.
     package var token: String
+    /// Pairs of a message channel's handle and the last offset seen in it. [SE9]
+    package var seen: [[UInt64]]?
 
-    package init(token: String) { self.token = token }
+    package init(token: String, seen: [[UInt64]]? = nil) {
+        self.token = token
+        self.seen = seen
+    }
 }
 
 package struct Welcome: Codable, Equatable {

@@ -10,6 +10,7 @@ final class MachineDriver {
     var completed: [ClientToken: Result<ClientAnswer, RelayError>] = [:]
     private(set) var linksAsked: [UInt64] = []
     private(set) var linksClosed: [UInt64] = []
+    private(set) var lastLogin: LoginRequest?
     private var reader = FrameReader()
     private var lastToken: ClientToken = 100
 
@@ -42,6 +43,7 @@ final class MachineDriver {
         var limits = ServerLimits()
         change(&limits)
         let request = sent(.login).last.map { Self.decode(LoginRequest.self, $0) }
+        lastLogin = request
         feed(.json(.welcome, Welcome(
             id: request?.id ?? 1, user: try! Name("alice"), handle: 1, resumeToken: String(repeating: "f", count: 32), resumed: resumed, lastEnd: nil,
             start: 1000, heartbeatMs: 5000, presenceTimeoutMs: 10_000, limits: limits)))
@@ -170,12 +172,13 @@ final class MachineDriver {
         }
     }
 
-    static func subscribed(id: UInt32?, handle: UInt32, head: UInt64, start: UInt32 = 1000, missed: OffsetRange? = nil, reset: Bool? = nil) -> SubscribeAnswer {
+    static func subscribed(id: UInt32?, handle: UInt32, head: UInt64, start: UInt32 = 1000, missed: OffsetRange? = nil, reset: Bool? = nil, after: UInt64? = nil) -> SubscribeAnswer {
         var answer = SubscribeAnswer(
             id: id, kind: .message, channel: try! Name("lesson"), handle: handle, features: [.messages, .presence], quiet: false,
             epoch: Epoch(start: start, incarnation: 1), head: head)
         answer.missed = missed
         answer.reset = reset
+        answer.after = after
         return answer
     }
 

@@ -32,6 +32,7 @@ struct BinaryBody: Equatable {
         case .deliver: deliver
         case .packet: packet
         case .directDeliver: directDeliver
+        case .historyItem: historyItem
         case .lost: lost
         case .setMetadata: texts(.setMetadata, WriteMetadataRequest.self) { $0.items.map(\.bytes) }
         case .updateMetadata: texts(.updateMetadata, WriteMetadataRequest.self) { $0.items.map(\.bytes) }
@@ -59,7 +60,7 @@ struct BinaryBody: Equatable {
             .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates, .welcome, .answer, .error, .closing, .restored,
             .flowOpened, .flowClosed, .packetsDropped, .presence, .topics, .removeMetadata, .getMetadata,
             .subscribeUserMetadata, .unsubscribeUserMetadata, .setLock, .acquireLock, .releaseLock, .revokeLock, .removeLock, .getLocks,
-            .locks:
+            .locks, .history, .gap, .caughtUp:
             nil
         }
     }
@@ -135,6 +136,13 @@ struct BinaryBody: Equatable {
             encoded: .direct(
                 number: frame.number, user: string(frame.user), customType: type, flags: frame.flags.subtracting(.customType),
                 payload: payload))
+    }
+
+    private static func historyItem(_ flags: UInt8, _ body: UnsafeRawBufferPointer) throws -> BinaryBody {
+        let frame = try HistoryItemFrame(flags: flags, body: body)
+        var fields = ["id=\(frame.id)", "offset=\(frame.offset)", "time=\(frame.wallMilliseconds)", "publisher=" + quoted(frame.publisher)]
+        if frame.flags.contains(.customType) { fields.append("customType=" + quoted(frame.customType)) }
+        return BinaryBody(fields: fields, payload: Array(frame.payload), isText: frame.flags.contains(.text))
     }
 
     private static func directDeliver(_ flags: UInt8, _ body: UnsafeRawBufferPointer) throws -> BinaryBody {

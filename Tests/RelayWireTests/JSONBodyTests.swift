@@ -232,7 +232,7 @@ import Testing
         let body = #"{"id":4294967295,"channel":"a","since":{"offset":9007199254740991,"epoch":{"start":4294967295,"incarnation":0}}}"#
         let request = try Array(body.utf8).withUnsafeBytes { try JSONBody.decode(SubscribeRequest.self, from: $0) }
         let since = ChannelPosition(epoch: Epoch(start: .max, incarnation: 0), offset: 9_007_199_254_740_991)
-        #expect(request == SubscribeRequest(id: .max, channel: try Name("a"), since: since))
+        #expect(request == SubscribeRequest(id: .max, channel: try Name("a"), since: .position(since)))
         let optional = Array(#"{"code":106,"name":"tooLarge","text":"","limit":0,"id":null}"#.utf8)
         let error = try optional.withUnsafeBytes { try JSONBody.decode(ErrorBody.self, from: $0) }
         #expect(error.limit == 0 && error.id == nil && error.actual == nil)

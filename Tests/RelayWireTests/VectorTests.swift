@@ -88,6 +88,9 @@ import Testing
         case "releaseLock", "revokeLock", "removeLock": return try through(LockRequest.self)
         case "getLocks": return try through(GetLocksRequest.self)
         case "locks": return try through(LocksEvent.self)
+        case "history": return try through(HistoryRequest.self)
+        case "gap": return try through(Gap.self)
+        case "caughtUp": return try through(CaughtUp.self)
         case "welcome": return try through(Welcome.self)
         case "error": return try through(ErrorBody.self)
         case "closing": return try through(CloseNotice.self)
@@ -100,7 +103,8 @@ import Testing
         case "answer":
             switch vector.name {
             case "answer": return try through(EmptyAnswer.self)
-            case "answer.subscribe", "answer.join": return try through(SubscribeAnswer.self)
+            case "answer.history", "answer.history.none": return try through(HistoryAnswer.self)
+            case "answer.subscribe", "answer.join", "answer.caughtUp": return try through(SubscribeAnswer.self)
             case "answer.joinTopic": return try through(JoinTopicAnswer.self)
             case "answer.leaveTopic": return try through(LeaveTopicAnswer.self)
             case "answer.subscribeTopic": return try through(TopicUsersAnswer.self)

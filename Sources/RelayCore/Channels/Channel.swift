@@ -26,6 +26,7 @@ struct Channel {
     var epoch = Epoch(start: 0, incarnation: 0)
     /// Offset of the newest message. [CH5]
     var head: UInt64 = 0
+    var history = MessageHistory()
     /// Publishers named since a receiver last came in. [MS5]
     var named: Set<UInt32> = []
     var lastUsed = Instant(nanoseconds: 0)

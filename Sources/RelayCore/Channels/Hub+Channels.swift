@@ -11,10 +11,11 @@ extension Hub {
         let features = request.features.map { Set($0.compactMap(Feature.init)) } ?? [.messages, .presence]
         let channel = try enterChannel(id, session, features: features, quiet: request.quiet ?? false)
         var answer = subscribeAnswer(id: request.id, session, channel)
-        if let since = request.since { recover(from: since, channel, into: &answer) }
+        let seen = features.contains(.messages) ? request.since.map { recover(from: $0, channel, into: &answer) } : nil
         self.answer(connection, answer)
         channels[channel].named = []
         sendSnapshots(channel, sessions[session].memberships[channel]!, to: connection)
+        if let seen { beginCatchUp(session, channel, above: seen, connection) }
     }
 
     /// What a channel is at this moment, for each feature. [CH4]
@@ -80,8 +81,9 @@ extension Hub {
         channels[channel].inside.insert(session)
         if !wasSeen, !quiet { presenceJoined(session, channel) }
 
+        if !membership.receivesMessages { endCatchUp(session, channel) }
         removeReceiver(session, from: channel)
-        if membership.receivesMessages { channels[channel].messageReceivers.append(session) }
+        if membership.receivesMessages, membership.catchUp == nil { channels[channel].messageReceivers.append(session) }
         if membership.receivesPresence { channels[channel].presenceReceivers.append(session) }
         if membership.receivesMetadata { channels[channel].metadataReceivers.append(session) }
         if membership.receivesLocks { channels[channel].lockReceivers.append(session) }
@@ -139,6 +141,7 @@ extension Hub {
 
     /// Takes a session out of a channel, seen by others as `end`.
     mutating func removeFromChannel(_ session: Int32, _ channel: Int32, _ end: PresenceEnd) {
+        endCatchUp(session, channel)
         closeFlows(of: session, in: channel)
         removeSelections(of: session, in: channel)
         let handle = channels[channel].handle
@@ -198,6 +201,7 @@ extension Hub {
     private mutating func removeChannel(_ channel: Int32) {
         let id = channels[channel].id!
         let room = channels[channel].room
+        forgetHistory(of: channel)
         channelsByID[id] = nil
         channelCounts[id.kind]! -= 1
         channels.remove(channel)
@@ -217,17 +221,5 @@ extension Hub {
         return SubscribeAnswer(
             id: request, kind: id.kind, channel: id.channel, handle: channels[channel].handle, features: membership.features,
             quiet: membership.quiet, epoch: isMessage ? channels[channel].epoch : nil, head: isMessage ? channels[channel].head : nil)
-    }
-
-    /// What a subscriber that has seen all up to `since` is missing. Without a history nothing is sent again. [CH6]
-    private func recover(from since: ChannelPosition, _ channel: Int32, into answer: inout SubscribeAnswer) {
-        let head = channels[channel].head
-        guard since.epoch == channels[channel].epoch, since.offset <= head else {
-            answer.recovered = false
-            answer.reset = true
-            return
-        }
-        answer.recovered = since.offset == head
-        if since.offset < head { answer.missed = OffsetRange(from: since.offset + 1, to: head) }
     }
 }

@@ -15,6 +15,8 @@ struct Room {
     var serial: UInt32 = 0
     /// Chunks that are alive.
     var chunks = 0
+    /// Sessions that catch up in its message channel: packets are not for them now. [HI5]
+    var catchingUp = 0
 }
 
 extension Hub {

@@ -129,7 +129,10 @@ extension Hub {
             dirtyHead += 1
             guard queues[connection].isDirty else { continue }
             queues[connection].isDirty = false
-            guard connections[connection].isOpen, !queues[connection].isEmpty else { continue }
+            guard connections[connection].isOpen, !queues[connection].isEmpty || !connections[connection].catchUps.isEmpty else {
+                if queues[connection].isEmpty { unmarkBusy(connection) }
+                continue
+            }
             return connections[connection].id
         }
         dirty.removeAll(keepingCapacity: true)
@@ -148,6 +151,7 @@ extension Hub {
         guard isKnown(id) else { return 0 }
         enter(now)
         let connection = id.index
+        if !connections[connection].catchUps.isEmpty { pullCatchUp(connection) }
         if queues[connection].packetBytes > 0, isEarlier(queues[connection].expiresAt, than: milliseconds) { shedExpired(connection) }
         var filled = 0
         var rest = limit
@@ -179,6 +183,8 @@ extension Hub {
             unmarkBusy(connection)
             // Flushed without having been asked for by `nextDirty`: what comes next must make it dirty, and busy, again.
             queues[connection].isDirty = false
+            // The next block comes behind what others wait for.
+            if !connections[connection].catchUps.isEmpty { markDirty(connection) }
             return false
         }
         if !sweepIsSet { setQueueSweep() }

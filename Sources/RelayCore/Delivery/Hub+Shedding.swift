@@ -144,11 +144,11 @@ extension Hub {
         if queues[connection].reliableBytes > configuration.reliableBacklogBytesSoft { noteBacklog(connection) }
     }
 
-    private typealias Lost = [(reason: LostReason, ranges: [LostRange])]
+    typealias Lost = [(reason: LostReason, ranges: [LostRange])]
 
     private func lostRanges(_ packets: [QueuedPacket]) -> (Lost, (slow: UInt64, expired: UInt64)) {
         var counts: (slow: UInt64, expired: UInt64) = (0, 0)
-        var lost: Lost = [(.slowReader, []), (.expired, [])]
+        var lost: Lost = [(.slowReader, []), (.expired, []), (.catchingUp, [])]
         for packet in packets {
             switch packet.reason {
             case .slowReader:
@@ -157,7 +157,7 @@ extension Hub {
             case .expired:
                 counts.expired += 1
                 lost[1].ranges.append(LostRange(flow: packet.flow, first: packet.sequence, last: packet.sequence))
-            case nil: break
+            case .catchingUp, nil: break
             }
         }
         return (lost, counts)
@@ -175,7 +175,7 @@ extension Hub {
                 let body = UnsafeRawBufferPointer(
                     start: chunks[segment.chunk].base! + Int(position) + Limits.frameHeadBytes, count: head.bodyBytes)
                 guard let frame = try? LostFrame(body: body) else { preconditionFailure("no notice at \(position)") }
-                lost[frame.reason == LostReason.slowReader.rawValue ? 0 : 1].ranges.append(contentsOf: frame.ranges)
+                lost[Int(frame.reason) - 1].ranges.append(contentsOf: frame.ranges)
                 position += UInt32(head.frameBytes)
             }
         }
@@ -184,7 +184,7 @@ extension Hub {
 
     /// Sorted, with touching ranges of one flow joined: only numbers that follow each other directly, so that a range
     /// never contains a packet that was not meant for this reader.
-    private static func merged(_ ranges: [LostRange]) -> [LostRange] {
+    static func merged(_ ranges: [LostRange]) -> [LostRange] {
         var result: [LostRange] = []
         for range in ranges.sorted(by: { ($0.flow, $0.first) < ($1.flow, $1.first) }) {
             if let last = result.last, last.flow == range.flow, last.last &+ 1 == range.first {
@@ -196,7 +196,7 @@ extension Hub {
         return result
     }
 
-    private mutating func enqueueLost(_ connection: Int32, _ lost: Lost) {
+    mutating func enqueueLost(_ connection: Int32, _ lost: Lost) {
         for (reason, ranges) in lost {
             var index = 0
             while index < ranges.count {

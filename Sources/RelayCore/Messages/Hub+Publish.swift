@@ -87,22 +87,14 @@ extension Hub {
             writer.integer(offset)
         }
 
-        let receivers = channels[channel].messageReceivers
-        guard !receivers.isEmpty else { return }
-        let room = channels[channel].room
-        let handle = sessions[session].handle
-        if channels[channel].named.insert(handle).inserted { nameUser(session, room: room, to: receivers) }
-
-        let channelHandle = channels[channel].handle
-        let wall = now.wallMilliseconds
         let hasType = frame.flags.contains(.customType)
         let head = FrameHead(
             type: FrameType.deliver.rawValue, flags: frame.flags.intersection([.text, .customType]).rawValue,
             bodyBytes: 24 + (hasType ? 1 + frame.customType.count : 0) + frame.payload.count)
-        counters.messagesDelivered += UInt64(receivers.count)
-        enqueueShared(
-            room: room, head: head, kind: .reliable, to: receivers, except: frame.flags.contains(.echo) ? -1 : session
-        ) { writer in
+        let channelHandle = channels[channel].handle
+        let handle = sessions[session].handle
+        let wall = now.wallMilliseconds
+        func write(to writer: inout ByteWriter) {
             writer.integer(channelHandle)
             writer.integer(handle)
             writer.integer(offset)
@@ -110,6 +102,32 @@ extension Hub {
             if hasType { writer.shortBytes(frame.customType) }
             writer.bytes(frame.payload)
         }
+        let isTransient = frame.flags.contains(.noHistory)
+        if configuration.historyMessagesMax == 0 {
+            channels[channel].history.skip(offset)
+        } else if !isTransient || rooms[channels[channel].room].catchingUp > 0 {
+            let bytes = [UInt8](unsafeUninitializedCapacity: head.frameBytes) { buffer, count in
+                var writer = ByteWriter(UnsafeMutableRawPointer(buffer.baseAddress!))
+                head.write(to: &writer)
+                write(to: &writer)
+                count = head.frameBytes
+            }
+            keep(
+                KeptMessage(
+                    offset: offset, user: sessions[session].user!, handle: handle,
+                    instance: frame.flags.contains(.echo) ? 0 : sessions[session].instance, acceptedAt: now.instant,
+                    isTransient: isTransient, frame: bytes),
+                in: channel)
+        }
+
+        let receivers = channels[channel].messageReceivers
+        guard !receivers.isEmpty else { return }
+        let room = channels[channel].room
+        if channels[channel].named.insert(handle).inserted { nameUser(session, room: room, to: receivers) }
+        counters.messagesDelivered += UInt64(receivers.count)
+        enqueueShared(
+            room: room, head: head, kind: .reliable, to: receivers, except: frame.flags.contains(.echo) ? -1 : session
+        ) { write(to: &$0) }
     }
 
     /// `userNamed`: handle and id. [MS5]

@@ -23,6 +23,9 @@ struct Connection {
     /// Bytes of a frame that has not come whole yet. Empty, without memory, between frames.
     var partial: [UInt8] = []
 
+    /// Channels in which its session catches up; the first is next. [HI2]
+    var catchUps: [Int32] = []
+
     /// Whether it may send and be sent to.
     var isOpen: Bool { state == .greeting || state == .live }
 }

@@ -47,7 +47,7 @@ extension Hub {
         sessions[session].lastEnd = nil
         if resumed {
             counters.sessionsResumed += 1
-            restore(session, connection)
+            restore(session, connection, seen: checked.seen)
         } else {
             counters.sessionsOpened += 1
         }
@@ -108,6 +108,7 @@ extension Hub {
         let session = connections[connection].session
         connections[connection].session = -1
         links[Int(session)] = -1
+        endCatchUps(of: connection, session)
         failDirects(to: session)
         stopWaiting(session, connections[connection].id)
         ownerLeft(sessions[session].user!)
@@ -161,12 +162,20 @@ extension Hub {
     // MARK: - Resume
 
     /// Tells a resumed session where everything stands. [SE9]
-    private mutating func restore(_ session: Int32, _ connection: Int32) {
+    ///
+    /// - Parameter seen: the last offset that the client saw, by the channel's handle.
+    private mutating func restore(_ session: Int32, _ connection: Int32, seen: [UInt32: UInt64]) {
         for channel in sortedMemberships(session) {
             guard let membership = sessions[session].memberships[channel], !membership.heldOver else { continue }
-            enqueueJSON(connection, .restored, subscribeAnswer(id: nil, session, channel))
+            var restored = subscribeAnswer(id: nil, session, channel)
+            var offset: UInt64?
+            if membership.receivesMessages, let seen = seen[channels[channel].handle], seen < channels[channel].head {
+                offset = recover(from: .position(ChannelPosition(epoch: channels[channel].epoch, offset: seen)), channel, into: &restored)
+            }
+            enqueueJSON(connection, .restored, restored)
             channels[channel].named = []
             sendSnapshots(channel, membership, to: connection)
+            if let offset { beginCatchUp(session, channel, above: offset, connection) }
             guard channels[channel].id!.kind == .stream else { continue }
             sendTopicsSnapshot(channel, to: connection)
             sendClosedFlows(session, channel, to: connection)
@@ -188,6 +197,7 @@ private struct CheckedLogin {
     var presenceTimeout: Duration
     var client: String
     var resume: Entropy?
+    var seen: [UInt32: UInt64] = [:]
 
     init(_ request: LoginRequest, timeoutDefault: Duration) throws(WireError) {
         guard request.instance.utf8.count == 16, let instance = UInt64(hex: request.instance) else {
@@ -216,6 +226,12 @@ private struct CheckedLogin {
         }
         // A token that is none is as good as an old one. [SE10]
         resume = request.resume.flatMap { Entropy(hex: $0.token) }
+        for pair in request.resume?.seen ?? [] {
+            guard pair.count == 2, let handle = UInt32(exactly: pair[0]), pair[1] <= Limits.integerMax else {
+                throw WireError(.badRequest, "field resume.seen has pairs of a channel's handle and an offset")
+            }
+            seen[handle] = pair[1]
+        }
     }
 
     func heartbeat(max: Duration) -> Duration { min(max, presenceTimeout / 2) }

@@ -61,6 +61,8 @@ struct Membership {
     var receivesMetadata = false
     var receivesLocks = false
     var quiet = false
+    /// While it gets what is kept instead of what comes. [HI2]
+    var catchUp: CatchUp?
     var states: [Name: String] = [:]
     /// Topics published in: flow indexes. [ST3]
     var publishing: [Name: Int32] = [:]

@@ -40,9 +40,11 @@ extension Hub {
         let head = FrameHead(
             type: FrameType.packet.rawValue, flags: flags.rawValue,
             bodyBytes: 8 + (hasSlot ? 4 : 0) + (hasTime ? 4 : 0) + frame.payload.count)
+        let room = channels[flows[flow].channel].room
+        let except = frame.flags.contains(.echo) ? -1 : session
         enqueueShared(
-            room: channels[flows[flow].channel].room, head: head, kind: .packets, to: flows[flow].receivers,
-            except: frame.flags.contains(.echo) ? -1 : session, expiresAt: milliseconds &+ flows[flow].lifetimeMilliseconds
+            room: room, head: head, kind: .packets,
+            to: rooms[room].catchingUp == 0 ? flows[flow].receivers : receiversNow(flow, except: except), except: except, expiresAt: milliseconds &+ flows[flow].lifetimeMilliseconds
         ) { writer in
             writer.integer(frame.flow)
             writer.integer(sequence)

@@ -78,6 +78,7 @@ extension Hub {
         let channel = flows[flow].channel
         let topic = flows[flow].topic!
         let session = flows[flow].session
+        for receiver in flows[flow].receivers { tellLostMeanwhile(receiver, room: channels[channel].room) }
         enqueueJSON(
             room: channels[channel].room, .flowClosed, FlowClosed(flow: flows[flow].handle, last: flows[flow].sequence),
             to: flows[flow].receivers)
@@ -184,6 +185,7 @@ extension Hub {
 
     /// Makes a selection hold for the flows that are open; those that come into it are told. [ST9]
     private mutating func select(_ selection: Selection, _ topic: Name, _ session: Int32, _ channel: Int32) {
+        tellLostMeanwhile(session, room: channels[channel].room)
         let isEmpty = !selection.all && selection.listed.isEmpty
         sessions[session].memberships[channel]!.selections[topic] = isEmpty ? nil : selection
         for flow in channels[channel].topics[topic] ?? [] {

@@ -40,6 +40,11 @@ extension ClientSimulation {
 
     func ask(_ client: SimulatedClient, _ request: ClientRequest) {
         let token = client.token(.request(request))
+        if case .subscribe(let channel, _, _, let since) = request {
+            if since != nil { client.books.replays[channel.text, default: 0] += 1 }
+            client.books.subscriptionChanges(channel.text, until: .max)
+        }
+        if case .unsubscribe(let channel) = request { client.books.subscriptionChanges(channel.text, until: .max) }
         do throws(RelayError) { try client.machine.request(request, token: token, at: moment) } catch { client.takeBack(token) }
     }
 }

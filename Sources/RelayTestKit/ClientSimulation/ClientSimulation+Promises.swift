@@ -60,7 +60,10 @@ extension ClientSimulation {
 
     func becomeSure(_ client: SimulatedClient, _ request: ClientRequest, isSure: Bool) {
         switch request {
-        case .subscribe(let channel, _, _), .unsubscribe(let channel):
+        case .subscribe(let channel, _, _, _), .unsubscribe(let channel):
+            var wantsMessages = false
+            if case .subscribe(_, let features, _, _) = request { wantsMessages = features.contains(.messages) }
+            client.books.subscriptionChanges(channel.text, until: isSure && wantsMessages ? lastOrder : .max)
             if isSure { return client.books.unsureChannels.subtract([channel.text]) }
             client.books.unsureChannels.insert(channel.text)
             client.books.excuse(channel: channel.text)
@@ -72,7 +75,7 @@ extension ClientSimulation {
             if isSure { return }
             client.books.unsureTopics.formUnion(Self.topics.map { TopicID(channel: channel, topic: $0) })
             client.books.excuseAllPackets()
-        case .joinTopic, .leaveTopic, .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates, .writeMetadata, .removeMetadata,
+        case .joinTopic, .leaveTopic, .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates, .writeMetadata, .removeMetadata, .history,
             .getMetadata, .subscribeUserMetadata, .unsubscribeUserMetadata, .setLock, .acquireLock, .releaseLock, .revokeLock, .removeLock, .getLocks:
             break
         }
@@ -81,7 +84,7 @@ extension ClientSimulation {
     /// What the app now knows to be, or not to be, the case.
     func settled(_ client: SimulatedClient, _ request: ClientRequest) {
         switch request {
-        case .subscribe(let channel, let features, _):
+        case .subscribe(let channel, let features, _, _):
             if !features.contains(.messages) { client.books.excuse(channel: channel.text) }
         case .unsubscribe(let channel): client.books.excuse(channel: channel.text)
         case .joinTopic(let topic, _): client.publishing.insert(topic)
@@ -90,7 +93,7 @@ extension ClientSimulation {
             client.publishing = client.publishing.filter { $0.channel != channel }
             client.books.excuseAllPackets()
         case .unsubscribeTopic: client.books.excuseAllPackets()
-        case .join, .subscribeTopic, .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates, .writeMetadata, .removeMetadata,
+        case .join, .subscribeTopic, .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates, .writeMetadata, .removeMetadata, .history,
             .getMetadata, .subscribeUserMetadata, .unsubscribeUserMetadata, .setLock, .acquireLock, .releaseLock, .revokeLock, .removeLock, .getLocks:
             break
         }
@@ -129,6 +132,8 @@ extension ClientSimulation {
             try client.books.checkDrained()
             if client.machine.linkState.isConnected { try checkPictures(client) }
             done.messagesMissed += client.books.messagesMissed
+            done.messagesRecovered += client.books.messagesRecovered
+            done.catchUps += client.books.catchUps
             done.packetsLost += client.books.packetsLost
             done.packetsDroppedOverRate += client.books.packetsDroppedOverRate
         }
@@ -142,6 +147,10 @@ extension ClientSimulation {
 
     /// What an app was told of presence is what the relay knows, for each channel it is in. [PR3–PR7]
     func checkPictures(_ client: SimulatedClient) throws {
+        for channel in client.machine.subscribedChannels where channel.kind == .message && owners[client.user] == client.index {
+            guard let epoch = relay.hub.epoch(of: channel.channel), let head = relay.hub.head(of: channel.channel) else { continue }
+            try client.books.checkCovered(channel.channel.text, epoch, head: head, messages)
+        }
         for channel in client.machine.subscribedChannels where owners[client.user] == client.index {
             let truth = Dictionary(uniqueKeysWithValues: relay.hub.members(of: channel).map { ($0.user.text, $0.states) })
             guard client.books.pictures[channel] == truth else {
@@ -158,7 +167,7 @@ extension RelayEvent {
         case .message(let message): "message \(message.channel) \(message.epoch?.start ?? 0).\(message.epoch?.incarnation ?? 0) \(message.offset) of \(message.sender)"
         case .packet(let packet): "packet flow \(packet.flow) \(packet.sequence) of \(packet.publisher)"
         case .presence(let change): "presence \(change.channel)"
-        case .direct, .topics, .metadata, .locks, .packetsLost, .packetsDropped, .messagesMissed, .refused, .link: "\(self)"
+        case .direct, .topics, .metadata, .locks, .packetsLost, .packetsDropped, .messagesMissed, .caughtUp, .refused, .link: "\(self)"
         }
     }
 }

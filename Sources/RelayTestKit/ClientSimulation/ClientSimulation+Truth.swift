@@ -38,10 +38,15 @@ extension ClientSimulation {
             done.messages += 1
             acceptances[payload, default: 0] += 1
             let key = MessageKey(channel: channel.text, epoch: relay.hub.epoch(of: channel)!, offset: head)
-            messages[key] = accepted(client, payload)
+            var item = accepted(client, payload)
+            item.hasEcho = frame.flags & FrameFlags.echo.rawValue != 0
+            item.isTransient = frame.flags & FrameFlags.noHistory.rawValue != 0
+            messages[key] = item
             trace?("\(now / 1_000_000)   relay accepts \(key.channel) \(key.epoch.start).\(key.epoch.incarnation) \(key.offset) of \(client.user).\(client.index) for \(relay.hub.receivers(ofMessages: channel).sorted())")
             for user in relay.hub.receivers(ofMessages: channel) where user != client.user || frame.flags & FrameFlags.echo.rawValue != 0 {
-                if let owner = owners[user], !clients[owner].machine.isClosed { clients[owner].books.expect(key) }
+                guard let owner = owners[user], !clients[owner].machine.isClosed else { continue }
+                // One that is not kept need not reach who has no link, or a link that breaks.
+                if item.isTransient { clients[owner].books.allow(key) } else { clients[owner].books.expect(key) }
             }
         case .publishPacket?:
             let (flow, payload) = frame.body.withUnsafeBytes { body in
@@ -74,6 +79,6 @@ extension ClientSimulation {
 
     func accepted(_ client: SimulatedClient, _ payload: UInt64) -> AcceptedItem {
         lastOrder += 1
-        return AcceptedItem(order: lastOrder, sender: client.user, payload: payload)
+        return AcceptedItem(order: lastOrder, sender: client.user, author: client.index, payload: payload)
     }
 }

@@ -38,6 +38,8 @@ package final class ClientSimulation {
         package var newSessions = 0
         package var restarts = 0
         package var messagesMissed = 0
+        package var messagesRecovered = 0
+        package var catchUps = 0
         package var packetsLost = 0
         package var packetsDroppedOverRate = 0
         package var pauses = 0
@@ -52,6 +54,8 @@ package final class ClientSimulation {
             left.newSessions += right.newSessions
             left.restarts += right.restarts
             left.messagesMissed += right.messagesMissed
+            left.messagesRecovered += right.messagesRecovered
+            left.catchUps += right.catchUps
             left.packetsLost += right.packetsLost
             left.packetsDroppedOverRate += right.packetsDroppedOverRate
             left.pauses += right.pauses
@@ -78,6 +82,11 @@ package final class ClientSimulation {
         configuration.chunkBytesMax = 4096
         configuration.presenceIntervalAbove = Int.random(in: 3...60, using: &random)
         configuration.presenceIntervalBelow = configuration.presenceIntervalAbove - 1
+        configuration.historyMessagesMax = random.chance(1, in: 3) ? Int.random(in: 0...30, using: &random) : 1_000
+        configuration.historyBytesMax = random.chance(1, in: 4) ? Int.random(in: 500...20_000, using: &random) : 8 * 1024 * 1024
+        configuration.historyAge = .seconds(random.chance(1, in: 4) ? 5 : 600)
+        configuration.catchUpQueueBytes = Int.random(in: 200...20_000, using: &random)
+        configuration.catchUpBlockBytes = Int.random(in: 200...20_000, using: &random)
         self.configuration = configuration
         relay = HubDriver(configuration: configuration, start: 1000)
         weights = Action.allCases.map { random.chance(1, in: 6) ? 0 : Int.random(in: 1...10, using: &random) * $0.usualWeight }
@@ -168,7 +177,7 @@ package final class ClientSimulation {
         case .direct: sendDirect(client)
         case .subscribe:
             let features: Set<Feature> = random.chance(1, in: 5) ? [.presence] : [.messages, .presence]
-            ask(client, .subscribe(channel, features: features, quiet: false))
+            ask(client, .subscribe(channel, features: features, quiet: false, since: random.chance(1, in: 4) ? .beginning : nil))
         case .unsubscribe: ask(client, .unsubscribe(channel))
         case .join: ask(client, .join(channel, features: [.presence], quiet: false, token: nil))
         case .leave: ask(client, .leave(channel))

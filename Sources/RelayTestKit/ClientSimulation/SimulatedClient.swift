@@ -32,7 +32,7 @@ final class SimulatedClient {
         self.index = index
         self.user = user
         machine = ClientMachine(settings: settings)
-        books = ClientBooks(name: user)
+        books = ClientBooks(name: user, index: index)
     }
 
     func token(_ sent: Sent) -> ClientToken {

@@ -16,25 +16,30 @@ extension Command {
             .flag("--presence", help: "Prints who comes, goes and changes."),
             .flag("--metadata", help: "Prints the channel's metadata, and what changes in it."),
             .flag("--locks", help: "Prints the channel's locks, and what happens to them."),
+            .value("--since", as: "WHERE", help: "beginning: all messages that the relay keeps come first. now if not given."),
             .flag("--quiet", help: "Others do not see this user."),
             .url, .user,
         ],
         notes: [
-            "Each JSON object has a type: message, packet, direct, presence, topics, metadata, locks, lost (packets that this reader did not get), missed (messages likewise), dropped, refused, link. A payload is text, or base64 if it was sent as bytes.",
+            "Each JSON object has a type: message, packet, direct, presence, topics, metadata, locks, lost (packets that this reader did not get), missed (messages likewise), caughtUp, dropped, refused, link. A payload is text, or base64 if it was sent as bytes.",
             "Without --json invisible characters are shown as escapes, so nothing that others send can change the terminal.",
         ],
         examples: [
             .init("boardrelay sub lesson --json", "Every message on the board 'lesson', one JSON object a line."),
             .init("boardrelay sub lesson --topic points --topic cursor", "Messages, and the live points and cursors between them."),
+            .init("boardrelay sub lesson --since beginning", "What was said before as well, as far as the relay keeps it."),
             .init("boardrelay sub lesson -n 1 --timeout 10s", "Waits for one message; exit code 124 if none comes in 10 s."),
         ],
         run: sub)
+
+    private enum Start: String, CaseIterable { case now, beginning }
 
     private static func sub(_ arguments: Arguments) async throws -> ExitCode {
         let channel = try arguments.channel()
         let topics = try arguments.names("--topic")
         let count = try arguments.integer("-n", in: 1...Int.max)
         let timeout = try arguments.duration("--timeout")
+        let since: Since? = try arguments.choice("--since", of: Start.self) == .beginning ? .beginning : nil
         let user = try arguments.user()
         let json = arguments.flag("--json")
         let client = try await connect(arguments, as: user)
@@ -42,7 +47,7 @@ extension Command {
         let code = try await untilEnded(timeout: timeout, closing: [client]) {
             let wanted = [("--presence", Feature.presence), ("--metadata", .metadata), ("--locks", .locks)].filter { arguments.flag($0.0) }
             let features = Set(wanted.map(\.1))
-            try await client.subscribe(channel, features: features.union([.messages]), quiet: arguments.flag("--quiet"))
+            try await client.subscribe(channel, features: features.union([.messages]), quiet: arguments.flag("--quiet"), since: since)
             if !topics.isEmpty || arguments.flag("--stream") {
                 let stream = try await client.join(channel, features: features, quiet: arguments.flag("--quiet"))
                 for topic in topics { try await stream.subscribeTopic(topic, users: .all) }
@@ -82,7 +87,7 @@ extension Command {
         case .topics where !topics: break
         case .presence, .topics, .metadata, .locks:
             try Console.print(json ? EventJSON.object(event).line : EventText.line(event))
-        case .packetsLost, .packetsDropped, .messagesMissed, .refused:
+        case .packetsLost, .packetsDropped, .messagesMissed, .caughtUp, .refused:
             if json { try Console.print(EventJSON.object(event).line) } else { Console.note(EventText.line(event)) }
         }
         return false

@@ -36,6 +36,7 @@ enum EventJSON {
                 "type": "dropped", "channel": .string(dropped.channel), "topic": .string(dropped.topic),
                 "reason": .string("\(dropped.reason)"), "dropped": .integer(dropped.dropped),
             ]
+        case .caughtUp(let channel): return ["type": "caughtUp", "channel": .string(channel.channel), "head": number(channel.head)]
         case .messagesMissed(let missed):
             switch missed.extent {
             case .range(let range):

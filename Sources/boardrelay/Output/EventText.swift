@@ -33,6 +33,7 @@ enum EventText {
             return "lost (\(words(lost.reason))): " + ranges.joined(separator: ", ")
         case .packetsDropped(let dropped):
             return "\(dropped.dropped) own packets on \(Printable.escaped(dropped.topic)) were not passed on (\(dropped.reason))"
+        case .caughtUp(let channel): return "\(Printable.escaped(channel.channel)): all that is kept has come, up to \(channel.head)"
         case .messagesMissed(let missed):
             switch missed.extent {
             case .range(let range): return "missed messages \(range.from)…\(range.to) of \(Printable.escaped(missed.channel))"
@@ -99,6 +100,7 @@ enum EventText {
         switch reason {
         case .slowReader: "slowReader"
         case .expired: "expired"
+        case .catchingUp: "catchingUp"
         case .linkBroken: "linkBroken"
         case .other(let code): "code \(code)"
         }

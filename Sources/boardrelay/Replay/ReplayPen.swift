@@ -129,7 +129,7 @@ struct ReplayPen: Sendable {
                 case .messagesMissed: tally.messagesMissed += 1
                 case .refused(let refusal) where refusal.subject == .packet: tally.packetsRefused += 1
                 case .link(.waiting), .link(.paused): tally.linksBroken += 1
-                case .direct, .presence, .topics, .metadata, .locks, .refused, .link: break
+                case .direct, .presence, .topics, .metadata, .locks, .caughtUp, .refused, .link: break
                 }
             }
             switch event {

@@ -96,7 +96,7 @@ final class ReplayWitness: Sendable {
                 if book.hasSnapshot { book.drawing.formIntersection(users) }
                 book.hasSnapshot = true
             }
-        case .message, .packet, .direct, .presence, .topics, .metadata, .locks, .packetsDropped, .messagesMissed, .refused, .link: break
+        case .message, .packet, .direct, .presence, .topics, .metadata, .locks, .packetsDropped, .messagesMissed, .caughtUp, .refused, .link: break
         }
     }
 

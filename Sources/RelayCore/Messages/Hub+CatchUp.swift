@@ -1,0 +1,192 @@
+import RelayWire
+
+// Subscriptions that get what is kept before they get what comes. [HI2–HI5]
+//
+// Nothing live is queued for them. What is kept is pulled block by block, only while little waits for the reader, so that
+// no queue grows and everybody else is served in between; in the step in which nothing is left they are live.
+
+extension Hub {
+    // MARK: - Begin and end
+
+    /// What a subscriber that has seen everything up to a position gets, and what it misses. [CH6, HI3]
+    ///
+    /// - Returns: the offset behind which it catches up.
+    mutating func recover(from since: Since, _ channel: Int32, into answer: inout SubscribeAnswer) -> UInt64 {
+        forgetExpired(of: channel)
+        let head = channels[channel].head
+        let floor = channels[channel].history.floor
+        var seen: UInt64 = 0
+        if case .position(let position) = since {
+            if position.epoch == channels[channel].epoch, position.offset <= head {
+                seen = position.offset
+            } else {
+                // What it holds says nothing about this numbering: it gets all of it.
+                answer.reset = true
+            }
+        }
+        answer.recovered = answer.reset == nil && seen >= floor
+        if seen < floor, answer.reset == nil { answer.missed = OffsetRange(from: seen + 1, to: floor) }
+        answer.after = max(seen, floor)
+        return max(seen, floor)
+    }
+
+    /// From now on it gets what is kept above `offset`, then what comes.
+    mutating func beginCatchUp(_ session: Int32, _ channel: Int32, above offset: UInt64, _ connection: Int32) {
+        endCatchUp(session, channel)
+        channels[channel].messageReceivers.removeFirst(of: session)
+        sessions[session].memberships[channel]!.catchUp = CatchUp(offset: offset, began: channels[channel].head)
+        rooms[channels[channel].room].catchingUp += 1
+        connections[connection].catchUps.append(channel)
+        markDirty(connection)
+    }
+
+    /// It is live, whatever is left; packets that it did not get meanwhile are told.
+    mutating func endCatchUp(_ session: Int32, _ channel: Int32) {
+        guard let catchUp = sessions[session].memberships[channel]?.catchUp else { return }
+        let connection = links[Int(session)]
+        if connection >= 0, connections[connection].isOpen {
+            tellLost(catchUp.lost, to: connection)
+            connections[connection].catchUps.removeFirst(of: channel)
+        }
+        sessions[session].memberships[channel]!.catchUp = nil
+        rooms[channels[channel].room].catchingUp -= 1
+        // Publishers are named anew for it. [MS5]
+        channels[channel].named = []
+        if sessions[session].memberships[channel]!.receivesMessages { channels[channel].messageReceivers.insertOnce(session) }
+    }
+
+    /// Its connection has ended: a resumption begins where the client says. [SE9]
+    mutating func endCatchUps(of connection: Int32, _ session: Int32) {
+        let channels = connections[connection].catchUps
+        connections[connection].catchUps = []
+        for channel in channels { endCatchUp(session, channel) }
+    }
+
+    // MARK: - Pulling
+
+    /// The next block for a connection that takes it, if it may be now.
+    mutating func pullCatchUp(_ connection: Int32) {
+        guard connections[connection].isOpen, let channel = connections[connection].catchUps.first,
+            queues[connection].bytes < configuration.catchUpQueueBytes
+        else { return }
+        guard catchUpBudget > 0 else { return catchUpsWait.insertOnce(connection) }
+        let session = connections[connection].session
+        let before = queues[connection].reliableBytes
+        if pullBlock(session, channel, connection) {
+            endCatchUp(session, channel)
+            enqueueJSON(connection, .caughtUp, CaughtUp(channel: channels[channel].handle, head: channels[channel].head))
+        } else {
+            // Another channel's turn.
+            connections[connection].catchUps.append(connections[connection].catchUps.removeFirst())
+        }
+        catchUpBudget -= queues[connection].reliableBytes - before
+    }
+
+    /// - Returns: whether nothing is left.
+    private mutating func pullBlock(_ session: Int32, _ channel: Int32, _ connection: Int32) -> Bool {
+        forgetExpired(of: channel)
+        var offset = sessions[session].memberships[channel]!.catchUp!.offset
+        let began = sessions[session].memberships[channel]!.catchUp!.began
+        let floor = channels[channel].history.floor
+        if offset < floor {
+            enqueueJSON(connection, .gap, Gap(channel: channels[channel].handle, from: offset + 1, to: floor))
+            offset = floor
+        }
+        var named: Set<UInt32> = []
+        var bytes = 0
+        var index = channels[channel].history.index(above: offset)
+        while index < channels[channel].history.count {
+            let size = channels[channel].history[index].frame.count
+            guard bytes == 0 || bytes + size <= configuration.catchUpBlockBytes else { break }
+            let message = channels[channel].history[index]
+            index += 1
+            offset = message.offset
+            guard !message.isTransient || offset > began else { continue }
+            guard message.instance == 0 || message.instance != sessions[session].instance else { continue }
+            if named.insert(message.handle).inserted { sendName(message.user, message.handle, to: connection) }
+            enqueueWhole(connection, message.frame)
+            counters.messagesDelivered += 1
+            counters.messagesRecovered += 1
+            bytes += size
+        }
+        sessions[session].memberships[channel]!.catchUp!.offset = offset
+        return index == channels[channel].history.count
+    }
+
+    private mutating func sendName(_ user: Name, _ handle: UInt32, to connection: Int32) {
+        let head = FrameHead(type: FrameType.userNamed.rawValue, bodyBytes: 4 + user.text.utf8.count)
+        enqueuePrivate(connection, head: head) { writer in
+            writer.integer(handle)
+            for byte in user.text.utf8 { writer.integer(byte) }
+        }
+    }
+
+    /// A frame that was encoded before.
+    private mutating func enqueueWhole(_ connection: Int32, _ frame: [UInt8]) {
+        frame.withUnsafeBytes { bytes in
+            guard case .head(let head) = FrameHead.read(bytes) else { preconditionFailure("what is kept is no frame") }
+            enqueuePrivate(connection, head: head) { $0.bytes(UnsafeRawBufferPointer(rebasing: bytes[Limits.frameHeadBytes...])) }
+        }
+    }
+
+    // MARK: - Turns
+
+    /// The shell is about to flush: readers that catch up may be given so much, and those that had to wait are dirty.
+    package mutating func beginFlush() {
+        catchUpBudget = configuration.catchUpTurnBytes
+        let waiting = catchUpsWait
+        catchUpsWait = []
+        for connection in waiting where connections[connection].isOpen && !queues[connection].isDirty { markDirty(connection) }
+    }
+
+    /// Whether readers that catch up had to stop for others: another flush is wanted soon.
+    package var wantsFlush: Bool { !catchUpsWait.isEmpty }
+
+    // MARK: - Packets
+
+    /// Those of a flow's receivers that get its packets now; for those that catch up the packet is lost, and told later. [HI5]
+    mutating func receiversNow(_ flow: Int32, except: Int32) -> [Int32] {
+        let room = channels[flows[flow].channel].room
+        let channel = rooms[room].messageChannel
+        guard channel >= 0 else { return flows[flow].receivers }
+        var receivers: [Int32] = []
+        let sequence = flows[flow].sequence
+        let handle = flows[flow].handle
+        for session in flows[flow].receivers {
+            guard sessions[session].memberships[channel]?.catchUp != nil else {
+                receivers.append(session)
+                continue
+            }
+            if session != except { noteLost(LostRange(flow: handle, first: sequence, last: sequence), session, channel) }
+        }
+        return receivers
+    }
+
+    private mutating func noteLost(_ packet: LostRange, _ session: Int32, _ channel: Int32) {
+        let count = sessions[session].memberships[channel]!.catchUp!.lost.count
+        sessions[session].packetsLost += 1
+        counters.packetsShedCatchingUp += 1
+        // Flows are few: the range to extend is among the last ones.
+        for index in stride(from: count - 1, through: max(0, count - 64), by: -1) {
+            let range = sessions[session].memberships[channel]!.catchUp!.lost[index]
+            if range.flow == packet.flow, range.last &+ 1 == packet.first {
+                sessions[session].memberships[channel]!.catchUp!.lost[index].last = packet.last
+                return
+            }
+        }
+        sessions[session].memberships[channel]!.catchUp!.lost.append(packet)
+    }
+
+    /// Before a flow closes, or a selection changes: what it did not get so far is told. [ST10]
+    mutating func tellLostMeanwhile(_ session: Int32, room: Int32) {
+        guard rooms[room].catchingUp > 0, rooms[room].messageChannel >= 0 else { return }
+        let channel = rooms[room].messageChannel
+        guard let catchUp = sessions[session].memberships[channel]?.catchUp, !catchUp.lost.isEmpty, links[Int(session)] >= 0 else { return }
+        sessions[session].memberships[channel]!.catchUp!.lost = []
+        tellLost(catchUp.lost, to: links[Int(session)])
+    }
+
+    private mutating func tellLost(_ ranges: [LostRange], to connection: Int32) {
+        if !ranges.isEmpty { enqueueLost(connection, [(.catchingUp, Self.merged(ranges))]) }
+    }
+}

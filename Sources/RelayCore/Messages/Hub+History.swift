@@ -1,0 +1,139 @@
+import RelayWire
+
+// What message channels keep, and reading it. [HI1, HI6]
+
+extension Hub {
+    /// Keeps a message that was just accepted.
+    mutating func keep(_ message: KeptMessage, in channel: Int32) {
+        channels[channel].history.append(message)
+        historyBytes += message.frame.count
+        historyMessages += 1
+        while channels[channel].history.count > configuration.historyMessagesMax || channels[channel].history.bytes > configuration.historyBytesMax {
+            forgetOldest(of: channel)
+        }
+        if historyBytes > configuration.historyBytesTotalMax { boundHistory() }
+        if !historySweepIsSet { setHistorySweep() }
+    }
+
+    private mutating func forgetOldest(of channel: Int32) {
+        guard let oldest = channels[channel].history.oldest else { return }
+        historyBytes -= oldest.frame.count
+        historyMessages -= 1
+        channels[channel].history.removeOldest()
+    }
+
+    /// What has become too old counts as gone at once, wherever it is looked for.
+    mutating func forgetExpired(of channel: Int32) {
+        while let oldest = channels[channel].history.oldest, oldest.acceptedAt + configuration.historyAge <= now.instant {
+            forgetOldest(of: channel)
+        }
+    }
+
+    mutating func forgetHistory(of channel: Int32) {
+        while !channels[channel].history.isEmpty { forgetOldest(of: channel) }
+    }
+
+    /// All channels together keep too much: the oldest goes, some more than must, so that the search is worth it.
+    private mutating func boundHistory() {
+        while historyBytes > configuration.historyBytesTotalMax / 16 * 15 {
+            var oldest: (channel: Int32, at: Instant)?
+            var second: Instant?
+            for channel in 0..<Int32(channels.slots) where channels[channel].id != nil {
+                guard let at = channels[channel].history.oldest?.acceptedAt else { continue }
+                if oldest.map({ at < $0.at }) ?? true {
+                    second = oldest?.at
+                    oldest = (channel, at)
+                } else if second.map({ at < $0 }) ?? true {
+                    second = at
+                }
+            }
+            guard let oldest else { return }
+            repeat {
+                forgetOldest(of: oldest.channel)
+            } while historyBytes > configuration.historyBytesTotalMax / 16 * 15
+                && channels[oldest.channel].history.oldest.map({ message in second.map { message.acceptedAt <= $0 } ?? true }) ?? false
+        }
+    }
+
+    private mutating func setHistorySweep() {
+        historySweepIsSet = true
+        deadlines.set(.historySweep, at: now.instant + configuration.historyAge / 10)
+    }
+
+    /// Gives back the memory of what nobody has asked for since it became too old.
+    mutating func sweepHistory() {
+        historySweepIsSet = false
+        for channel in 0..<Int32(channels.slots) where channels[channel].id != nil { forgetExpired(of: channel) }
+        if historyMessages > 0 { setHistorySweep() }
+    }
+
+    // MARK: - Reading
+
+    mutating func history(_ body: UnsafeRawBufferPointer, _ connection: Int32) throws(WireError) {
+        let request = try decode(HistoryRequest.self, body)
+        let most = configuration.historyPageMessagesMax
+        let limit = request.limit ?? most
+        guard (1...most).contains(limit) else {
+            throw WireError(.badRequest, "field limit is within 1…\(most), not \(limit)", limit: limit < 1 ? 1 : most, actual: max(0, limit))
+        }
+        guard let channel = channelsByID[ChannelID(kind: .message, channel: request.channel)] else {
+            return answer(connection, HistoryAnswer(id: request.id, epoch: nil, head: 0, count: 0, floor: 0, next: nil))
+        }
+        forgetExpired(of: channel)
+        let backwards = request.backwards ?? false
+        let total = channels[channel].history.count
+        // The first one wanted, and how many there are from it on.
+        var index: Int
+        if let from = request.from {
+            index = backwards ? channels[channel].history.index(above: from) - 1 : channels[channel].history.index(above: from == 0 ? 0 : from - 1)
+        } else {
+            index = backwards ? total - 1 : 0
+        }
+        var sent = 0
+        var bytes = 0
+        var next: UInt64?
+        while index >= 0, index < total {
+            let size = channels[channel].history[index].frame.count
+            if channels[channel].history[index].isTransient {
+                index += backwards ? -1 : 1
+                continue
+            }
+            guard sent < limit, sent == 0 || bytes + size <= configuration.historyPageBytesMax else {
+                next = channels[channel].history[index].offset
+                break
+            }
+            sendHistoryItem(request.id, channel, index, to: connection)
+            sent += 1
+            bytes += size
+            index += backwards ? -1 : 1
+        }
+        answer(
+            connection,
+            HistoryAnswer(
+                id: request.id, epoch: channels[channel].epoch, head: channels[channel].head, count: sent,
+                floor: channels[channel].history.floor, next: next))
+    }
+
+    private mutating func sendHistoryItem(_ id: UInt32, _ channel: Int32, _ index: Int, to connection: Int32) {
+        let message = channels[channel].history[index]
+        message.frame.withUnsafeBytes { bytes in
+            guard case .head(let head) = FrameHead.read(bytes) else { preconditionFailure("what is kept is no frame") }
+            let body = UnsafeRawBufferPointer(rebasing: bytes[Limits.frameHeadBytes...])
+            guard let frame = try? DeliverFrame(flags: head.flags, body: body) else { preconditionFailure("what is kept is no delivery") }
+            let hasType = frame.flags.contains(.customType)
+            let user = message.user.text.utf8
+            let itemHead = FrameHead(
+                type: FrameType.historyItem.rawValue, flags: frame.flags.rawValue,
+                bodyBytes: 20 + 1 + user.count + (hasType ? 1 + frame.customType.count : 0) + frame.payload.count)
+            enqueuePrivate(connection, head: itemHead) { writer in
+                writer.integer(id)
+                writer.integer(frame.offset)
+                writer.integer(frame.wallMilliseconds)
+                writer.integer(UInt8(user.count))
+                for byte in user { writer.integer(byte) }
+                if hasType { writer.shortBytes(frame.customType) }
+                writer.bytes(frame.payload)
+            }
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import RelayWire
+
+/// A message that is kept, as the frame that delivers it.
+struct KeptMessage {
+    var offset: UInt64
+    var user: Name
+    /// Of its publisher, as in the frame.
+    var handle: UInt32
+    /// The client object that published it, to whom it is not delivered; 0 if it asked for an echo. [MS6]
+    var instance: UInt64
+    var acceptedAt: Instant
+    /// Not to be kept, and here only because somebody was catching up when it was accepted. [HI1]
+    var isTransient: Bool
+    /// `deliver`, whole.
+    var frame: [UInt8]
+}
+
+/// The newest messages of a channel. [HI1]
+struct MessageHistory {
+    private var storage: [KeptMessage] = []
+    private var start = 0
+    private(set) var bytes = 0
+    /// What was kept up to this offset is not any more; everything kept above it is here.
+    private(set) var floor: UInt64 = 0
+
+    var count: Int { storage.count - start }
+    var isEmpty: Bool { start == storage.count }
+    var oldest: KeptMessage? { isEmpty ? nil : storage[start] }
+
+    /// From the oldest on.
+    subscript(index: Int) -> KeptMessage {
+        _read { yield storage[start + index] }
+    }
+
+    mutating func append(_ message: KeptMessage) {
+        storage.append(message)
+        bytes += message.frame.count
+    }
+
+    mutating func removeOldest() {
+        bytes -= storage[start].frame.count
+        floor = storage[start].offset
+        // Its memory is given back now; the slots when half of them are vacant.
+        storage[start].frame = []
+        start += 1
+        if start == storage.count {
+            storage = []
+            start = 0
+        } else if start >= 64, start > storage.count / 2 {
+            storage.removeFirst(start)
+            start = 0
+        }
+    }
+
+    /// A message that is not kept because nothing is.
+    mutating func skip(_ offset: UInt64) { floor = offset }
+
+    /// Index of the first message above `offset`; `count` if there is none.
+    func index(above offset: UInt64) -> Int {
+        var low = 0
+        var high = count
+        while low < high {
+            let middle = (low + high) / 2
+            if self[middle].offset <= offset { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}
+
+/// Where a subscription that catches up has come to. [HI2]
+struct CatchUp {
+    /// Everything up to here has been given to it, or was told.
+    var offset: UInt64
+    /// Offset of the newest message when it began: what came later would have been delivered, kept or not.
+    let began: UInt64
+    /// Packets that were accepted meanwhile and are not for it, by flow. [HI5]
+    var lost: [LostRange] = []
+}
