@@ -81,7 +81,7 @@ struct JSONReader {
             guard peek == UInt8(ascii: ":") else { throw problem("a colon is expected") }
             index += 1
             skipSpace()
-            object.fields.append((key, try value()))
+            object.fields.append(.init(key: key, value: try value()))
         } while try another(closing: UInt8(ascii: "}"))
         return object
     }
