@@ -24,7 +24,7 @@ class Change:
 
     @property
     def fencing(self):
-        return self.reply.value["fencing"] if self.answered else None
+        return self.reply.value.get("fencing") if self.answered else None
 
 
 class State:
@@ -51,7 +51,10 @@ class State:
         return State(self.channel, self.user, lock)
 
     def differs(self, found, floor):
-        """Where a state that was found is another one; None if it is this one. floor: fencing numbers told so far."""
+        """Where a state that was found is another one; None if it is this one.
+
+        floor: what the fencing number of an acquisition is above whose answer did not come.
+        """
         for name in ("channel", "user"):
             wanted, actual = getattr(self, name), getattr(found, name)
             if wanted[0] != actual[0]:
@@ -91,8 +94,12 @@ class Ledger:
         return max((place + 1 for place, change in enumerate(self.changes) if change.answered), default=0)
 
     def judge(self, found, floor):
-        """How many changes are there; raises Broken when it is no prefix, or less than was answered."""
+        """How many changes are there; raises Broken when it is no prefix, or less than was answered.
+
+        floor: the highest fencing number known before the first change.
+        """
         answered = self.answered()
+        floor = max([floor, *(change.fencing or 0 for change in self.changes)])
         reasons = []
         for count in range(answered, len(self.states)):
             reason = self.states[count].differs(found, floor)

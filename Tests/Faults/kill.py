@@ -229,7 +229,7 @@ class Run:
         self.binary, self.folder, self.report = binary, folder, report
         self.players = [Player(number) for number in range(WRITERS * USERS_PER_WRITER)]
         self.shared = Shared()
-        self.fencing = self.start = 0
+        self.fencing = self.floor = self.start = 0  # the highest number told; that of the round's beginning
         self.total = {"answered": 0, "inFlight": 0, "inFlightKept": 0, "refused": 0, "takenBack": 0, "killedWhileStarting": 0}
         self.slowest = 0.0
         self.daemon = None
@@ -247,6 +247,7 @@ class Run:
     def round(self, number, seed):
         """Writes, kills, starts again, looks."""
         rng = random.Random(seed)
+        self.floor = self.fencing
         for player in self.players:
             player.begin(self.daemon.client(player.user), self.shared, random.Random(f"{seed} {player.user}"))
         clients = [player.client for player in self.players]
@@ -307,7 +308,7 @@ class Run:
             client.request("subscribeUserMetadata", user=player.user)
         board = self.enter(client, BOARD)
         client.sync()
-        floor, kept = self.fencing, 0
+        kept = 0
         for player in self.players:
             channel, user = shown[player.user], client.checker.users_metadata[player.user]
             lock = channel.locks.get("own", {})
@@ -315,7 +316,7 @@ class Run:
                 raise Broken(f"the lock of {player.user} belongs to {lock}")
             found = State(plain(channel.metadata), plain(user), lock.get("fencing"))
             ledger = getattr(player, "ledger", None) or Ledger(player.user, player.base)
-            kept += ledger.judge(found, floor) - ledger.answered()
+            kept += ledger.judge(found, self.floor) - ledger.answered()
             player.base = found
         revision, items = plain(board.metadata)
         if set(items) - {"shared"} or any(item[1] != revision for item in items.values()):
@@ -326,8 +327,10 @@ class Run:
         for lock in self.shared.locks:
             now = board.locks.get(lock.name, {})
             lock.judge(now.get("owner"), now.get("fencing"))
-        for channel in [*shown.values(), board]:
-            self.fencing = max([self.fencing, *(lock.get("fencing", 0) for lock in channel.locks.values())])
+        held = [lock["fencing"] for channel in [*shown.values(), board] for lock in channel.locks.values() if "fencing" in lock]
+        if len(set(held)) < len(held):
+            raise Broken(f"two locks have one fencing number: {sorted(held)}")
+        self.fencing = max([self.fencing, *held])
         client.logout()
         if client.checker.oddities:
             raise Broken(f"odd: {client.checker.oddities}")
