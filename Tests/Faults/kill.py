@@ -6,7 +6,8 @@
 Each round starts the daemon on the folder that the round before has left and holds what it shows, through the protocol,
 against what its writers were told (books.py). Then eight writers, each with three users, change metadata of channels and
 users and acquire and release locks, several requests in flight on each connection, and after 0…400 ms the process is
-killed. Every fifth time the daemon that starts anew is killed, too, while it reads its journal.
+killed: in every second round in the moment in which the next answer has come, which is when an answer that was given too
+early has the least time to become true. Every fifth time the daemon that starts anew is killed, too, while it reads its journal.
 
 A seed decides what is written and when the process is killed, not how the system schedules: round n of `--seed S` writes
 the same as round 1 of `--seed S+n-1`, on a folder with another past. `--seed S --rounds n` repeats that past as well.
@@ -198,6 +199,21 @@ class Shared:
             yield from ((change, set()) for _, _, change in lock.releases)
 
 
+class Trigger:
+    """Watches every client; once it is set, the next answer that any of them gets kills the process."""
+
+    def __init__(self, process):
+        self.process, self.is_set, self.pulled = process, False, threading.Event()
+
+    def sent(self, _):
+        pass
+
+    def received(self, event):
+        if self.is_set and event.name == "answer":
+            self.process.kill()
+            self.pulled.set()
+
+
 class Writer(threading.Thread):
     """Keeps three connections busy until they end."""
 
@@ -230,6 +246,8 @@ class Run:
         self.players = [Player(number) for number in range(WRITERS * USERS_PER_WRITER)]
         self.shared = Shared()
         self.fencing = self.floor = self.start = 0  # the highest number told; that of the round's beginning
+        # takenBack: rounds in which a refusal had told a revision (`actual`) that the crash has taken back: SG1 is about
+        # answers, events, snapshots and pages.
         self.total = {"answered": 0, "inFlight": 0, "inFlightKept": 0, "refused": 0, "takenBack": 0, "killedWhileStarting": 0}
         self.slowest = 0.0
         self.daemon = None
@@ -248,8 +266,9 @@ class Run:
         """Writes, kills, starts again, looks."""
         rng = random.Random(seed)
         self.floor = self.fencing
+        trigger = Trigger(self.daemon.process)
         for player in self.players:
-            player.begin(self.daemon.client(player.user), self.shared, random.Random(f"{seed} {player.user}"))
+            player.begin(self.daemon.client(player.user, watcher=trigger), self.shared, random.Random(f"{seed} {player.user}"))
         clients = [player.client for player in self.players]
         writers = [Writer(self.players[n::WRITERS], random.Random(f"{seed} writer {n}")) for n in range(WRITERS)]
         for writer in writers:
@@ -260,6 +279,9 @@ class Run:
         time.sleep(delay)
         if self.daemon.process.poll() is not None:
             raise Broken(f"the daemon ended by itself with {self.daemon.process.returncode}")
+        if number % 2 == 0:
+            trigger.is_set = True
+            trigger.pulled.wait(0.1)
         self.daemon.kill()
         for worker in [*writers, *(client.thread for client in clients)]:
             worker.join(30)
@@ -277,7 +299,13 @@ class Run:
         counts["inFlightKept"] = self.look()
         for name, count in counts.items():
             self.total[name] += count
-        self.report("round", round=number, seed=seed, killedAfterMs=round(delay * 1000), **counts, startMs=round(starting * 1000))
+        self.report("round", round=number, seed=seed, killedAfterMs=round(delay * 1000), **counts, startMs=round(starting * 1000),
+                    **self.journal())
+
+    def journal(self):
+        """How large it is: a segment has 64 MiB, and the oldest is emptied while the daemon runs."""
+        files = list(self.folder.glob("journal-*.log"))
+        return {"segments": len(files), "journalBytes": sum(file.stat().st_size for file in files)}
 
     def count(self):
         """What was answered, refused, and neither; and that nothing was refused that should not have been."""
@@ -393,9 +421,8 @@ def main():
         report("failed", round=number, seed=seed + number - 1, reason=f"{type(problem).__name__}: {problem}", log=log[-20:],
                folder=str(folder), repeat=f"python3 Tests/Faults/kill.py --seed {seed} --rounds {max(number, 1)}")
         return 1
-    size = sum(file.stat().st_size for file in (folder / "data").iterdir())
     report("summary", rounds=options.rounds, seed=seed, seconds=round(time.monotonic() - began), **run.total,
-           slowestStartMs=round(run.slowest * 1000), fencing=run.fencing, folderBytes=size)
+           slowestStartMs=round(run.slowest * 1000), fencing=run.fencing, **run.journal())
     shutil.rmtree(folder)
     return 0
 
