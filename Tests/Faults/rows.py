@@ -7,6 +7,7 @@ import pwd
 import resource
 import shutil
 import struct
+import subprocess
 import time
 
 from daemon import Daemon, Refused, RelayError
@@ -192,7 +193,7 @@ def full_while_running(space):
             except RelayError as refusal:
                 must(refusal.name == "storageFailed", f"refused otherwise: {refusal}")
                 must(time.monotonic() - freed < RECOVERY_SECONDS, f"no change taken {RECOVERY_SECONDS} s after there is space")
-                time.sleep(0.02)
+                time.sleep(0.1)  # as often as metadata may be changed (RT7)
         must(revision == 2, f"major revision {revision}: what was refused counts")
         event = reader.wait_for("metadata", since=mark)
         must(event["majorRevision"] == 2 and event["items"][0]["value"] == "new", f"shown: {event}")
@@ -236,11 +237,11 @@ def full_at_start(scene):
 
 
 def read_only_file_system(scene):
-    """mount -o remount,ro."""
+    """As `mount -o remount,ro` makes it."""
     scene.fill_board()
-    os.system(f"mount -o remount,ro {scene.base}")
+    subprocess.run(["mount", "-o", "remount,bind,ro", str(scene.base)], check=True)
     scene.start_refused(scene.data, "Read-only file system")
-    os.system(f"mount -o remount,rw {scene.base}")
+    subprocess.run(["mount", "-o", "remount,bind,rw", str(scene.base)], check=True)
     scene.must_have_board()
 
 
