@@ -415,12 +415,13 @@ def main():
             run.round(number, seed + number - 1)
         run.end()
     except (Broken, Refused, relay_client.Violation, relay_client.Ended, relay_client.Timeout, relay_client.RelayError) as problem:
-        if run.daemon is not None and run.daemon.process.returncode is None:
-            run.daemon.kill()
         log = run.daemon.log if run.daemon else []
         report("failed", round=number, seed=seed + number - 1, reason=f"{type(problem).__name__}: {problem}", log=log[-20:],
                folder=str(folder), repeat=f"python3 Tests/Faults/kill.py --seed {seed} --rounds {max(number, 1)}")
         return 1
+    finally:
+        if run.daemon is not None and run.daemon.process.returncode is None:
+            run.daemon.kill()
     report("summary", rounds=options.rounds, seed=seed, seconds=round(time.monotonic() - began), **run.total,
            slowestStartMs=round(run.slowest * 1000), fencing=run.fencing, **run.journal())
     shutil.rmtree(folder)
