@@ -12,7 +12,7 @@ package final class Folder {
 
     /// Makes the folder, for this user alone, if there is none. The path itself may be a link.
     ///
-    /// - Throws: `FileFailure`, also when it belongs to another user.
+    /// - Throws: `FileFailure`, also when it belongs to another user, or no file can be made in it.
     package init(path: String) throws(FileFailure) {
         try Self.make(path)
         let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -26,6 +26,12 @@ package final class Folder {
         guard status.st_uid == geteuid() else {
             systemClose(descriptor)
             throw FileFailure("open", path, EPERM, "it belongs to user \(status.st_uid), this process to user \(geteuid())")
+        }
+        // Files that are there may be writable nevertheless: it would be found out when the next one is to be made.
+        guard faccessat(descriptor, ".", W_OK | X_OK, AT_EACCESS) == 0 else {
+            let code = errno
+            systemClose(descriptor)
+            throw FileFailure("write in", path, code)
         }
         self.path = path
         self.descriptor = descriptor

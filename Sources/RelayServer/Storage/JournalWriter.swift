@@ -130,7 +130,10 @@ actor JournalWriter {
         guard let journal else { return }
         if let batch = take() {
             append(batch)
-        } else if journal.failure == nil {
+        } else if journal.failure != nil {
+            // Until `recover` there is nothing to do.
+            return rest()
+        } else {
             do throws(JournalError) {
                 if !(try journal.compactStep(bytesMax: Self.compactionBytes)) { return rest() }
             } catch {
