@@ -64,6 +64,12 @@ final class JournalRun {
         model.gaveUp()
     }
 
+    /// Looks at what a crash at this moment would leave, and goes on as if there were none.
+    func verify(_ crash: SimulatedDisk.Crash) throws {
+        let opened = try Journal.open(storage.crashed(crash), settings)
+        _ = try model.recovered(opened.entries, lastSequence: opened.report.lastSequence)
+    }
+
     /// Goes on in a new process, after a crash or without one.
     func reopen(_ storage: SimulatedStorage) throws {
         self.storage = storage
