@@ -172,10 +172,16 @@ package struct SimulatedDisk: Sendable {
         for name in names.keys.sorted() {
             guard let number = names[name]?.afterCrash(&crash), let file = files[number] else { continue }
             let size = file.size.afterCrash(&crash)
-            let sectors = file.sectors.prefix((size + Self.sectorBytes - 1) / Self.sectorBytes)
+            var sectors: [Versioned<[UInt8]>] = []
+            for start in stride(from: 0, to: size, by: Self.sectorBytes) {
+                let kept = min(size - start, Self.sectorBytes)
+                // What is behind a file's end reads as zeros, should the file grow again.
+                let zeros = [UInt8](repeating: 0, count: Self.sectorBytes - kept)
+                sectors.append(Versioned(file.sectors[start / Self.sectorBytes].afterCrash(&crash).prefix(kept) + zeros))
+            }
             disk.fileNumber += 1
             disk.names[name] = Versioned(disk.fileNumber)
-            disk.files[disk.fileNumber] = File(size: Versioned(size), sectors: sectors.map { Versioned($0.afterCrash(&crash)) })
+            disk.files[disk.fileNumber] = File(size: Versioned(size), sectors: sectors)
         }
         return disk
     }
