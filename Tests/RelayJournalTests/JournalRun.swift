@@ -14,6 +14,8 @@ final class JournalRun {
     private(set) var storage: SimulatedStorage
     private(set) var journal: Journal<SimulatedStorage>
     private(set) var model = JournalModel()
+    /// All entries that there ever were.
+    private(set) var written: Set<JournalEntry> = []
 
     init(_ storage: SimulatedStorage, seed: UInt64, segmentBytes: Int) throws {
         settings = Self.settings(segmentBytes)
@@ -50,6 +52,7 @@ final class JournalRun {
     func append() throws {
         let records = batch(after: journal.lastSequence)
         model.submitted(records)
+        for record in records { written.formUnion(record.entries) }
         try journal.append(records)
         model.accepted()
     }
