@@ -33,6 +33,29 @@ import Testing
         #expect(run.journal.counters.compactions > 10)
         #expect(done.torn > 20 && done.withPending > 20 && done.withoutPending > 20 && done.whileOpening > 20, "\(done)")
     }
+
+    @Test("[SG4] what a torn batch has left is not taken for the rest of the next one")
+    func tornTail() throws {
+        let file = FormatTests.file
+        let storage = SimulatedStorage()
+        let journal = try Journal.open(storage, JournalRun.settings(4096)).journal
+        func record(_ sequence: UInt64, _ key: UInt8, bytes: Int) -> JournalRecord {
+            JournalRecord(sequence: sequence, entries: [JournalEntry(key: [key], value: [UInt8](repeating: key, count: bytes))])
+        }
+        // Of three records, 29 bytes and the value each, the crash has torn the second.
+        try journal.append([record(1, 1, bytes: 10), record(2, 2, bytes: 60), record(3, 3, bytes: 10)])
+        let end = try #require(storage.disk.size(of: file))
+        var disk = storage.disk
+        disk.write([0], to: file, at: 64 + 39 + 50)
+        let next = SimulatedStorage(disk.afterCrash(.takesNothing))
+        let opened = try Journal.open(next, JournalRun.settings(4096))
+        #expect(opened.entries.map(\.key) == [[1]] && opened.report.cutBytes == 89 + 39)
+        // One that ends exactly where the third begins.
+        let start = try #require(next.disk.size(of: file))
+        try opened.journal.append([record(2, 4, bytes: end - 39 - start - 29)])
+        #expect(next.disk.size(of: file) == end - 39)
+        #expect(try Journal.open(next.crashed(.takesAll), JournalRun.settings(4096)).entries.map(\.key) == [[1], [4]])
+    }
 }
 
 /// Crashes a journal at one moment in several ways, opens what is left, uses it and crashes it again.
