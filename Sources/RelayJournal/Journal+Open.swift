@@ -199,7 +199,8 @@ struct Opening<Storage: JournalStorage> {
         }
         guard let scan, !scan.records.isEmpty else {
             found[index].isEmpty = true
-            if bytes.contains(where: { $0 != 0 }) { quarantine(segment.number, 0..<bytes.count, of: bytes) }
+            // Less than a header is what a write that failed has left of one.
+            if bytes.count >= SegmentHeader.byteCount, bytes.contains(where: { $0 != 0 }) { quarantine(segment.number, 0..<bytes.count, of: bytes) }
             return
         }
         mark = mark ?? bytes.withUnsafeBytes { $0.bigEndian(at: SegmentHeader.byteCount) }
