@@ -50,9 +50,8 @@ import Testing
         let next = SimulatedStorage(disk.afterCrash(.takesNothing))
         let opened = try Journal.open(next, JournalRun.settings(4096))
         #expect(opened.entries.map(\.key) == [[1]] && opened.report.cutBytes == 89 + 39)
-        // One that ends exactly where the third begins.
-        let start = try #require(next.disk.size(of: file))
-        try opened.journal.append([record(2, 4, bytes: end - 39 - start - 29)])
+        // Behind the proof of 22 bytes, one that ends exactly where the third began.
+        try opened.journal.append([record(2, 4, bytes: 89 - 22 - 29)])
         #expect(next.disk.size(of: file) == end - 39)
         #expect(try Journal.open(next.crashed(.takesAll), JournalRun.settings(4096)).entries.map(\.key) == [[1], [4]])
     }

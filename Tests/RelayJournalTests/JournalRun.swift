@@ -69,15 +69,20 @@ final class JournalRun {
 
     /// Looks at what a crash at this moment would leave, and goes on as if there were none.
     func verify(_ crash: SimulatedDisk.Crash) throws {
-        let opened = try Journal.open(storage.crashed(crash), settings)
-        _ = try model.recovered(opened.entries, lastSequence: opened.report.lastSequence)
+        _ = try recovered(try Journal.open(storage.crashed(crash), settings))
     }
 
     /// Goes on in a new process, after a crash or without one.
     func reopen(_ storage: SimulatedStorage) throws {
         self.storage = storage
         let opened = try Journal.open(storage, settings)
-        model.settle(try model.recovered(opened.entries, lastSequence: opened.report.lastSequence))
+        model.settle(try recovered(opened))
         journal = opened.journal
+    }
+
+    private func recovered(_ opened: Opened) throws -> Int {
+        // Nothing that happens here damages what was durable, or takes it away.
+        guard opened.report.damage.isEmpty, opened.report.missing.isEmpty else { throw Broken("taken for damage: \(opened.report.lines)") }
+        return try model.recovered(opened.entries, lastSequence: opened.report.lastSequence)
     }
 }
