@@ -43,6 +43,7 @@ let package = Package(
 
         tests("RelayWireTests", ["RelayWire"]),
         tests("RelayBoardTests", ["RelayBoard"]),
+        tests("RelayJournalTests", ["RelayJournal", "RelayTestKit"]),
         tests("RelayCoreTests", ["RelayCore", "RelayTestKit", "RelayWire"]),
         tests("RelayClientCoreTests", ["RelayClientCore", "RelayCore", "RelayTestKit", "RelayWire"]),
         tests("RelayIOTests", ["RelayIO"]),

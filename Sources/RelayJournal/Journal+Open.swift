@@ -65,6 +65,7 @@ extension Journal {
         opening.report.cutBytes = found.size - scan.end
         opening.lastGroup = scan.lastGroup == SegmentHeader.byteCount ? 0 : scan.lastGroup
         opening.unproven = Array(bytes[opening.lastGroup..<scan.end])
+        opening.endsOrderly = scan.records.last?.isProof ?? false
         headIsFull = found.header == nil
     }
 
@@ -87,7 +88,23 @@ extension Journal {
             // system shows what it could not write. Written once more and synced, it is there for everybody.
             try storage.write(opening.unproven, to: head.file, at: opening.lastGroup)
             try storage.sync(head.file)
+            if !opening.endsOrderly { writeAnew(head) }
             try removeStrays(&opening)
+        }
+    }
+
+    /// After an end that was not orderly the same holds for the file's length, and for the name of a file that nothing
+    /// came to stand in. If this does not work, no batch is written where nobody knows what the disk holds.
+    private func writeAnew(_ head: Segment) {
+        do throws(StorageError) {
+            if head.recordBytes == 0 { return try beginSegment() }
+            let proof = Batch.proof(lastSequence, mark: mark).bytes
+            try storage.write(proof, to: head.file, at: head.byteCount)
+            try storage.sync(head.file)
+            segments[segments.count - 1].byteCount += proof.count
+        } catch {
+            headIsFull = true
+            counters.lastError = error.description
         }
     }
 
@@ -143,6 +160,8 @@ struct Opening<Storage: JournalStorage> {
     var quarantines: [(file: String, bytes: [UInt8])] = []
     var lastGroup = 0
     var unproven: [UInt8] = []
+    /// With a proof: what stands before it was durable.
+    var endsOrderly = false
 
     init(storage: Storage) { self.storage = storage }
 
@@ -180,7 +199,8 @@ struct Opening<Storage: JournalStorage> {
         }
         guard let scan, !scan.records.isEmpty else {
             found[index].isEmpty = true
-            if bytes.contains(where: { $0 != 0 }) { quarantine(segment.number, 0..<bytes.count, of: bytes) }
+            // Less than a header is what a write that failed has left of one.
+            if bytes.count >= SegmentHeader.byteCount, bytes.contains(where: { $0 != 0 }) { quarantine(segment.number, 0..<bytes.count, of: bytes) }
             return
         }
         mark = mark ?? bytes.withUnsafeBytes { $0.bigEndian(at: SegmentHeader.byteCount) }
