@@ -36,7 +36,11 @@ package final class Folder {
     package func close() {
         if let written { systemClose(written.descriptor) }
         written = nil
-        if lock >= 0 { systemClose(lock) }
+        // Not by closing alone: a child that is being started has a copy of the descriptor until it runs its program.
+        if lock >= 0 {
+            _ = flock(lock, LOCK_UN)
+            systemClose(lock)
+        }
         lock = -1
         if !isClosed { systemClose(descriptor) }
         isClosed = true
@@ -61,7 +65,16 @@ package final class Folder {
         let name = "lock"
         let file = openat(descriptor, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw failure("open", name) }
+        do throws(FileFailure) {
+            try take(file, name)
+        } catch {
+            systemClose(file)
+            throw error
+        }
         lock = file
+    }
+
+    private func take(_ file: Int32, _ name: String) throws(FileFailure) {
         guard flock(file, LOCK_EX | LOCK_NB) == 0 else {
             guard errno == EWOULDBLOCK else { throw failure("lock", name) }
             var text = [UInt8](repeating: 0, count: 16)
