@@ -48,12 +48,23 @@ package final class Folder {
 
     private var isClosed = false
 
-    /// Makes a folder for this user alone, and those on the way to it.
+    /// Makes a folder for this user alone, and those on the way to it, durably: what is synced in it later would be lost
+    /// with it.
     package static func make(_ path: String) throws(FileFailure) {
-        if mkdir(path, 0o700) == 0 || errno == EEXIST { return }
+        if mkdir(path, 0o700) == 0 { return try syncParent(of: path) }
+        if errno == EEXIST { return }
         guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash > path.startIndex else { throw FileFailure("make", path, errno) }
         try make(String(path[..<slash]))
-        guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw FileFailure("make", path, errno) }
+        if mkdir(path, 0o700) == 0 { return try syncParent(of: path) }
+        guard errno == EEXIST else { throw FileFailure("make", path, errno) }
+    }
+
+    private static func syncParent(of path: String) throws(FileFailure) {
+        let parent = open(path + "/..", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        // A parent that may be written but not read cannot be synced.
+        guard parent >= 0 else { return }
+        defer { systemClose(parent) }
+        guard FileDurability.sync(folder: parent) == 0 else { throw FileFailure("sync", path + "/..", errno) }
     }
 
     // MARK: - One process at a time
