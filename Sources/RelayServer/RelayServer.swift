@@ -75,12 +75,17 @@ public final class RelayServer: Sendable {
     ///
     /// - Throws: `RelayServerError`, for example when the port is in use; the text names address and port.
     public static func start(_ options: Options = .init()) async throws(RelayServerError) -> RelayServer {
+        try await start(options, permit: { _ in })
+    }
+
+    /// - Parameter permit: asked before each call on the data folder's files.
+    static func start(_ options: Options, permit: @escaping FolderStorage.Permit) async throws(RelayServerError) -> RelayServer {
         raiseDescriptorLimit()
         var configuration = options.hub
         var journal: JournalWriter?
         var opened = JournalWriter.Opened()
         if case .folder(let path) = options.storage {
-            let writer = JournalWriter(path: path)
+            let writer = JournalWriter(path: path, permit: permit)
             opened = try await writer.open()
             journal = writer
             configuration.isJournaled = true
