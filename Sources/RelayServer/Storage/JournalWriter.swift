@@ -139,7 +139,9 @@ actor JournalWriter {
         turns += 1
         if let batch = take() {
             append(batch)
-        } else if journal.failure == nil {
+        } else {
+            // Until it has recovered nothing is submitted, and what is woken then finds a queue at rest.
+            guard journal.failure == nil else { return rest() }
             do throws(JournalError) {
                 if !(try journal.compactStep(bytesMax: Self.compactionBytes)) { return rest() }
             } catch {

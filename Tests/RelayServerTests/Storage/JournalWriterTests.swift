@@ -105,6 +105,24 @@ import Testing
         }
     }
 
+    @Test("a writer that has failed rests until it is to try again")
+    func restsInFailure() async throws {
+        try await withTemporaryPath { path in
+            let faults = FolderFaults()
+            let writer = Writer(path, faults)
+            try await writer.open()
+            faults.fail(.write)
+            writer.journal.submit([record(1)])
+            guard case .failed? = await writer.next() else { return #expect(Bool(false), "no failure was told") }
+            // Each `status` takes its turn on the queue, behind whatever is on it.
+            _ = try await writer.status()
+            let turns = await writer.journal.turns
+            for _ in 0..<20 { _ = try await writer.status() }
+            #expect(await writer.journal.turns <= turns + 1)
+            await writer.journal.close()
+        }
+    }
+
     @Test("close makes durable what was submitted, tells so, takes nothing more and gives the folder free")
     func closing() async throws {
         try await withTemporaryPath { path in
