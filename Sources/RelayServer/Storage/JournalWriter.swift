@@ -110,7 +110,11 @@ actor JournalWriter {
     /// Waits for everything submitted before.
     ///
     /// - Returns: why it is not durable, if so.
-    func flush() -> String? { journal?.failure?.description }
+    func flush() -> String? {
+        // While the queue is busy, what was submitted waits for a turn that comes behind this one.
+        while let batch = take() { append(batch) }
+        return journal?.failure?.description
+    }
 
     /// Makes durable what was submitted, and gives the folder free.
     func close() {

@@ -142,6 +142,24 @@ import Testing
         }
     }
 
+    @Test("[SG1] flush waits for everything submitted before it, also while the journal is compacted")
+    func flushing() async throws {
+        try await withTemporaryPath { path in
+            let writer = JournalWriter(path: path)
+            _ = try await writer.open { $0.segmentBytes = 2_000 }
+            let durable = Lock(UInt64(0))
+            await writer.begin { outcome in
+                if case .persisted(let sequence) = outcome { durable.withLock { $0 = sequence } }
+            }
+            for sequence in UInt64(1)...150 {
+                writer.submit([record(sequence, key: "key", bytes: 500)])
+                #expect(await writer.flush() == nil)
+                #expect(durable.withLock { $0 } == sequence)
+            }
+            await writer.close()
+        }
+    }
+
     @Test("status says how large the journal is and what was done")
     func status() async throws {
         try await withTemporaryPath { path in
