@@ -90,7 +90,13 @@ public final class RelayServer: Sendable {
             journal = writer
             configuration.isJournaled = true
         }
-        let start = nextStart(after: opened.start)
+        let start: UInt32
+        do throws(RelayServerError) {
+            start = try nextStart(after: opened.start)
+        } catch {
+            await journal?.close()
+            throw error
+        }
         let engine = Engine(configuration: configuration, start: start, flush: FlushPolicy(options.flush), log: options.log)
         do {
             if let journal {
@@ -119,9 +125,14 @@ public final class RelayServer: Sendable {
     /// again within the second must not take offsets of the one before for its own.
     ///
     /// - Parameter stored: of the last relay in the same folder.
-    private static func nextStart(after stored: UInt32?) -> UInt32 {
-        lastStart.withLock { last in
-            last = max(max(last, stored ?? 0) + 1, UInt32(clamping: SystemClock.wallMilliseconds() / 1000))
+    /// - Throws: when there is no greater one: a clock that was wrong by 80 years has used them up.
+    private static func nextStart(after stored: UInt32?) throws(RelayServerError) -> UInt32 {
+        try lastStart.withLock { (last) throws(RelayServerError) in
+            let previous = max(last, stored ?? 0)
+            guard previous < .max else {
+                throw RelayServerError(text: "no start number is greater than the stored one, \(previous): the clock was far ahead at an earlier start")
+            }
+            last = max(previous + 1, UInt32(clamping: SystemClock.wallMilliseconds() / 1000))
             return last
         }
     }

@@ -205,7 +205,7 @@ import Testing
         }
     }
 
-    @Test("a folder in use, a format of the future and a path through a file are told with their names")
+    @Test("a folder in use and a path through a file are told with their names; a refusal leaves the folder free")
     func refusals() async throws {
         try await withTemporaryPath { path in
             let first = Writer(path)

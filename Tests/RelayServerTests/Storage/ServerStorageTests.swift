@@ -64,16 +64,23 @@ import Testing
     @Test("[SE6] the start number is greater than that of the relay that stored last, even if its clock was ahead")
     func startNumber() async throws {
         try await withTemporaryPath { path in
-            // As a relay stores it: "S" → version u8, start number u32.
             let ahead = UInt32(clamping: SystemClock.wallMilliseconds() / 1000) + 100_000
-            let writer = JournalWriter(path: path)
-            _ = try await writer.open()
-            let value = [UInt8(1)] + (0..<4).map { UInt8(truncatingIfNeeded: ahead >> (24 - 8 * $0)) }
-            writer.submit([JournalRecord(sequence: 1, entries: [JournalEntry(key: Array("S".utf8), value: value)])])
-            await writer.close()
+            try await Self.store(start: ahead, path)
             let start = try await withRelay(.folder(path)) { await $0.census().start }
             #expect(start > ahead)
             #expect(try await withRelay(.folder(path)) { await $0.census().start } > start)
+        }
+    }
+
+    @Test("a stored start number that none is greater than is why there is no relay, not a crash")
+    func noStartNumber() async throws {
+        try await withTemporaryPath { path in
+            try await Self.store(start: .max, path)
+            let error = await #expect(throws: RelayServerError.self) { try await RelayServer.start(.init(port: 0, storage: .folder(path))) }
+            #expect(error?.text.contains("\(UInt32.max)") == true)
+            // The folder is free again.
+            try await Self.store(start: 1, path, sequence: 2)
+            try await withRelay(.folder(path)) { #expect(await $0.census().start > 1) }
         }
     }
 
@@ -252,6 +259,15 @@ import Testing
         for unset in [nil, "", ":"] { #expect(folder(unset) == "/home/alice/.local/share/boardrelay/data") }
         #expect(folder(nil, "/home/alice/.local/share/") == "/home/alice/.local/share/boardrelay/data")
         #expect(ProcessInfo.processInfo.environment["STATE_DIRECTORY"] != nil || RelayServer.Storage.defaultFolder.hasSuffix("/boardrelay/data"))
+    }
+
+    /// As a relay does: "S" → version u8, start number u32.
+    private static func store(start: UInt32, _ path: String, sequence: UInt64 = 1) async throws {
+        let writer = JournalWriter(path: path)
+        _ = try await writer.open()
+        let value = [UInt8(1)] + (0..<4).map { UInt8(truncatingIfNeeded: start >> (24 - 8 * $0)) }
+        writer.submit([JournalRecord(sequence: sequence, entries: [JournalEntry(key: Array("S".utf8), value: value)])])
+        await writer.close()
     }
 
     private static func set(_ id: UInt32, channel: String, key: String, _ value: String) throws -> Frame {
