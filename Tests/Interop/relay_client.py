@@ -44,6 +44,7 @@ FRAME_TYPES = {
     "userNamed": 0xA0, "flowOpened": 0xA1, "flowClosed": 0xA2, "lost": 0xA3, "packetsDropped": 0xA4,
     "presence": 0xB0, "topics": 0xB1, "metadata": 0xB2, "locks": 0xB3,
 }
+CHANGES = {"setMetadata", "updateMetadata", "removeMetadata", "setLock", "acquireLock", "releaseLock", "revokeLock", "removeLock"}
 FRAME_NAMES = {number: name for name, number in FRAME_TYPES.items()}
 
 CODES = {
@@ -867,26 +868,28 @@ class Checker:
     # -- requests -------------------------------------------------------------------------------
 
     def next_request(self, event, what):
-        """JS5: answers come in the order of the requests, with two exceptions.
-
-        A wait for a lock ends when it ends. A change is answered when it is durable, so that other answers and
-        refusals may come before it; but no other change, for they are shown in the order of their acceptance (SG1).
-        """
+        """JS5: answers come in the order of the requests, but for what `may_be_overtaken`."""
         request = next((r for r in self.requests if r.id == event.get("id")), None)
         if request is None:
             raise Violation("JS5", f"{what} without a request: {event}")
-        self.in_hand = request
-        stored = request.kind in CHANGES and what == "answer"
         for earlier in self.requests:
             if earlier is request:
                 break
-            waits = earlier.kind == "acquireLock" and (earlier.fields or {}).get("waitMs")
-            if not waits and (stored or earlier.kind not in CHANGES):
+            if not self.may_be_overtaken(earlier, request, what):
                 raise Violation("JS5", f"{what} for {event.get('id')}, the next one is {earlier.id}")
         self.requests.remove(request)
+        self.in_hand = request
         if request in self.raw:
             self.raw.remove(request)
         return request
+
+    @staticmethod
+    def may_be_overtaken(earlier, later, what):
+        """A wait for a lock ends when it ends (LK4); a change is answered when it is durable, and refused at once
+        if it is, but no change is answered before an earlier one (SG1)."""
+        if earlier.kind == "acquireLock" and (earlier.fields or {}).get("waitMs"):
+            return True
+        return earlier.kind in CHANGES and (what == "error" or later.kind not in CHANGES)
 
     def forget(self, pending):
         """Takes what was answered without a reference out of the other lists."""
