@@ -44,7 +44,6 @@ FRAME_TYPES = {
     "userNamed": 0xA0, "flowOpened": 0xA1, "flowClosed": 0xA2, "lost": 0xA3, "packetsDropped": 0xA4,
     "presence": 0xB0, "topics": 0xB1, "metadata": 0xB2, "locks": 0xB3,
 }
-CHANGES = {"setMetadata", "updateMetadata", "removeMetadata", "setLock", "acquireLock", "releaseLock", "revokeLock", "removeLock"}
 FRAME_NAMES = {number: name for name, number in FRAME_TYPES.items()}
 
 CODES = {
