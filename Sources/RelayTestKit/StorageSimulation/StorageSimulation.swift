@@ -94,7 +94,9 @@ package final class StorageSimulation {
         users = (0..<5).map { StorageUser("user-\($0)", presenceTimeoutMs: $0 < 2 ? 5_000 : 300_000) }
         weights = Action.allCases.map { random.chance(1, in: 8) ? 0 : Int.random(in: 1...10, using: &random) * $0.usualWeight }
         // Without these nothing goes on. Some disks are slow, so that much is under way when they fail.
-        for action in [Action.write, .setLock, .acquire, .logIn, .recover] { weights[Action.allCases.firstIndex(of: action)!] += 20 }
+        for action in [Action.write, .setLock, .acquire, .logIn, .recover] {
+            weights[Action.allCases.firstIndex(of: action)!] += 20
+        }
         weights[Action.allCases.firstIndex(of: .persist)!] += 3
         self.random = random
         driver = HubDriver(configuration: configuration, start: start).restarted(start: start)
@@ -150,7 +152,7 @@ package final class StorageSimulation {
         let user = who(action)
         trace?("\(steps) \(driver.now.instant.nanoseconds / 1_000_000) \(action) \(user.name)\(user.client == nil ? ", away" : "")")
         switch action {
-        case .pass: try pass(.milliseconds(random.chance(1, in: 4) ? Int.random(in: 1...20_000, using: &random) : Int.random(in: 1...900, using: &random)))
+        case .pass: try pass(.milliseconds(Int.random(in: 1...(random.chance(1, in: 4) ? 20_000 : 900), using: &random)))
         case .persist: persist(Int.random(in: 1...4, using: &random))
         case .persistAll: persist(.max)
         case .fail: fail()
@@ -175,9 +177,8 @@ package final class StorageSimulation {
 
     /// Those who are there ask; mostly those who are not come in.
     private func who(_ action: Action) -> StorageUser {
-        if action == .release, random.chance(1, in: 2), let user = users.filter({ user in applied.locks.values.contains { $0.owner == user.name } }).randomElement(using: &random) {
-            return user
-        }
+        let owners = users.filter { user in applied.locks.values.contains { $0.owner == user.name } }
+        if action == .release, random.chance(1, in: 2), let owner = owners.randomElement(using: &random) { return owner }
         let isThere = action != .logIn || random.chance(1, in: 8)
         return users.filter { ($0.client != nil) == isThere }.randomElement(using: &random) ?? users.randomElement(using: &random)!
     }
