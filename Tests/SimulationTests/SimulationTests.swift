@@ -30,7 +30,7 @@ import Testing
         let seeds = Self.storageSeeds
         for seed in seeds {
             let simulation = StorageSimulation(seed: seed, trace: Self.isTraced ? { print($0) } : nil)
-            try simulation.run(steps: 1_000)
+            try simulation.run(steps: 600)
             await Task.yield()
             total += simulation.done
         }
