@@ -104,6 +104,32 @@ import Testing
         #expect(driver.hub.census().storageFailure == nil)
     }
 
+    @Test("[SG2, LK4] who waited for a lock whose removal could not be stored waits on, in the order of the requests and no longer than asked for")
+    func waitsGoOn() {
+        let alice = TestClient(driver, "alice"), bob = TestClient(driver, "bob"), cleo = TestClient(driver, "cleo"), dora = TestClient(driver, "dora")
+        alice.setLock("lesson", "pen")
+        alice.sendAcquire("lesson", "pen")
+        driver.persist()
+        let bobs = bob.sendAcquire("lesson", "pen", waitMs: 60_000)
+        let doras = dora.sendAcquire("lesson", "pen", waitMs: 1_000)
+        alice.lock(.removeLock, "lesson", "pen")
+        alice.setLock("lesson", "pen")
+        alice.sendAcquire("lesson", "pen")
+        let cleos = cleo.sendAcquire("lesson", "pen", waitMs: 60_000)
+        alice.lock(.removeLock, "lesson", "pen")
+        driver.advance(.seconds(2))
+        driver.failStorage()
+        #expect(code(dora.outcome(doras)) == .lockHeld)
+        #expect(bob.outcome(bobs) == .nothing && cleo.outcome(cleos) == .nothing)
+        driver.handle(.storageRecovered)
+        alice.lock(.releaseLock, "lesson", "pen")
+        driver.persist()
+        #expect(bob.answer(FencingAnswer.self, bob.outcome(bobs)) != nil && cleo.outcome(cleos) == .nothing)
+        bob.lock(.releaseLock, "lesson", "pen")
+        driver.persist()
+        #expect(cleo.answer(FencingAnswer.self, cleo.outcome(cleos)) != nil)
+    }
+
     @Test("[SG3] beyond the bound of bytes that wait to be stored a change is busy, and passes when there is room")
     func busy() throws {
         let alice = TestClient(driver, "alice")

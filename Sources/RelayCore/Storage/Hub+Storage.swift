@@ -132,12 +132,15 @@ extension Hub {
         storage.unrevealed = []
         storage.head = 0
         storage.unjournaledBytes = 0
-        for change in undone {
+        // The newest first: who waited before an older removal stands before who came after it. [LK4]
+        for change in undone.reversed() {
             switch change.subject {
             case .metadata(let book, _): undoMetadata(book)
             case .lock(let lock, let transition): undoLock(lock, transition)
             case .nothing: break
             }
+        }
+        for change in undone {
             if let requester = change.requester, isKnown(requester.connection) {
                 refuse(requester.connection.index, WireError(.storageFailed, "the change could not be stored: \(text)"), id: requester.id)
             }
