@@ -65,7 +65,6 @@ extension Journal {
         opening.report.cutBytes = found.size - scan.end
         opening.lastGroup = scan.lastGroup == SegmentHeader.byteCount ? 0 : scan.lastGroup
         opening.unproven = Array(bytes[opening.lastGroup..<scan.end])
-        opening.endsOrderly = scan.records.last?.isProof ?? false
         headIsFull = found.header == nil
     }
 
@@ -88,13 +87,14 @@ extension Journal {
             // system shows what it could not write. Written once more and synced, it is there for everybody.
             try storage.write(opening.unproven, to: head.file, at: opening.lastGroup)
             try storage.sync(head.file)
-            if !opening.endsOrderly { writeAnew(head) }
+            writeAnew(head)
             try removeStrays(&opening)
         }
     }
 
-    /// After an end that was not orderly the same holds for the file's length, and for the name of a file that nothing
-    /// came to stand in. If this does not work, no batch is written where nobody knows what the disk holds.
+    /// The same holds for the file's length, and for the name of a file that nothing came to stand in. An orderly end is
+    /// no exception: whether the sync of its proof has worked cannot be seen. If this does not work, no batch is written
+    /// where nobody knows what the disk holds.
     private func writeAnew(_ head: Segment) {
         do throws(StorageError) {
             if head.recordBytes == 0 { return try beginSegment() }
@@ -160,8 +160,6 @@ struct Opening<Storage: JournalStorage> {
     var quarantines: [(file: String, bytes: [UInt8])] = []
     var lastGroup = 0
     var unproven: [UInt8] = []
-    /// With a proof: what stands before it was durable.
-    var endsOrderly = false
 
     init(storage: Storage) { self.storage = storage }
 
