@@ -87,7 +87,7 @@ extension Journal {
             // system shows what it could not write. Written once more and synced, it is there for everybody.
             try storage.write(opening.unproven, to: head.file, at: opening.lastGroup)
             try storage.sync(head.file)
-            writeAnew(head)
+            writeAnew(head, oldest: opening.oldestTold)
             try removeStrays(&opening)
         }
     }
@@ -95,9 +95,12 @@ extension Journal {
     /// The same holds for the file's length, and for the name of a file that nothing came to stand in. An orderly end is
     /// no exception: whether the sync of its proof has worked cannot be seen. If this does not work, no batch is written
     /// where nobody knows what the disk holds.
-    private func writeAnew(_ head: Segment) {
+    ///
+    /// And for segments that were removed: one whose removal was not synced may be there again after a crash, and with it
+    /// what later ones have taken back. A new header says what the oldest one is, before any other goes.
+    private func writeAnew(_ head: Segment, oldest: UInt64) {
         do throws(StorageError) {
-            if head.recordBytes == 0 { return try beginSegment() }
+            if head.recordBytes == 0 || oldest < segments[0].number { return try beginSegment() }
             let proof = Batch.proof(lastSequence, mark: mark).bytes
             try storage.write(proof, to: head.file, at: head.byteCount)
             try storage.sync(head.file)
@@ -156,6 +159,8 @@ struct Opening<Storage: JournalStorage> {
     var chain: [Link] = []
     var strays: [String] = []
     var mark: UInt32?
+    /// What the newest header says.
+    var oldestTold: UInt64 = 0
     var lastSequence: UInt64 = 0
     var quarantines: [(file: String, bytes: [UInt8])] = []
     var lastGroup = 0
@@ -177,6 +182,7 @@ struct Opening<Storage: JournalStorage> {
                 guard header.number == number else { throw .misnamed(file: file, number: header.number) }
                 segment.header = header
                 mark = header.mark
+                oldestTold = max(oldestTold, header.oldest)
                 lastSequence = max(lastSequence, header.lastSequence)
             case .newer(let version): throw .newerFormat(file: file, found: version, supported: SegmentHeader.versionSupported)
             case .damaged: break
