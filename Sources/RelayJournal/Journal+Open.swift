@@ -100,11 +100,13 @@ extension Journal {
     /// what later ones have taken back. A new header says what the oldest one is, before any other goes.
     private func writeAnew(_ head: Segment, oldest: UInt64) {
         do throws(StorageError) {
-            if head.recordBytes == 0 || oldest < segments[0].number { return try beginSegment() }
-            let proof = Batch.proof(lastSequence, mark: mark).bytes
-            try storage.write(proof, to: head.file, at: head.byteCount)
-            try storage.sync(head.file)
-            segments[segments.count - 1].byteCount += proof.count
+            if head.recordBytes > 0 {
+                let proof = Batch.proof(lastSequence, mark: mark).bytes
+                try storage.write(proof, to: head.file, at: head.byteCount)
+                try storage.sync(head.file)
+                segments[segments.count - 1].byteCount += proof.count
+            }
+            if head.recordBytes == 0 || oldest < segments[0].number { try beginSegment() }
         } catch {
             headIsFull = true
             counters.lastError = error.description
