@@ -224,7 +224,8 @@ struct Opening<Storage: JournalStorage> {
                 continue
             }
             guard header.previous != 0, header.previous >= oldest else { break }
-            next = found[..<index].lastIndex { $0.number <= header.previous && $0.number >= oldest }
+            // What holds nothing was begun and given up, unless it is the very one.
+            next = found[..<index].lastIndex { $0.number == header.previous || (!$0.isEmpty && $0.number < header.previous && $0.number >= oldest) }
             guard let previous = next else { break }
             if found[previous].number == header.previous {
                 byteCount = header.previousLength
