@@ -225,7 +225,11 @@ struct Opening<Storage: JournalStorage> {
             }
             guard header.previous != 0, header.previous >= oldest else { break }
             // What holds nothing was begun and given up, unless it is the very one.
-            next = found[..<index].lastIndex { $0.number == header.previous || (!$0.isEmpty && $0.number < header.previous && $0.number >= oldest) }
+            next = found[..<index].lastIndex { segment in
+                if segment.number == header.previous { return true }
+                let holdsRecords = !segment.isEmpty && segment.size > SegmentHeader.byteCount
+                return holdsRecords && segment.number < header.previous && segment.number >= oldest
+            }
             guard let previous = next else { break }
             if found[previous].number == header.previous {
                 byteCount = header.previousLength
