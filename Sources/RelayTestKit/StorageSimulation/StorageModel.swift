@@ -71,6 +71,8 @@ struct AcceptedChange {
     var isRecord = true
     var told: Told?
     var asker: Asker?
+    /// What the asker is told instead of its answer.
+    var refusal: Told?
     var lock: String?
     /// Who waited for a lock that is removed.
     var waiters: [Waiter] = []

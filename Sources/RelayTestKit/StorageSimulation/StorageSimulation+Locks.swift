@@ -53,8 +53,7 @@ extension StorageSimulation {
     }
 
     private func refuse(_ asker: Asker, _ code: ErrorCode) {
-        done.refusals += 1
-        asker.user.expected.append(.refused(asker.id, isReadOnly ? [code, .storageFailed] : [code]))
+        refuse(asker, .refused(asker.id, isReadOnly ? [code, .storageFailed] : [code]))
     }
 
     private func told(_ name: String, _ event: LocksEvent.Event, _ state: LockModel, user: String? = nil) -> Told {

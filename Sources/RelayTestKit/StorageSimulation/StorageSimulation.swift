@@ -205,9 +205,15 @@ package final class StorageSimulation {
     func isRefused(_ user: StorageUser, _ id: UInt32, _ problems: Set<ErrorCode>, limit: Int? = nil, actual: Int? = nil) -> Bool {
         let codes = isReadOnly ? problems.union([.storageFailed]) : problems
         guard !codes.isEmpty else { return false }
-        done.refusals += 1
-        user.expected.append(.refused(id, codes, limit: limit, actual: actual))
+        refuse(Asker(user: user, client: user.client!, id: id), .refused(id, codes, limit: limit, actual: actual))
         return true
+    }
+
+    /// Behind the changes that it was judged by.
+    func refuse(_ asker: Asker, _ refusal: Told) {
+        done.refusals += 1
+        guard !waiting.isEmpty else { return asker.user.expected.append(refusal) }
+        waiting.append(AcceptedChange(after: applied, isRecord: false, asker: asker, refusal: refusal))
     }
 
     // MARK: - The disk
@@ -226,7 +232,7 @@ package final class StorageSimulation {
     /// The answer, then the event to everybody, then those who waited for what is no more.
     private func reveal(_ change: AcceptedChange) {
         durable = change.after
-        if let asker = change.asker, asker.isThere { asker.user.expected.append(.answer(asker.id, asker.answer)) }
+        if let asker = change.asker, asker.isThere { asker.user.expected.append(change.refusal ?? .answer(asker.id, asker.answer)) }
         if let told = change.told {
             for user in users where user.client != nil { user.expected.append(told) }
         }
