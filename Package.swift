@@ -43,10 +43,11 @@ let package = Package(
 
         tests("RelayWireTests", ["RelayWire"]),
         tests("RelayBoardTests", ["RelayBoard"]),
+        tests("RelayJournalTests", ["RelayJournal", "RelayTestKit"]),
         tests("RelayCoreTests", ["RelayCore", "RelayTestKit", "RelayWire"]),
         tests("RelayClientCoreTests", ["RelayClientCore", "RelayCore", "RelayTestKit", "RelayWire"]),
         tests("RelayIOTests", ["RelayIO"]),
-        tests("RelayServerTests", ["RelayServer", "RelayClient", "RelayClientCore", "RelayIO", "RelayWire", "RelayCore"]),
+        tests("RelayServerTests", ["RelayServer", "RelayClient", "RelayClientCore", "RelayIO", "RelayJournal", "RelayWire", "RelayCore"]),
         tests("SimulationTests", ["RelayTestKit", "RelayCore", "RelayWire"]),
         tests("BoardrelayTests", ["boardrelay", "RelayServer", "RelayClient", "RelayBoard", "RelayCore", "RelayIO", "RelayWire"]),
         tests("DocsTests", ["RelayWire", "RelayCore"]),

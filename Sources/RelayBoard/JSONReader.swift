@@ -1,4 +1,4 @@
-/// Reads one JSON object from bytes (RFC 8259), strictly, and never traps whatever they are.
+/// Reads one JSON object or array from bytes (RFC 8259), strictly, and never traps whatever they are.
 ///
 /// Well-formed UTF-8 without byte-order mark, no key twice in an object, nesting within a bound, integers within
 /// ±(2⁵³−1). Fractions and exponents only where the caller takes them (recordings do, the board format does not).
@@ -13,9 +13,22 @@ struct JSONReader {
         reader.skipSpace()
         guard reader.peek == UInt8(ascii: "{") else { throw reader.problem("one object is expected") }
         let object = try reader.object()
-        reader.skipSpace()
-        guard reader.index == bytes.count else { throw reader.problem("nothing may follow the object") }
+        try reader.end("object")
         return object
+    }
+
+    static func array(from bytes: [UInt8], takesFractions: Bool = false) throws(BoardError) -> [JSONValue] {
+        var reader = JSONReader(bytes: bytes, takesFractions: takesFractions)
+        reader.skipSpace()
+        guard reader.peek == UInt8(ascii: "[") else { throw reader.problem("one array is expected") }
+        let array = try reader.array()
+        try reader.end("array")
+        return array
+    }
+
+    private mutating func end(_ what: String) throws(BoardError) {
+        skipSpace()
+        guard index == bytes.count else { throw problem("nothing may follow the \(what)") }
     }
 
     private init(bytes: [UInt8], takesFractions: Bool) {
@@ -81,7 +94,7 @@ struct JSONReader {
             guard peek == UInt8(ascii: ":") else { throw problem("a colon is expected") }
             index += 1
             skipSpace()
-            object.fields.append((key, try value()))
+            object.fields.append(.init(key: key, value: try value()))
         } while try another(closing: UInt8(ascii: "}"))
         return object
     }

@@ -21,11 +21,13 @@ enum JSONValue: Equatable {
 
 /// The fields of an object. Few, so a list is quicker to search than a table is to build.
 struct JSONObject: Equatable {
-    var fields: [(key: String, value: JSONValue)] = []
-
-    static func == (left: Self, right: Self) -> Bool {
-        left.fields.elementsEqual(right.fields) { $0.key == $1.key && $0.value == $1.value }
+    // A type and not a tuple: with one the compiler (6.3) ends in a "circular reference" when it builds only some files.
+    struct Field: Equatable {
+        var key: String
+        var value: JSONValue
     }
+
+    var fields: [Field] = []
 
     /// Keys are compared as bytes: `String ==` merges what looks alike.
     private subscript(bytesOf key: String) -> JSONValue? {

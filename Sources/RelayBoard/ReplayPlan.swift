@@ -10,18 +10,21 @@ public struct ReplayPlan: Hashable, Sendable {
         public var pauseMax: Duration?
         /// Begins the id of each stroke: it makes the ids of this replay differ from those of others.
         public var idPrefix: String
+        /// The stroke's number, which ends its id, has at least so many digits.
+        public var idDigits: Int
         /// Layer of the first stroke; the others lie above it, in order.
         public var firstLayer: Int
         public var color: BoardColor
         public var width: Int
 
         public init(
-            speed: Double? = 1, pauseMax: Duration? = nil, idPrefix: String, firstLayer: Int = 1,
+            speed: Double? = 1, pauseMax: Duration? = nil, idPrefix: String, idDigits: Int = 1, firstLayer: Int = 1,
             color: BoardColor = .black, width: Int = 300
         ) {
             self.speed = speed
             self.pauseMax = pauseMax
             self.idPrefix = idPrefix
+            self.idDigits = idDigits
             self.firstLayer = firstLayer
             self.color = color
             self.width = width
@@ -39,12 +42,16 @@ public struct ReplayPlan: Hashable, Sendable {
         /// Since the start of the replay; never less than the step before.
         public var at: Duration
         public var lane: Lane
+        /// Of which it is a part, as its place in `drawing`.
+        public var stroke: Int
         /// UTF-8.
         public var payload: [UInt8]
     }
 
     public private(set) var steps: [Step] = []
-    public private(set) var strokes = 0
+    /// What has been drawn when all steps are done.
+    public private(set) var drawing: [Stroke] = []
+    public var strokes: Int { drawing.count }
     public private(set) var points = 0
     public private(set) var messages = 0
     /// From the start to the last step.
@@ -78,7 +85,8 @@ public struct ReplayPlan: Hashable, Sendable {
     private mutating func draw(
         _ recorded: RecordedStroke, with pencil: inout Pencil, _ options: Options
     ) throws(BoardError) {
-        let id = try ElementID("\(options.idPrefix)\(strokes)")
+        let number = String(strokes)
+        let id = try ElementID(options.idPrefix + String(repeating: "0", count: max(0, options.idDigits - number.utf8.count)) + number)
         let stroke = Stroke(
             id: id, z: options.firstLayer + strokes, color: options.color, width: options.width,
             columns: recorded.columns, points: recorded.points)
@@ -86,14 +94,16 @@ public struct ReplayPlan: Hashable, Sendable {
             let packet = PointPacket(
                 id: id, first: run.points.lowerBound, color: options.color, width: options.width,
                 columns: recorded.columns, points: Array(recorded.points[run.points]))
-            for payload in try packet.payloads() { steps.append(Step(at: run.leaves, lane: .packet, payload: payload)) }
+            for payload in try packet.payloads() {
+                steps.append(Step(at: run.leaves, lane: .packet, stroke: strokes, payload: payload))
+            }
         }
         let finished = steps.last?.at ?? .zero
         for payload in try stroke.payloads() {
-            steps.append(Step(at: finished, lane: .message, payload: payload))
+            steps.append(Step(at: finished, lane: .message, stroke: strokes, payload: payload))
             messages += 1
         }
-        strokes += 1
+        drawing.append(stroke)
         points += recorded.points.count
     }
 }

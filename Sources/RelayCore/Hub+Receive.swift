@@ -172,7 +172,9 @@ extension Hub {
             }
         } catch {
             let isText = type == .setMetadata || type == .updateMetadata
-            refuse(connection, error, id: isText ? (try? TextBody.read(body)).flatMap { requestID($0.head) } : requestID(body))
+            let id = isText ? (try? TextBody.read(body)).flatMap { requestID($0.head) } : requestID(body)
+            if let id, mustWait(error, of: type) { return answerInOrder(requester(connection, id, .refusal(error))) }
+            refuse(connection, error, id: id)
         }
     }
 

@@ -12,7 +12,7 @@ package final class Folder {
 
     /// Makes the folder, for this user alone, if there is none. The path itself may be a link.
     ///
-    /// - Throws: `FileFailure`, also when it belongs to another user.
+    /// - Throws: `FileFailure`, also when it belongs to another user, or no file can be made in it.
     package init(path: String) throws(FileFailure) {
         try Self.make(path)
         let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -27,6 +27,12 @@ package final class Folder {
             systemClose(descriptor)
             throw FileFailure("open", path, EPERM, "it belongs to user \(status.st_uid), this process to user \(geteuid())")
         }
+        // Files that are there may be writable nevertheless: it would be found out when the next one is to be made.
+        guard faccessat(descriptor, ".", W_OK | X_OK, AT_EACCESS) == 0 else {
+            let code = errno
+            systemClose(descriptor)
+            throw FileFailure("write in", path, code)
+        }
         self.path = path
         self.descriptor = descriptor
     }
@@ -36,7 +42,11 @@ package final class Folder {
     package func close() {
         if let written { systemClose(written.descriptor) }
         written = nil
-        if lock >= 0 { systemClose(lock) }
+        // Not by closing alone: a child that is being started has a copy of the descriptor until it runs its program.
+        if lock >= 0 {
+            _ = flock(lock, LOCK_UN)
+            systemClose(lock)
+        }
         lock = -1
         if !isClosed { systemClose(descriptor) }
         isClosed = true
@@ -44,12 +54,23 @@ package final class Folder {
 
     private var isClosed = false
 
-    /// Makes a folder for this user alone, and those on the way to it.
+    /// Makes a folder for this user alone, and those on the way to it, durably: what is synced in it later would be lost
+    /// with it.
     package static func make(_ path: String) throws(FileFailure) {
-        if mkdir(path, 0o700) == 0 || errno == EEXIST { return }
+        if mkdir(path, 0o700) == 0 { return try syncParent(of: path) }
+        if errno == EEXIST { return }
         guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash > path.startIndex else { throw FileFailure("make", path, errno) }
         try make(String(path[..<slash]))
-        guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw FileFailure("make", path, errno) }
+        if mkdir(path, 0o700) == 0 { return try syncParent(of: path) }
+        guard errno == EEXIST else { throw FileFailure("make", path, errno) }
+    }
+
+    private static func syncParent(of path: String) throws(FileFailure) {
+        let parent = open(path + "/..", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        // A parent that may be written but not read cannot be synced.
+        guard parent >= 0 else { return }
+        defer { systemClose(parent) }
+        guard FileDurability.sync(folder: parent) == 0 else { throw FileFailure("sync", path + "/..", errno) }
     }
 
     // MARK: - One process at a time
@@ -61,7 +82,16 @@ package final class Folder {
         let name = "lock"
         let file = openat(descriptor, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw failure("open", name) }
+        do throws(FileFailure) {
+            try take(file, name)
+        } catch {
+            systemClose(file)
+            throw error
+        }
         lock = file
+    }
+
+    private func take(_ file: Int32, _ name: String) throws(FileFailure) {
         guard flock(file, LOCK_EX | LOCK_NB) == 0 else {
             guard errno == EWOULDBLOCK else { throw failure("lock", name) }
             var text = [UInt8](repeating: 0, count: 16)

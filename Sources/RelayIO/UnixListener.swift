@@ -5,6 +5,8 @@ package final class UnixListener: @unchecked Sendable {
     // Safe: `isClosed` is touched on `queue` only; the rest never changes.
     private let descriptor: Int32
     private let path: String
+    /// The socket's own file: another relay's may stand under its path by the end.
+    private let file: (device: dev_t, number: ino_t)
     private let queue = DispatchQueue(label: "boardrelay.control")
     private let source: any DispatchSourceRead
     private var isClosed = false
@@ -34,6 +36,9 @@ package final class UnixListener: @unchecked Sendable {
             return descriptor
         }
         self.path = path
+        var info = stat()
+        _ = lstat(path, &info)
+        file = (info.st_dev, info.st_ino)
         source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
         source.setEventHandler { @Sendable [descriptor] in
             while true {
@@ -46,13 +51,14 @@ package final class UnixListener: @unchecked Sendable {
         source.activate()
     }
 
-    /// Stops answering and removes the socket. Calling again does nothing.
+    /// Stops answering and removes the socket, unless its place was taken. Calling again does nothing.
     package func close() {
         queue.sync {
             guard !isClosed else { return }
             isClosed = true
             source.cancel()
-            unlink(path)
+            var info = stat()
+            if lstat(path, &info) == 0, (info.st_dev, info.st_ino) == file { unlink(path) }
         }
     }
 
@@ -112,9 +118,13 @@ package final class UnixListener: @unchecked Sendable {
         let code = errno
         guard code == EEXIST else { throw SocketAddress.Failure("folder \(folder)", code: code) }
         var info = stat()
-        guard lstat(folder, &info) == 0, info.st_mode & S_IFMT == S_IFDIR || info.st_mode & S_IFMT == S_IFLNK else {
-            throw SocketAddress.Failure("\(folder) is no folder")
+        guard lstat(folder, &info) == 0 else { throw SocketAddress.Failure("folder \(folder)", code: errno) }
+        if info.st_mode & S_IFMT == S_IFLNK {
+            // A link's own bits say nothing; whose it is does, and so does all that is asked of a folder below.
+            guard info.st_uid == getuid() || info.st_uid == 0 else { throw SocketAddress.Failure("link \(folder) belongs to another user") }
+            guard stat(folder, &info) == 0 else { throw SocketAddress.Failure("folder \(folder)", code: errno) }
         }
+        guard info.st_mode & S_IFMT == S_IFDIR else { throw SocketAddress.Failure("\(folder) is no folder") }
         // A folder that others could have made for us is not trusted; one that the system keeps for us is.
         let writableByOthers = info.st_mode & 0o022 != 0 && info.st_mode & S_ISVTX == 0
         guard !writableByOthers, info.st_uid == getuid() || info.st_uid == 0 else {

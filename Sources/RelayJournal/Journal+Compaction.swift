@@ -7,7 +7,7 @@
 extension Journal {
     /// Whether more than half of what is stored is dead, and a whole segment can go.
     package var wantsCompaction: Bool {
-        guard failure == nil, segments.count >= 2, counters.bytesWritten >= compactionResumesAt, unreadableSegment != segments[0].number else {
+        guard failure == nil, !headIsFull, segments.count >= 2, counters.bytesWritten >= compactionResumesAt, unreadableSegment != segments[0].number else {
             return false
         }
         if compactionOffset != nil { return true }

@@ -87,7 +87,29 @@ extension Journal {
             // system shows what it could not write. Written once more and synced, it is there for everybody.
             try storage.write(opening.unproven, to: head.file, at: opening.lastGroup)
             try storage.sync(head.file)
+            writeAnew(head, oldest: opening.oldestTold)
             try removeStrays(&opening)
+        }
+    }
+
+    /// The same holds for the file's length, and for the name of a file that nothing came to stand in. An orderly end is
+    /// no exception: whether the sync of its proof has worked cannot be seen. If this does not work, no batch is written
+    /// where nobody knows what the disk holds.
+    ///
+    /// And for segments that were removed: one whose removal was not synced may be there again after a crash, and with it
+    /// what later ones have taken back. A new header says what the oldest one is, before any other goes.
+    private func writeAnew(_ head: Segment, oldest: UInt64) {
+        do throws(StorageError) {
+            if head.recordBytes > 0 {
+                let proof = Batch.proof(lastSequence, mark: mark).bytes
+                try storage.write(proof, to: head.file, at: head.byteCount)
+                try storage.sync(head.file)
+                segments[segments.count - 1].byteCount += proof.count
+            }
+            if head.recordBytes == 0 || oldest < segments[0].number { try beginSegment() }
+        } catch {
+            headIsFull = true
+            counters.lastError = error.description
         }
     }
 
@@ -139,6 +161,8 @@ struct Opening<Storage: JournalStorage> {
     var chain: [Link] = []
     var strays: [String] = []
     var mark: UInt32?
+    /// What the newest header says.
+    var oldestTold: UInt64 = 0
     var lastSequence: UInt64 = 0
     var quarantines: [(file: String, bytes: [UInt8])] = []
     var lastGroup = 0
@@ -160,6 +184,7 @@ struct Opening<Storage: JournalStorage> {
                 guard header.number == number else { throw .misnamed(file: file, number: header.number) }
                 segment.header = header
                 mark = header.mark
+                oldestTold = max(oldestTold, header.oldest)
                 lastSequence = max(lastSequence, header.lastSequence)
             case .newer(let version): throw .newerFormat(file: file, found: version, supported: SegmentHeader.versionSupported)
             case .damaged: break
@@ -180,7 +205,8 @@ struct Opening<Storage: JournalStorage> {
         }
         guard let scan, !scan.records.isEmpty else {
             found[index].isEmpty = true
-            if bytes.contains(where: { $0 != 0 }) { quarantine(segment.number, 0..<bytes.count, of: bytes) }
+            // Less than a header is what a write that failed has left of one.
+            if bytes.count >= SegmentHeader.byteCount, bytes.contains(where: { $0 != 0 }) { quarantine(segment.number, 0..<bytes.count, of: bytes) }
             return
         }
         mark = mark ?? bytes.withUnsafeBytes { $0.bigEndian(at: SegmentHeader.byteCount) }
@@ -198,7 +224,12 @@ struct Opening<Storage: JournalStorage> {
                 continue
             }
             guard header.previous != 0, header.previous >= oldest else { break }
-            next = found[..<index].lastIndex { $0.number <= header.previous && $0.number >= oldest }
+            // What holds nothing was begun and given up, unless it is the very one.
+            next = found[..<index].lastIndex { segment in
+                if segment.number == header.previous { return true }
+                let holdsRecords = !segment.isEmpty && segment.size > SegmentHeader.byteCount
+                return holdsRecords && segment.number < header.previous && segment.number >= oldest
+            }
             guard let previous = next else { break }
             if found[previous].number == header.previous {
                 byteCount = header.previousLength

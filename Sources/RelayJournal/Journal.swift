@@ -94,6 +94,13 @@ package final class Journal<Storage: JournalStorage> {
         mutating func add(_ entries: [JournalEntry], _ kind: RecordHead.Kind, sequence: UInt64, mark: UInt32) {
             RecordHead.append(entries, kind, sequence: sequence, isFirst: bytes.isEmpty, mark: mark, to: &bytes, places: &places)
         }
+
+        /// Written when everything before it is durable, of which it is the proof to who opens the journal.
+        static func proof(_ sequence: UInt64, mark: UInt32) -> Batch {
+            var batch = Batch()
+            batch.add([], .copies, sequence: sequence, mark: mark)
+            return batch
+        }
     }
 
     /// One write, one sync; only then is anything of it in the index.
@@ -224,9 +231,7 @@ package final class Journal<Storage: JournalStorage> {
     package func close() {
         guard case .open = state else { return closeStorage() }
         if counters.bytesWritten > 0 {
-            var proof = Batch()
-            proof.add([], .copies, sequence: lastSequence, mark: mark)
-            try? write(proof, lastSequence: lastSequence)
+            try? write(.proof(lastSequence, mark: mark), lastSequence: lastSequence)
         }
         closeStorage()
     }

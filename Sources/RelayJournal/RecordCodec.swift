@@ -33,6 +33,7 @@ struct RecordHead: Hashable {
     var bodyOffset: Int { offset + Self.byteCount }
     var end: Int { bodyOffset + bodyBytes }
     var isFirst: Bool { flags & Self.isFirstFlag != 0 }
+    var isProof: Bool { type == Kind.copies.rawValue && bodyBytes == 0 }
     var isKnown: Bool { Kind(rawValue: type) != nil && flags & ~Self.isFirstFlag == 0 }
 
     /// The record at an offset; `nil` if what stands there is none, or damaged.

@@ -75,17 +75,28 @@ public final class RelayServer: Sendable {
     ///
     /// - Throws: `RelayServerError`, for example when the port is in use; the text names address and port.
     public static func start(_ options: Options = .init()) async throws(RelayServerError) -> RelayServer {
+        try await start(options, permit: { _ in })
+    }
+
+    /// - Parameter permit: asked before each call on the data folder's files.
+    static func start(_ options: Options, permit: @escaping FolderStorage.Permit) async throws(RelayServerError) -> RelayServer {
         raiseDescriptorLimit()
         var configuration = options.hub
         var journal: JournalWriter?
         var opened = JournalWriter.Opened()
         if case .folder(let path) = options.storage {
-            let writer = JournalWriter(path: path)
+            let writer = JournalWriter(path: path, permit: permit)
             opened = try await writer.open()
             journal = writer
             configuration.isJournaled = true
         }
-        let start = nextStart(after: opened.start)
+        let start: UInt32
+        do throws(RelayServerError) {
+            start = try nextStart(after: opened.start)
+        } catch {
+            await journal?.close()
+            throw error
+        }
         let engine = Engine(configuration: configuration, start: start, flush: FlushPolicy(options.flush), log: options.log)
         do {
             if let journal {
@@ -114,9 +125,14 @@ public final class RelayServer: Sendable {
     /// again within the second must not take offsets of the one before for its own.
     ///
     /// - Parameter stored: of the last relay in the same folder.
-    private static func nextStart(after stored: UInt32?) -> UInt32 {
-        lastStart.withLock { last in
-            last = max(max(last, stored ?? 0) + 1, UInt32(clamping: SystemClock.wallMilliseconds() / 1000))
+    /// - Throws: when there is no greater one: a clock that was wrong by 80 years has used them up.
+    private static func nextStart(after stored: UInt32?) throws(RelayServerError) -> UInt32 {
+        try lastStart.withLock { (last) throws(RelayServerError) in
+            let previous = max(last, stored ?? 0)
+            guard previous < .max else {
+                throw RelayServerError(text: "no start number is greater than the stored one, \(previous): the clock was far ahead at an earlier start")
+            }
+            last = max(previous + 1, UInt32(clamping: SystemClock.wallMilliseconds() / 1000))
             return last
         }
     }

@@ -37,6 +37,11 @@ package enum Seeds {
         210_863_596_239_882,  // the same after a selection whose end was asked and not answered
     ]
 
+    /// The same of the simulation of storage.
+    package static let storageRegressions: [UInt64] = [
+        14_979_724_988_856,  // a wait for a lock whose removal could not be stored never ended
+    ]
+
     /// New seeds at each run; a failure prints its seed.
     package static func fresh(count: Int, from base: UInt64) -> [UInt64] {
         var generator = SeededGenerator(seed: base)

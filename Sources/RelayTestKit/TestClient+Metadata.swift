@@ -69,10 +69,10 @@ extension TestClient {
         }
     }
 
-    /// All pages of a set.
-    package func metadata(_ owner: String) -> MetadataPicture? {
+    /// All pages of a set, or of its items behind a key.
+    package func metadata(_ owner: String, after start: String? = nil) -> MetadataPicture? {
         var picture = MetadataPicture()
-        var after: Name?
+        var after = start.map { try! Name($0) }
         repeat {
             let id = nextRequest()
             driver.send(.json(.getMetadata, GetMetadataRequest(id: id, Self.owner(owner), after: after)), from: self.id)
@@ -119,7 +119,7 @@ extension TestClient {
 
     // MARK: - Locks
 
-    private static func channel(_ text: String) -> ChannelID {
+    package static func channel(_ text: String) -> ChannelID {
         guard case .channel(let id) = owner(text) else { preconditionFailure("\(text) is no channel") }
         return id
     }

@@ -34,8 +34,11 @@ package final class TestClient {
 
     package func frames(_ type: FrameType) -> [Frame] { frames().filter { $0.type == type.rawValue } }
 
+    /// What comes behind it (of a resumption: everything) is in `others`.
     private func first() -> Outcome {
-        guard let frame = frames().first, let type = FrameType(rawValue: frame.type) else { return .nothing }
+        others = frames()
+        guard let frame = others.first, let type = FrameType(rawValue: frame.type) else { return .nothing }
+        others.removeFirst()
         return .frame(type, frame.body)
     }
 

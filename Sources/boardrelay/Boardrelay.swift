@@ -8,6 +8,8 @@ struct Boardrelay {
 
     static func main() async {
         signal(SIGPIPE, SIG_IGN)
+        // A file that may not grow is an error of the write, as a full disk is.
+        signal(SIGXFSZ, SIG_IGN)
         exit(await run(Array(CommandLine.arguments.dropFirst())).rawValue)
     }
 

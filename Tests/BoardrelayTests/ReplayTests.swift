@@ -1,3 +1,4 @@
+import RelayClient
 import Testing
 
 @testable import boardrelay
@@ -78,5 +79,30 @@ struct ReplayTests {
         #expect(broken.lines.contains { $0.contains("NOT KEPT, 1 times:") })
         #expect(broken.lines.contains { $0.contains("- an accepted message did not arrive: message 0 of a") })
         #expect(broken.json.line.contains(#""violations":[{"what":"an accepted message did not arrive","times":1}]"#))
+    }
+
+    @Test("what was stored is summed over the users; the board is the newest that any of them saw; each end is told")
+    func stored() {
+        #expect(!summary().lines.contains { $0.hasPrefix("stored") } && !summary().json.line.contains(#""store":{"#))
+        let full = RelayError(.tooLarge, "too large", limit: 65_536, actual: 66_000), failed = RelayError(.storageFailed, "a disk\u{202E}")
+        var summary = summary {
+            $0.saved["b"] = .init(strokes: 2, revision: 9, boardStrokes: 7, bytes: 1_234, saves: 2, conflicts: 1)
+            $0.saved["a"] = .init(strokes: 5, revision: 8, boardStrokes: 6, bytes: 1_300, saves: 4, conflicts: 3)
+        }
+        #expect(summary.isGood && summary.lines.contains("stored      7 of 3 strokes, 1,234 bytes, 6 saves, 4 conflicts"))
+        #expect(
+            summary.json.line.contains(
+                #""store":{"kind":"metadata","key":"board","strokes":7,"bytes":1234,"boardStrokes":7,"saves":6,"conflicts":4,"ended":[]}"#))
+        summary.users = 2
+        summary.tally.saved["a"]!.end = .init(lastStored: 4, refused: 5, error: full)
+        summary.tally.saved["b"]!.end = .init(lastStored: nil, refused: nil, error: failed)
+        #expect(!summary.isGood)
+        #expect(
+            summary.lines.contains(
+                "            ENDED for a: stroke 4 is the last stored; with stroke 5 the metadata would have 66,000 bytes, the limit is 65,536 (tooLarge)"))
+        #expect(summary.lines.contains(#"            ENDED for b: none of the strokes is stored; a disk\u{202E} (storageFailed)"#))
+        #expect(
+            summary.json.line.contains(
+                #"{"user":"a","lastStored":4,"refused":5,"code":106,"name":"tooLarge","text":"too large","limit":65536,"actual":66000}"#))
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import RelayBoard
 import RelayServer
 import Testing
 
@@ -51,6 +52,7 @@ struct UsageTests {
             (["replay", "file"], "option --channel is missing"),
             (["replay", "--channel", "c"], "FILE is missing"),
             (["replay", "file", "--channel", "c", "--speed", "0"], "option --speed wants a number within 0.01…10000 or max"),
+            (["replay", "file", "--channel", "c", "--store", "disk"], "option --store wants one of metadata, not \"disk\""),
             (["replay", "file", "--channel", "c", "--users", "3"], "option --users wants --boards-as-users"),
         ] as [([String], String)])
     func usage(words: [String], problem: String) async throws {
@@ -101,4 +103,22 @@ enum Samples {
         .deletingLastPathComponent()
 
     static func path(_ name: String) -> String { packageRoot.appending(path: "Tests/Samples/\(name).ndjson").path }
+
+    /// A whole file of recorded drawings.
+    static func drawing(_ name: String) throws -> String {
+        let root = ProcessInfo.processInfo.environment["BOARDRELAY_DATA"].map { URL(filePath: $0) }
+            ?? packageRoot.deletingLastPathComponent().appending(path: "shared/data")
+        let path = root.appending(path: "strokes/\(name).ndjson").path
+        guard FileManager.default.isReadableFile(atPath: path) else { throw DataMissing(path: path) }
+        return path
+    }
+
+    static func recording(_ path: String) throws -> Recording {
+        try Recording(ndjson: [UInt8](Data(contentsOf: URL(filePath: path))))
+    }
+
+    struct DataMissing: Error, CustomStringConvertible {
+        var path: String
+        var description: String { "the recorded drawings are not there (\(path)): set BOARDRELAY_DATA to the folder that holds strokes/" }
+    }
 }

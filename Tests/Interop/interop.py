@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 """Named checks of a running relay against docs/protocol.md, with a client written from that document.
 
-    interop.py --url relay://127.0.0.1:7000 --docs docs [--small-url relay://127.0.0.1:7001] [--json]
+    interop.py --url relay://127.0.0.1:7000 --docs docs [--small-url relay://127.0.0.1:7001]
+               [--broken-url relay://127.0.0.1:7002] [--narrow-url relay://127.0.0.1:7003] [--json]
 
 Prints one line per check and at last `N passed, N failed`; exits with 0 or 1. The tables "Frame types",
 "Limits" and "Codes" are read from the document: every frame type has to be sent or received and every
 code to be caused as the document says. The small relay holds 8 connections, 4 channels of a kind and
 3 users per stream channel; when this program prints READY-FOR-SHUTDOWN, that relay is to be stopped.
+The broken relay's data folder was removed while it ran; in the narrow one 1 byte of changes may wait
+to be stored in its data folder. The codes of a relay that is not given are not asked for.
 """
 
 import argparse
@@ -31,8 +34,7 @@ from relay_client import (  # noqa: E402
 WORKERS = 8
 SMALL_CONNECTIONS, SMALL_CHANNELS, SMALL_USERS = 8, 4, 3
 SMALL_CODES = {"shuttingDown", "tooManyConnections", "relayFull", "channelFull", "storageFull"}
-# Only a disk that fails or is slow causes them: tests of the hub inject both.
-FAULT_CODES = {"storageFailed", "busy"}
+BROKEN_CODES, NARROW_CODES = {"storageFailed"}, {"busy"}
 SHUTDOWN_PATIENCE = 20.0
 READER_BUFFER = 65_536
 RUN = secrets.token_hex(3)
@@ -105,11 +107,11 @@ def need(condition, message):
 CHECKS = []
 
 
-def check(name, slow=False, small=False):
-    """Registers a check. `slow` ones get threads of their own from the start; `small` ones run one after
-    the other against the small relay."""
+def check(name, slow=False, relay="main"):
+    """Registers a check. `slow` ones get threads of their own from the start; those of another relay than
+    the main one run one after the other against it."""
     def register(function):
-        CHECKS.append((name, function, slow, small))
+        CHECKS.append((name, function, slow, relay))
         return function
     return register
 
@@ -2221,7 +2223,7 @@ def patiently(action, seconds=3.0):
             time.sleep(0.1)
 
 
-@check("[SE5] a newcomer to a full relay gets tooManyConnections; those inside notice nothing", small=True)
+@check("[SE5] a newcomer to a full relay gets tooManyConnections; those inside notice nothing", relay="small")
 def too_many_connections(ctx):
     ctx.limit("connections per relay")
     inside = [patiently(ctx.client) for _ in range(SMALL_CONNECTIONS)]
@@ -2234,7 +2236,7 @@ def too_many_connections(ctx):
     patiently(ctx.client)
 
 
-@check("[ST2] one more user than a stream channel holds is channelFull", small=True)
+@check("[ST2] one more user than a stream channel holds is channelFull", relay="small")
 def channel_full(ctx):
     ctx.limit("users per stream channel")
     clients = [patiently(ctx.client) for _ in range(SMALL_USERS + 1)]
@@ -2249,7 +2251,7 @@ def channel_full(ctx):
         client.logout()
 
 
-@check("[CH8 CH2] one more channel than a relay holds is relayFull, for each kind; a stream channel ends", small=True)
+@check("[CH8 CH2] one more channel than a relay holds is relayFull, for each kind; a stream channel ends", relay="small")
 def relay_full(ctx):
     ctx.limit("channels of a kind per relay")
     client = patiently(ctx.client)
@@ -2265,7 +2267,7 @@ def relay_full(ctx):
     client.logout()
 
 
-@check("[MD4] one byte more than a relay's metadata may have is storageFull", small=True)
+@check("[MD4] one byte more than a relay's metadata may have is storageFull", relay="small")
 def metadata_total(ctx):
     client, owner = ctx.client(), {"user": ctx.name("u")}
     ctx.refused("storageFull", lambda: client.texts("setMetadata", [("k", "x" * 1_000)], **owner), limit=1_000, actual=1_001)
@@ -2273,7 +2275,7 @@ def metadata_total(ctx):
     client.request("removeMetadata", **owner)
 
 
-@check("[SE13] at the end of a relay every connection gets shuttingDown, after all that was queued", small=True)
+@check("[SE13] at the end of a relay every connection gets shuttingDown, after all that was queued", relay="small")
 def shutting_down(ctx):
     client, stranger = patiently(ctx.client), patiently(ctx.connect)
     client.request("subscribe", channel="small-m1", features=["messages"])
@@ -2282,6 +2284,57 @@ def shutting_down(ctx):
     ctx.program.say("READY-FOR-SHUTDOWN")
     ctx.closed(client, "shuttingDown", SHUTDOWN_PATIENCE)
     ctx.closed(stranger, "shuttingDown", 5)
+
+
+# ------------------------------------------------------------------------------------------------
+# Relays whose disk fails or is full of work
+# ------------------------------------------------------------------------------------------------
+
+@check("[SG2] what cannot be stored is storageFailed and not shown; reading and messages go on", relay="broken")
+def storage_failed(ctx):
+    client, reader, channel = ctx.client(), ctx.client(), ctx.name("c")
+    owner = {"kind": "message", "channel": channel}
+    reader.request("subscribe", channel=channel, features=["messages", "metadata", "locks"])
+    for _ in range(2):
+        ctx.refused("storageFailed", lambda: client.texts("setMetadata", [("a", "lost")], **owner), id=...)
+        ctx.refused("storageFailed", lambda: client.request("setLock", lock="pen", **owner), id=...)
+    need(client.all_metadata(**owner) == (0, {}), "a set that was refused is there")
+    need(client.request("getLocks", **owner)["locks"] == [], "a lock that was refused is there")
+    client.publish(channel, "still here").wait()
+    reader.wait_for("deliver")
+    told = [event["event"] for event in reader.since(0, "metadata", "locks")]
+    need(told == ["snapshot", "snapshot"], f"{told}")
+
+
+class Joiner(Client):
+    """Sends what is `held` as one segment."""
+
+    held = None
+
+    def _send(self, data):
+        if self.held is None:
+            super()._send(data)
+        else:
+            self.held += data
+
+    def let_go(self):
+        """All of it, now."""
+        data, self.held = self.held, None
+        self.send_bytes(data)
+
+
+@check("[SG3] more changes than may wait are busy, with limit, size and when to come again", relay="narrow")
+def busy(ctx):
+    client, owner = ctx.client(kind=Joiner), {"user": ctx.name("u")}
+    # What comes together is read before the first of it can be stored.
+    client.held = b""
+    replies = [client.start_texts("setMetadata", [(key, "x")], **owner) for key in ("a", "b")]
+    client.let_go()
+    need(outcomes(replies) == ["ok", "busy"], f"{outcomes(replies)}")
+    fields = ctx.refused("busy", replies[1], id=..., limit=1, actual=..., retryAfterMs=...)
+    need(fields["actual"] > 1 and fields["retryAfterMs"] > 0, f"{fields}")
+    need(client.texts("setMetadata", [("c", "x")], **owner) == 2, "it does not work again")
+    need(client.all_metadata(**owner) == (2, {"a": "x", "c": "x"}), "what was busy is there")
 
 
 # ------------------------------------------------------------------------------------------------
@@ -2479,7 +2532,9 @@ def frames_covered(program):
 
 def codes_covered(program):
     """Every code of the table was caused by a check that wanted it."""
-    wanted = set(program.document.codes) - FAULT_CODES - (set() if program.small else SMALL_CODES)
+    wanted = set(program.document.codes)
+    for relay, codes in (("small", SMALL_CODES), ("broken", BROKEN_CODES), ("narrow", NARROW_CODES)):
+        wanted -= set() if program.relays[relay] else codes
     missing = sorted(wanted - program.tracker.proved)
     need(not missing, f"not caused: {', '.join(missing)}")
 
@@ -2493,8 +2548,8 @@ class Program:
 
     def __init__(self, arguments):
         self.as_json, self.only = arguments.json, arguments.only
-        self.main = self.address(arguments.url)
-        self.small = self.address(arguments.small_url) if arguments.small_url else None
+        urls = {"main": arguments.url, "small": arguments.small_url, "broken": arguments.broken_url, "narrow": arguments.narrow_url}
+        self.relays = {name: self.address(url) if url else None for name, url in urls.items()}
         self.document, self.tracker = Document(arguments.docs), Tracker()
         self.lock = threading.Lock()
         self.passed = self.failed = 0
@@ -2538,22 +2593,28 @@ class Program:
 
     def run_check(self, entry):
         """One registered check with a context of its own."""
-        name, function, _, small = entry
-        context = Context(self, self.small if small else self.main)
+        name, function, _, relay = entry
+        context = Context(self, self.relays[relay])
         self.judge(name, lambda: function(context), context)
 
+    def run_checks(self, entries):
+        """One after the other."""
+        for entry in entries:
+            self.run_check(entry)
+
     def run(self):
-        """All checks: slow ones and the small relay in threads of their own, the rest in a pool."""
+        """All checks: slow ones and each relay but the main one in threads of their own, the rest in a pool."""
         began = time.monotonic()
         chosen = [entry for entry in CHECKS if not self.only or self.only in entry[0] or self.only == entry[1].__name__]
         threads = [threading.Thread(target=self.run_check, args=(entry,)) for entry in chosen
-                   if entry[2] and not entry[3]]
-        small = [entry for entry in chosen if entry[3] and self.small]
-        threads.append(threading.Thread(target=lambda: [self.run_check(entry) for entry in small]))
+                   if entry[2] and entry[3] == "main"]
+        for relay, address in self.relays.items():
+            own = [entry for entry in chosen if entry[3] == relay and relay != "main" and address]
+            threads.append(threading.Thread(target=self.run_checks, args=(own,)))
         for thread in threads:
             thread.start()
         with ThreadPoolExecutor(WORKERS) as pool:
-            list(pool.map(self.run_check, [entry for entry in chosen if not entry[2] and not entry[3]]))
+            list(pool.map(self.run_check, [entry for entry in chosen if not entry[2] and entry[3] == "main"]))
         for thread in threads:
             thread.join()
         self.judge_the_whole()
@@ -2576,7 +2637,8 @@ def main():
     """Reads the arguments and runs."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--url", required=True)
-    parser.add_argument("--small-url")
+    for relay in ("small", "broken", "narrow"):
+        parser.add_argument(f"--{relay}-url")
     parser.add_argument("--docs", required=True)
     parser.add_argument("--json", action="store_true", help="one JSON object per check")
     parser.add_argument("--only", help="only checks whose name contains this")

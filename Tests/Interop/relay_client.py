@@ -60,6 +60,10 @@ CODES = {
     304: "loggedOut", 305: "frameTooLarge", 306: "notRelayProtocol",
 }
 
+# Requests whose answer waits until they are durable (SG1).
+CHANGES = {"setMetadata", "updateMetadata", "removeMetadata",
+           "setLock", "acquireLock", "releaseLock", "revokeLock", "removeLock"}
+
 TEXT, CUSTOM_TYPE, KEY, PART, ECHO, RETAIN, NO_HISTORY = 0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40
 SLOT, SENDER_TIME = 0x02, 0x04
 
@@ -863,23 +867,28 @@ class Checker:
     # -- requests -------------------------------------------------------------------------------
 
     def next_request(self, event, what):
-        """JS5: answers come in the order of the requests."""
-        if not self.requests:
+        """JS5: answers come in the order of the requests, but for what `may_be_overtaken`."""
+        request = next((r for r in self.requests if r.id == event.get("id")), None)
+        if request is None:
             raise Violation("JS5", f"{what} without a request: {event}")
-        # A wait for a lock ends when it ends (JS5).
-        waiting = next((r for r in self.requests if r.id == event.get("id") and r.kind == "acquireLock"
-                        and (r.fields or {}).get("waitMs")), None)
-        while not waiting and len(self.requests) > 1 and (self.requests[0].fields or {}).get("waitMs"):
-            self.requests.rotate(-1)
-        if waiting:
-            self.requests.remove(waiting)
-            self.requests.appendleft(waiting)
-        request = self.in_hand = self.requests.popleft()
-        if request.id != event.get("id"):
-            raise Violation("JS5", f"{what} for {event.get('id')}, the next one is {request.id}")
+        for earlier in self.requests:
+            if earlier is request:
+                break
+            if not self.may_be_overtaken(earlier, request, what):
+                raise Violation("JS5", f"{what} for {event.get('id')}, the next one is {earlier.id}")
+        self.requests.remove(request)
+        self.in_hand = request
         if request in self.raw:
             self.raw.remove(request)
         return request
+
+    @staticmethod
+    def may_be_overtaken(earlier, later, what):
+        """A wait for a lock ends when it ends (LK4); a change is answered when it is durable, and refused at once
+        if it is, but no change is answered before an earlier one (SG1)."""
+        if earlier.kind == "acquireLock" and (earlier.fields or {}).get("waitMs"):
+            return True
+        return earlier.kind in CHANGES and (what == "error" or later.kind not in CHANGES)
 
     def forget(self, pending):
         """Takes what was answered without a reference out of the other lists."""

@@ -23,9 +23,8 @@ final class RawLink: @unchecked Sendable {
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
         let fd = descriptor
         guard target.withPointer({ connect(fd, $0, $1) }) == 0 else {
-            let code = errno
-            close(descriptor)
-            throw SocketAddress.Failure("connect to \(address)", code: code)
+            // An init that throws when everything is initialized runs `deinit`, which closes it.
+            throw SocketAddress.Failure("connect to \(address)", code: errno)
         }
     }
 

@@ -5,7 +5,7 @@ import RelayServer
 import Testing
 
 /// `Tests/Interop` is a client in Python that was written from `docs/` alone; it runs every frame type and every error
-/// code of the document's tables against two relays in this process.
+/// code of the document's tables against four relays in this process.
 @Suite struct ServerInteropTests {
     @Test("[FR2, JS5, ER1, ER4] a client written from the documents alone meets every frame type and every code")
     func interop() async throws {
@@ -17,12 +17,23 @@ import Testing
         small.metadataBytesTotalMax = 1_000
         let smallRelay = try await RelayServer.start(.init(port: 0, hub: small))
 
+        // One whose folder is removed while it runs, and one whose folder may be a single byte behind.
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("boardrelay-\(UInt32.random(in: 0 ... .max))")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let brokenFolder = folder.appendingPathComponent("broken")
+        let broken = try await RelayServer.start(.init(port: 0, storage: .folder(brokenFolder.path)))
+        try FileManager.default.removeItem(at: brokenFolder)
+        var narrow = Configuration()
+        narrow.unjournaledBytesMax = 1
+        let narrowRelay = try await RelayServer.start(.init(port: 0, storage: .folder(folder.appendingPathComponent("narrow").path), hub: narrow))
+
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = [
             "python3", "-B", root.appendingPathComponent("Tests/Interop/interop.py").path,
-            "--url", "\(relay.address)", "--small-url", "\(smallRelay.address)", "--docs", root.appendingPathComponent("docs").path,
+            "--url", "\(relay.address)", "--small-url", "\(smallRelay.address)",
+            "--broken-url", "\(broken.address)", "--narrow-url", "\(narrowRelay.address)", "--docs", root.appendingPathComponent("docs").path,
         ]
         let output = Pipe()
         process.standardOutput = output
@@ -36,8 +47,7 @@ import Testing
         let report = await lines.kept.filter { !$0.hasPrefix("ok") }.joined(separator: "\n")
         #expect(process.terminationStatus == 0, "\(report)")
         #expect(await lines.kept.last?.hasSuffix("0 failed") == true, "\(report)")
-        await smallRelay.stop()
-        await relay.stop()
+        for relay in [broken, narrowRelay, smallRelay, relay] { await relay.stop() }
     }
 }
 

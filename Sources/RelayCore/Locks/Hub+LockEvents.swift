@@ -26,13 +26,15 @@ extension Hub {
         apply(locks[lock].revealed, to: lock)
     }
 
-    /// Nobody will free a lock that nobody holds: who waits for it is told what went wrong instead.
+    /// Nobody will free a lock that nobody holds: who waits for it is told what went wrong instead. And a wait that ended
+    /// while the lock was removed for the time being found nobody to tell: it is over now.
     mutating func settleUndoneLock(_ lock: Int32, _ text: String) {
         guard locks[lock].name != nil else { return }
         if locks[lock].applied?.owner == nil {
             for waiter in locks[lock].waiters { refuse(waiter, WireError(.storageFailed, text)) }
             locks[lock].waiters = []
         }
+        for waiter in locks[lock].waiters where waiter.until <= now.instant { lockWaitDeadline(lock, waiter.ticket) }
         forgetLockIfUnused(lock)
     }
 

@@ -57,9 +57,10 @@ extension Hub {
                     actual: count + 1)
             }
             let ticket = makeGeneration()
-            locks[lock].waiters.append(LockWaiter(user: user, requester: requester(connection, request.id, .empty), ticket: ticket))
+            let until = now.instant + .milliseconds(request.waitMs!)
+            locks[lock].waiters.append(LockWaiter(user: user, requester: requester(connection, request.id, .empty), ticket: ticket, until: until))
             sessions[session].waitsForLocks.insert(lock)
-            deadlines.set(.lockWait(lock: lock, ticket: ticket), at: now.instant + .milliseconds(request.waitMs!))
+            deadlines.set(.lockWait(lock: lock, ticket: ticket), at: until)
         }
     }
 

@@ -44,6 +44,7 @@ struct LockWaiter {
     var requester: Requester
     /// Tells its deadline from others'.
     var ticket: UInt32
+    var until: Instant
 }
 
 /// A change of a lock, from its acceptance to the moment it is shown.

@@ -24,6 +24,8 @@ struct Requester {
         case empty
         case majorRevision(UInt64)
         case fencing(UInt64)
+        /// Judged by changes that are not durable yet.
+        case refusal(WireError)
     }
 
     var connection: ConnectionID
@@ -87,6 +89,19 @@ extension Hub {
             UnrevealedChange(sequence: storage.sequence, subject: .nothing, requester: requester, byteCount: 0))
     }
 
+    /// Whether a refusal speaks of changes that are not durable: then it waits for them as an answer does. [SG1]
+    func mustWait(_ refusal: WireError, of type: FrameType) -> Bool {
+        switch type {
+        case .setMetadata, .updateMetadata, .removeMetadata, .setLock, .acquireLock, .releaseLock, .revokeLock, .removeLock: break
+        default: return false
+        }
+        switch refusal.code {
+        case .revisionMismatch, .itemNotFound, .lockNotFound, .lockHeld, .lockNotHeld, .tooLarge, .limitReached, .storageFull:
+            return storage.head < storage.unrevealed.count
+        default: return false
+        }
+    }
+
     // MARK: - Durable
 
     /// Shows what has become durable: the answer, then the events, in the order of the changes. [SG1]
@@ -118,6 +133,7 @@ extension Hub {
         case .empty: answer(connection, EmptyAnswer(id: requester.id))
         case .majorRevision(let revision): answer(connection, MetadataAnswer(id: requester.id, majorRevision: revision))
         case .fencing(let fencing): answer(connection, FencingAnswer(id: requester.id, fencing: fencing))
+        case .refusal(let error): refuse(connection, error, id: requester.id)
         }
     }
 
@@ -132,12 +148,15 @@ extension Hub {
         storage.unrevealed = []
         storage.head = 0
         storage.unjournaledBytes = 0
-        for change in undone {
+        // The newest first: who waited before an older removal stands before who came after it. [LK4]
+        for change in undone.reversed() {
             switch change.subject {
             case .metadata(let book, _): undoMetadata(book)
             case .lock(let lock, let transition): undoLock(lock, transition)
             case .nothing: break
             }
+        }
+        for change in undone {
             if let requester = change.requester, isKnown(requester.connection) {
                 refuse(requester.connection.index, WireError(.storageFailed, "the change could not be stored: \(text)"), id: requester.id)
             }

@@ -3,12 +3,17 @@ import RelayJournal
 
 /// A journal's files in a folder of the file system, which it keeps other processes out of.
 final class FolderStorage: JournalStorage {
+    /// Asked before each call on the files, which is not made when it throws: how tests make a disk slow or full.
+    typealias Permit = @Sendable (StorageError.Operation) throws(StorageError) -> Void
+
     private let folder: Folder
+    private let permit: Permit
 
     /// Makes the folder if there is none.
     ///
     /// - Throws: `FileFailure`: it cannot be made or opened, is another user's, or another process is in it.
-    init(path: String) throws(FileFailure) {
+    init(path: String, permit: @escaping Permit = { _ in }) throws(FileFailure) {
+        self.permit = permit
         folder = try Folder(path: path)
         try folder.lockOut()
     }
@@ -34,6 +39,7 @@ final class FolderStorage: JournalStorage {
     func close() { folder.close() }
 
     private func told<Result>(_ operation: StorageError.Operation, _ body: () throws(FileFailure) -> Result) throws(StorageError) -> Result {
+        try permit(operation)
         do throws(FileFailure) {
             return try body()
         } catch {

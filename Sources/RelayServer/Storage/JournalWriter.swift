@@ -10,7 +10,7 @@ import RelayJournal
 /// said that it knows (`acknowledgeFailure`): what it submitted before rests on what has failed.
 actor JournalWriter {
     /// What the engine is told, in the order in which it happened.
-    enum Outcome: Sendable {
+    enum Outcome: Sendable, Hashable {
         /// Everything submitted with this sequence and below is durable.
         case persisted(through: UInt64)
         /// What was submitted and not told durable is not, and will not be.
@@ -43,16 +43,24 @@ actor JournalWriter {
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     nonisolated let path: String
+    nonisolated private let permit: FolderStorage.Permit
+    nonisolated private let retryMilliseconds: Int
     nonisolated private let intake = Lock(Intake())
     private var journal: Journal<FolderStorage>?
     private var tell: @Sendable (Outcome) -> Void = { _ in }
+    /// Times that the queue was given to work: a writer that has nothing to do has none.
+    private(set) var turns = 0
 
-    static let retryMilliseconds = 1000
     /// Read and written by one step of compaction: an append never waits for more.
     static let compactionBytes = 256 * 1024
 
-    init(path: String) {
+    /// - Parameters:
+    ///   - retryMilliseconds: after a failure, between attempts to work again.
+    ///   - permit: asked before each call on the files.
+    init(path: String, retryMilliseconds: Int = 1000, permit: @escaping FolderStorage.Permit = { _ in }) {
         self.path = path
+        self.retryMilliseconds = retryMilliseconds
+        self.permit = permit
         executor = QueueExecutor(label: "boardrelay.journal")
     }
 
@@ -62,7 +70,7 @@ actor JournalWriter {
     func open(_ change: (inout JournalSettings) -> Void = { _ in }) throws(RelayServerError) -> Opened {
         let storage: FolderStorage
         do throws(FileFailure) {
-            storage = try FolderStorage(path: path)
+            storage = try FolderStorage(path: path, permit: permit)
         } catch {
             throw RelayServerError(text: "\(error)")
         }
@@ -96,13 +104,17 @@ actor JournalWriter {
 
     /// The engine has undone what failed: from now on the journal tries to work again.
     nonisolated func acknowledgeFailure() {
-        executor.queue.asyncAfter(deadline: .now() + .milliseconds(Self.retryMilliseconds)) { [self] in assumeIsolated { $0.recover() } }
+        executor.queue.asyncAfter(deadline: .now() + .milliseconds(retryMilliseconds)) { [self] in assumeIsolated { $0.recover() } }
     }
 
     /// Waits for everything submitted before.
     ///
     /// - Returns: why it is not durable, if so.
-    func flush() -> String? { journal?.failure?.description }
+    func flush() -> String? {
+        // While the queue is busy, what was submitted waits for a turn that comes behind this one.
+        while let batch = take() { append(batch) }
+        return journal?.failure?.description
+    }
 
     /// Makes durable what was submitted, and gives the folder free.
     func close() {
@@ -128,9 +140,12 @@ actor JournalWriter {
     /// One batch, or one step of compaction, then others get the queue.
     private func work() {
         guard let journal else { return }
+        turns += 1
         if let batch = take() {
             append(batch)
-        } else if journal.failure == nil {
+        } else {
+            // Until it has recovered nothing is submitted, and what is woken then finds a queue at rest.
+            guard journal.failure == nil else { return rest() }
             do throws(JournalError) {
                 if !(try journal.compactStep(bytesMax: Self.compactionBytes)) { return rest() }
             } catch {

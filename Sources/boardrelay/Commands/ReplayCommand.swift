@@ -15,17 +15,20 @@ extension Command {
             .flag("--boards-as-users", help: "Draws all boards at once on the one channel, each by a user of its own."),
             .value("--users", as: "N", help: "With --boards-as-users: only the first N boards."),
             .flag("--verify", help: "A second connection looks on, and the exit code is 1 unless the relay kept every promise."),
+            .value("--store", as: "WHERE", help: "Saves the board, too: metadata, as existing apps do. Not given: what is drawn is sent only."),
             .json, .url, .user,
         ],
         notes: [
             "While a stroke is drawn its points go as packets on topic 'points', one packet for what falls into 16 ms; when it is finished it goes as one message with custom type 'stroke' (several, if it is over 32,768 bytes).",
             "--verify: every message arrived once, in order, byte for byte; no packet arrived ahead of anything that was sent before it; packets delivered + reported lost = accepted.",
+            "--store metadata: after each finished stroke the whole board is written as item 'board' of the message channel's metadata, but only over the revision seen last; if somebody else wrote meanwhile, that is read and the stroke written behind it. The replay ends when the metadata would have more than 65,536 bytes: exit code 1; what was stored stays.",
             "Ends with a summary: messages, packets, refusals, drops, losses, and the round trip from sending a message to its acceptance. Exit code 1 if anything was refused.",
         ],
         examples: [
             .init("boardrelay replay lesson.ndjson --channel lesson --speed 10 --max-pause 1s", "Ten times as quick, no pause over 0.1 s on the clock."),
             .init("boardrelay replay lesson.ndjson --channel test --speed max --verify", "Checks a relay in seconds."),
             .init("boardrelay replay drawings.ndjson --channel party --boards-as-users --users 30", "Thirty people on one board."),
+            .init("boardrelay replay lesson.ndjson --channel lesson --store metadata", "'boardrelay meta get lesson board' has the board then."),
         ],
         run: replay)
 
@@ -39,7 +42,8 @@ extension Command {
             throw Failure("\(Printable.quoted(file)), \(error)")
         }
         let plans = try job.plans(recording)
-        let summary = try await ReplayRun(arguments: arguments, channel: job.channel, plans: plans, verifies: job.verifies).run(file: file)
+        let run = ReplayRun(arguments: arguments, channel: job.channel, plans: plans, verifies: job.verifies, store: job.store)
+        let summary = try await run.run(file: file)
         if arguments.flag("--json") {
             try Console.print(summary.json.line)
         } else {
@@ -58,6 +62,7 @@ struct ReplayJob {
     /// How many boards are drawn at once, each by its own user; `nil`: one user draws them all.
     var boardsAtOnce: Int?
     var verifies: Bool
+    var store: ReplayStoreKind?
     var user: String
 
     init(_ arguments: Arguments) throws(UsageError) {
@@ -71,6 +76,7 @@ struct ReplayJob {
         if users != nil, !arguments.flag("--boards-as-users") { throw UsageError("option --users wants --boards-as-users") }
         boardsAtOnce = arguments.flag("--boards-as-users") ? users ?? .max : nil
         verifies = arguments.flag("--verify")
+        store = try arguments.choice("--store")
         user = try arguments.user()
     }
 
@@ -84,7 +90,7 @@ struct ReplayJob {
     }
 
     /// Who draws what. Colours differ by user; ids of strokes differ from those of any other replay.
-    func plans(_ recording: Recording, run: UInt32 = .random(in: 0...UInt32.max)) throws(Failure) -> [(user: String, plan: ReplayPlan)] {
+    func plans(_ recording: Recording, run: UInt64 = .random(in: 0...UInt64.max)) throws(Failure) -> [(user: String, plan: ReplayPlan)] {
         if !recording.repairs.isEmpty {
             let repairs = recording.repairs
             Console.note(
@@ -102,8 +108,9 @@ struct ReplayJob {
         let groups = boardsAtOnce.map { boards.prefix($0).map { [$0] } } ?? [boards]
         var plans: [(user: String, plan: ReplayPlan)] = []
         for (number, group) in groups.enumerated() {
+            let ids = ids(run, user: number + 1)
             let options = ReplayPlan.Options(
-                speed: speed, pauseMax: pauseMax, idPrefix: "r\(String(run, radix: 16)).\(number + 1)-",
+                speed: speed, pauseMax: pauseMax, idPrefix: ids.prefix, idDigits: ids.digits,
                 color: Self.colors[number % Self.colors.count])
             do {
                 plans.append((boardsAtOnce == nil ? user : "\(user)-\(number + 1)", try ReplayPlan(group, options)))
@@ -112,6 +119,17 @@ struct ReplayJob {
             }
         }
         return plans
+    }
+
+    /// How the ids of a user's strokes begin, and how many digits of the stroke's number follow.
+    private func ids(_ run: UInt64, user: Int) -> (prefix: String, digits: Int) {
+        func hex(_ value: UInt64, _ digits: Int) -> String {
+            let text = String(value % (1 << UInt64(4 * digits)), radix: 16)
+            return String(repeating: "0", count: digits - text.utf8.count) + text
+        }
+        // Existing apps, whose form the store has, name strokes by UUID: version 8 leaves all other bits to its author.
+        if store == .metadata { return ("\(hex(run, 8))-\(hex(UInt64(user), 4))-8\(hex(run >> 32, 3))-8\(hex(run >> 44, 3))-", 12) }
+        return ("r\(hex(run, 8)).\(user)-", 1)
     }
 
     private static let colors: [BoardColor] = [0x1B1B_1BFF, 0xD62F_2FFF, 0x2F6F_D6FF, 0x2E8B_57FF, 0xC77C_0EFF, 0x7B3F_B5FF, 0x0E8A_93FF, 0xB03A_7EFF]

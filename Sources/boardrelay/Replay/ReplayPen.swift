@@ -1,5 +1,6 @@
 import RelayBoard
 import RelayClient
+import RelayCore
 import RelayIO
 import RelayWire
 
@@ -13,18 +14,24 @@ struct ReplayPen: Sendable {
     let tally: Lock<ReplayTally>
     /// Knows all steps of the plan already, in this order.
     let verifier: ReplayWitness?
+    /// Where it saves what it draws, if it does.
+    let store: ReplayStore?
 
     /// Enters both channels as any user of a board does, and takes part: it receives what the others draw.
     static func enter(
         _ client: RelayClient, as user: String, channel: String, plan: ReplayPlan, tally: Lock<ReplayTally>,
-        verifier: ReplayWitness?
+        verifier: ReplayWitness?, store kind: ReplayStoreKind?
     ) async throws -> ReplayPen {
         try await client.subscribe(channel, features: [.messages], quiet: false)
         let stream = try await client.join(channel, features: [], quiet: false)
         try await stream.subscribeTopic(BoardWords.pointsTopic, users: .all)
         try await stream.joinTopic(BoardWords.pointsTopic)
+        var store: ReplayStore?
+        if kind == .metadata {
+            store = try await ReplayStore.enter(client, as: user, channel: channel, plan: plan, tally: tally)
+        }
         return ReplayPen(
-            user: user, channel: channel, plan: plan, client: client, stream: stream, tally: tally, verifier: verifier)
+            user: user, channel: channel, plan: plan, client: client, stream: stream, tally: tally, verifier: verifier, store: store)
     }
 
     /// Draws, waits for every answer, leaves and logs out.
@@ -33,7 +40,7 @@ struct ReplayPen: Sendable {
         try await withThrowingTaskGroup(of: Part.self) { group in
             group.addTask { .linkEnded(await read()) }
             group.addTask {
-                try await send()
+                try await sendAndSave()
                 try await stream.leaveTopic(BoardWords.pointsTopic)
                 return .allSent
             }
@@ -53,6 +60,26 @@ struct ReplayPen: Sendable {
         }
     }
 
+    private func sendAndSave() async throws {
+        guard let store else { return try await send() }
+        enum Part { case sent, saved }
+        try await withThrowingTaskGroup(of: Part.self) { group in
+            group.addTask {
+                defer { store.allSettled() }
+                try await send()
+                return .sent
+            }
+            group.addTask {
+                try await store.run()
+                return .saved
+            }
+            // Who cannot save any more draws no more.
+            if try await group.next() == .saved { group.cancelAll() }
+            try await group.waitForAll()
+        }
+    }
+
+    /// Sends all steps, or those until the task is cancelled, and waits for every answer.
     private func send() async throws {
         let clock = ContinuousClock()
         let begin = clock.now
@@ -62,7 +89,11 @@ struct ReplayPen: Sendable {
             for (place, step) in plan.steps.enumerated() {
                 let pace = step.lane == .message ? messages : packets
                 let wait = max(step.at - (clock.now - begin), pace.delay(at: clock.now - begin))
-                if wait > .zero { try await clock.sleep(until: clock.now + wait, tolerance: .zero) }
+                if wait > .zero { try? await clock.sleep(until: clock.now + wait, tolerance: .zero) }
+                if Task.isCancelled {
+                    for unsent in place..<plan.steps.count { verifier?.refused(unsent, from: user) }
+                    break
+                }
                 let payload = Payload.text(String(decoding: step.payload, as: UTF8.self))
                 switch step.lane {
                 case .packet:
@@ -102,8 +133,10 @@ struct ReplayPen: Sendable {
                 if endsStroke { $0.strokesDone += 1 }
             }
             verifier?.accepted(offset: accepted.offset)
+            store?.settled(plan.steps[place].stroke, isAccepted: true)
         } catch {
             tally.withLock { $0.refusals[error.name, default: 0] += 1 }
+            store?.settled(plan.steps[place].stroke, isAccepted: false)
             if error.code == .outcomeUnknown {
                 verifier?.uncertain(place, from: user)
             } else {
@@ -146,4 +179,5 @@ struct ReplayPen: Sendable {
 enum ReplayRates {
     static let messagesPerSecond = ServerLimits().messagesPerSecond
     static let packetsPerSecond = ServerLimits().packetsPerSecond
+    static let metadataCallsPerSecond = Configuration().metadataCallsPerSecond
 }

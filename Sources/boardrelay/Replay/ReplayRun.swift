@@ -8,6 +8,7 @@ struct ReplayRun {
     let channel: String
     let plans: [(user: String, plan: ReplayPlan)]
     let verifies: Bool
+    let store: ReplayStoreKind?
 
     /// How long the witness may be behind when all is sent and answered.
     static let patience = Duration.seconds(10)
@@ -26,7 +27,7 @@ struct ReplayRun {
             let client = try await connect(arguments, as: user)
             clients.append(client)
             pens.append(
-                try await ReplayPen.enter(client, as: user, channel: channel, plan: plan, tally: tally, verifier: witness?.0))
+                try await ReplayPen.enter(client, as: user, channel: channel, plan: plan, tally: tally, verifier: witness?.0, store: store))
         }
         announce()
 
@@ -69,6 +70,6 @@ struct ReplayRun {
     private func announce() {
         let who = plans.count == 1 ? plans[0].user : "\(plans.count) users"
         Console.note(
-            "Drawing \(Printable.count(strokes)) strokes on \(channel) as \(who), planned \(Printable.time(planned))\(verifies ? ", verified" : "").")
+            "Drawing \(Printable.count(strokes)) strokes on \(channel) as \(who), planned \(Printable.time(planned))\(verifies ? ", verified" : "")\(store == nil ? "" : ", saved").")
     }
 }

@@ -18,6 +18,21 @@ struct ReplayTally: Sendable, Equatable {
     var roundTrips = Latencies()
     /// Strokes whose last message was answered.
     var strokesDone = 0
+    /// How far each user has saved what it draws; empty without a store.
+    var saved: [String: Saved] = [:]
+
+    struct Saved: Sendable, Equatable {
+        /// Of this user's own that are in the board.
+        var strokes = 0
+        /// Of the board as this user wrote or read it last, and all strokes and bytes of that.
+        var revision: UInt64 = 0
+        var boardStrokes = 0
+        var bytes = 0
+        /// Writes that were accepted, and those that found another revision than the one seen last.
+        var saves = 0
+        var conflicts = 0
+        var end: BoardSaver.End?
+    }
 
     var messagesRefused: Int { refusals.values.reduce(0, +) }
 }
@@ -34,7 +49,9 @@ struct ReplaySummary: Sendable {
     var verified: ReplayVerifier.Report?
 
     /// Whether everything was drawn, and the relay kept its word as far as it was looked at.
-    var isGood: Bool { tally.messagesRefused == 0 && tally.packetsRefused == 0 && (verified?.isKept ?? true) }
+    var isGood: Bool {
+        tally.messagesRefused == 0 && tally.packetsRefused == 0 && (verified?.isKept ?? true) && tally.saved.values.allSatisfy { $0.end == nil }
+    }
 
     var lines: [String] {
         let count: (Int) -> String = { Printable.count($0) }
@@ -55,6 +72,7 @@ struct ReplaySummary: Sendable {
                 "received",
                 "\(count(tally.messagesReceived)) messages, \(count(tally.messagesMissed)) missed; \(count(tally.packetsReceived)) packets, \(count(tally.packetsLost)) lost")
         }
+        for line in savedLines { table.add(line.0, line.1) }
         if let p50 = tally.roundTrips.percentile(50), let p99 = tally.roundTrips.percentile(99),
             let most = tally.roundTrips.percentile(100)
         {
@@ -92,6 +110,7 @@ struct ReplaySummary: Sendable {
                 "packets": .integer(tally.packetsReceived), "lost": .integer(tally.packetsLost),
             ],
             "roundTripMs": ["count": .integer(tally.roundTrips.count), "p50": milliseconds(50), "p99": milliseconds(99), "max": milliseconds(100)],
+            "store": savedJSON,
             "verify": verified.map(Self.verdict) ?? .null,
         ]
     }

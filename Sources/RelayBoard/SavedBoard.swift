@@ -1,0 +1,85 @@
+/// A board as existing whiteboard apps save it in a channel's metadata: one JSON array of all its strokes, which each
+/// save writes anew as a whole. `docs/board-format.md` has the form.
+///
+/// What others put into the array stays byte for byte as it was, whether this module understands it or not.
+public struct SavedBoard: Hashable, Sendable {
+    /// The array, UTF-8; its last byte is the closing bracket.
+    public private(set) var json: [UInt8]
+    /// How many elements it has.
+    public private(set) var count: Int
+    /// As bytes: `String ==` merges what looks alike.
+    private var ids: Set<[UInt8]>
+
+    /// One without strokes.
+    public init() {
+        json = Array("[]".utf8)
+        count = 0
+        ids = []
+    }
+
+    /// One that somebody saved.
+    ///
+    /// - Throws: `badJSON` for anything but an array; what its elements are does not matter.
+    public init(json bytes: [UInt8]) throws(BoardError) {
+        let elements = try JSONReader.array(from: bytes, takesFractions: true)
+        json = bytes
+        while json.last != UInt8(ascii: "]") { json.removeLast() }
+        count = elements.count
+        ids = []
+        for case .object(let object) in elements {
+            if case .string(let id)? = object.optional("id") { ids.insert(Array(id.utf8)) }
+        }
+    }
+
+    public func contains(_ id: ElementID) -> Bool { ids.contains(Array(id.text.utf8)) }
+
+    public mutating func append(_ stroke: SavedStroke) {
+        json.removeLast()
+        if count > 0 { json.append(UInt8(ascii: ",")) }
+        json.append(contentsOf: stroke.json)
+        json.append(UInt8(ascii: "]"))
+        count += 1
+        ids.insert(Array(stroke.id.text.utf8))
+    }
+}
+
+/// A stroke as existing whiteboard apps save it: places in px, and neither layer nor pressure nor time.
+public struct SavedStroke: Hashable, Sendable {
+    public let id: ElementID
+    /// One object, UTF-8.
+    public let json: [UInt8]
+
+    public init(_ stroke: Stroke) {
+        id = stroke.id
+        var points: [UInt8] = [UInt8(ascii: "[")]
+        for (index, point) in stroke.points.enumerated() {
+            points.append(contentsOf: index == 0 ? "[".utf8 : ",[".utf8)
+            points.append(hundredths: Int(point.x))
+            points.append(UInt8(ascii: ","))
+            points.append(hundredths: Int(point.y))
+            points.append(UInt8(ascii: "]"))
+        }
+        points.append(UInt8(ascii: "]"))
+        var width: [UInt8] = []
+        width.append(hundredths: stroke.width)
+        var writer = JSONWriter()
+        writer.field("color", stroke.color.description)
+        writer.field("id", stroke.id.text)
+        writer.field("lineWidth", raw: width)
+        writer.field("points", raw: points)
+        json = writer.finish()
+    }
+}
+
+extension [UInt8] {
+    /// 1234 is `12.34`, −50 is `-0.5`, 300 is `3`: what `JSON.stringify` gives for the number.
+    fileprivate mutating func append(hundredths value: Int) {
+        if value < 0 { append(UInt8(ascii: "-")) }
+        let (whole, rest) = value.magnitude.quotientAndRemainder(dividingBy: 100)
+        append(contentsOf: String(whole).utf8)
+        guard rest > 0 else { return }
+        append(UInt8(ascii: "."))
+        append(UInt8(ascii: "0") + UInt8(rest / 10))
+        if rest % 10 > 0 { append(UInt8(ascii: "0") + UInt8(rest % 10)) }
+    }
+}

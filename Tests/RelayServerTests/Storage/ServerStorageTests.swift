@@ -1,0 +1,278 @@
+import Foundation
+import RelayClient
+import RelayClientCore
+import RelayCore
+import RelayIO
+import RelayJournal
+@testable import RelayServer
+import RelayWire
+import Testing
+
+/// A relay with a folder: what survives, what is told when the disk fails, what a change costs.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct ServerStorageTests {
+    @Test("[SG4, MD2, LK3, LK5, SE6] after a restart all is there; revisions, fencing and start number go on; a lock stays its owner's for its ttl")
+    func restart() async throws {
+        try await withTemporaryPath { path in
+            let owners: [MetadataReference] = [.message("lesson"), .stream("lesson"), .user("bob")]
+            var before: [Metadata.Contents] = []
+            var fencing: UInt64 = 0
+            var starts: [UInt32] = []
+            try await withRelay(.folder(path)) { server in
+                starts.append(await server.census().start)
+                let alice = try await RelayClient.connect(to: server.address, as: "alice")
+                for owner in owners {
+                    let metadata = try alice.metadata(of: owner)
+                    try await metadata.set(["gone": "x", "title": "Herbst"])
+                    try await metadata.set(["title": "é 🦆", "large": String(repeating: "v", count: 30_000)], recordsUser: true, recordsTime: true)
+                    try await metadata.remove(["gone"])
+                    before.append(try await metadata.get())
+                }
+                try await alice.metadata(of: .message("emptied")).set(["k": "v"])
+                try await alice.metadata(of: .message("emptied")).removeAll()
+                let locks = try alice.locks(of: .stream("lesson"))
+                for lock in ["chalk", "free", "pen", "removed"] { try await locks.set(lock, ttl: .seconds(lock == "pen" ? 1 : 300)) }
+                for lock in ["pen", "removed", "chalk"] { fencing = try await locks.acquire(lock) }
+                try await locks.remove("removed")
+                await alice.close()
+            }
+            try await withRelay(.folder(path)) { server in
+                starts.append(await server.census().start)
+                let bob = try await RelayClient.connect(to: server.address, as: "bob")
+                for (owner, contents) in zip(owners, before) { #expect(try await bob.metadata(of: owner).get() == contents) }
+                #expect(try await bob.metadata(of: .message("emptied")).get().isEmpty(at: 2))
+                #expect(try await bob.metadata(of: .stream("lesson")).set(["title": "x"], revisions: ["title": 2], majorRevision: 3) == 4)
+                #expect(try await bob.metadata(of: .message("emptied")).set(["k": "v"]) == 3)
+
+                let locks = try bob.locks(of: .stream("lesson"))
+                #expect(try await locks.all().map(\.lock.text) == ["chalk", "free", "pen"])
+                #expect(try await locks.all().map(\.ttlMs) == [300_000, 300_000, 1_000])
+                #expect(await refusal { try await locks.acquire("chalk") }?.code == .lockHeld, "its ttl runs from the restart on")
+                let free = try await locks.acquire("free")
+                #expect(free > fencing)
+                #expect(try await locks.acquire("pen", wait: .seconds(60)) > free, "free when the ttl of who does not come back is over")
+                #expect(try await locks.all().map(\.owner?.text) == ["alice", "bob", "bob"])
+                let alice = try await RelayClient.connect(to: server.address, as: "alice")
+                try await alice.locks(of: .stream("lesson")).release("chalk")
+                await alice.close()
+                await bob.close()
+            }
+            try await withRelay(.folder(path)) { server in starts.append(await server.census().start) }
+            #expect(starts == Set(starts).sorted() && starts.count == 3)
+        }
+    }
+
+    @Test("[SE6] the start number is greater than that of the relay that stored last, even if its clock was ahead")
+    func startNumber() async throws {
+        try await withTemporaryPath { path in
+            let ahead = UInt32(clamping: SystemClock.wallMilliseconds() / 1000) + 100_000
+            try await Self.store(start: ahead, path)
+            let start = try await withRelay(.folder(path)) { await $0.census().start }
+            #expect(start > ahead)
+            #expect(try await withRelay(.folder(path)) { await $0.census().start } > start)
+        }
+    }
+
+    @Test("a stored start number that none is greater than is why there is no relay, not a crash")
+    func noStartNumber() async throws {
+        try await withTemporaryPath { path in
+            try await Self.store(start: .max, path)
+            let error = await #expect(throws: RelayServerError.self) { try await RelayServer.start(.init(port: 0, storage: .folder(path))) }
+            #expect(error?.text.contains("\(UInt32.max)") == true)
+            // The folder is free again.
+            try await Self.store(start: 1, path, sequence: 2)
+            try await withRelay(.folder(path)) { #expect(await $0.census().start > 1) }
+        }
+    }
+
+    @Test("[SG1] while a sync takes its time nothing is answered or shown, and reading goes on; all of it when it is done")
+    func durableFirst() async throws {
+        try await withTemporaryPath { path in
+            let faults = FolderFaults()
+            try await withRelay(.folder(path), permit: faults.permit) { server in
+                let link = try RawLink(server.address)
+                try link.login("alice")
+                faults.hold(.sync)
+                try link.send(raw: (UInt32(2)...9).flatMap { try Self.set($0, channel: "lesson", key: "key", "\($0)").bytes })
+                try await eventually("a sync has begun") { faults.isHolding }
+                try link.send(.json(.getMetadata, GetMetadataRequest(id: 10, .channel(ChannelID(kind: .message, channel: try Name("lesson"))))))
+                let frames = try link.frames(until: .metadataPage)
+                #expect(frames.map(\.type) == [FrameType.metadataPage.rawValue])
+                let page = try #require(frames.last).body.withUnsafeBytes { try JSONBody.decode(MetadataPageHead.self, from: TextBody.read($0).0) }
+                #expect(page.majorRevision == 0 && page.items.isEmpty)
+                faults.letGo()
+                for id in UInt32(2)...9 {
+                    let answer = try #require(try link.frames(until: .answer).last)
+                    #expect(try answer.body.withUnsafeBytes { try JSONBody.decode(MetadataAnswer.self, from: $0) }.id == id)
+                }
+            }
+        }
+    }
+
+    @Test("[SG2] a disk that fails once: storageFailed and nothing shown, then changes are taken again without a restart")
+    func recovery() async throws {
+        try await withTemporaryPath { path in
+            let faults = FolderFaults()
+            try await withRelay(.folder(path), permit: faults.permit) { server in
+                let alice = try await RelayClient.connect(to: server.address, as: "alice")
+                let lesson = try alice.metadata(of: .message("lesson"))
+                try await lesson.set(["title": "kept"])
+                faults.fail(.sync)
+                let error = await refusal { try await lesson.set(["title": "lost", "other": "lost"]) }
+                #expect(error?.code == .storageFailed && error?.text.contains("made to fail") == true)
+                #expect(try await lesson.get().items.map(\.value) == ["kept"])
+                try await eventually("the journal works again") { await server.census().storageFailure == nil }
+                #expect(try await lesson.set(["title": "again"], majorRevision: 1) == 2)
+                await alice.close()
+            }
+            try await withRelay(.folder(path)) { server in
+                let alice = try await RelayClient.connect(to: server.address, as: "alice")
+                let contents = try await alice.metadata(of: .message("lesson")).get()
+                #expect(contents.items.map(\.value) == ["again"] && contents.majorRevision == 2)
+                await alice.close()
+            }
+        }
+    }
+
+    @Test("a disk that fails at the start is why there is no relay, and leaves the folder free")
+    func failedStart() async throws {
+        try await withTemporaryPath { path in
+            for operation in [StorageError.Operation.list, .create, .write, .sync, .syncFolder] {
+                let faults = FolderFaults()
+                faults.fail(operation, times: .max)
+                let error = await #expect(throws: RelayServerError.self) {
+                    try await RelayServer.start(.init(port: 0, storage: .folder(path)), permit: faults.permit)
+                }
+                #expect(error?.text.contains("made to fail") == true, "\(operation)")
+            }
+            try await withRelay(.folder(path)) { #expect(await $0.census().storageFailure == nil) }
+        }
+    }
+
+    @Test("[SG1] 64 sets in flight are covered by at most three fsyncs")
+    func groupCommit() async throws {
+        try await withTemporaryPath { path in
+            try await withRelay(.folder(path)) { server in
+                let link = try RawLink(server.address)
+                try link.login("alice")
+                let before = try #require(await server.journalStatus())
+                try link.send(raw: (UInt32(2)...65).flatMap { try Self.set($0, channel: "lesson", key: "key-\($0)", "value \($0)").bytes })
+                for id in UInt32(2)...65 {
+                    let answer = try #require(try link.frames(until: .answer).last)
+                    #expect(try answer.body.withUnsafeBytes { try JSONBody.decode(MetadataAnswer.self, from: $0) } == MetadataAnswer(id: id, majorRevision: UInt64(id - 1)))
+                }
+                let after = try #require(await server.journalStatus())
+                #expect(after.fsyncs - before.fsyncs <= 3 && after.records - before.records == 64, "\(after.fsyncs - before.fsyncs)")
+            }
+        }
+    }
+
+    @Test("a folder that a relay is in is refused to a second one, with the pid; the first notices nothing; after it, or a start that failed, it is free")
+    func inUse() async throws {
+        try await withTemporaryPath { path in
+            let taken = try await withRelay(.folder(path)) { server in
+                let alice = try await RelayClient.connect(to: server.address, as: "alice")
+                let error = await #expect(throws: RelayServerError.self) { try await RelayServer.start(.init(port: 0, storage: .folder(path))) }
+                #expect(error?.text.contains("in use by pid \(getpid())") == true && error?.text.contains(path) == true, "\(error?.text ?? "")")
+                #expect(try await alice.metadata(of: .message("lesson")).set(["k": "v"]) == 1)
+                await alice.close()
+                try await withTemporaryPath { other in
+                    let port = server.address.port
+                    await #expect(throws: RelayServerError.self) { try await RelayServer.start(.init(port: port, storage: .folder(other))) }
+                    try await withRelay(.folder(other)) { #expect(await $0.census().metadataSets == 0) }
+                }
+                return server
+            }
+            #expect(await taken.journalStatus() == nil, "stopped")
+            try await withRelay(.folder(path)) { #expect(await $0.census().metadataSets == 1) }
+        }
+    }
+
+    @Test("[SG2] when the folder is removed, changes are refused with storageFailed and shown to nobody; reading and messages go on")
+    func removedFolder() async throws {
+        try await withTemporaryPath { path in
+            try await withRelay(.folder(path)) { server in
+                let alice = try await RelayClient.connect(to: server.address, as: "alice")
+                let bob = try await RelayClient.connect(to: server.address, as: "bob")
+                let lesson = try alice.metadata(of: .message("lesson")), locks = try alice.locks(of: .message("lesson"))
+                try await lesson.set(["title": "Herbst"])
+                try await locks.set("pen")
+                try await bob.subscribe("lesson", features: [.metadata, .messages])
+                try FileManager.default.removeItem(atPath: path)
+                for _ in 0..<2 {
+                    let error = await refusal { try await lesson.set(["title": "lost"]) }
+                    #expect(error?.code == .storageFailed && error?.code.name == "storageFailed")
+                }
+                #expect(await refusal { try await locks.acquire("pen") }?.code == .storageFailed)
+                #expect(await refusal { try await lesson.removeAll() }?.code == .storageFailed)
+                let contents = try await lesson.get()
+                #expect(contents.items.map(\.value) == ["Herbst"] && contents.majorRevision == 1)
+                #expect(try await locks.all().map(\.owner) == [nil])
+                try alice.send(.text("still here"), to: "lesson")
+                var told: [String] = []
+                for await event in bob.events {
+                    if case .metadata(let change) = event { told.append(change.items["title"]?.value ?? "") }
+                    if case .message = event { break }
+                }
+                #expect(told == ["Herbst"])
+                let census = await server.census()
+                let status = try #require(await server.journalStatus())
+                #expect(census.storageFailure != nil && census.storageFailure == status.failure && census.counters.storageFailures == 1)
+                #expect(census.changesUnrevealed == 0 && census.changesUnjournaledBytes == 0)
+                await alice.close()
+                await bob.close()
+            }
+            try await withRelay(.folder(path)) { #expect(await $0.census().metadataSets == 0, "an empty folder") }
+        }
+    }
+
+    @Test("[SG3] of two sets in one write the second is busy when one byte may wait, with limit, size and when to come again; then it passes")
+    func busy() async throws {
+        try await withTemporaryPath { path in
+            try await withRelay(.folder(path), { $0.unjournaledBytesMax = 1 }) { server in
+                let link = try RawLink(server.address)
+                try link.login("alice")
+                for round in 0..<3 {
+                    let id = UInt32(2 + 3 * round)
+                    let pair = [try Self.set(id, channel: "lesson", key: "a", "\(round)"), try Self.set(id + 1, channel: "lesson", key: "b", "x")]
+                    try link.send(raw: pair.flatMap(\.bytes))
+                    let refused = try #require(try link.frames(until: .error).last)
+                    let notice = try refused.body.withUnsafeBytes { try JSONBody.decode(ErrorBody.self, from: $0) }
+                    #expect(notice.id == id + 1 && notice.name == "busy" && notice.limit == 1)
+                    #expect(notice.actual ?? 0 > 1 && notice.retryAfterMs ?? 0 > 0)
+                    _ = try link.frames(until: .answer)
+                    try link.send(Self.set(id + 2, channel: "lesson", key: "c", "y"))
+                    let answer = try #require(try link.frames(until: .answer).last)
+                    #expect(try answer.body.withUnsafeBytes { try JSONBody.decode(MetadataAnswer.self, from: $0) }.majorRevision == UInt64(2 * round + 2))
+                }
+                #expect(await server.census().counters.refusals["busy"] == 3)
+            }
+        }
+    }
+
+    @Test("the data folder is the first of $STATE_DIRECTORY, else boardrelay/data among the user's application data")
+    func defaultFolder() {
+        func folder(_ state: String?, _ data: String = "/home/alice/.local/share") -> String {
+            RelayServer.Storage.defaultFolder(stateDirectory: state, applicationData: data)
+        }
+        #expect(folder("/var/lib/boardrelay") == "/var/lib/boardrelay")
+        #expect(folder("/var/lib/boardrelay:/var/lib/other") == "/var/lib/boardrelay")
+        for unset in [nil, "", ":"] { #expect(folder(unset) == "/home/alice/.local/share/boardrelay/data") }
+        #expect(folder(nil, "/home/alice/.local/share/") == "/home/alice/.local/share/boardrelay/data")
+        #expect(ProcessInfo.processInfo.environment["STATE_DIRECTORY"] != nil || RelayServer.Storage.defaultFolder.hasSuffix("/boardrelay/data"))
+    }
+
+    /// As a relay does: "S" → version u8, start number u32.
+    private static func store(start: UInt32, _ path: String, sequence: UInt64 = 1) async throws {
+        let writer = JournalWriter(path: path)
+        _ = try await writer.open()
+        let value = [UInt8(1)] + (0..<4).map { UInt8(truncatingIfNeeded: start >> (24 - 8 * $0)) }
+        writer.submit([JournalRecord(sequence: sequence, entries: [JournalEntry(key: Array("S".utf8), value: value)])])
+        await writer.close()
+    }
+
+    private static func set(_ id: UInt32, channel: String, key: String, _ value: String) throws -> Frame {
+        let request = WriteMetadataRequest(
+            id: id, .channel(ChannelID(kind: .message, channel: try Name(channel))), items: [.init(key: try Name(key), bytes: value.utf8.count)])
+        return Frame(.setMetadata, body: TextBody.encode(head: request, texts: [Array(value.utf8)]))
+    }
+}
