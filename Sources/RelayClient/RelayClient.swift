@@ -124,13 +124,20 @@ public final class RelayClient: Sendable {
 
     /// Publishes a message; it has its place in the order when this returns.
     ///
-    /// - Parameter echo: whether this client receives it as well, if it is subscribed.
+    /// After a break it is sent again until its outcome is known: the relay accepts it once.
+    ///
+    /// - Parameters:
+    ///   - echo: whether this client receives it as well, if it is subscribed.
+    ///   - storeInHistory: whether the channel keeps it for who comes later, or comes back. Without, who has no link that
+    ///     takes it misses it and is not told.
     /// - Returns: the receipt, whose value is the message's offset. It need not be awaited.
     /// - Throws: `badName`, `tooLarge`, `unsentFull`, `clientClosed`; nothing was sent then.
     @discardableResult
-    public func send(_ payload: Payload, to channel: String, customType: String? = nil, echo: Bool = false) throws(RelayError) -> Receipt {
+    public func send(
+        _ payload: Payload, to channel: String, customType: String? = nil, echo: Bool = false, storeInHistory: Bool = true
+    ) throws(RelayError) -> Receipt {
         try core.send { (machine, token, now) throws(RelayError) in
-            try machine.send(payload, to: channel, customType: customType, echo: echo, token: token, at: now)
+            try machine.send(payload, to: channel, customType: customType, echo: echo, isKept: storeInHistory, token: token, at: now)
         }
     }
 

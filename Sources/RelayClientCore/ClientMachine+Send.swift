@@ -2,19 +2,35 @@ import RelayWire
 
 /// One thing that waits to be sent, in the order of the calls.
 enum Outgoing: Sendable {
-    case message(ClientToken, Name, Payload, customType: String?, echo: Bool)
+    case message(OutgoingMessage)
     case direct(ClientToken, Name, Payload, customType: String?)
     case packet(TopicID, Payload, slot: UInt32?, senderTime: UInt32?, echo: Bool, queuedAt: Moment)
     case request(ClientToken?, ClientRequest)
 
     var bytes: Int {
         switch self {
-        case .message(_, _, let payload, let type, _), .direct(_, _, let payload, let type): payload.byteCount + (type?.utf8.count ?? 0)
+        case .message(let message): message.payload.byteCount + (message.customType?.utf8.count ?? 0)
+        case .direct(_, _, let payload, let type): payload.byteCount + (type?.utf8.count ?? 0)
         case .packet(_, let payload, _, _, _, _): payload.byteCount
         case .request(_, .writeMetadata(_, let write)): 256 + write.byteCount
         case .request: 256
         }
     }
+}
+
+struct OutgoingMessage: Sendable {
+    var token: ClientToken
+    var channel: Name
+    var payload: Payload
+    var customType: String?
+    /// Whether its delivery comes back, behind `accepted`. [MS6]
+    var echo: Bool
+    /// Whether the channel keeps it. [HI1]
+    var isKept: Bool
+    /// It was sent before, and not answered when the link ended. [MS9]
+    var number: UInt64?
+
+    var flags: FrameFlags { payload.flags.union(echo ? .echo : []).union(isKept ? [] : .noHistory) }
 }
 
 struct PendingRequest: Sendable {
@@ -25,12 +41,18 @@ struct PendingRequest: Sendable {
     var items: [Message] = []
 }
 
-struct PendingPublish: Sendable {
-    var token: ClientToken
-    /// `nil`: a direct message.
-    var channel: Name?
-    /// Its delivery comes behind `accepted`. [MS6]
-    var echo = false
+enum PendingPublish: Sendable {
+    case message(OutgoingMessage)
+    case direct(ClientToken)
+
+    var token: ClientToken {
+        switch self {
+        case .message(let message): message.token
+        case .direct(let token): token
+        }
+    }
+    var channel: Name? { if case .message(let message) = self { message.channel } else { nil } }
+    var echo: Bool { if case .message(let message) = self { message.echo } else { false } }
 }
 
 extension ClientMachine {
@@ -38,11 +60,12 @@ extension ClientMachine {
 
     /// - Throws: `badName`, `tooLarge`, `unsentFull`, `clientClosed`: nothing was queued.
     package mutating func send(
-        _ payload: Payload, to channel: String, customType: String?, echo: Bool, token: ClientToken, at now: Moment
+        _ payload: Payload, to channel: String, customType: String?, echo: Bool, isKept: Bool = true, token: ClientToken, at now: Moment
     ) throws(RelayError) {
         let name = try checkedName(channel)
         try check(payload, customType)
-        try enqueue(.message(token, name, payload, customType: customType, echo: echo), at: now)
+        try enqueue(.message(OutgoingMessage(
+            token: token, channel: name, payload: payload, customType: customType, echo: echo, isKept: isKept)), at: now)
     }
 
     package mutating func send(
@@ -132,7 +155,8 @@ extension ClientMachine {
     private mutating func mayLeave(_ item: Outgoing, at now: Moment) -> Bool {
         switch item {
         case .request: return true
-        case .message(_, let channel, _, _, _):
+        case .message(let message):
+            let channel = message.channel
             guard publishes.count < min(limits.unansweredMax, ClientLimits.unansweredMax) else { return false }
             forgetPacers(at: now)
             return wait(windows[channel, default: AnswerWindow()].permission(limit: limits.messagesPerSecond, at: now))
@@ -175,16 +199,16 @@ extension ClientMachine {
 
     private mutating func encode(_ item: Outgoing, at now: Moment) {
         switch item {
-        case .message(let token, let channel, let payload, let customType, let echo):
-            lastNumber += 1
-            publishes[lastNumber] = PendingPublish(token: token, channel: channel, echo: echo)
-            windows[channel, default: AnswerWindow()].sent()
+        case .message(let message):
+            let number = message.number ?? lastNumber + 1
+            lastNumber = max(lastNumber, number)
+            publishes[number] = .message(message)
+            windows[message.channel, default: AnswerWindow()].sent()
             write(.publish(
-                number: lastNumber, channel: channel.text, customType: customType, flags: payload.flags.union(echo ? .echo : []),
-                payload: payload.bytes))
+                number: number, channel: message.channel.text, customType: message.customType, flags: message.flags, payload: message.payload.bytes))
         case .direct(let token, let user, let payload, let customType):
             lastNumber += 1
-            publishes[lastNumber] = PendingPublish(token: token, channel: nil)
+            publishes[lastNumber] = .direct(token)
             directWindow.sent()
             write(.direct(number: lastNumber, user: user.text, customType: customType, flags: payload.flags, payload: payload.bytes))
         case .packet(let topic, let payload, let slot, let senderTime, let echo, _):
@@ -224,8 +248,18 @@ extension ClientMachine {
 
     // MARK: - When a link ends
 
-    /// What was written and not answered may have happened or not. [SE11]
+    /// What was written and not answered may have happened or not. [SE11] Messages are sent again. [MS9]
     mutating func failInFlight(at now: Moment) {
+        var again: [Outgoing] = []
+        for number in publishes.keys.sorted() {
+            guard case .message(var message) = publishes[number]! else { continue }
+            message.number = number
+            again.append(.message(message))
+            publishes[number] = nil
+        }
+        queue.prepend(again)
+        for item in again { count(item, 1) }
+        if !again.isEmpty, sentUntil == nil { sentUntil = now }
         failInFlight()
         for channel in windows.keys { windows[channel]!.linkRenewed(at: now) }
         directWindow.linkRenewed(at: now)
@@ -249,6 +283,18 @@ extension ClientMachine {
         outboundStart = 0
     }
 
+    /// A relay that was started anew, or after too long a time, knows nothing of what was sent. [MS9]
+    mutating func giveUpSent(at now: Moment, isSameStart: Bool) {
+        defer { sentUntil = nil }
+        guard let since = sentUntil, !isSameStart || now - since > .milliseconds(Limits.publishMemoryMilliseconds) else { return }
+        for item in queue.elements {
+            guard case .message(let message) = item, let number = message.number else { continue }
+            count(item, -1)
+            effects.append(.completed(message.token, .failure(.outcomeUnknown("message \(number)"))))
+        }
+        queue.removeAll { if case .message(let message) = $0 { message.number != nil } else { false } }
+    }
+
     /// A selection that may have ended is not relied on: of flows that open later it is not known from where they are missed. [SE9]
     private mutating func forgetSelections(_ unanswered: ClientRequest) {
         switch unanswered {
@@ -263,7 +309,9 @@ extension ClientMachine {
         failInFlight()
         for item in queue.elements {
             switch item {
-            case .message(let token, _, _, _, _), .direct(let token, _, _, _): effects.append(.completed(token, .failure(error)))
+            case .message(let message):
+                effects.append(.completed(message.token, .failure(message.number.map { .outcomeUnknown("message \($0)") } ?? error)))
+            case .direct(let token, _, _, _): effects.append(.completed(token, .failure(error)))
             case .request(let token, _): if let token { effects.append(.completed(token, .failure(error))) }
             case .packet: break
             }

@@ -8,6 +8,8 @@ extension ClientMachine {
         state = .live
         liveSince = now
         logins += 1
+        giveUpSent(at: now, isSameStart: relayStart == welcome.start)
+        relayStart = welcome.start
         resumeToken = welcome.resumeToken
         limits = welcome.limits
         heartbeat = .milliseconds(max(100, welcome.heartbeatMs))

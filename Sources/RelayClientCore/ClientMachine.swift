@@ -57,6 +57,10 @@ package struct ClientMachine: Sendable {
     var lastNumber: UInt64 = 0
     var requests: [UInt32: PendingRequest] = [:]
     var publishes: [UInt64: PendingPublish] = [:]
+    /// Messages wait to be sent again, since their link ended then.
+    var sentUntil: Moment?
+    /// Start number of the relay that it was logged in to last.
+    var relayStart: UInt32?
     var windows: [Name: AnswerWindow] = [:]
     var directWindow = AnswerWindow()
     var topicBuckets: [TopicID: TokenBucket] = [:]

@@ -13,6 +13,12 @@ struct FIFO<Element: Sendable>: Sendable {
 
     mutating func append(_ element: Element) { storage.append(element) }
 
+    mutating func prepend(_ elements: [Element]) {
+        guard !elements.isEmpty else { return }
+        storage.replaceSubrange(..<start, with: elements)
+        start = 0
+    }
+
     mutating func removeFirst() -> Element {
         let element = storage[start]
         start += 1

@@ -64,11 +64,8 @@ public struct Configuration: Sendable, Hashable {
     public var catchUpBlockBytes = 64 * 1024
     /// … and all such readers together at most so much between two looks at what others send. [HI2]
     public var catchUpTurnBytes = 1024 * 1024
-    /// Publishes of one client object whose outcome is remembered. [MS9]
-    public var publishWindowMax = 256
-    /// Client objects of one user whose publishes are remembered, and for how long after the last of them. [MS9]
+    /// Client objects of one user, besides the one that has its session, whose publishes are remembered. [MS9]
     public var publishWindowsPerUserMax = 4
-    public var publishWindowLinger = Duration.seconds(600)
 
     // MARK: Sessions
 

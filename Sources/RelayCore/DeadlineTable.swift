@@ -1,3 +1,5 @@
+import RelayWire
+
 /// What is to be looked at when its time has come. Entries are never cancelled: each carries enough to see that it
 /// is out of date (a generation, a state that no longer holds).
 enum Deadline: Hashable {
@@ -16,12 +18,13 @@ enum Deadline: Hashable {
     case lockExpiry(lock: Int32, absence: UInt32)
     case queueSweep
     case historySweep
+    case publishWindows(user: Name)
 
     /// Whether it judges a peer for its silence; such deadlines move when the host slept. [HB4]
     var isLiveness: Bool {
         switch self {
         case .login, .heartbeat, .slowConsumer, .sessionEnd, .heldOver, .direct, .lockExpiry: true
-        case .userForgotten, .presenceInterval, .channelEnd, .droppedNotice, .queueSweep, .historySweep, .metadataEnd, .lockWait: false
+        case .userForgotten, .presenceInterval, .channelEnd, .droppedNotice, .queueSweep, .historySweep, .publishWindows, .metadataEnd, .lockWait: false
         }
     }
 }

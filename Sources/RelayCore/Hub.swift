@@ -35,6 +35,8 @@ package struct Hub: ~Copyable {
     var flowsByHandle: [UInt32: Int32] = [:]
     var metadataByUser: [Name: Int32] = [:]
     var locksByOwner: [Name: Set<Int32>] = [:]
+    /// Of users who have no session with that client object now. [MS9]
+    var publishWindows: [Name: [KeptPublishWindow]] = [:]
     var storage: StorageState
     /// Direct messages that wait for their acknowledgement, in the order they were sent.
     var directs: [PendingDirect] = []
@@ -241,6 +243,8 @@ package struct Hub: ~Copyable {
             sweepQueues()
         case .historySweep:
             sweepHistory()
+        case .publishWindows(let user):
+            publishWindowsDeadline(user)
         }
     }
 

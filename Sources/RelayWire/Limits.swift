@@ -22,6 +22,10 @@ public enum Limits {
 
     /// Longest name of a user, channel, topic, state key or lock, in bytes. [NM1]
     public static let nameBytesMax = 64
+    /// How long a relay remembers what became of a client object's publishes after its session, in milliseconds. [MS9]
+    public static let publishMemoryMilliseconds = 600_000
+    /// Publishes that it remembers of each, and at least twice as many as may be unanswered. [MS9]
+    public static let publishWindowMax = 256
     /// Longest custom type of a message, in bytes. [MS2]
     public static let customTypeBytesMax = 32
     /// Longest `meta` text that a publisher attaches to its stay in a topic, in bytes. [ST3]

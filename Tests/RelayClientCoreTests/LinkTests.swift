@@ -206,27 +206,67 @@ import Testing
         #expect(stuck.machine.isClosed)
     }
 
-    @Test("[SE11] what was sent and not answered when the link ends may have happened; what was not sent waits and is sent later")
-    func inFlight() throws {
+    private func publishes(_ driver: MachineDriver) -> [(number: UInt64, text: String)] {
+        driver.sent(.publish).map { frame in
+            frame.body.withUnsafeBytes { body in
+                let publish = try! PublishFrame(flags: frame.flags, body: body)
+                return (publish.number, String(decoding: publish.payload, as: UTF8.self))
+            }
+        }
+    }
+
+    @Test("[SE11, MS9] messages that were not answered are sent again with their numbers, before what waits; requests may have happened or not", arguments: [false, true])
+    func inFlight(resumed: Bool) throws {
         let driver = MachineDriver()
         driver.logIn()
-        let sent = try driver.send("in flight"), question = try driver.ask(.whereIs(try Name("bob")))
+        let first = try driver.send("one"), second = try driver.send("two"), question = try driver.ask(.whereIs(try Name("bob")))
         _ = driver.sent()
+        driver.feed(MachineDriver.accepted(1, offset: 4))
         driver.cut()
-        for token in [sent, question] {
-            let error = #expect(throws: RelayError.self) { try driver.completed[token]?.get() }
-            #expect(error?.code == .outcomeUnknown)
-        }
-        let later = try driver.send("later")
-        #expect(driver.machine.unsent.messages == 1)
+        let error = #expect(throws: RelayError.self) { try driver.completed[question]?.get() }
+        #expect(error?.code == .outcomeUnknown)
+        #expect(try driver.completed[first]?.get() == .offset(4))
+        let third = try driver.send("three")
+        #expect(driver.machine.unsent.messages == 2 && driver.completed[second] == nil)
         driver.pass(.zero)
         driver.open()
-        driver.logIn(resumed: true)
-        let publishes = driver.sent(.publish)
-        #expect(publishes.count == 1)
-        let number = publishes[0].body.withUnsafeBytes { try? PublishFrame(flags: publishes[0].flags, body: $0).number }
-        #expect(number == 2, "a number is never used twice")
+        driver.logIn(resumed: resumed)
+        let again = publishes(driver)
+        #expect(again.map(\.number) == [2, 3] && again.map(\.text) == ["two", "three"])
         driver.feed(MachineDriver.accepted(2, offset: 5))
-        #expect(try driver.completed[later]?.get() == .offset(5))
+        driver.feed(MachineDriver.accepted(3, offset: 6))
+        #expect(try driver.completed[second]?.get() == .offset(5) && driver.completed[third]?.get() == .offset(6))
+        #expect(driver.machine.unsent == (0, 0, 0))
+    }
+
+    @Test("[MS9] a relay that was started anew, or comes back after ten minutes, is not asked again: the outcome is unknown", arguments: [false, true])
+    func outcomeUnknown(isLate: Bool) throws {
+        let driver = MachineDriver()
+        driver.logIn()
+        let sent = try driver.send("in flight")
+        _ = driver.sent()
+        driver.cut()
+        let later = try driver.send("later")
+        if isLate { driver.sleep(.seconds(601)) } else { driver.pass(.zero) }
+        driver.open()
+        driver.logIn(start: isLate ? 1000 : 1001)
+        let error = #expect(throws: RelayError.self) { try driver.completed[sent]?.get() }
+        #expect(error?.code == .outcomeUnknown)
+        #expect(publishes(driver).map(\.text) == ["later"] && driver.completed[later] == nil)
+    }
+
+    @Test("[MS9] what is sent again waits for its rate as if it were new: the relay may not have seen it")
+    func againAtTheRate() throws {
+        let driver = MachineDriver()
+        driver.logIn { $0.messagesPerSecond = 10 }
+        for number in 1...10 { try driver.send("\(number)") }
+        _ = driver.sent()
+        driver.cut()
+        driver.pass(.zero)
+        driver.open()
+        driver.logIn(resumed: true) { $0.messagesPerSecond = 10 }
+        #expect(publishes(driver).isEmpty, "what was unanswered may have been accepted just now")
+        driver.pass(.milliseconds(1_005))
+        #expect(publishes(driver).map(\.number) == Array(1...10))
     }
 }

@@ -38,7 +38,7 @@ final class MachineDriver {
     }
 
     /// Connected and logged in; what was sent for it is taken.
-    func logIn(resumed: Bool = false, _ change: (inout ServerLimits) -> Void = { _ in }) {
+    func logIn(resumed: Bool = false, start: UInt32 = 1000, _ change: (inout ServerLimits) -> Void = { _ in }) {
         if linksAsked.isEmpty { connect() }
         var limits = ServerLimits()
         change(&limits)
@@ -46,7 +46,7 @@ final class MachineDriver {
         lastLogin = request
         feed(.json(.welcome, Welcome(
             id: request?.id ?? 1, user: try! Name("alice"), handle: 1, resumeToken: String(repeating: "f", count: 32), resumed: resumed, lastEnd: nil,
-            start: 1000, heartbeatMs: 5000, presenceTimeoutMs: 10_000, limits: limits)))
+            start: start, heartbeatMs: 5000, presenceTimeoutMs: 10_000, limits: limits)))
     }
 
     func cut(_ text: String = "cut") {

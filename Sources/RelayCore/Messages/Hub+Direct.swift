@@ -42,7 +42,7 @@ extension Hub {
 
     private mutating func accept(_ frame: DirectFrame, from session: Int32, to receiver: Int32) {
         lastDelivery += 1
-        sessions[session].lastNumber = frame.number
+        sessions[session].window.passDirect(frame.number)
         sessions[session].directsPending += 1
         counters.directAccepted += 1
         directs.append(

@@ -8,7 +8,7 @@ extension Hub {
         do throws(WireError) {
             number = Self.publishNumber(body)
             let frame = try PublishFrame(flags: flags, body: body)
-            try checkNumber(frame.number, session)
+            if try isKnown(frame.number, session, connection) { return }
             if !frame.flags.isDisjoint(with: [.key, .part, .retain]) {
                 throw WireError(.notSupported, "key, part and retain want a board log, which this relay does not have")
             }
@@ -32,8 +32,30 @@ extension Hub {
         return number
     }
 
+    /// Whether a publish was accepted before: then it is answered as it was, and costs nothing. [MS9]
+    ///
+    /// - Throws: `notAccepted`, `outcomeUnknown`.
+    private mutating func isKnown(_ number: UInt64, _ session: Int32, _ connection: Int32) throws(WireError) -> Bool {
+        switch sessions[session].window.judge(number) {
+        case .new: return false
+        case .accepted(let offset):
+            sendAccepted(number, offset, to: connection)
+            return true
+        case .passed: throw WireError(.notAccepted, "number \(number) was not accepted, and \(sessions[session].window.lastNumber) was")
+        case .forgotten: throw WireError(.outcomeUnknown, "number \(number) is older than what is remembered of this instance")
+        }
+    }
+
+    private mutating func sendAccepted(_ number: UInt64, _ offset: UInt64, to connection: Int32) {
+        enqueuePrivate(connection, head: FrameHead(type: FrameType.accepted.rawValue, bodyBytes: 16)) { writer in
+            writer.integer(number)
+            writer.integer(offset)
+        }
+    }
+
+    /// Of a direct message. [MS1]
     func checkNumber(_ number: UInt64, _ session: Int32) throws(WireError) {
-        let last = sessions[session].lastNumber
+        let last = sessions[session].window.lastNumber
         guard number > last else {
             throw WireError(.outcomeUnknown, "number \(number) is not above \(last), the last one accepted of this instance")
         }
@@ -76,16 +98,13 @@ extension Hub {
     }
 
     private mutating func accept(_ frame: PublishFrame, _ channel: Int32, _ session: Int32, _ connection: Int32) {
-        sessions[session].lastNumber = frame.number
         channels[channel].head += 1
         channels[channel].lastUsed = now.instant
         counters.messagesAccepted += 1
         let offset = channels[channel].head
-        let number = frame.number
-        enqueuePrivate(connection, head: FrameHead(type: FrameType.accepted.rawValue, bodyBytes: 16)) { writer in
-            writer.integer(number)
-            writer.integer(offset)
-        }
+        let limit = max(Limits.publishWindowMax, 2 * configuration.limits.unansweredMax)
+        sessions[session].window.accept(frame.number, offset: offset, limit: limit)
+        sendAccepted(frame.number, offset, to: connection)
 
         let hasType = frame.flags.contains(.customType)
         let head = FrameHead(

@@ -58,10 +58,7 @@ extension Hub {
         sessions[session].state = .present(connection: connection)
         sessions[session].generation = makeGeneration()
         sessions[session].resumeToken = connections[connection].entropy
-        if sessions[session].instance != login.instance {
-            sessions[session].instance = login.instance
-            sessions[session].lastNumber = 0
-        }
+        takeUpWindow(session, instance: login.instance)
         let handedOverUntil = resumed ? nil : now.instant + sessions[session].presenceTimeout
         sessions[session].presenceTimeout = login.presenceTimeout
         sessions[session].heartbeat = login.heartbeat(max: configuration.heartbeatMax)
@@ -148,6 +145,7 @@ extension Hub {
     }
 
     mutating func forgetUser(_ session: Int32) {
+        keepWindow(of: session)
         for index in sessions[session].buckets.values { buckets.remove(index) }
         if let user = sessions[session].user { sessionsByUser[user] = nil }
         directs.removeAll { $0.sender == session }

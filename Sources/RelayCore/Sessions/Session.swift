@@ -17,9 +17,9 @@ struct Session {
     var user: Name?
     var handle: UInt32 = 0
     var resumeToken = Entropy(high: 0, low: 0)
-    /// The client object, and the highest number of its that was accepted. [MS1]
+    /// The client object, and what became of its publishes. [MS1, MS9]
     var instance: UInt64 = 0
-    var lastNumber: UInt64 = 0
+    var window = PublishWindow()
     var presenceTimeout = Duration.zero
     var heartbeat = Duration.zero
     var client = ""

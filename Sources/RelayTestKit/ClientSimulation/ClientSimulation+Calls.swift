@@ -18,8 +18,10 @@ extension ClientSimulation {
     func send(_ client: SimulatedClient, _ channel: Name) {
         let payload = payload()
         let token = client.token(.message(channel: channel.text, payload: payload.digest))
+        client.runs[token] = run
         do throws(RelayError) {
-            try client.machine.send(payload, to: channel.text, customType: nil, echo: random.chance(1, in: 5), token: token, at: moment)
+            try client.machine.send(
+                payload, to: channel.text, customType: nil, echo: random.chance(1, in: 5), isKept: !random.chance(1, in: 8), token: token, at: moment)
         } catch { client.takeBack(token) }
     }
 

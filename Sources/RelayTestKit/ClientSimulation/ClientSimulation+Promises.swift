@@ -33,7 +33,12 @@ extension ClientSimulation {
             if error.code == .rateLimited, !isShared(client.user) {
                 throw BrokenPromise("[RT1] a message of \(client.user) was refused in spite of its pacing: \(error)")
             }
-            if error.code == .outcomeUnknown { done.outcomesUnknown += 1 }
+            if error.code == .outcomeUnknown {
+                done.outcomesUnknown += 1
+                guard client.runs[token] != run || client.machine.isClosed else {
+                    throw BrokenPromise("[MS9] \(client.user) was not told what became of a message, by a relay that knows: \(error)")
+                }
+            }
             guard error.code == .outcomeUnknown || acceptances[payload] == nil else {
                 throw BrokenPromise("[MS3] \(client.user) was told \(error) of a message that was accepted")
             }
@@ -104,7 +109,7 @@ extension ClientSimulation {
     func checkBounds() throws {
         for client in clients {
             let unsent = client.machine.unsent
-            guard unsent.messages + unsent.packets <= 300 else { throw BrokenPromise("\(client.user) has \(unsent) unsent") }
+            guard unsent.messages + unsent.packets <= 300 + 128 else { throw BrokenPromise("\(client.user) has \(unsent) unsent") }
             guard client.deadlinesFired <= 10_000 else { throw BrokenPromise("\(client.user) is woken without end") }
             client.deadlinesFired = 0
             if let deadline = client.machine.nextDeadline, deadline <= moment, client.readsFrom <= now {

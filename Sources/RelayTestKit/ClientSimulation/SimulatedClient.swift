@@ -19,6 +19,8 @@ final class SimulatedClient {
     /// What waits to be completed.
     var waiting: [ClientToken: Sent] = [:]
     var completed: Set<ClientToken> = []
+    /// Which start of the relay was there when a message was handed over.
+    var runs: [ClientToken: Int] = [:]
     /// Topics that the app publishes in, as far as it knows.
     var publishing: Set<TopicID> = []
     var isClosing = false

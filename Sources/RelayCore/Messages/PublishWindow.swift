@@ -1,0 +1,95 @@
+import RelayWire
+
+/// The newest publishes of one client object and what became of them, so that one that is sent again is accepted once. [MS9]
+struct PublishWindow {
+    struct Accepted {
+        var number: UInt64
+        var offset: UInt64
+    }
+
+    enum Judgement {
+        case new
+        /// Accepted before, at this offset.
+        case accepted(UInt64)
+        /// Refused, or never sent: higher numbers were accepted.
+        case passed
+        /// Older than what is remembered.
+        case forgotten
+    }
+
+    /// Of publishes and direct messages. [MS1]
+    private(set) var lastNumber: UInt64 = 0
+    /// By number, a ring once it is full.
+    private var accepted: [Accepted] = []
+    private var start = 0
+    /// Numbers up to here may have been forgotten.
+    private var forgotten: UInt64 = 0
+
+    var isEmpty: Bool { lastNumber == 0 }
+
+    func judge(_ number: UInt64) -> Judgement {
+        if number > lastNumber { return .new }
+        var low = 0
+        var high = accepted.count
+        while low < high {
+            let middle = (low + high) / 2
+            if self[middle].number < number { low = middle + 1 } else { high = middle }
+        }
+        if low < accepted.count, self[low].number == number { return .accepted(self[low].offset) }
+        return number > forgotten ? .passed : .forgotten
+    }
+
+    private subscript(index: Int) -> Accepted { accepted[(start + index) % accepted.count] }
+
+    mutating func accept(_ number: UInt64, offset: UInt64, limit: Int) {
+        lastNumber = number
+        if accepted.count < limit {
+            accepted.append(Accepted(number: number, offset: offset))
+        } else {
+            forgotten = accepted[start].number
+            accepted[start] = Accepted(number: number, offset: offset)
+            start = (start + 1) % accepted.count
+        }
+    }
+
+    /// A direct message: it is not sent again.
+    mutating func passDirect(_ number: UInt64) { lastNumber = number }
+}
+
+/// The window of a client object that has no session now.
+struct KeptPublishWindow {
+    var instance: UInt64
+    var window: PublishWindow
+    /// Forgotten then.
+    var until: Instant
+}
+
+extension Hub {
+    /// A session goes on, or begins, with what is known of this client object.
+    mutating func takeUpWindow(_ session: Int32, instance: UInt64) {
+        guard sessions[session].instance != instance else { return }
+        keepWindow(of: session)
+        sessions[session].instance = instance
+        sessions[session].window = PublishWindow()
+        let user = sessions[session].user!
+        guard let index = publishWindows[user]?.firstIndex(where: { $0.instance == instance }) else { return }
+        sessions[session].window = publishWindows[user]!.remove(at: index).window
+        if publishWindows[user]!.isEmpty { publishWindows[user] = nil }
+    }
+
+    /// The session has another client object now, or is forgotten.
+    mutating func keepWindow(of session: Int32) {
+        guard !sessions[session].window.isEmpty else { return }
+        let user = sessions[session].user!
+        let until = now.instant + .milliseconds(Limits.publishMemoryMilliseconds)
+        publishWindows[user, default: []].append(KeptPublishWindow(instance: sessions[session].instance, window: sessions[session].window, until: until))
+        if publishWindows[user]!.count > configuration.publishWindowsPerUserMax { publishWindows[user]!.removeFirst() }
+        sessions[session].window = PublishWindow()
+        deadlines.set(.publishWindows(user: user), at: until)
+    }
+
+    mutating func publishWindowsDeadline(_ user: Name) {
+        publishWindows[user]?.removeAll { $0.until <= now.instant }
+        if publishWindows[user]?.isEmpty == true { publishWindows[user] = nil }
+    }
+}
