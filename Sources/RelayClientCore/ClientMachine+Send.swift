@@ -259,7 +259,9 @@ extension ClientMachine {
         }
         queue.prepend(again)
         for item in again { count(item, 1) }
-        if !again.isEmpty, sentUntil == nil { sentUntil = now }
+        // Those that waited to be sent again when this link ended, too.
+        let isSentBefore = queue.elements.contains { if case .message(let message) = $0 { message.number != nil } else { false } }
+        if isSentBefore, sentUntil == nil { sentUntil = now }
         failInFlight()
         for channel in windows.keys { windows[channel]!.linkRenewed(at: now) }
         directWindow.linkRenewed(at: now)

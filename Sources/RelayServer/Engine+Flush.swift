@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import RelayCore
 import RelayIO
 
@@ -6,12 +7,23 @@ extension Engine {
     func flushAll() {
         let began = Self.now().instant
         var writes = 0
+        hub.beginFlush()
         while let id = hub.nextDirty() { writes += flush(id) }
         carryOutEffects()
         if writes > 0 {
             let end = Self.now().instant
             policy.flushed(writes: writes, busy: end - began, at: end)
         }
+        // Readers that catch up go on behind what others have sent meanwhile. [HI2]
+        if hub.wantsFlush, !anotherFlushIsSet {
+            anotherFlushIsSet = true
+            executor.queue.async { @Sendable [weak self] in self?.assumeIsolated { $0.flushAgain() } }
+        }
+    }
+
+    private func flushAgain() {
+        anotherFlushIsSet = false
+        finishTurn()
     }
 
     /// Writes to one link until its queue is empty or the socket takes no more.

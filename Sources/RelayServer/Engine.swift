@@ -19,6 +19,7 @@ actor Engine {
     private var timer: DeadlineTimer?
     private var flushTimer: DeadlineTimer?
     private var flushIsSet = false
+    var anotherFlushIsSet = false
     var policy: FlushPolicy
     var effects: [Effect] = []
     /// Links that stopped reading short of EAGAIN, in turn.

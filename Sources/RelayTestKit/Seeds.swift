@@ -34,6 +34,7 @@ package enum Seeds {
         111_648_072_601_813,  // an own message's echo was taken for seen when it was accepted, and lost with the link untold
         81_776_673_136_439,  // packets from before a selection that was asked again and not answered were told lost
         129_732_636_586_905,  // messages missed were told by the resumption and again by the answer to a subscribe that was asked again
+        40_604_855_109_914,  // a message that waited to be sent again at two breaks was sent to a relay that was started anew
         210_863_596_239_882,  // the same after a selection whose end was asked and not answered
     ]
 

@@ -255,6 +255,27 @@ import Testing
         #expect(publishes(driver).map(\.text) == ["later"] && driver.completed[later] == nil)
     }
 
+    @Test("[MS9] what waits to be sent again when the link breaks once more is given up as well when the relay is another one")
+    func outcomeUnknownLater() throws {
+        let driver = MachineDriver()
+        driver.logIn { $0.messagesPerSecond = 1 }
+        let sent = try driver.send("in flight")
+        _ = driver.sent()
+        driver.cut()
+        driver.pass(.zero)
+        driver.open()
+        driver.logIn(resumed: true) { $0.messagesPerSecond = 1 }
+        #expect(publishes(driver).isEmpty)
+        driver.cut()
+        driver.pass(.seconds(1))
+        driver.open()
+        driver.logIn(start: 1001)
+        let error = #expect(throws: RelayError.self) { try driver.completed[sent]?.get() }
+        #expect(error?.code == .outcomeUnknown)
+        driver.pass(.seconds(2))
+        #expect(publishes(driver).isEmpty)
+    }
+
     @Test("[MS9] what is sent again waits for its rate as if it were new: the relay may not have seen it")
     func againAtTheRate() throws {
         let driver = MachineDriver()

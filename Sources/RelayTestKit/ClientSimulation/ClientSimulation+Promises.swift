@@ -57,7 +57,7 @@ extension ClientSimulation {
             }
         case (.message, .success), (.direct, .success), (.connect, _), (.close, _): break
         }
-        if let payload = sent.payload, acceptances[payload, default: 0] > 1 { throw BrokenPromise("[MS1] a message was accepted twice") }
+        if let payload = sent.payload, acceptances[payload, default: 0] > 1 { throw BrokenPromise("[MS1, MS9] a message of \(client.user).\(client.index) was accepted twice: \(messages.filter { $0.value.payload == payload }.keys), \(result)") }
     }
 
     /// Whether a user has had several clients: they share its rates and know nothing of each other.
