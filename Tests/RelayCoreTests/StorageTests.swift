@@ -71,6 +71,33 @@ import Testing
         #expect(bob.locksEvents().map(\.event) == [.set, .acquired] && bob.locks("lesson").first?.fencing == fencing)
     }
 
+    @Test("[MD2, SG1] a set that was empty for 24 h is forgotten when that is durable, and not if somebody has written or looks meanwhile", arguments: ["persisted", "failed", "written", "subscribed"])
+    func forgotten(meanwhile: String) throws {
+        let alice = TestClient(driver, "alice")
+        alice.sendSet("lesson", [("a", "1")])
+        driver.persist()
+        let remove = alice.nextRequest()
+        driver.send(.json(.removeMetadata, RemoveMetadataRequest(id: remove, TestClient.owner("lesson"), items: nil)), from: alice.id)
+        driver.persist()
+        driver.cut(alice.id)
+        driver.advance(.seconds(24 * 3600 + 1))
+        #expect(driver.unpersisted.count == 1, "that it is forgotten is a change like any other")
+        let bob = TestClient(driver, "bob", instance: "00000000000000bb")
+        #expect(bob.metadata("lesson")?.majorRevision == 2)
+        switch meanwhile {
+        case "failed": driver.failStorage()
+        case "written": bob.sendSet("lesson", [("b", "1")], majorRevision: 2)
+        case "subscribed": bob.subscribe("lesson", features: ["metadata"])
+        default: break
+        }
+        driver.persist()
+        driver.persist()
+        let revision: UInt64 = meanwhile == "persisted" ? 0 : meanwhile == "written" ? 3 : 2
+        #expect(bob.metadata("lesson")?.majorRevision == revision)
+        let later = driver.restarted(start: 2_000_000_000)
+        #expect(TestClient(later, "carol").metadata("lesson")?.majorRevision == revision)
+    }
+
     @Test("[SG2] what could not be stored is undone and refused, and so is all that follows until storing works again; reading goes on")
     func failed() {
         let alice = TestClient(driver, "alice"), bob = TestClient(driver, "bob", instance: "00000000000000bb")

@@ -91,8 +91,27 @@ extension Hub {
             if isOver { metadata[book].lastWritten = now.instant }
             return endMetadataIfUnused(book)
         }
-        store(StoredForm.forgetting(metadata[book].owner!), .nothing, nil)
+        store(StoredForm.forgetting(metadata[book].owner!), .forgotten(book, generation: metadata[book].generation), nil)
+    }
+
+    /// It is gone when that is durable, unless somebody has written to it or looks at it by then.
+    mutating func revealForgotten(_ book: Int32, _ generation: UInt32) {
+        guard metadata[book].generation == generation, let owner = metadata[book].owner else { return }
+        guard metadata[book].unrevealed == 0, metadata[book].applied.items.isEmpty, metadata[book].receivers.isEmpty, !isInside(owner),
+            metadata[book].lastWritten + configuration.emptyMetadataLinger <= now.instant
+        else {
+            // The journal has forgotten it, unless what came since has written it there again.
+            if metadata[book].unrevealed == 0 { store([StoredForm.head(owner, metadata[book].applied.majorRevision)], .nothing, nil) }
+            return keepForgotten(book, generation)
+        }
         forgetMetadata(book)
+    }
+
+    /// It is not gone.
+    mutating func keepForgotten(_ book: Int32, _ generation: UInt32) {
+        guard metadata[book].generation == generation, metadata[book].owner != nil else { return }
+        metadata[book].lastWritten = now.instant
+        endMetadataIfUnused(book)
     }
 
     private func isInside(_ owner: MetadataOwner) -> Bool {

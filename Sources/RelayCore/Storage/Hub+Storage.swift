@@ -8,6 +8,8 @@ struct UnrevealedChange {
     enum Subject {
         case metadata(Int32, MetadataChange)
         case lock(Int32, LockTransition)
+        /// A set that has been empty for long, if it still is then. [MD2]
+        case forgotten(Int32, generation: UInt32)
         /// Nothing changed, but the answer must not overtake what it rests on.
         case nothing
     }
@@ -70,7 +72,7 @@ extension Hub {
         switch subject {
         case .metadata(let book, _): metadata[book].unrevealed += 1
         case .lock(let lock, _): locks[lock].unrevealed += 1
-        case .nothing: break
+        case .forgotten, .nothing: break
         }
         storage.unrevealed.append(
             UnrevealedChange(sequence: storage.sequence, subject: subject, requester: requester, byteCount: bytes))
@@ -114,6 +116,7 @@ extension Hub {
             switch change.subject {
             case .metadata(let book, let change): revealMetadata(book, change)
             case .lock(let lock, let transition): revealLock(lock, transition)
+            case .forgotten(let book, let generation): revealForgotten(book, generation)
             case .nothing: break
             }
         }
@@ -153,7 +156,7 @@ extension Hub {
             switch change.subject {
             case .metadata(let book, _): undoMetadata(book)
             case .lock(let lock, let transition): undoLock(lock, transition)
-            case .nothing: break
+            case .forgotten, .nothing: break
             }
         }
         for change in undone {
@@ -165,6 +168,7 @@ extension Hub {
             switch change.subject {
             case .metadata(let book, _): settleUndoneMetadata(book)
             case .lock(let lock, _): settleUndoneLock(lock, text)
+            case .forgotten(let book, let generation): keepForgotten(book, generation)
             case .nothing: break
             }
         }

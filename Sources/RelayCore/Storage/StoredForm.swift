@@ -78,12 +78,17 @@ enum StoredForm {
 
     /// The entries of a change: the set's own, and one for each item.
     static func entries(_ owner: MetadataOwner, _ change: MetadataChange) -> [JournalEntry] {
-        var head: [UInt8] = [version]
-        head.append(bigEndian: change.majorRevision)
-        var entries = [JournalEntry(key: setKey(owner), value: head)]
+        var entries = [head(owner, change.majorRevision)]
         for key in change.items.keys.sorted() { entries.append(JournalEntry(key: itemKey(owner, key), value: value(change.items[key]!))) }
         for key in change.removed.sorted() { entries.append(JournalEntry(key: itemKey(owner, key), value: nil)) }
         return entries
+    }
+
+    /// A set's own entry.
+    static func head(_ owner: MetadataOwner, _ majorRevision: UInt64) -> JournalEntry {
+        var value: [UInt8] = [version]
+        value.append(bigEndian: majorRevision)
+        return JournalEntry(key: setKey(owner), value: value)
     }
 
     /// A set that is forgotten altogether.
