@@ -51,6 +51,29 @@ struct CommandTests {
         }
     }
 
+    @Test("[HI2, HI6] who comes later gets what is kept: sub from the beginning, history forwards, backwards and from an offset")
+    func kept() async throws {
+        try await withRelay { url in
+            for number in 1...5 { #expect(try await Tool.run("pub", "lesson", "-m", "m\(number)", "--as", "bob", url: url).code == 0) }
+            let sub = try await listener("--since", "beginning", "--json", "-n", "6", url: url)
+            #expect(try await Tool.run("pub", "lesson", "-m", "m6", "--as", "bob", url: url).code == 0)
+            let objects = try await sub.end().objects().filter { ["message", "caughtUp"].contains($0["type"] as? String) }
+            #expect(objects.map { $0["text"] as? String ?? $0["type"] as? String } == ["m1", "m2", "m3", "m4", "m5", "caughtUp", "m6"])
+
+            func texts(_ words: String...) async throws -> [String] {
+                let result = try await Tool.run(["history", "lesson", "--json"] + words, url: url)
+                #expect(result.code == 0 && result.errors == "")
+                return try result.objects().map { $0["text"] as? String ?? "" }
+            }
+            #expect(try await texts() == (1...6).map { "m\($0)" })
+            #expect(try await texts("--backwards", "-n", "2") == ["m6", "m5"])
+            #expect(try await texts("--from", "3", "-n", "2") == ["m3", "m4"])
+            #expect(try await texts("--from", "3", "--backwards") == ["m3", "m2", "m1"])
+            let none = try await Tool.run("history", "nobody", url: url)
+            #expect(none.code == 0 && none.output == "" && none.errors.contains("There is no message channel nobody."))
+        }
+    }
+
     @Test("for people, what others sent is escaped, and stdout has nothing but data")
     func human() async throws {
         try await withRelay { url in

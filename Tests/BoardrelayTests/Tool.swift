@@ -44,6 +44,10 @@ struct Tool {
 
     /// Runs it to its end.
     static func run(_ words: String..., url: String? = nil, input: Data = Data()) async throws -> Result {
+        try await run(words, url: url, input: input)
+    }
+
+    static func run(_ words: [String], url: String? = nil, input: Data = Data()) async throws -> Result {
         try await Running(words, url: url, input: input).end()
     }
 }
