@@ -154,15 +154,19 @@ package struct ClientMachine: Sendable {
         write(.json(.login, LoginRequest(
             id: lastRequest, user: settings.user, secret: settings.secret, instance: String(repeating: "0", count: 16 - digits.count) + digits,
             presenceTimeoutMs: settings.presenceTimeout.map { Int($0.wholeMilliseconds) }, client: settings.description,
-            resume: resumeToken.map { ResumeRequest(token: $0, seen: seen) })))
+            resume: resumption)))
     }
 
-    /// The last offset seen of each message channel, by the handle that it has in the session so far. [SE9]
-    private var seen: [[UInt64]]? {
+    /// With the last offset seen of each message channel, by the handle that it has in the session so far. [SE9]
+    ///
+    /// More than a login may hold is not resumed: the new session asks for each channel from where it was.
+    private var resumption: ResumeRequest? {
+        guard let resumeToken else { return nil }
         let pairs = known.channels.sorted { $0.key < $1.key }.compactMap { handle, id in
             id.kind == .message ? known.positions[id.channel].map { [UInt64(handle), $0.offset] } : nil
         }
-        return pairs.isEmpty ? nil : pairs
+        guard pairs.count <= ClientLimits.resumedChannelsMax else { return nil }
+        return ResumeRequest(token: resumeToken, seen: pairs.isEmpty ? nil : pairs)
     }
 
     package mutating func linkEnded(attempt: UInt64, text: String, at now: Moment) {

@@ -70,6 +70,8 @@ package enum ClientLimits {
     package static let flowsMax = 100_000
     /// Flows that closed; a relay names at most 256 of them again.
     package static let closedFlowsMax = 1_024
+    /// Message channels whose positions a login can tell: 31 bytes each, of the 4,096 that may come before it. [SE4]
+    package static let resumedChannelsMax = 100
     /// Messages of one page of history.
     package static let historyItemsMax = 1_000
     /// Ranges of one flow that were told lost ahead of packets still to come.

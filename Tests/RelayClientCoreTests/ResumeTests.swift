@@ -77,6 +77,31 @@ import Testing
         #expect(driver.lastLogin?.resume?.seen == [[10, 21]])
     }
 
+    @Test("[SE4, SE9] positions of 100 channels fit into a login; with one more the session is new, and each channel is asked for from where it was")
+    func manyChannels() throws {
+        for count in [100, 101] {
+            let driver = MachineDriver()
+            driver.logIn()
+            for number in 0..<count {
+                let name = try Name("channel-\(number)")
+                try driver.ask(.subscribe(name, features: [.messages], quiet: false)) { id in
+                    SubscribeAnswer(
+                        id: id, kind: .message, channel: name, handle: UInt32.max - UInt32(number), features: [.messages], quiet: false,
+                        epoch: Epoch(start: 1000, incarnation: 1), head: Limits.integerMax)
+                }
+            }
+            driver.cut()
+            driver.pass(.seconds(1))
+            driver.open()
+            let login = try #require(driver.sent(.login).last)
+            #expect(login.bytes.count <= Limits.bytesBeforeLoginMax)
+            #expect(MachineDriver.decode(LoginRequest.self, login).resume?.seen?.count == (count == 100 ? 100 : nil))
+            driver.logIn()
+            let since = driver.sent(.subscribe).compactMap { MachineDriver.decode(SubscribeRequest.self, $0).since }
+            #expect(since.count == count)
+        }
+    }
+
     @Test("[HI4] a gap is told in its place, and counts as seen")
     func gap() throws {
         let driver = try scene()

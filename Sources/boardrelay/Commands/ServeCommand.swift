@@ -18,6 +18,8 @@ extension Command {
             .value("--control", as: "PATH", help: "The Unix socket on which 'boardrelay status' asks."),
             .value("--max-connections", as: "N", help: "12000 if not given."),
             .value("--max-channels", as: "N", help: "Of each kind; 10000 if not given."),
+            .value("--max-history", as: "N", help: "Messages that a channel keeps for who comes later; 1000 if not given, 0: none."),
+            .value("--history-age", as: "TIME", help: "How long it keeps them; 10m if not given, at most that."),
             .value("--metadata-rate", as: "N", help: "Metadata calls a second of one user, of channels and of users each; 10 if not given."),
             .value("--max-channel-users", as: "N", help: "In one stream channel; 1000 if not given."),
         ],
@@ -49,6 +51,11 @@ extension Command {
         if let most = try arguments.integer("--max-connections", in: bound) { options.hub.connectionsMax = most }
         if let most = try arguments.integer("--max-channels", in: bound) { options.hub.channelsMax = most }
         if let most = try arguments.integer("--max-channel-users", in: bound) { options.hub.streamChannelUsersMax = most }
+        if let most = try arguments.integer("--max-history", in: 0...1_000_000) { options.hub.historyMessagesMax = most }
+        if let age = try arguments.duration("--history-age") {
+            guard age <= options.hub.channelLinger else { throw UsageError("option --history-age is at most \(Printable.time(options.hub.channelLinger))") }
+            options.hub.historyAge = age
+        }
         if let rate = try arguments.integer("--metadata-rate", in: bound) {
             options.hub.metadataCallsPerSecond = rate
             options.hub.metadataCallsBurst = 2 * rate
