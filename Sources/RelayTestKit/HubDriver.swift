@@ -99,6 +99,26 @@ package final class HubDriver {
         return taken
     }
 
+    /// Flushes a link as a shell does: until the hub says that nothing more waits.
+    ///
+    /// - Returns: bytes taken; whole frames go to the inbox.
+    package func flush(_ id: ConnectionID) -> Int {
+        var flushed = 0
+        while isOpen(id) {
+            let count = hub.gather(id, into: vectors, limit: 64 * 1024, at: now)
+            guard count > 0 else { break }
+            var taken = 0
+            for vector in vectors[..<count] {
+                links[Int(id.index)].reader.append(UnsafeRawBufferPointer(start: vector.base, count: vector.count))
+                taken += vector.count
+            }
+            flushed += taken
+            guard hub.wrote(id, bytes: taken, at: now) else { break }
+        }
+        while let frame = nextFrame(id) { links[Int(id.index)].inbox.append(frame) }
+        return flushed
+    }
+
     private func nextFrame(_ id: ConnectionID) -> Frame? {
         do {
             return try links[Int(id.index)].reader.next()

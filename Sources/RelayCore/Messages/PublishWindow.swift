@@ -68,13 +68,13 @@ extension Hub {
     /// A session goes on, or begins, with what is known of this client object.
     mutating func takeUpWindow(_ session: Int32, instance: UInt64) {
         guard sessions[session].instance != instance else { return }
+        let user = sessions[session].user!
+        // Taken out before the other one is put in: there is room for so many besides the one that is there.
+        let known = publishWindows[user]?.firstIndex { $0.instance == instance }.map { publishWindows[user]!.remove(at: $0).window }
+        if publishWindows[user]?.isEmpty == true { publishWindows[user] = nil }
         keepWindow(of: session)
         sessions[session].instance = instance
-        sessions[session].window = PublishWindow()
-        let user = sessions[session].user!
-        guard let index = publishWindows[user]?.firstIndex(where: { $0.instance == instance }) else { return }
-        sessions[session].window = publishWindows[user]!.remove(at: index).window
-        if publishWindows[user]!.isEmpty { publishWindows[user] = nil }
+        sessions[session].window = known ?? PublishWindow()
     }
 
     /// The session has another client object now, or is forgotten.
