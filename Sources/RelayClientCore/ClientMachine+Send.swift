@@ -1,60 +1,5 @@
 import RelayWire
 
-/// One thing that waits to be sent, in the order of the calls.
-enum Outgoing: Sendable {
-    case message(OutgoingMessage)
-    case direct(ClientToken, Name, Payload, customType: String?)
-    case packet(TopicID, Payload, slot: UInt32?, senderTime: UInt32?, echo: Bool, queuedAt: Moment)
-    case request(ClientToken?, ClientRequest)
-
-    var bytes: Int {
-        switch self {
-        case .message(let message): message.payload.byteCount + (message.customType?.utf8.count ?? 0)
-        case .direct(_, _, let payload, let type): payload.byteCount + (type?.utf8.count ?? 0)
-        case .packet(_, let payload, _, _, _, _): payload.byteCount
-        case .request(_, .writeMetadata(_, let write)): 256 + write.byteCount
-        case .request: 256
-        }
-    }
-}
-
-struct OutgoingMessage: Sendable {
-    var token: ClientToken
-    var channel: Name
-    var payload: Payload
-    var customType: String?
-    /// Whether its delivery comes back, behind `accepted`. [MS6]
-    var echo: Bool
-    /// Whether the channel keeps it. [HI1]
-    var isKept: Bool
-    /// It was sent before, and not answered when the link ended. [MS9]
-    var number: UInt64?
-
-    var flags: FrameFlags { payload.flags.union(echo ? .echo : []).union(isKept ? [] : .noHistory) }
-}
-
-struct PendingRequest: Sendable {
-    /// `nil`: the machine itself asked, to have again what the app wants.
-    var token: ClientToken?
-    var request: ClientRequest
-    /// Of a history request: what has come so far.
-    var items: [Message] = []
-}
-
-enum PendingPublish: Sendable {
-    case message(OutgoingMessage)
-    case direct(ClientToken)
-
-    var token: ClientToken {
-        switch self {
-        case .message(let message): message.token
-        case .direct(let token): token
-        }
-    }
-    var channel: Name? { if case .message(let message) = self { message.channel } else { nil } }
-    var echo: Bool { if case .message(let message) = self { message.echo } else { false } }
-}
-
 extension ClientMachine {
     // MARK: - Into the queue
 
@@ -121,7 +66,7 @@ extension ClientMachine {
         pump(at: now)
     }
 
-    private mutating func count(_ item: Outgoing, _ sign: Int) {
+    mutating func count(_ item: Outgoing, _ sign: Int) {
         queuedBytes += sign * item.bytes
         switch item {
         case .message, .direct: queuedMessages += sign
@@ -244,82 +189,6 @@ extension ClientMachine {
             queuedPackets -= stale[topic]!
             dropped(stale[topic]!, topic, .linkDown)
         }
-    }
-
-    // MARK: - When a link ends
-
-    /// What was written and not answered may have happened or not. [SE11] Messages are sent again. [MS9]
-    mutating func failInFlight(at now: Moment) {
-        var again: [Outgoing] = []
-        for number in publishes.keys.sorted() {
-            guard case .message(var message) = publishes[number]! else { continue }
-            message.number = number
-            again.append(.message(message))
-            publishes[number] = nil
-        }
-        queue.prepend(again)
-        for item in again { count(item, 1) }
-        // Those that waited to be sent again when this link ended, too.
-        let isSentBefore = queue.elements.contains { if case .message(let message) = $0 { message.number != nil } else { false } }
-        if isSentBefore, sentUntil == nil { sentUntil = now }
-        failInFlight()
-        for channel in windows.keys { windows[channel]!.linkRenewed(at: now) }
-        directWindow.linkRenewed(at: now)
-    }
-
-    private mutating func failInFlight() {
-        for number in publishes.keys.sorted() {
-            effects.append(.completed(publishes[number]!.token, .failure(.outcomeUnknown("message \(number)"))))
-        }
-        for id in requests.keys.sorted() {
-            forgetSelections(requests[id]!.request)
-            if let token = requests[id]!.token {
-                effects.append(.completed(token, .failure(.outcomeUnknown("a request"))))
-            } else {
-                askedAgain.append(requests[id]!.request)
-            }
-        }
-        publishes = [:]
-        requests = [:]
-        outbound = []
-        outboundStart = 0
-    }
-
-    /// A relay that was started anew, or after too long a time, knows nothing of what was sent. [MS9]
-    mutating func giveUpSent(at now: Moment, isSameStart: Bool) {
-        defer { sentUntil = nil }
-        guard let since = sentUntil, !isSameStart || now - since > .milliseconds(Limits.publishMemoryMilliseconds) else { return }
-        for item in queue.elements {
-            guard case .message(let message) = item, let number = message.number else { continue }
-            count(item, -1)
-            effects.append(.completed(message.token, .failure(.outcomeUnknown("message \(number)"))))
-        }
-        queue.removeAll { if case .message(let message) = $0 { message.number != nil } else { false } }
-    }
-
-    /// A selection that may have ended is not relied on: of flows that open later it is not known from where they are missed. [SE9]
-    private mutating func forgetSelections(_ unanswered: ClientRequest) {
-        switch unanswered {
-        case .unsubscribeTopic(let topic, _): known.selections[topic] = nil
-        case .leave(let channel): known.selections = known.selections.filter { $0.key.channel != channel }
-        default: break
-        }
-    }
-
-    /// The end: nothing that waits will be sent.
-    mutating func failAll(_ error: RelayError) {
-        failInFlight()
-        for item in queue.elements {
-            switch item {
-            case .message(let message):
-                effects.append(.completed(message.token, .failure(message.number.map { .outcomeUnknown("message \($0)") } ?? error)))
-            case .direct(let token, _, _, _): effects.append(.completed(token, .failure(error)))
-            case .request(let token, _): if let token { effects.append(.completed(token, .failure(error))) }
-            case .packet: break
-            }
-        }
-        queue.removeAll()
-        (queuedBytes, queuedMessages, queuedPackets) = (0, 0, 0)
     }
 }
 

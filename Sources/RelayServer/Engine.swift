@@ -27,10 +27,10 @@ actor Engine {
     private var readableTurnIsSet = false
     private var stopped: [CheckedContinuation<Void, Never>] = []
     private var holdsPort = false
-    private let log: @Sendable (LogLine) -> Void
-    private var journal: JournalWriter?
+    let log: @Sendable (LogLine) -> Void
+    var journal: JournalWriter?
     /// Changes of this turn, which go to the journal together.
-    private var changes: [JournalRecord] = []
+    var changes: [JournalRecord] = []
 
     /// Shared by all links: an idle one owns no memory.
     let scratch = Scratch()
@@ -51,35 +51,6 @@ actor Engine {
 
     static func now() -> Now {
         Now(instant: Instant(nanoseconds: SystemClock.monotonicNanoseconds()), wallMilliseconds: SystemClock.wallMilliseconds())
-    }
-
-    // MARK: - What outlives a restart
-
-    /// Takes over what is stored, and stores from now on. Before `start`.
-    func restore(_ opened: JournalWriter.Opened, from journal: JournalWriter) async {
-        self.journal = journal
-        var unknown = 0
-        for entry in opened.entries where !hub.restore(key: entry.key, value: entry.value ?? []) { unknown += 1 }
-        for line in opened.report.lines { log(LogLine(.warning, line)) }
-        if unknown > 0 { log(LogLine(.warning, "\(unknown) stored entries are left alone: this version does not know them")) }
-        log(LogLine(.info, "\(opened.entries.count - unknown) entries read from \(journal.path)"))
-        await journal.begin { @Sendable [weak self, executor] outcome in
-            executor.queue.async { @Sendable [weak self] in self?.assumeIsolated { $0.stored(outcome) } }
-        }
-        hub.restored(lastSequence: opened.report.lastSequence, at: Self.now())
-        effects += hub.takeEffects()
-        finishTurn()
-    }
-
-    private func stored(_ outcome: JournalWriter.Outcome) {
-        switch outcome {
-        case .persisted(let sequence): hub.handle(.persisted(through: sequence), at: Self.now(), into: &effects)
-        case .failed(let text):
-            hub.handle(.storageFailed(text), at: Self.now(), into: &effects)
-            journal?.acknowledgeFailure()
-        case .recovered: hub.handle(.storageRecovered, at: Self.now(), into: &effects)
-        }
-        finishTurn()
     }
 
     // MARK: - Start and stop
@@ -292,13 +263,6 @@ actor Engine {
             flushAll()
         }
         timer?.arm(for: hub.nextDeadline?.nanoseconds)
-    }
-
-    private func submitChanges() {
-        guard !changes.isEmpty else { return }
-        guard let journal else { preconditionFailure("a relay without a journal was asked to store something") }
-        journal.submit(changes)
-        changes.removeAll(keepingCapacity: true)
     }
 
     private func flushTick() {

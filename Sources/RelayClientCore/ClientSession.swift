@@ -1,0 +1,75 @@
+import RelayWire
+
+// What a machine keeps of a session: what its app wants, what the relay has told, what the app has not read.
+
+/// An event that the app has not taken yet.
+struct UnreadEvent: Sendable {
+    var event: RelayEvent
+    /// Of a direct message: what to acknowledge, on the link it came by.
+    var delivery: UInt64?
+    var attempt: UInt64
+}
+
+/// The publishers of a topic whose packets are wanted.
+struct TopicSelection: Sendable {
+    var all = false
+    var listed: Set<String> = []
+
+    func contains(_ user: String) -> Bool { all || listed.contains(user) }
+
+    /// - Parameter users: `nil` for all.
+    mutating func add(_ users: [String]?) {
+        if let users { listed.formUnion(users) } else { all = true }
+    }
+}
+
+/// What the app has asked for, to be had again in a new session.
+struct WantedSession: Sendable {
+    struct Channel: Sendable {
+        var features: Set<Feature>
+        var quiet: Bool
+        var token: String?
+    }
+
+    var channels: [ChannelID: Channel] = [:]
+    var publishing: [TopicID: TopicOptions] = [:]
+    var selections: [TopicID: TopicSelection] = [:]
+    var states: [ChannelID: [String: String]] = [:]
+    /// Users whose metadata is subscribed.
+    var userMetadata: Set<Name> = []
+}
+
+/// What the relay has told.
+struct KnownSession: Sendable {
+    struct Flow: Sendable {
+        var topic: TopicID
+        var user: String
+        /// Sequence of the next packet, if none is lost.
+        var next: UInt32
+        /// Told lost, at or after `next`.
+        var told: [ClosedRange<UInt32>] = []
+    }
+
+    var channels: [UInt32: ChannelID] = [:]
+    var users: [UInt32: String] = [:]
+    var flows: [UInt32: Flow] = [:]
+    /// Answered in this session: flows that open later count from 1 for the app.
+    var selections: [TopicID: TopicSelection] = [:]
+    /// Ranges told lost of flows whose opening is still to come on this link. [DL6]
+    var lostEarly: [(flow: UInt32, reason: UInt8, range: ClosedRange<UInt32>)] = []
+    /// Flows that were told closed lately: a resumption names them again.
+    var closedFlows = RecentSet(limit: ClientLimits.closedFlowsMax)
+    /// Flows known before a resumption and not named again so far.
+    var unconfirmedFlows: Set<UInt32> = []
+    /// Channels that the app wants and that a resumption has not named so far.
+    var unconfirmedChannels: Set<ChannelID> = []
+    var ownFlows: [TopicID: UInt32] = [:]
+    var ownTopics: [UInt32: TopicID] = [:]
+    /// Message channels whose kept messages have not all come.
+    var catchingUp: Set<Name> = []
+    /// The newest offset seen of each subscribed message channel; everything before it has come, or was told.
+    var positions: [Name: ChannelPosition] = [:]
+    var metadata: [MetadataOwner: MetadataPicture] = [:]
+    /// Stream channels whose topics snapshot is not over.
+    var snapshotGoesOn: Set<UInt32> = []
+}

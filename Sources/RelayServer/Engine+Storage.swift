@@ -1,0 +1,42 @@
+internal import Dispatch
+internal import RelayCore
+import RelayIO
+import RelayJournal
+
+// What outlives a restart: between the hub and the journal's queue.
+
+extension Engine {
+    /// Takes over what is stored, and stores from now on. Before `start`.
+    func restore(_ opened: JournalWriter.Opened, from journal: JournalWriter) async {
+        self.journal = journal
+        var unknown = 0
+        for entry in opened.entries where !hub.restore(key: entry.key, value: entry.value ?? []) { unknown += 1 }
+        for line in opened.report.lines { log(LogLine(.warning, line)) }
+        if unknown > 0 { log(LogLine(.warning, "\(unknown) stored entries are left alone: this version does not know them")) }
+        log(LogLine(.info, "\(opened.entries.count - unknown) entries read from \(journal.path)"))
+        await journal.begin { @Sendable [weak self, executor] outcome in
+            executor.queue.async { @Sendable [weak self] in self?.assumeIsolated { $0.stored(outcome) } }
+        }
+        hub.restored(lastSequence: opened.report.lastSequence, at: Self.now())
+        effects += hub.takeEffects()
+        finishTurn()
+    }
+
+    private func stored(_ outcome: JournalWriter.Outcome) {
+        switch outcome {
+        case .persisted(let sequence): hub.handle(.persisted(through: sequence), at: Self.now(), into: &effects)
+        case .failed(let text):
+            hub.handle(.storageFailed(text), at: Self.now(), into: &effects)
+            journal?.acknowledgeFailure()
+        case .recovered: hub.handle(.storageRecovered, at: Self.now(), into: &effects)
+        }
+        finishTurn()
+    }
+
+    func submitChanges() {
+        guard !changes.isEmpty else { return }
+        guard let journal else { preconditionFailure("a relay without a journal was asked to store something") }
+        journal.submit(changes)
+        changes.removeAll(keepingCapacity: true)
+    }
+}
