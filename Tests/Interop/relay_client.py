@@ -984,7 +984,8 @@ class Checker:
             if earlier is request:
                 break
             if not self.may_be_overtaken(earlier, request, what):
-                raise Violation("JS5", f"{what} for {event.get('id')}, the next one is {earlier.id}")
+                rule = "SG1" if earlier.kind in CHANGES else "JS5"
+                raise Violation(rule, f"{what} for {event.get('id')}, the next one is {earlier.id}")
         self.requests.remove(request)
         self.in_hand = request
         if request in self.raw:
@@ -1200,9 +1201,8 @@ class Checker:
         if recovered is None or after is None or after > event["head"]:
             raise Violation("CH4", f"since {since}, and recovered or after is absent or after is above head: {event}")
         if since.get("beginning"):
-            if not recovered or missed or reset:
-                raise Violation("CH6", f"all that is kept was asked for: {event}")
-        elif since["epoch"] != event["epoch"] or since["offset"] > event["head"]:
+            since = {"epoch": event["epoch"], "offset": 0}
+        if since["epoch"] != event["epoch"] or since["offset"] > event["head"]:
             if recovered or missed or not reset:
                 raise Violation("CH6", f"reset: since {since}: {event}")
         elif reset or recovered == bool(missed) or after < since["offset"]:
@@ -1455,6 +1455,8 @@ class Checker:
         above = sum(1 for other in accepted if other > number)
         if event["code"] == 128 and (number in accepted or not above):
             raise Violation("MS9", f"{event}, accepted are {sorted(accepted)[-5:]}")
+        if event["code"] == 116 and above < NUMBERS_REMEMBERED:
+            raise Violation("MS9", f"{event}, and only {above} above it were accepted")
 
     def on_deliver(self, event):
         """MS4 to MS6, CH9."""
