@@ -33,7 +33,7 @@ FRAME_TYPES = {
     "subscribe": 0x20, "unsubscribe": 0x21, "join": 0x22, "leave": 0x23,
     "joinTopic": 0x24, "leaveTopic": 0x25, "subscribeTopic": 0x26, "unsubscribeTopic": 0x27,
     "subscribedUsers": 0x28, "who": 0x29, "where": 0x2A,
-    "setStates": 0x2B, "removeStates": 0x2C, "getStates": 0x2D,
+    "setStates": 0x2B, "removeStates": 0x2C, "getStates": 0x2D, "history": 0x2E,
     "setMetadata": 0x30, "updateMetadata": 0x31, "removeMetadata": 0x32, "getMetadata": 0x33,
     "subscribeUserMetadata": 0x34, "unsubscribeUserMetadata": 0x35,
     "setLock": 0x38, "acquireLock": 0x39, "releaseLock": 0x3A, "revokeLock": 0x3B, "removeLock": 0x3C,
@@ -41,8 +41,10 @@ FRAME_TYPES = {
     "welcome": 0x80, "answer": 0x81, "error": 0x82, "closing": 0x83, "restored": 0x84,
     "metadataPage": 0x85,
     "deliver": 0x90, "packet": 0x91, "directDeliver": 0x92, "accepted": 0x93, "confirmed": 0x94,
+    "historyItem": 0x95,
     "userNamed": 0xA0, "flowOpened": 0xA1, "flowClosed": 0xA2, "lost": 0xA3, "packetsDropped": 0xA4,
     "presence": 0xB0, "topics": 0xB1, "metadata": 0xB2, "locks": 0xB3,
+    "gap": 0xB4, "caughtUp": 0xB5,
 }
 FRAME_NAMES = {number: name for name, number in FRAME_TYPES.items()}
 
@@ -53,7 +55,7 @@ CODES = {
     113: "channelFull", 114: "userOffline", 115: "unconfirmed", 116: "outcomeUnknown",
     117: "notSupported", 118: "relayFull", 119: "notPresent", 120: "revisionMismatch",
     121: "itemNotFound", 122: "storageFull", 123: "storageFailed", 124: "busy", 125: "lockNotFound",
-    126: "lockHeld", 127: "lockNotHeld",
+    126: "lockHeld", 127: "lockNotHeld", 128: "notAccepted",
     200: "shuttingDown", 201: "slowConsumer", 202: "heartbeatTimeout", 203: "loginTimeout",
     204: "tooManyConnections",
     300: "protocolError", 301: "versionNotSupported", 302: "replaced", 303: "abuse",
@@ -68,10 +70,11 @@ TEXT, CUSTOM_TYPE, KEY, PART, ECHO, RETAIN, NO_HISTORY = 0x01, 0x02, 0x04, 0x08,
 SLOT, SENDER_TIME = 0x02, 0x04
 
 RELAY_JSON = {"welcome", "answer", "error", "closing", "restored", "flowOpened", "flowClosed",
-              "packetsDropped", "presence", "topics", "locks"}
+              "packetsDropped", "presence", "topics", "locks", "gap", "caughtUp"}
 RELAY_TEXTS = {"metadataPage", "metadata"}
 ALLOWED_FLAGS = {"deliver": TEXT | CUSTOM_TYPE | KEY | PART | RETAIN,
-                 "packet": TEXT | SLOT | SENDER_TIME, "directDeliver": TEXT | CUSTOM_TYPE}
+                 "packet": TEXT | SLOT | SENDER_TIME, "directDeliver": TEXT | CUSTOM_TYPE,
+                 "historyItem": TEXT | CUSTOM_TYPE}
 
 # How long an answer is waited for, in seconds: a machine may have much else to do.
 PATIENCE = 30.0
@@ -83,6 +86,9 @@ NAME_MAX = 64
 MEMBERS_MAX = 100
 RANGES_MAX = 4_096
 SNAPSHOT_BYTES = 12 * 1024
+HISTORY_ITEMS_MAX = 100
+HISTORY_BYTES_MAX = 512 * 1024
+NUMBERS_REMEMBERED = 256
 CLOCK_TOLERANCE_MS = 24 * 3600 * 1000
 
 LIMIT_FIELDS = ("messageBytesMax", "messagesPerSecond", "packetBytesMax", "packetsPerSecond",
@@ -314,6 +320,7 @@ SHAPE_TESTS = {
 }
 
 CHANNEL_SHAPE = "kind:kind channel:name handle:u32 features:texts quiet:bool epoch?:object head?:u53"
+SINCE_SHAPE = " recovered?:bool missed?:object reset?:bool after?:u53"
 
 SHAPES = {
     "welcome": "id:u32 version:u32 user:name handle:u32 resumeToken:text resumed:bool lastEnd?:object "
@@ -322,7 +329,7 @@ SHAPES = {
              "retryAfterMs?:u53",
     "closing": "code:u32 name:text text:text",
     "answer": "id:u32",
-    "restored": CHANNEL_SHAPE,
+    "restored": CHANNEL_SHAPE + SINCE_SHAPE,
     "flowOpened": "flow:u32 channel:u32 topic:name user:name meta?:text next:u32",
     "flowClosed": "flow:u32 last:u32",
     "packetsDropped": "flow:u32 dropped:u53 total:u53",
@@ -332,7 +339,7 @@ SHAPES = {
     "publisher": "topic:name user:name meta?:text",
     "failed": "user:text code:u32 name:text",
     "range": "from:u53 to:u53",
-    "epoch": "start:any incarnation:any",
+    "epoch": "start:u53 incarnation:u53",
     "lastEnd": "code:u32 name:text text:text",
     "presence snapshot": "members:objects total:u53",
     "presence join": "user:name states:states",
@@ -341,7 +348,7 @@ SHAPES = {
     "presence stateChanged": "user:name states:states removed?:names",
     "presence interval": "joined?:objects changed?:objects left?:names timedOut?:names",
     "answer logout": "id:u32",
-    "answer subscribe": "id:u32 " + CHANNEL_SHAPE + " recovered?:bool missed?:object reset?:bool",
+    "answer subscribe": "id:u32 " + CHANNEL_SHAPE + SINCE_SHAPE,
     "answer join": "id:u32 " + CHANNEL_SHAPE,
     "answer unsubscribe": "id:u32",
     "answer leave": "id:u32",
@@ -356,9 +363,12 @@ SHAPES = {
     "answer removeStates": "id:u32",
     "answer getStates": "id:u32 states:states",
     "place": "kind:kind channel:name",
+    "answer history": "id:u32 epoch?:object head:u53 count:u32 floor:u53 next?:u53",
+    "gap": "channel:u32 from:u53 to:u53",
+    "caughtUp": "channel:u32 head:u53",
 }
 SHAPE_RULES = {"welcome": "SE6", "error": "ER1", "closing": "ER2", "restored": "SE9", "flowOpened": "ST9",
-               "flowClosed": "ST10", "packetsDropped": "RT4", "topics": "ST11", "member": "PR2"}
+               "flowClosed": "ST10", "packetsDropped": "RT4", "topics": "ST11", "member": "PR2", "answer history": "HI6", "gap": "HI4", "caughtUp": "HI2"}
 
 
 SHAPES.update({
@@ -463,6 +473,11 @@ def _decode_direct_deliver(fields, flags):
             "customType": _decode_custom_type(fields, flags), "payload": _decode_payload(fields, flags)}
 
 
+def _decode_history_item(fields, flags):
+    return {"id": fields.number(4), "offset": fields.number(8), "time": fields.number(8), "publisher": fields.text(),
+            "customType": _decode_custom_type(fields, flags), "payload": _decode_payload(fields, flags)}
+
+
 def _decode_lost(fields, _):
     reason, count = fields.number(1), fields.number(2)
     ranges = [(fields.number(4), fields.number(4), fields.number(4)) for _ in range(count)]
@@ -497,6 +512,7 @@ def decode_texts(name, body):
 
 BINARY_DECODERS = {
     "deliver": _decode_deliver, "packet": _decode_packet, "directDeliver": _decode_direct_deliver,
+    "historyItem": _decode_history_item,
     "accepted": lambda f, _: {"number": f.number(8), "offset": f.number(8)},
     "confirmed": lambda f, _: {"number": f.number(8)},
     "userNamed": _decode_user_named, "lost": _decode_lost,
@@ -670,6 +686,92 @@ class Metadata:
         self.going_on = (kind, revision) if event.get("more") else None
 
 
+class Ledger:
+    """What all clients of one check have published and been told of: offset by offset, what a reader must have got.
+
+    A checker sees one connection; holes only show beside what the publishers were answered (MS4, HI2)."""
+
+    def __init__(self):
+        self.lock = threading.Lock()
+        self.messages = {}
+
+    def accepted(self, identity, channel, offset, fields):
+        """A publish has this offset."""
+        with self.lock:
+            known = self.messages.setdefault((channel, offset), (identity.instance, identity.user, fields))
+        if known[0] != identity.instance or known[2].get("number") != fields.get("number"):
+            raise Violation("CH5", f"offset {offset} of {channel} went to two messages")
+
+    def of(self, channel):
+        """(offset, instance, user, fields) of a channel, rising."""
+        with self.lock:
+            return sorted(((offset, *rest) for (name, offset), rest in self.messages.items() if name == channel),
+                          key=lambda entry: entry[0])
+
+    def judge(self, checker):
+        """Every stretch of every subscription, and every page of history, against what was published."""
+        for span in checker.spans:
+            self.judge_span(span, checker.identity)
+        for page in checker.pages:
+            self.judge_page(page)
+
+    def judge_span(self, span, identity):
+        """MS4, MS6, HI1, HI2, HI4: each message once, no hole but those that are told."""
+        for offset, instance, user, fields in self.of(span.channel):
+            own = instance == identity.instance
+            got = span.received.get(offset)
+            if got is None:
+                if not span.low < offset <= span.high or span.is_in_gap(offset) or own and not fields.get("echo"):
+                    continue
+                if fields.get("noHistory") and offset <= span.entered_at:
+                    continue
+                raise Violation("HI2", f"{span.channel}: {offset} never came; the reader has {span}")
+            if own and not fields.get("echo"):
+                raise Violation("HI2", f"{span.channel}: own message {offset} without echo came")
+            if fields.get("noHistory") and offset <= span.entered_at:
+                raise Violation("HI1", f"{span.channel}: {offset} was not to be kept, and came")
+            if got[0] != user or "payload" in fields and got[1:] != (fields["payload"], fields["customType"]):
+                raise Violation("MS4", f"{span.channel}: {offset} came as {got[0]}: {got[1]!r:.40}, "
+                                       f"{user} published {fields.get('payload')!r:.40}")
+
+    def judge_page(self, page):
+        """HI6: what lies between the ends of a page is in it."""
+        asked, answer, items = page
+        low, high = answer["floor"] + 1, answer["head"]
+        if asked.get("backwards"):
+            high = min(high, asked["from"]) if asked.get("from") is not None else high
+            low = items[-1]["offset"] if answer.get("next") is not None and items else low
+        else:
+            low = max(low, asked.get("from") or 0)
+            high = items[-1]["offset"] if answer.get("next") is not None and items else high
+        came = {item["offset"]: item for item in items}
+        for offset, _, user, fields in self.of(asked["channel"]):
+            item = came.get(offset)
+            if item is None:
+                if low <= offset <= high and not fields.get("noHistory"):
+                    raise Violation("HI6", f"{offset} is not in the page {low}…{high} of {asked}: {sorted(came)}")
+            elif fields.get("noHistory"):
+                raise Violation("HI1", f"{offset} was not to be kept: {item}")
+            elif item["publisher"] != user or "payload" in fields and \
+                    (item["payload"], item["customType"]) != (fields["payload"], fields["customType"]):
+                raise Violation("HI6", f"{item} is not what {user} published")
+
+
+class Span:
+    """A stretch of one subscription in which nothing may be missing: what came above `low`, up to `high`."""
+
+    def __init__(self, channel, low, head):
+        self.channel, self.low, self.high, self.entered_at = channel, low, low, head
+        self.received, self.gaps = {}, []
+
+    def is_in_gap(self, offset):
+        """HI4: was it told that it will not come?"""
+        return any(first <= offset <= last for first, last in self.gaps)
+
+    def __repr__(self):
+        return f"{self.low} < {sorted(self.received)[-5:]} of {len(self.received)} <= {self.high}, gaps {self.gaps}"
+
+
 class Channel:
     """One channel this session is in."""
 
@@ -679,6 +781,7 @@ class Channel:
         self.members, self.loose = None, False
         self.publishers, self.topics_state = {}, "wanted"
         self.selections = {}
+        self.span, self.catching_up, self.was_catching_up = None, False, False
         self.refresh(fields)
 
     def refresh(self, fields):
@@ -697,8 +800,11 @@ class Channel:
 class Checker:
     """Knows the session so far and judges each frame of the relay by it."""
 
-    def __init__(self, identity, previous=None):
-        self.identity, self.previous = identity, previous
+    def __init__(self, identity, previous=None, ledger=None):
+        self.identity, self.previous, self.ledger = identity, previous, ledger or Ledger()
+        self.spans, self.pages, self.items = [], [], []
+        self.early_lost = {}
+        self.seen = {}
         self.welcome = None
         self.handle = None
         self.channels = {}
@@ -712,7 +818,6 @@ class Checker:
         self.own_flows, self.ended_flows = {}, {}
         self.deliveries = set()
         self.last_accepted = None
-        self.accepted_number = 0
         self.last_restored = None
         self.restoring = False
         self.closed = False
@@ -759,6 +864,7 @@ class Checker:
             raise Violation("SE6", f"unexpected {event}")
         fields = event.fields
         asked = request.fields
+        self.seen = dict((asked.get("resume") or {}).get("seen") or ())
         wanted = asked.get("presenceTimeoutMs") or 10_000
         if fields["version"] != 1 or fields["user"] != asked["user"]:
             raise Violation("SE6", f"welcome of another: {event}")
@@ -796,7 +902,10 @@ class Checker:
             self.must_be_complete(self.last_restored)
             if event["channel"] < self.last_restored.name:
                 raise Violation("SE9", f"restored {event['channel']} after {self.last_restored.name}")
-        channel = self.enter(event.fields, event)
+        seen = self.seen.get(event["handle"]) if event["kind"] == "message" else None
+        since = None if seen is None or seen >= event["head"] else {"epoch": event["epoch"], "offset": seen}
+        channel = self.enter(event.fields, event, since)
+        self.check_since(event, since)
         self.last_restored = channel
         before = self.previous and self.previous.find(channel.kind, channel.name)
         if self.previous and not before:
@@ -875,7 +984,8 @@ class Checker:
             if earlier is request:
                 break
             if not self.may_be_overtaken(earlier, request, what):
-                raise Violation("JS5", f"{what} for {event.get('id')}, the next one is {earlier.id}")
+                rule = "SG1" if earlier.kind in CHANGES else "JS5"
+                raise Violation(rule, f"{what} for {event.get('id')}, the next one is {earlier.id}")
         self.requests.remove(request)
         self.in_hand = request
         if request in self.raw:
@@ -1008,7 +1118,8 @@ class Checker:
 
     def answer_subscribe(self, event, asked):
         """CH4 to CH6."""
-        self.check_entry(event, asked, "message", ("messages", "presence", "metadata", "locks"), ("messages", "presence"))
+        self.check_entry(event, asked, "message", ("messages", "presence", "metadata", "locks"), ("messages", "presence"),
+                         asked.get("since"))
         self.check_since(event, asked.get("since"))
 
     def answer_join(self, event, asked):
@@ -1017,7 +1128,7 @@ class Checker:
         if event["quiet"]:
             self.end_own_flows(asked["channel"])
 
-    def check_entry(self, event, asked, kind, known, usual):
+    def check_entry(self, event, asked, kind, known, usual, since=None):
         """CH4: the answer repeats what was asked for."""
         fields = event.fields
         wanted = set(usual if asked.get("features") is None else asked["features"]) & set(known)
@@ -1027,9 +1138,9 @@ class Checker:
             raise Violation("CH4", f"granted {fields['features']}, asked {sorted(wanted)}")
         if fields["quiet"] != bool(asked.get("quiet")):
             raise Violation("CH4", f"quiet: {event}")
-        self.enter(fields, event)
+        self.enter(fields, event, since)
 
-    def enter(self, fields, event):
+    def enter(self, fields, event, since=None):
         """The session is in a channel from here on."""
         channel = self.channels.get(fields["handle"])
         if channel is not None and (channel.kind, channel.name) != (fields["kind"], fields["channel"]):
@@ -1044,7 +1155,21 @@ class Checker:
             channel.topics_state = "allowed"
         if channel.kind == "message":
             self.check_head(channel.name, fields)
+            self.begin_span(channel, fields, since)
         return channel
+
+    def begin_span(self, channel, fields, since):
+        """CH4, HI2: where what is delivered begins; an answer without `since` lets it go on."""
+        if "messages" not in channel.features:
+            channel.span, channel.catching_up = None, False
+        elif since is not None:
+            channel.span, channel.catching_up, channel.was_catching_up = Span(channel.name, fields.get("after") or 0, fields["head"]), True, True
+            self.spans.append(channel.span)
+        elif channel.span is None:
+            channel.span = Span(channel.name, fields["head"], fields["head"])
+            self.spans.append(channel.span)
+        elif not channel.catching_up:
+            channel.span.high = fields["head"]  # one queue: all up to it has come
 
     def find(self, kind, name):
         """The channel of that kind and name this session is in, or None."""
@@ -1066,25 +1191,93 @@ class Checker:
             raise Violation("CH5", f"head {fields['head']} of {name}, seen {self.offsets[name]}")
         self.offsets[name] = fields["head"]
 
-    @staticmethod
-    def check_since(event, since):
-        """CH6."""
-        recovered, missed, reset = event.get("recovered"), event.get("missed"), event.get("reset")
-        if since is None:
-            if recovered is not None or missed is not None or reset is not None:
+    def check_since(self, event, since):
+        """CH4, CH6, HI2."""
+        recovered, missed, reset, after = (event.get(key) for key in ("recovered", "missed", "reset", "after"))
+        if since is None or "messages" not in event["features"]:
+            if (recovered, missed, reset, after) != (None, None, None, None):
                 raise Violation("CH4", f"nobody asked for since: {event}")
             return
-        if recovered is None:
-            raise Violation("CH4", f"since was given, recovered is absent: {event}")
-        same, head, offset = since["epoch"] == event["epoch"], event["head"], since["offset"]
-        if recovered != (same and offset == head):
+        if recovered is None or after is None or after > event["head"]:
+            raise Violation("CH4", f"since {since}, and recovered or after is absent or after is above head: {event}")
+        if since.get("beginning"):
+            since = {"epoch": event["epoch"], "offset": 0}
+        if since["epoch"] != event["epoch"] or since["offset"] > event["head"]:
+            if recovered or missed or not reset:
+                raise Violation("CH6", f"reset: since {since}: {event}")
+        elif reset or recovered == bool(missed) or after < since["offset"]:
             raise Violation("CH6", f"since {since}: {event}")
-        if recovered and (missed or reset):
-            raise Violation("CH6", f"recovered with missed or reset: {event}")
-        if bool(reset) != (not same or offset > head):
-            raise Violation("CH6", f"reset: since {since}: {event}")
-        if same and offset < head and missed != {"from": offset + 1, "to": head}:
+        elif missed is None and after != since["offset"]:
+            raise Violation("HI2", f"recovered from {since}, and it goes on above {after}: {event}")
+        elif missed is not None and (missed != {"from": since["offset"] + 1, "to": after} or after == since["offset"]):
             raise Violation("CH6", f"missed: since {since}: {event}")
+
+    def on_gap(self, event):
+        """HI4."""
+        channel = self.catching_up(event)
+        if not channel.span.high < event["from"] <= event["to"]:
+            raise Violation("HI4", f"{event} after {channel.span.high}")
+        channel.span.gaps.append((event["from"], event["to"]))
+        channel.span.high = event["to"]
+
+    def on_caughtUp(self, event):
+        """HI2: from here on it is live."""
+        channel = self.catching_up(event)
+        if event["head"] < max(channel.span.high, self.offsets.get(channel.name, 0)):
+            raise Violation("HI2", f"{event}, but {self.offsets.get(channel.name, 0)} is known")
+        channel.span.high = self.offsets[channel.name] = event["head"]
+        channel.catching_up = False
+
+    def catching_up(self, event):
+        """The channel of a frame that only comes while one catches up, behind the snapshots (HI2)."""
+        channel = self.channel(event["channel"], "message", "CH9")
+        if not channel.catching_up:
+            raise Violation("HI2", f"{event}, and the session does not catch up")
+        self.must_be_complete(channel)
+        return channel
+
+    def on_historyItem(self, event):
+        """HI6: in the order asked for, for the request whose turn it is (JS5)."""
+        request = next((r for r in self.requests if r.id == event["id"]), None)
+        if request is None or request.kind != "history":
+            raise Violation("HI6", f"{event} for no request for history")
+        for earlier in self.requests:
+            if earlier is request:
+                break
+            if not self.may_be_overtaken(earlier, request, "historyItem"):
+                raise Violation("JS5", f"{event}, the next one is {earlier.id}")
+        if self.items and self.items[-1]["id"] != event["id"]:
+            raise Violation("HI6", f"{event} before the answer to {self.items[-1]['id']}")
+        must_be_name(event["publisher"], "publisher")
+        if abs(event["time"] - time.time() * 1000) > CLOCK_TOLERANCE_MS:
+            raise Violation("MS4", f"a strange time: {event['time']}")
+        backwards, first = request.fields.get("backwards"), request.fields.get("from")
+        bound = self.items[-1]["offset"] if self.items else None
+        if bound is not None and (event["offset"] >= bound if backwards else event["offset"] <= bound) or event["offset"] == 0:
+            raise Violation("HI6", f"{event} after {bound}, backwards: {backwards}")
+        if first is not None and (event["offset"] > first if backwards else event["offset"] < first):
+            raise Violation("HI6", f"{event}, asked for from {first}, backwards: {backwards}")
+        self.items.append(event)
+
+    def answer_history(self, event, asked):
+        """HI6."""
+        items, self.items = self.items, []
+        if event.get("epoch") is None:
+            if items or event["head"] or event["floor"] or event.get("next") is not None:
+                raise Violation("HI6", f"no such channel, but {event}")
+        else:
+            must_have_shape("epoch", event["epoch"])
+        most = asked.get("limit") or HISTORY_ITEMS_MAX
+        if event["count"] != len(items) or len(items) > most:
+            raise Violation("HI6", f"{len(items)} items came, asked for {most}: {event}")
+        if len(items) > 1 and sum(6 + item.size for item in items) > HISTORY_BYTES_MAX:
+            raise Violation("HI6", f"a page of {sum(6 + item.size for item in items)} bytes: {event}")
+        offsets, following = [item["offset"] for item in items], event.get("next")
+        if any(not event["floor"] < offset <= event["head"] for offset in offsets) or event["floor"] > event["head"]:
+            raise Violation("HI6", f"items {offsets} outside of floor and head: {event}")
+        if following is not None and (not items or not (following < offsets[-1] if asked.get("backwards") else following > offsets[-1])):
+            raise Violation("HI6", f"next does not lead on from {offsets[-1:]}: {event}")
+        self.pages.append((asked, event, items))
 
     def answer_unsubscribe(self, event, asked):
         """CH9."""
@@ -1217,12 +1410,22 @@ class Checker:
             raise Violation("MS3", f"{event} for no publish of ours")
         if pending in self.raw:
             self.raw.remove(pending)
-        if event["number"] <= self.accepted_number:
-            raise Violation("MS1", f"{event} after {self.accepted_number}")
-        self.accepted_number = event["number"]
-        name = pending.fields["channel"]
-        self.must_rise(name, event["offset"])
-        self.last_accepted = (pending, event)
+        name, number, identity = pending.fields["channel"], event["number"], self.identity
+        self.last_accepted = None
+        known = number in identity.accepted
+        if known:
+            if identity.accepted[number] != event["offset"]:
+                raise Violation("MS9", f"{event}, but it was accepted as {identity.accepted[number]}")
+        elif number in identity.sent_before:
+            pass  # it may have been accepted on the connection that broke, below what is known now
+        else:
+            if number <= max(identity.accepted, default=0):
+                raise Violation("MS9", f"{event} after {max(identity.accepted)}")
+            self.must_rise(name, event["offset"])
+            self.last_accepted = (pending, event)
+        identity.accepted[number] = event["offset"]
+        if name and not known:
+            self.ledger.accepted(identity, name, event["offset"], dict(pending.fields, number=number))
         pending.reply.succeed(event["offset"])
 
     def must_rise(self, name, offset):
@@ -1234,7 +1437,10 @@ class Checker:
     def refused_number(self, event, problem):
         """MS3, DM3, DM4: an `error` with `number`."""
         number = event["number"]
-        pending = self.publishes.pop(number, None) or self.directs.pop(number, None)
+        publish = self.publishes.pop(number, None)
+        if publish is not None:
+            self.check_refusal(event)
+        pending = publish or self.directs.pop(number, None)
         if pending is None and number in self.earlier_directs:
             return
         if pending is None:
@@ -1242,6 +1448,15 @@ class Checker:
         if pending in self.raw:
             self.raw.remove(pending)
         pending.reply.fail(problem)
+
+    def check_refusal(self, event):
+        """MS9: `notAccepted` is a promise, and `outcomeUnknown` only for what is below all that is remembered."""
+        accepted, number = self.identity.accepted, event["number"]
+        above = sum(1 for other in accepted if other > number)
+        if event["code"] == 128 and (number in accepted or not above):
+            raise Violation("MS9", f"{event}, accepted are {sorted(accepted)[-5:]}")
+        if event["code"] == 116 and above < NUMBERS_REMEMBERED:
+            raise Violation("MS9", f"{event}, and only {above} above it were accepted")
 
     def on_deliver(self, event):
         """MS4 to MS6, CH9."""
@@ -1251,10 +1466,23 @@ class Checker:
         self.must_be_named(event["publisher"], channel)
         if abs(event["time"] - time.time() * 1000) > CLOCK_TOLERANCE_MS:
             raise Violation("MS4", f"a strange time: {event['time']}")
-        if event["publisher"] == self.handle:
+        span = channel.span
+        if event["offset"] <= span.high:
+            raise Violation("MS4", f"{event} after {span.high}, catching up: {channel.catching_up}")
+        if channel.catching_up:
+            self.must_be_complete(channel)
+            self.offsets[channel.name] = max(self.offsets.get(channel.name, 0), event["offset"])
+        elif event["publisher"] == self.handle:
             self.must_be_echo(event, channel)
         else:
             self.must_rise(channel.name, event["offset"])
+        span.high = event["offset"]
+        span.received[event["offset"]] = (self.names[event["publisher"]], event["payload"], event["customType"])
+
+    def seen_offsets(self):
+        """SE9 `seen`: the last offset seen of each message channel. Own offsets count when one is live (MS3)."""
+        return [[handle, channel.span.high if channel.catching_up else self.offsets[channel.name]]
+                for handle, channel in self.channels.items() if channel.kind == "message" and channel.span]
 
     def must_be_named(self, handle, channel):
         """MS5."""
@@ -1318,7 +1546,9 @@ class Checker:
             raise Violation("SE9", f"next {event['next']}, but {before.seen} was seen")
         if event["next"] == 0:
             raise Violation("ST6", f"sequences begin with 1: {event}")
-        self.flows[event["flow"]] = Flow(event.fields, event["user"] == self.identity.user)
+        flow = self.flows[event["flow"]] = Flow(event.fields, event["user"] == self.identity.user)
+        for first, last in self.early_lost.pop(event["flow"], ()):
+            flow.take_lost(first, last)
 
     def is_selected(self, channel, event):
         """`asking` if a request for this topic is under way, `selected`, or nothing."""
@@ -1346,16 +1576,26 @@ class Checker:
             raise Violation("ST9", f"{event} before flowOpened")
         if not flow.open:
             raise Violation("ST10", f"{event} of a flow that closed or left the selection")
+        name = self.channels[flow.channel].name
+        room = self.find("message", name)
+        if room is not None and room.catching_up:
+            raise Violation("HI5", f"{event} while {name} catches up")
         flow.take_packet(event["sequence"])
 
     def on_lost(self, event):
         """DL6."""
-        if event["reason"] not in (1, 2) or not 1 <= len(event["ranges"]) <= RANGES_MAX:
+        if event["reason"] not in (1, 2, 3) or not 1 <= len(event["ranges"]) <= RANGES_MAX:
             raise Violation("DL6", f"reason {event['reason']}, {len(event['ranges'])} ranges")
         for number, first, last in event["ranges"]:
             flow = self.flows.get(number)
-            if flow is None or flow.channel not in self.channels:
+            if flow is None:  # its flowOpened comes behind it
+                self.early_lost.setdefault(number, []).append((first, last))
+                continue
+            if flow.channel not in self.channels:
                 raise Violation("DL6", f"lost of flow {number}, which is not ours")
+            room = self.find("message", self.channels[flow.channel].name)
+            if event["reason"] == 3 and (room is None or not room.was_catching_up):
+                raise Violation("HI5", f"{event}, and {flow.topic} is of a channel that does not catch up")
             flow.take_lost(first, last)
 
     def on_packetsDropped(self, event):
@@ -1499,6 +1739,7 @@ class Identity:
         self.instance = instance or secrets.token_hex(8)
         self.secret = secret or secrets.token_hex(16)
         self.number = 0
+        self.accepted, self.sent, self.sent_before = {}, set(), set()  # offsets by number; numbers, of earlier connections
         self.lock = threading.Lock()
 
     def next_number(self):
@@ -1534,6 +1775,13 @@ class Reply:
         return self.value
 
 
+def publish_fields(channel, payload, custom_type, extra):
+    """What is known of a publish when it is answered."""
+    payload = payload if isinstance(payload, str) else bytes(payload)
+    return {"channel": channel, "payload": payload, "customType": custom_type,
+            "echo": bool(extra & ECHO), "noHistory": bool(extra & NO_HISTORY)}
+
+
 class Pending:
     """A frame that waits for its answer."""
 
@@ -1556,11 +1804,12 @@ class Client:
     """
 
     def __init__(self, host, port, identity=None, previous=None, auto_pong=True, auto_received=True,
-                 heartbeat=True, receive_buffer=None, watcher=None):
+                 heartbeat=True, receive_buffer=None, watcher=None, ledger=None):
         self.identity = identity or Identity("nobody")
+        self.identity.sent_before |= self.identity.sent
         self.auto_pong, self.auto_received, self.heartbeat = auto_pong, auto_received, heartbeat
         self.watcher = watcher
-        self.checker = Checker(self.identity, previous)
+        self.checker = Checker(self.identity, previous, ledger)
         self.events, self.closing, self.violation, self.over = [], None, None, False
         self.unknown_frames = []
         self.arrived = threading.Condition()
@@ -1721,6 +1970,24 @@ class Client:
         body = len(head).to_bytes(2, "big") + head + b"".join(value.encode() for _, value, *_ in items)
         return self._submit(frame_type, 0, body, Pending(frame_type, fields, id=self.next_id), self.checker.requests.append)
 
+    def history(self, channel, timeout=PATIENCE, **fields):
+        """(answer, items) of one page of kept messages (HI6); `start` is `from`."""
+        if "start" in fields:
+            fields["from"] = fields.pop("start")
+        mark = self.mark()
+        answer = self.request("history", timeout=timeout, channel=channel, **fields)
+        return answer, [e for e in self.since(mark, "historyItem") if e["id"] == answer["id"]]
+
+    def all_history(self, channel, start=None, **fields):
+        """All pages."""
+        items = []
+        while True:
+            answer, page = self.history(channel, start=start, **fields)
+            items += page
+            start = answer.get("next")
+            if start is None:
+                return answer, items
+
     def texts(self, frame_type, items, /, timeout=PATIENCE, **fields):
         """Sends it and waits: the major revision."""
         return self.start_texts(frame_type, items, **fields).wait(timeout)["majorRevision"]
@@ -1735,18 +2002,18 @@ class Client:
             if after is None:
                 return page["majorRevision"], found
 
-    def login(self, timeout=PATIENCE, token=None, **more):
-        """Logs in, with a token as the resuming client; the answer is `welcome`."""
+    def login(self, timeout=PATIENCE, token=None, seen=None, **more):
+        """Logs in, with a token (and what was seen) as the resuming client; the answer is `welcome`."""
         fields = {"version": 1, "user": self.identity.user, "instance": self.identity.instance,
                   "secret": self.identity.secret, "client": "interop.py",
-                  "resume": None if token is None else {"token": token}, **more}
+                  "resume": None if token is None else {"token": token, **({} if seen is None else {"seen": seen})}, **more}
         return self.request("login", timeout=timeout, **fields)
 
     def publish(self, channel, payload=b"", number=None, custom_type=None, key=None, part=None, extra=0):
         """Publishes a message; the reply's value is its offset. `extra`: ECHO, RETAIN, NO_HISTORY."""
         number = number or self.identity.next_number()
         flags, body = encode_publish(number, channel, payload, custom_type, key, part, extra)
-        pending = Pending("publish", {"channel": channel, "echo": bool(extra & ECHO)}, number=number)
+        pending = Pending("publish", publish_fields(channel, payload, custom_type, extra), number=number)
         return self._submit("publish", flags, body, pending, self._remember_publish)
 
     def publish_many(self, channel, payloads, extra=0):
@@ -1758,7 +2025,7 @@ class Client:
                 for payload in payloads:
                     number = self.identity.next_number()
                     flags, body = encode_publish(number, channel, payload, extra=extra)
-                    pending = Pending("publish", {"channel": channel, "echo": bool(extra & ECHO)}, number=number)
+                    pending = Pending("publish", publish_fields(channel, payload, None, extra), number=number)
                     self._remember_publish(pending)
                     replies.append(pending.reply)
                     data += frame("publish", body, flags)
@@ -1773,6 +2040,7 @@ class Client:
         return pending.reply
 
     def _remember_publish(self, pending):
+        self.identity.sent.add(pending.number)
         self.checker.publishes[pending.number] = pending
 
     def _remember_direct(self, pending):
