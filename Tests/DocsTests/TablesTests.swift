@@ -85,6 +85,7 @@ import Testing
             "metadata of a set, keys and values": [UInt64(Limits.metadataBytesMax)],
             "items of a set of metadata": [UInt64(Limits.metadataItemsMax)],
             "ttl of a lock": [UInt64(Limits.lockTTLMilliseconds.lowerBound), UInt64(Limits.lockTTLMilliseconds.upperBound)],
+            "remembered numbers per instance": [UInt64(Limits.publishWindowMax)],
             "wait for a lock": [UInt64(Limits.lockWaitMilliseconds.lowerBound), UInt64(Limits.lockWaitMilliseconds.upperBound)],
         ]
     }
@@ -119,6 +120,10 @@ import Testing
             "locks per channel": [defaults.locksPerChannelMax],
             "waiting for one lock": [defaults.lockWaitersMax],
             "changes waiting to be stored": [defaults.unjournaledBytesMax],
+            "kept messages per channel": [defaults.historyMessagesMax, Int(defaults.historyAge.components.seconds) / 60],
+            "kept bytes per channel": [defaults.historyBytesMax],
+            "kept bytes per relay": [defaults.historyBytesTotalMax],
+            "messages per page of history": [defaults.historyPageMessagesMax, defaults.historyPageBytesMax],
         ]
         return rows.mapValues { $0.map { UInt64($0) } }
     }
