@@ -133,6 +133,29 @@ import Testing
         }
     }
 
+    @Test("[HI1, HI4] a message with noHistory that a reader's catch-up kept here is missed by that reader alone when it is dropped")
+    func transientDropped() {
+        for most in [3, 0] {
+            let driver = driver {
+                $0.historyMessagesMax = most
+                $0.catchUpBlockBytes = 1
+                $0.catchUpQueueBytes = 1
+            }
+            let alice = TestClient(driver, "alice"), bob = bob(driver)
+            for number in UInt8(1)...3 { alice.publish("lesson", [number]) }
+            begin(bob, since: .beginning)
+            alice.publish("lesson", [4], flags: .noHistory)
+            for number in UInt8(5)...7 where most > 0 { alice.publish("lesson", [number]) }
+            #expect(driver.hub.census().historyMessages == most)
+            // It has seen all that was to be kept of what is not here.
+            let carol = TestClient(driver, "carol", instance: "00000000000000cc")
+            let answer = answer(carol, since: position(3))
+            #expect(answer?.recovered == true && answer?.missed == nil, "\(most)")
+            #expect(told(carol) == (most > 0 ? ["5", "6", "7", "caughtUp 7"] : ["caughtUp 4"]))
+            #expect(told(bob) == (most > 0 ? ["gap 1…4", "5", "6", "7", "caughtUp 7"] : ["gap 4…4", "caughtUp 4"]))
+        }
+    }
+
     @Test("[CH2, HI1] what a channel keeps goes with it, at that moment, and a new one of its name has nothing of it")
     func endOfChannel() {
         let driver = driver()

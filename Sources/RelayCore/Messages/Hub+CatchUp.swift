@@ -87,7 +87,7 @@ extension Hub {
         forgetExpired(of: channel)
         var offset = sessions[session].memberships[channel]!.catchUp!.offset
         let began = sessions[session].memberships[channel]!.catchUp!.began
-        let floor = channels[channel].history.floor
+        let floor = channels[channel].history.floor(began: began)
         if offset < floor {
             enqueueJSON(connection, .gap, Gap(channel: channels[channel].handle, from: offset + 1, to: floor))
             offset = floor
