@@ -258,4 +258,34 @@ import Testing
         for client in [alice, bob] { driver.cut(client.id) }
         #expect(driver.hub.queueMemoryBytes == 0)
     }
+
+    @Test("[HI5] what is remembered of lost packets grows with the flows, not with the packets, however long a reader does not read")
+    func lostIsBounded() {
+        let driver = driver { $0.limits.requestsPerSecond = 10_000; $0.requestsBurst = 10_000 }
+        let bob = bob(driver)
+        bob.join("lesson")
+        bob.subscribeTopic("lesson", "points")
+        var flows: [(client: TestClient, flow: UInt32)] = []
+        for number in 0..<150 {
+            let client = TestClient(driver, "user-\(number)", instance: "00000000000001\(number % 90 + 10)")
+            client.join("lesson")
+            flows.append((client, client.joinTopic("lesson", "points")))
+        }
+        flows[0].client.publish("lesson", [1])
+        for client in flows { _ = rest(client.client) }
+        _ = rest(bob)
+        begin(bob)
+        for _ in 0..<40 {
+            for (client, flow) in flows { client.packet(flow, [1]) }
+        }
+        #expect(driver.hub.lostMeanwhile(of: bob.id) <= 2 * 150 + 64)
+        var lost: [UInt32: UInt32] = [:]
+        for frame in rest(bob) where frame.type == FrameType.lost.rawValue {
+            for range in frame.body.withUnsafeBytes({ try! LostFrame(body: $0) }).ranges {
+                #expect(range.first == lost[range.flow, default: 0] + 1)
+                lost[range.flow] = range.last
+            }
+        }
+        #expect(lost == Dictionary(uniqueKeysWithValues: flows.map { ($0.flow, 40) }))
+    }
 }

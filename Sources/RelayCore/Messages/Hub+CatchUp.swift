@@ -166,13 +166,19 @@ extension Hub {
         let count = sessions[session].memberships[channel]!.catchUp!.lost.count
         sessions[session].packetsLost += 1
         counters.packetsShedCatchingUp += 1
-        // Flows are few: the range to extend is among the last ones.
+        // The range to extend is among the last ones, as long as few flows take turns.
         for index in stride(from: count - 1, through: max(0, count - 64), by: -1) {
             let range = sessions[session].memberships[channel]!.catchUp!.lost[index]
             if range.flow == packet.flow, range.last &+ 1 == packet.first {
                 sessions[session].memberships[channel]!.catchUp!.lost[index].last = packet.last
                 return
             }
+        }
+        if count >= sessions[session].memberships[channel]!.catchUp!.lostMergedAt {
+            // A reader that reads nothing stays here as long as it likes: this grows with the flows, not with their packets.
+            let merged = Self.merged(sessions[session].memberships[channel]!.catchUp!.lost)
+            sessions[session].memberships[channel]!.catchUp!.lost = merged
+            sessions[session].memberships[channel]!.catchUp!.lostMergedAt = max(CatchUp.lostMergedAtLeast, 2 * merged.count)
         }
         sessions[session].memberships[channel]!.catchUp!.lost.append(packet)
     }

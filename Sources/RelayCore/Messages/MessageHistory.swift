@@ -85,4 +85,8 @@ struct CatchUp {
     let began: UInt64
     /// Packets that were accepted meanwhile and are not for it, by flow. [HI5]
     var lost: [LostRange] = []
+    /// At so many ranges those that touch are merged: there are no more than flows then.
+    var lostMergedAt = CatchUp.lostMergedAtLeast
+
+    static let lostMergedAtLeast = 64
 }
