@@ -141,6 +141,30 @@ import Testing
         }
     }
 
+    @Test("[HI2] a link that packets of other names fill does not keep a reader from catching up")
+    func packetsDoNotStarve() {
+        let driver = driver(), alice = TestClient(driver, "alice"), bob = bob(driver)
+        for _ in 1...30 { alice.publish("lesson", [UInt8](repeating: 1, count: 10_000)) }
+        for client in [alice, bob] { client.join("other") }
+        let flow = alice.joinTopic("other", "points")
+        bob.subscribeTopic("other", "points")
+        let packet = [UInt8](repeating: 1, count: 1_000)
+        // As many as may wait: more come in than the link takes.
+        for _ in 1...250 { alice.packet(flow, packet) }
+        begin(bob)
+        var words: [String] = []
+        var turns = 0
+        while !words.contains("caughtUp 30"), turns < 400 {
+            turns += 1
+            for _ in 1...12 { alice.packet(flow, packet) }
+            _ = rest(alice)
+            words += told(take(bob, 10_000))
+            driver.advance(.milliseconds(20))
+        }
+        let messages = words.filter { !$0.hasPrefix("packet") }
+        #expect(messages == (1...30).map { "\($0)" } + ["caughtUp 30"], "after \(turns) turns: \(messages)")
+    }
+
     // MARK: - Broken off
 
     @Test("[SE9, HI2] cut after any byte of a catch-up and resumed from what had come, each message comes once, and nothing is left of the old connection")

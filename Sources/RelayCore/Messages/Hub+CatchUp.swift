@@ -67,7 +67,7 @@ extension Hub {
     /// The next block for a connection that takes it, if it may be now.
     mutating func pullCatchUp(_ connection: Int32) {
         guard connections[connection].isOpen, let channel = connections[connection].catchUps.first,
-            queues[connection].bytes < configuration.catchUpQueueBytes
+            queues[connection].reliableBytes < configuration.catchUpQueueBytes
         else { return }
         guard catchUpBudget > 0 else { return catchUpsWait.insertOnce(connection) }
         let session = connections[connection].session
