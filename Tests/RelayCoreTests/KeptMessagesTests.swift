@@ -470,6 +470,18 @@ import Testing
         #expect(send(alice, 343) == "rateLimited")
     }
 
+    @Test("[MS9, HI2, SE2] 16 zeros are an instance as any other")
+    func zeros() {
+        let driver = driver(), zeros = "0000000000000000"
+        let first = TestClient(driver, "alice", instance: zeros)
+        #expect(send(first, 1) == "accepted 1")
+        #expect(answer(first, since: .beginning)?.recovered == true && told(first) == ["caughtUp 1"], "its own")
+        driver.cut(first.id)
+        driver.advance(.seconds(100))
+        let again = TestClient(driver, "alice", instance: zeros)
+        #expect(again.welcome?.resumed == false && send(again, 1) == "accepted 1")
+    }
+
     @Test("[MS9] it is remembered for ten minutes past the session, for four other client objects of a user, and nothing is left of it then")
     func remembered() {
         let driver = driver()

@@ -102,7 +102,7 @@ extension Hub {
             index += 1
             offset = message.offset
             guard !message.isTransient || offset > began else { continue }
-            guard message.instance == 0 || message.instance != sessions[session].instance else { continue }
+            guard message.instance == nil || message.instance != sessions[session].instance else { continue }
             if named.insert(message.handle).inserted { sendName(message.user, message.handle, to: connection) }
             enqueueWhole(connection, message.frame)
             counters.messagesDelivered += 1

@@ -135,7 +135,7 @@ extension Hub {
             keep(
                 KeptMessage(
                     offset: offset, user: sessions[session].user!, handle: handle,
-                    instance: frame.flags.contains(.echo) ? 0 : sessions[session].instance, acceptedAt: now.instant,
+                    instance: frame.flags.contains(.echo) ? nil : sessions[session].instance, acceptedAt: now.instant,
                     isTransient: isTransient, frame: bytes),
                 in: channel)
         }

@@ -6,8 +6,8 @@ struct KeptMessage {
     var user: Name
     /// Of its publisher, as in the frame.
     var handle: UInt32
-    /// The client object that published it, to whom it is not delivered; 0 if it asked for an echo. [MS6]
-    var instance: UInt64
+    /// The client object that published it, to whom it is not delivered; `nil` if it asked for an echo. [MS6]
+    var instance: UInt64?
     var acceptedAt: Instant
     /// Not to be kept, and here only because somebody was catching up when it was accepted. [HI1]
     var isTransient: Bool
