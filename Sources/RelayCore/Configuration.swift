@@ -58,7 +58,7 @@ public struct Configuration: Sendable, Hashable {
     /// Most messages, and most bytes of them, that one `history` request is answered with. [HI6]
     public var historyPageMessagesMax = 100
     public var historyPageBytesMax = 512 * 1024
-    /// A reader that catches up is given the next block when fewer bytes than this wait for it … [HI2]
+    /// A reader that catches up is given the next block when fewer bytes than this, packets not counted, wait for it … [HI2]
     public var catchUpQueueBytes = 64 * 1024
     /// … of at most this size … [HI2]
     public var catchUpBlockBytes = 64 * 1024

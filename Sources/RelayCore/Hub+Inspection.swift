@@ -25,6 +25,12 @@ extension Hub {
         return (queues[id.index].reliableBytes, queues[id.index].packetBytes, memoryHeld(by: id.index).shared)
     }
 
+    /// Ranges of packets that a session was not given while it catches up, as they are remembered. [HI5]
+    package func lostMeanwhile(of id: ConnectionID) -> Int {
+        guard isKnown(id), connections[id.index].session >= 0 else { return 0 }
+        return sessions[connections[id.index].session].memberships.values.reduce(0) { $0 + ($1.catchUp?.lost.count ?? 0) }
+    }
+
     package var queueMemoryBytes: Int { chunks.liveBytes }
     package var settings: Configuration { configuration }
 }

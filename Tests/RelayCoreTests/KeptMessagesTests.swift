@@ -112,6 +112,71 @@ import Testing
         #expect(told(carol) == ["1", "3", "5", "caughtUp 5"])
     }
 
+    @Test("[HI1] the bounds hold to the byte and to the message: what reaches one is kept, one more drops the oldest")
+    func exactly() {
+        // Frames of 130, 130 and 131 bytes.
+        for (name, kept, change) in [
+            ("bytes", 3, { $0.historyBytesMax = 391 }), ("a byte less", 2, { $0.historyBytesMax = 390 }),
+            ("one message", 1, { $0.historyBytesMax = 131 }), ("no message", 0, { $0.historyBytesMax = 130 }),
+            ("count", 3, { $0.historyMessagesMax = 3 }), ("one less", 2, { $0.historyMessagesMax = 2 }),
+            ("in total", 3, { $0.historyBytesTotalMax = 391 }),
+            // Then down to 15 of its 16 parts, 360 bytes.
+            ("in total, a byte less", 2, { $0.historyBytesTotalMax = 390 }),
+        ] as [(String, Int, (inout Configuration) -> Void)] {
+            let driver = driver(change), alice = TestClient(driver, "alice"), bob = bob(driver)
+            for bytes in [100, 100, 101] { alice.publish("lesson", [UInt8](repeating: 1, count: bytes)) }
+            #expect(driver.hub.census().historyMessages == kept, "\(name)")
+            #expect(driver.hub.census().historyBytes == [0, 131, 261, 391][kept], "\(name)")
+            let missed = kept == 3 ? nil : OffsetRange(from: 1, to: UInt64(3 - kept))
+            #expect(answer(bob, since: .beginning)?.missed == missed, "\(name)")
+            #expect(told(bob) == (4 - kept..<4).map { "\($0)" } + ["caughtUp 3"], "\(name)")
+        }
+    }
+
+    @Test("[HI1, HI4] a message with noHistory that a reader's catch-up kept here is missed by that reader alone when it is dropped")
+    func transientDropped() {
+        for most in [3, 0] {
+            let driver = driver {
+                $0.historyMessagesMax = most
+                $0.catchUpBlockBytes = 1
+                $0.catchUpQueueBytes = 1
+            }
+            let alice = TestClient(driver, "alice"), bob = bob(driver)
+            for number in UInt8(1)...3 { alice.publish("lesson", [number]) }
+            begin(bob, since: .beginning)
+            alice.publish("lesson", [4], flags: .noHistory)
+            for number in UInt8(5)...7 where most > 0 { alice.publish("lesson", [number]) }
+            #expect(driver.hub.census().historyMessages == most)
+            // It has seen all that was to be kept of what is not here.
+            let carol = TestClient(driver, "carol", instance: "00000000000000cc")
+            let answer = answer(carol, since: position(3))
+            #expect(answer?.recovered == true && answer?.missed == nil, "\(most)")
+            #expect(told(carol) == (most > 0 ? ["5", "6", "7", "caughtUp 7"] : ["caughtUp 4"]))
+            #expect(told(bob) == (most > 0 ? ["gap 1…4", "5", "6", "7", "caughtUp 7"] : ["gap 4…4", "caughtUp 4"]))
+        }
+    }
+
+    @Test("[CH2, HI1] what a channel keeps goes with it, at that moment, and a new one of its name has nothing of it")
+    func endOfChannel() {
+        let driver = driver()
+        // The first message sets the moments at which old ones are looked for: every minute from here on.
+        let before = TestClient(driver, "carol", instance: "00000000000000cc")
+        before.publish("other", [1])
+        driver.cut(before.id)
+        driver.advance(.seconds(30))
+        let alice = TestClient(driver, "alice")
+        for _ in 1...10 { alice.publish("lesson", [UInt8](repeating: 1, count: 100)) }
+        driver.cut(alice.id)
+        driver.advance(.milliseconds(599_999))
+        #expect(driver.hub.census().channels.map(\.name) == ["lesson"] && driver.hub.census().historyBytes == 10 * 130)
+        driver.advance(.milliseconds(1))
+        #expect(driver.hub.census().channels.isEmpty && driver.hub.census().historyBytes == 0 && driver.hub.census().historyMessages == 0)
+        let again = TestClient(driver, "alice", instance: "00000000000000ab"), bob = bob(driver)
+        again.publish("lesson", [2])
+        let answer = answer(bob, since: position(10))
+        #expect(answer?.reset == true && answer?.after == 0 && answer?.head == 1 && told(bob) == ["1", "caughtUp 1"])
+    }
+
     // MARK: - Catching up
 
     /// Subscribes, and reads nothing.
@@ -403,6 +468,18 @@ import Testing
         // 257 of 300 at one instant were new: those that came again took nothing.
         for number in UInt64(300)..<343 { #expect(send(alice, number)?.hasPrefix("accepted") == true) }
         #expect(send(alice, 343) == "rateLimited")
+    }
+
+    @Test("[MS9, HI2, SE2] 16 zeros are an instance as any other")
+    func zeros() {
+        let driver = driver(), zeros = "0000000000000000"
+        let first = TestClient(driver, "alice", instance: zeros)
+        #expect(send(first, 1) == "accepted 1")
+        #expect(answer(first, since: .beginning)?.recovered == true && told(first) == ["caughtUp 1"], "its own")
+        driver.cut(first.id)
+        driver.advance(.seconds(100))
+        let again = TestClient(driver, "alice", instance: zeros)
+        #expect(again.welcome?.resumed == false && send(again, 1) == "accepted 1")
     }
 
     @Test("[MS9] it is remembered for ten minutes past the session, for four other client objects of a user, and nothing is left of it then")

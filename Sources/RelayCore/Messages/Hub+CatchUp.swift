@@ -67,7 +67,7 @@ extension Hub {
     /// The next block for a connection that takes it, if it may be now.
     mutating func pullCatchUp(_ connection: Int32) {
         guard connections[connection].isOpen, let channel = connections[connection].catchUps.first,
-            queues[connection].bytes < configuration.catchUpQueueBytes
+            queues[connection].reliableBytes < configuration.catchUpQueueBytes
         else { return }
         guard catchUpBudget > 0 else { return catchUpsWait.insertOnce(connection) }
         let session = connections[connection].session
@@ -87,7 +87,7 @@ extension Hub {
         forgetExpired(of: channel)
         var offset = sessions[session].memberships[channel]!.catchUp!.offset
         let began = sessions[session].memberships[channel]!.catchUp!.began
-        let floor = channels[channel].history.floor
+        let floor = channels[channel].history.floor(began: began)
         if offset < floor {
             enqueueJSON(connection, .gap, Gap(channel: channels[channel].handle, from: offset + 1, to: floor))
             offset = floor
@@ -102,7 +102,7 @@ extension Hub {
             index += 1
             offset = message.offset
             guard !message.isTransient || offset > began else { continue }
-            guard message.instance == 0 || message.instance != sessions[session].instance else { continue }
+            guard message.instance == nil || message.instance != sessions[session].instance else { continue }
             if named.insert(message.handle).inserted { sendName(message.user, message.handle, to: connection) }
             enqueueWhole(connection, message.frame)
             counters.messagesDelivered += 1
@@ -166,13 +166,19 @@ extension Hub {
         let count = sessions[session].memberships[channel]!.catchUp!.lost.count
         sessions[session].packetsLost += 1
         counters.packetsShedCatchingUp += 1
-        // Flows are few: the range to extend is among the last ones.
+        // The range to extend is among the last ones, as long as few flows take turns.
         for index in stride(from: count - 1, through: max(0, count - 64), by: -1) {
             let range = sessions[session].memberships[channel]!.catchUp!.lost[index]
             if range.flow == packet.flow, range.last &+ 1 == packet.first {
                 sessions[session].memberships[channel]!.catchUp!.lost[index].last = packet.last
                 return
             }
+        }
+        if count >= sessions[session].memberships[channel]!.catchUp!.lostMergedAt {
+            // A reader that reads nothing stays here as long as it likes: this grows with the flows, not with their packets.
+            let merged = Self.merged(sessions[session].memberships[channel]!.catchUp!.lost)
+            sessions[session].memberships[channel]!.catchUp!.lost = merged
+            sessions[session].memberships[channel]!.catchUp!.lostMergedAt = max(CatchUp.lostMergedAtLeast, 2 * merged.count)
         }
         sessions[session].memberships[channel]!.catchUp!.lost.append(packet)
     }

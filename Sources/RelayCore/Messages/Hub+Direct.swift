@@ -8,7 +8,7 @@ struct PendingDirect {
     var sender: Int32
     var receiver: Int32
     /// The client object that sent it: another one has other numbers.
-    var instance: UInt64
+    var instance: UInt64?
 }
 
 // Messages from one user to another. [DM1–DM5]

@@ -122,9 +122,10 @@ extension Hub {
             writer.bytes(frame.payload)
         }
         let isTransient = frame.flags.contains(.noHistory)
-        if configuration.historyMessagesMax == 0 {
-            channels[channel].history.skip(offset)
-        } else if !isTransient || rooms[channels[channel].room].catchingUp > 0 {
+        let isForHistory = !isTransient || rooms[channels[channel].room].catchingUp > 0
+        if isForHistory, configuration.historyMessagesMax == 0 {
+            channels[channel].history.skip(offset, isTransient: isTransient)
+        } else if isForHistory {
             let bytes = [UInt8](unsafeUninitializedCapacity: head.frameBytes) { buffer, count in
                 var writer = ByteWriter(UnsafeMutableRawPointer(buffer.baseAddress!))
                 head.write(to: &writer)
@@ -134,7 +135,7 @@ extension Hub {
             keep(
                 KeptMessage(
                     offset: offset, user: sessions[session].user!, handle: handle,
-                    instance: frame.flags.contains(.echo) ? 0 : sessions[session].instance, acceptedAt: now.instant,
+                    instance: frame.flags.contains(.echo) ? nil : sessions[session].instance, acceptedAt: now.instant,
                     isTransient: isTransient, frame: bytes),
                 in: channel)
         }

@@ -6,8 +6,8 @@ struct KeptMessage {
     var user: Name
     /// Of its publisher, as in the frame.
     var handle: UInt32
-    /// The client object that published it, to whom it is not delivered; 0 if it asked for an echo. [MS6]
-    var instance: UInt64
+    /// The client object that published it, to whom it is not delivered; `nil` if it asked for an echo. [MS6]
+    var instance: UInt64?
     var acceptedAt: Instant
     /// Not to be kept, and here only because somebody was catching up when it was accepted. [HI1]
     var isTransient: Bool
@@ -22,6 +22,8 @@ struct MessageHistory {
     private(set) var bytes = 0
     /// What was kept up to this offset is not any more; everything kept above it is here.
     private(set) var floor: UInt64 = 0
+    /// The newest of those that were not to be kept and are not here any more.
+    private var transientFloor: UInt64 = 0
 
     var count: Int { storage.count - start }
     var isEmpty: Bool { start == storage.count }
@@ -39,7 +41,7 @@ struct MessageHistory {
 
     mutating func removeOldest() {
         bytes -= storage[start].frame.count
-        floor = storage[start].offset
+        raiseFloor(to: storage[start].offset, isTransient: storage[start].isTransient)
         // Its memory is given back now; the slots when half of them are vacant.
         storage[start].frame = []
         start += 1
@@ -53,7 +55,15 @@ struct MessageHistory {
     }
 
     /// A message that is not kept because nothing is.
-    mutating func skip(_ offset: UInt64) { floor = offset }
+    mutating func skip(_ offset: UInt64, isTransient: Bool) { raiseFloor(to: offset, isTransient: isTransient) }
+
+    /// Only who was catching up when a transient message was accepted misses it. [HI1]
+    private mutating func raiseFloor(to offset: UInt64, isTransient: Bool) {
+        if isTransient { transientFloor = offset } else { floor = offset }
+    }
+
+    /// Up to which offset a reader misses what it has not got, whose catch-up began when `began` was the newest message.
+    func floor(began: UInt64) -> UInt64 { transientFloor > began ? max(floor, transientFloor) : floor }
 
     /// Index of the first message above `offset`; `count` if there is none.
     func index(above offset: UInt64) -> Int {
@@ -75,4 +85,8 @@ struct CatchUp {
     let began: UInt64
     /// Packets that were accepted meanwhile and are not for it, by flow. [HI5]
     var lost: [LostRange] = []
+    /// At so many ranges those that touch are merged: there are no more than flows then.
+    var lostMergedAt = CatchUp.lostMergedAtLeast
+
+    static let lostMergedAtLeast = 64
 }

@@ -79,10 +79,10 @@ extension Hub {
 
     /// The session has another client object now, or is forgotten.
     mutating func keepWindow(of session: Int32) {
-        guard !sessions[session].window.isEmpty else { return }
+        guard let instance = sessions[session].instance, !sessions[session].window.isEmpty else { return }
         let user = sessions[session].user!
         let until = now.instant + .milliseconds(Limits.publishMemoryMilliseconds)
-        publishWindows[user, default: []].append(KeptPublishWindow(instance: sessions[session].instance, window: sessions[session].window, until: until))
+        publishWindows[user, default: []].append(KeptPublishWindow(instance: instance, window: sessions[session].window, until: until))
         if publishWindows[user]!.count > configuration.publishWindowsPerUserMax { publishWindows[user]!.removeFirst() }
         sessions[session].window = PublishWindow()
         deadlines.set(.publishWindows(user: user), at: until)

@@ -18,7 +18,7 @@ struct Session {
     var handle: UInt32 = 0
     var resumeToken = Entropy(high: 0, low: 0)
     /// The client object, and what became of its publishes. [MS1, MS9]
-    var instance: UInt64 = 0
+    var instance: UInt64?
     var window = PublishWindow()
     var presenceTimeout = Duration.zero
     var heartbeat = Duration.zero
