@@ -86,7 +86,7 @@ extension ClientMachine {
     private mutating func accepted(_ frame: Frame, at now: Moment) throws(WireError) {
         let values = try integers(frame, 2)
         guard let publish = settle(values[0], at: now) else { return }
-        if let channel = publish.channel, let position = known.positions[channel], !known.catchingUp.contains(channel) {
+        if let channel = publish.channel, let position = known.positions[channel], !known.catchingUp.contains(channel), !known.untold.contains(channel) {
             // All before it has come; with an echo it has not itself, and the link may end before that. [SE9]
             see(publish.echo ? values[1] &- min(values[1], 1) : values[1], channel, position)
         }
@@ -126,6 +126,7 @@ extension ClientMachine {
         }
         guard let channel = known.channels[head.0] else { return }
         guard let sender = known.users[head.1] else { throw WireError(.protocolError, "a message of publisher \(head.1), who was not named") }
+        guard !known.untold.contains(channel.channel) else { return }
         let position = known.positions[channel.channel]
         if let position { see(head.2, channel.channel, position) }
         emit(.message(Message(

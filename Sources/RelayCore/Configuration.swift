@@ -136,4 +136,9 @@ public struct Configuration: Sendable, Hashable {
 
     /// The defaults.
     public init() {}
+
+    /// `catchUpQueueBytes` and `catchUpBlockBytes` as they are used: both together fit below the bound at which a reader
+    /// begins to be slow, however small an operator made it. Otherwise it would be closed for what it is given. [HI2, DL8]
+    var catchUpQueueBytesInUse: Int { min(catchUpQueueBytes, max(1, reliableBacklogBytesSoft / 2)) }
+    var catchUpBlockBytesInUse: Int { min(catchUpBlockBytes, reliableBacklogBytesSoft / 2) }
 }

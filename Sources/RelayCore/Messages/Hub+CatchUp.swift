@@ -67,7 +67,7 @@ extension Hub {
     /// The next block for a connection that takes it, if it may be now.
     mutating func pullCatchUp(_ connection: Int32) {
         guard connections[connection].isOpen, let channel = connections[connection].catchUps.first,
-            queues[connection].reliableBytes < configuration.catchUpQueueBytes
+            queues[connection].reliableBytes < configuration.catchUpQueueBytesInUse
         else { return }
         guard catchUpBudget > 0 else { return catchUpsWait.insertOnce(connection) }
         let session = connections[connection].session
@@ -97,7 +97,7 @@ extension Hub {
         var index = channels[channel].history.index(above: offset)
         while index < channels[channel].history.count {
             let size = channels[channel].history[index].frame.count
-            guard bytes == 0 || bytes + size <= configuration.catchUpBlockBytes else { break }
+            guard bytes == 0 || bytes + size <= configuration.catchUpBlockBytesInUse else { break }
             let message = channels[channel].history[index]
             index += 1
             offset = message.offset
