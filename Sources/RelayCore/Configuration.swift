@@ -55,8 +55,9 @@ public struct Configuration: Sendable, Hashable {
     public var historyAge = Duration.seconds(600)
     /// What all channels together keep, in bytes. [HI1]
     public var historyBytesTotalMax = 256 * 1024 * 1024
-    /// Most messages, and most bytes of them, that one `history` request is answered with. [HI6]
+    /// Most messages that one `history` request is answered with. [HI6]
     public var historyPageMessagesMax = 100
+    /// Most bytes of them, one message at least. [HI6]
     public var historyPageBytesMax = 512 * 1024
     /// A reader that catches up is given the next block when fewer bytes than this, packets not counted, wait for it … [HI2]
     public var catchUpQueueBytes = 64 * 1024
