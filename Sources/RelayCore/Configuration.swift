@@ -67,6 +67,8 @@ public struct Configuration: Sendable, Hashable {
     public var catchUpTurnBytes = 1024 * 1024
     /// Client objects of one user, besides the one that has its session, whose publishes are remembered. [MS9]
     public var publishWindowsPerUserMax = 4
+    /// The same of all users: beyond it the oldest are forgotten, and what such a one sends again is new. [MS9]
+    public var publishWindowsMax = 20_000
 
     // MARK: Sessions
 

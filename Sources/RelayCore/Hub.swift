@@ -37,6 +37,8 @@ package struct Hub: ~Copyable {
     var locksByOwner: [Name: Set<Int32>] = [:]
     /// Of users who have no session with that client object now. [MS9]
     var publishWindows: [Name: [KeptPublishWindow]] = [:]
+    /// All of them.
+    var publishWindowsCount = 0
     var storage: StorageState
     /// Direct messages that wait for their acknowledgement, in the order they were sent.
     var directs: [PendingDirect] = []

@@ -511,4 +511,18 @@ import Testing
         driver.advance(.seconds(2_000))
         #expect(driver.hub.census().deadlines == 0 && driver.hub.census().users == 0)
     }
+
+    @Test("[MS9] of all users so many client objects are remembered: the oldest are forgotten first")
+    func rememberedInAll() {
+        let driver = driver { $0.publishWindowsMax = 32 }
+        for number in 0..<50 {
+            let client = TestClient(driver, "user-\(number)")
+            #expect(send(client, 1) == "accepted \(number + 1)")
+            driver.cut(client.id)
+            // Ended and forgotten, all but its window.
+            driver.advance(.seconds(13))
+        }
+        #expect(send(TestClient(driver, "user-49"), 1) == "accepted 50" && send(TestClient(driver, "user-25"), 1) == "accepted 26")
+        #expect(send(TestClient(driver, "user-10"), 1) == "accepted 51", "it is a new one")
+    }
 }

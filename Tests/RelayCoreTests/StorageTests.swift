@@ -71,6 +71,26 @@ import Testing
         #expect(bob.locksEvents().map(\.event) == [.set, .acquired] && bob.locks("lesson").first?.fencing == fencing)
     }
 
+    @Test("[SG3] refusals that wait for the disk are bounded as changes are: beyond it they are busy at once, and all is told in the end")
+    func boundedRefusals() {
+        var configuration = Configuration()
+        configuration.isJournaled = true
+        configuration.metadataCallsBurst = 1_000
+        configuration.unjournaledBytesMax = 4_000
+        let driver = HubDriver(configuration: configuration)
+        driver.hub.restored(lastSequence: 0, at: driver.now)
+        _ = driver.hub.takeEffects()
+        let alice = TestClient(driver, "alice")
+        let first = alice.sendSet("lesson", [("a", "1")])
+        let refused = (0..<200).map { _ in alice.sendSet("lesson", [("a", "2")], revisions: ["a": 7]) }
+        let early = refused.map { code(alice.outcome($0)) }
+        #expect(early.contains(nil) && early.last == .busy && early.allSatisfy { $0 == nil || $0 == .busy })
+        driver.persist()
+        #expect(alice.answer(MetadataAnswer.self, alice.outcome(first))?.majorRevision == 1)
+        for (id, told) in zip(refused, early) where told == nil { #expect(code(alice.outcome(id)) == .revisionMismatch) }
+        #expect(driver.hub.census().changesUnjournaledBytes == 0)
+    }
+
     @Test("[MD2, SG1] a set that was empty for 24 h is forgotten when that is durable, and not if somebody has written or looks meanwhile", arguments: ["persisted", "failed", "written", "subscribed"])
     func forgotten(meanwhile: String) throws {
         let alice = TestClient(driver, "alice")

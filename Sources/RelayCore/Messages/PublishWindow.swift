@@ -70,8 +70,8 @@ extension Hub {
         guard sessions[session].instance != instance else { return }
         let user = sessions[session].user!
         // Taken out before the other one is put in: there is room for so many besides the one that is there.
-        let known = publishWindows[user]?.firstIndex { $0.instance == instance }.map { publishWindows[user]!.remove(at: $0).window }
-        if publishWindows[user]?.isEmpty == true { publishWindows[user] = nil }
+        let known = publishWindows[user]?.first { $0.instance == instance }?.window
+        if known != nil { forgetWindows(of: user) { $0.instance == instance } }
         keepWindow(of: session)
         sessions[session].instance = instance
         sessions[session].window = known ?? PublishWindow()
@@ -83,13 +83,32 @@ extension Hub {
         let user = sessions[session].user!
         let until = now.instant + .milliseconds(Limits.publishMemoryMilliseconds)
         publishWindows[user, default: []].append(KeptPublishWindow(instance: instance, window: sessions[session].window, until: until))
-        if publishWindows[user]!.count > configuration.publishWindowsPerUserMax { publishWindows[user]!.removeFirst() }
+        publishWindowsCount += 1
+        if publishWindows[user]!.count > configuration.publishWindowsPerUserMax {
+            let oldest = publishWindows[user]![0].instance
+            forgetWindows(of: user) { $0.instance == oldest }
+        }
+        if publishWindowsCount > configuration.publishWindowsMax { boundWindows() }
         sessions[session].window = PublishWindow()
         deadlines.set(.publishWindows(user: user), at: until)
     }
 
     mutating func publishWindowsDeadline(_ user: Name) {
-        publishWindows[user]?.removeAll { $0.until <= now.instant }
-        if publishWindows[user]?.isEmpty == true { publishWindows[user] = nil }
+        let now = now.instant
+        forgetWindows(of: user) { $0.until <= now }
+    }
+
+    /// Some more than must, so that looking through all of them is worth it.
+    private mutating func boundWindows() {
+        let ends = publishWindows.values.flatMap { $0.map(\.until) }.sorted()
+        let last = ends[publishWindowsCount - configuration.publishWindowsMax / 16 * 15 - 1]
+        for user in publishWindows.keys.sorted() { forgetWindows(of: user) { $0.until <= last } }
+    }
+
+    private mutating func forgetWindows(of user: Name, where isOver: (KeptPublishWindow) -> Bool) {
+        guard let kept = publishWindows[user] else { return }
+        let left = kept.filter { !isOver($0) }
+        publishWindowsCount -= kept.count - left.count
+        publishWindows[user] = left.isEmpty ? nil : left
     }
 }

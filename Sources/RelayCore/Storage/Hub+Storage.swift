@@ -87,8 +87,16 @@ extension Hub {
     /// Answers behind every change that is under way: what changes nothing must not overtake what it rests on.
     mutating func answerInOrder(_ requester: Requester) {
         guard storage.head < storage.unrevealed.count else { return tell(requester) }
+        do throws(WireError) {
+            try checkStorage()
+        } catch {
+            return refuse(requester.connection.index, error, id: requester.id)
+        }
+        // What waits takes memory, too: it counts like a small change. [SG3]
+        let bytes = MemoryLayout<UnrevealedChange>.stride
+        storage.unjournaledBytes += bytes
         storage.unrevealed.append(
-            UnrevealedChange(sequence: storage.sequence, subject: .nothing, requester: requester, byteCount: 0))
+            UnrevealedChange(sequence: storage.sequence, subject: .nothing, requester: requester, byteCount: bytes))
     }
 
     /// Whether a refusal speaks of changes that are not durable: then it waits for them as an answer does. [SG1]
