@@ -107,8 +107,8 @@ extension ClientMachine {
     /// Where a message channel stands: what was missed is told, and what is kept follows.
     private mutating func standing(_ answer: SubscribeAnswer, _ id: ChannelID) {
         guard id.kind == .message, let epoch = answer.epoch, let head = answer.head else { return }
-        if let missed = answer.missed { emit(.messagesMissed(MessagesMissed(channel: id.channel.text, epoch: epoch, extent: .range(missed)))) }
         if answer.reset == true { emit(.messagesMissed(MessagesMissed(channel: id.channel.text, epoch: epoch, extent: .reset))) }
+        if let missed = answer.missed { emit(.messagesMissed(MessagesMissed(channel: id.channel.text, epoch: epoch, extent: .range(missed)))) }
         if let after = answer.after {
             known.catchingUp.insert(id.channel)
             known.positions[id.channel] = ChannelPosition(epoch: epoch, offset: after)

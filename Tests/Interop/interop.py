@@ -1457,9 +1457,9 @@ def since(ctx):
              ({"epoch": epoch, "offset": 20}, (True, None, None, 20)),
              ({"epoch": epoch, "offset": 19}, (False, {"from": 20, "to": 20}, None, 20)),
              ({"epoch": epoch, "offset": 0}, (False, {"from": 1, "to": 20}, None, 20)),
-             ({"epoch": epoch, "offset": count + 1}, (False, None, True, 20)),
-             ({"epoch": dict(epoch, incarnation=epoch["incarnation"] + 1), "offset": 500}, (False, None, True, 20)),
-             ({"epoch": dict(epoch, start=epoch["start"] - 1), "offset": count}, (False, None, True, 20)),
+             ({"epoch": epoch, "offset": count + 1}, (False, {"from": 1, "to": 20}, True, 20)),
+             ({"epoch": dict(epoch, incarnation=epoch["incarnation"] + 1), "offset": 500}, (False, {"from": 1, "to": 20}, True, 20)),
+             ({"epoch": dict(epoch, start=epoch["start"] - 1), "offset": count}, (False, {"from": 1, "to": 20}, True, 20)),
              ({"beginning": True}, (False, {"from": 1, "to": 20}, None, 20))]
     for asked, want in cases:
         got = ask(**asked)

@@ -1203,7 +1203,7 @@ class Checker:
         if since.get("beginning"):
             since = {"epoch": event["epoch"], "offset": 0}
         if since["epoch"] != event["epoch"] or since["offset"] > event["head"]:
-            if recovered or missed or not reset:
+            if recovered or not reset or missed != ({"from": 1, "to": after} if after else None):
                 raise Violation("CH6", f"reset: since {since}: {event}")
         elif reset or recovered == bool(missed) or after < since["offset"]:
             raise Violation("CH6", f"since {since}: {event}")

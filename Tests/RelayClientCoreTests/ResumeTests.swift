@@ -116,17 +116,18 @@ import Testing
         #expect(driver.lastLogin?.resume?.seen == [[10, 16]])
     }
 
-    @Test("[CH6] another epoch is told as a reset, and all that is kept of it follows")
+    @Test("[CH6] another epoch is told as a reset, then what of it is not kept any more, and all that is kept follows")
     func reset() throws {
         let driver = try scene()
         comeBack(driver, resumed: false)
         let subscribe = try #require(driver.sent(.subscribe).first)
         driver.feed(.json(.answer, MachineDriver.subscribed(
-            id: MachineDriver.decode(RequestID.self, subscribe).id, handle: 10, head: 3, start: 1001, reset: true, after: 0)))
+            id: MachineDriver.decode(RequestID.self, subscribe).id, handle: 10, head: 5, start: 1001, missed: OffsetRange(from: 1, to: 2),
+            reset: true, after: 2)))
         driver.feed(MachineDriver.userNamed(2, "bob"))
-        for offset in UInt64(1)...3 { driver.feed(MachineDriver.deliver(offset: offset, "\(offset)")) }
+        for offset in UInt64(3)...5 { driver.feed(MachineDriver.deliver(offset: offset, "\(offset)")) }
         let events = driver.events()
-        #expect(missed(events) == [.reset] && offsets(events) == [1, 2, 3])
+        #expect(missed(events) == [.reset, .range(OffsetRange(from: 1, to: 2))] && offsets(events) == [3, 4, 5])
         guard case .message(let message)? = events.last else {
             Issue.record("no message")
             return

@@ -193,8 +193,8 @@ import Testing
         (.position(ChannelPosition(epoch: Epoch(start: 1_800_000_000, incarnation: 1), offset: 2)), nil, 2, nil),
         (.position(ChannelPosition(epoch: Epoch(start: 1_800_000_000, incarnation: 1), offset: 4)), nil, 4, nil),
         (.position(ChannelPosition(epoch: Epoch(start: 1_800_000_000, incarnation: 1), offset: 5)), nil, 5, nil),
-        (.position(ChannelPosition(epoch: Epoch(start: 1_800_000_000, incarnation: 1), offset: 6)), nil, 2, true),
-        (.position(ChannelPosition(epoch: Epoch(start: 1_700_000_000, incarnation: 1), offset: 3)), nil, 2, true),
+        (.position(ChannelPosition(epoch: Epoch(start: 1_800_000_000, incarnation: 1), offset: 6)), 1, 2, true),
+        (.position(ChannelPosition(epoch: Epoch(start: 1_700_000_000, incarnation: 1), offset: 3)), 1, 2, true),
     ] as [(Since, UInt64?, UInt64, Bool?)])
     func since(_ since: Since, missedFrom: UInt64?, after: UInt64, reset: Bool?) {
         let driver = driver { $0.historyMessagesMax = 3 }

@@ -25,7 +25,7 @@ extension Hub {
             }
         }
         answer.recovered = answer.reset == nil && seen >= floor
-        if seen < floor, answer.reset == nil { answer.missed = OffsetRange(from: seen + 1, to: floor) }
+        if seen < floor { answer.missed = OffsetRange(from: seen + 1, to: floor) }
         answer.after = max(seen, floor)
         return max(seen, floor)
     }
