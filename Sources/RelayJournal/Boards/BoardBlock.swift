@@ -1,0 +1,73 @@
+/// Asks for what is on a board above an offset.
+package struct BoardRead: Hashable, Sendable {
+    /// Given back with the answer.
+    package var token: UInt64
+    package var board: UInt64
+    /// Changes up to this offset are known.
+    package var above: UInt64
+    /// Parts of the first record above it that are known already.
+    package var partsKnown: UInt16
+    /// Keys, custom types and payloads that the answer may have, in bytes; one item at least.
+    package var bytesMax: Int
+    /// Records alone: the reader has nothing that could have been removed.
+    package var isFresh: Bool
+
+    package init(token: UInt64, board: UInt64, above: UInt64, partsKnown: UInt16 = 0, bytesMax: Int, isFresh: Bool) {
+        self.token = token
+        self.board = board
+        self.above = above
+        self.partsKnown = partsKnown
+        self.bytesMax = bytesMax
+        self.isFresh = isFresh
+    }
+}
+
+/// What is on a board, in order of offsets.
+package struct BoardBlock: Hashable, Sendable {
+    package enum Outcome: Hashable, Sendable {
+        case read
+        /// The reader may hold what was removed, and nothing says so any more: it must begin anew. Not for fresh readers.
+        case belowFloor
+        /// There is no such board.
+        case gone
+        /// It cannot be read; for the log.
+        case failed(String)
+    }
+
+    package struct Item: Hashable, Sendable {
+        package enum Content: Hashable, Sendable {
+            /// A record, or a part of it: `part` of `parts`, from 1.
+            case record(key: [UInt8], isText: Bool, customType: [UInt8]?, payload: [UInt8], part: UInt16, parts: UInt16)
+            case removal(key: [UInt8])
+            case clear
+        }
+
+        package var offset: UInt64
+        package var author: [UInt8]
+        package var instance: UInt64
+        package var wallMilliseconds: UInt64
+        package var content: Content
+
+        package init(offset: UInt64, author: [UInt8], instance: UInt64, wallMilliseconds: UInt64, content: Content) {
+            self.offset = offset
+            self.author = author
+            self.instance = instance
+            self.wallMilliseconds = wallMilliseconds
+            self.content = content
+        }
+    }
+
+    package var token: UInt64
+    package var outcome: Outcome
+    package var items: [Item]
+    /// Nothing is left out up to this offset: that of the last item if more follows (one less while parts of it do), or
+    /// of the newest change in the file.
+    package var through: UInt64
+
+    package init(token: UInt64, outcome: Outcome, items: [Item] = [], through: UInt64 = 0) {
+        self.token = token
+        self.outcome = outcome
+        self.items = items
+        self.through = through
+    }
+}
