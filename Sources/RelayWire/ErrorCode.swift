@@ -44,7 +44,7 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, Codable {
     public static let unconfirmed = Self(115)
     /// A number that is not above the last accepted one.
     public static let outcomeUnknown = Self(116)
-    /// A flag of the board log on a relay without one.
+    /// A retained message on a relay that keeps no boards.
     public static let notSupported = Self(117)
     /// One more channel than the relay holds.
     public static let relayFull = Self(118)
@@ -54,7 +54,7 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, Codable {
     public static let revisionMismatch = Self(120)
     /// `updateMetadata` or `removeMetadata` of an item that is not there.
     public static let itemNotFound = Self(121)
-    /// One more byte than a relay's metadata may have.
+    /// One more byte than a relay's metadata, or its boards, may have.
     public static let storageFull = Self(122)
     /// A change that could not be made durable.
     public static let storageFailed = Self(123)
@@ -68,6 +68,16 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, Codable {
     public static let lockNotHeld = Self(127)
     /// A number that was passed over: a higher one was accepted, this one was not and will not be.
     public static let notAccepted = Self(128)
+    /// One more byte than a board may have.
+    public static let boardFull = Self(129)
+    /// One more byte than one user may have on all boards.
+    public static let quotaReached = Self(130)
+    /// No board of that name.
+    public static let boardNotFound = Self(131)
+    /// No `clear` that could be undone.
+    public static let nothingToUndo = Self(132)
+    /// A part of a drawing without the parts before it.
+    public static let partMissing = Self(133)
 
     // 2xx: the connection is closed; come back.
     /// The relay ends.
@@ -108,6 +118,8 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, Codable {
         (.notPresent, "notPresent"), (.revisionMismatch, "revisionMismatch"), (.itemNotFound, "itemNotFound"),
         (.storageFull, "storageFull"), (.storageFailed, "storageFailed"), (.busy, "busy"),
         (.lockNotFound, "lockNotFound"), (.lockHeld, "lockHeld"), (.lockNotHeld, "lockNotHeld"), (.notAccepted, "notAccepted"),
+        (.boardFull, "boardFull"), (.quotaReached, "quotaReached"), (.boardNotFound, "boardNotFound"), (.nothingToUndo, "nothingToUndo"),
+        (.partMissing, "partMissing"),
         (.shuttingDown, "shuttingDown"), (.slowConsumer, "slowConsumer"), (.heartbeatTimeout, "heartbeatTimeout"),
         (.loginTimeout, "loginTimeout"), (.tooManyConnections, "tooManyConnections"),
         (.protocolError, "protocolError"), (.versionNotSupported, "versionNotSupported"), (.replaced, "replaced"),

@@ -3,15 +3,23 @@
 extension Frame {
     /// `publish`. Names and types are not checked here: whoever sends checks, whoever receives refuses.
     package static func publish(
-        number: UInt64, channel: String, customType: String? = nil, flags: FrameFlags = [], payload: some Collection<UInt8>
+        number: UInt64, channel: String, customType: String? = nil, key: String? = nil, part: (number: UInt16, of: UInt16)? = nil,
+        flags: FrameFlags = [], payload: some Collection<UInt8>
     ) -> Frame {
         var body: [UInt8] = []
-        body.reserveCapacity(8 + 2 + channel.utf8.count + (customType?.utf8.count ?? 0) + payload.count)
+        var flags = flags
+        body.reserveCapacity(8 + 3 + channel.utf8.count + (customType?.utf8.count ?? 0) + (key?.utf8.count ?? 0) + 4 + payload.count)
         body.append(bigEndian: number)
         body.append(short: channel)
-        if let customType { body.append(short: customType) }
+        if let customType { body.append(short: customType); flags.insert(.customType) }
+        if let key { body.append(short: key); flags.insert(.key) }
+        if let part {
+            body.append(bigEndian: part.number)
+            body.append(bigEndian: part.of)
+            flags.insert(.part)
+        }
         body.append(contentsOf: payload)
-        return Frame(.publish, flags: customType == nil ? flags : flags.union(.customType), body: body)
+        return Frame(.publish, flags: flags, body: body)
     }
 
     package static func publishPacket(

@@ -38,6 +38,10 @@ package enum FrameType: UInt8, CaseIterable, Sendable {
     case revokeLock = 0x3B
     case removeLock = 0x3C
     case getLocks = 0x3D
+    case clear = 0x40
+    case undoClear = 0x41
+    case boards = 0x42
+    case removeBoard = 0x43
 
     // From the relay.
     case welcome = 0x80
@@ -52,6 +56,8 @@ package enum FrameType: UInt8, CaseIterable, Sendable {
     case accepted = 0x93
     case confirmed = 0x94
     case historyItem = 0x95
+    case stored = 0x96
+    case notStored = 0x97
     case userNamed = 0xA0
     case flowOpened = 0xA1
     case flowClosed = 0xA2
@@ -63,6 +69,8 @@ package enum FrameType: UInt8, CaseIterable, Sendable {
     case locks = 0xB3
     case gap = 0xB4
     case caughtUp = 0xB5
+    case cleared = 0xB6
+    case reset = 0xB7
 
     /// Who may send it.
     package enum Sender: Sendable { case client, relay, either }
@@ -87,13 +95,13 @@ package struct FrameFlags: OptionSet, Sendable, Hashable {
     package static let text = Self(rawValue: 0x01)
     /// A custom type stands before the payload (`publish`, `deliver`, `direct`, `directDeliver`).
     package static let customType = Self(rawValue: 0x02)
-    /// A key stands before the payload (`publish`, `deliver`).
+    /// A key stands before the payload (`publish`, `deliver`, `historyItem`).
     package static let key = Self(rawValue: 0x04)
     /// Part number and count stand before the payload (`publish`, `deliver`).
     package static let part = Self(rawValue: 0x08)
     /// The sender wants to receive it as well (`publish`, `publishPacket`).
     package static let echo = Self(rawValue: 0x10)
-    /// Kept as the newest message of its key (`publish`, `deliver`).
+    /// Kept as the newest message of its key (`publish`, `deliver`, `historyItem`).
     package static let retain = Self(rawValue: 0x20)
     /// Not to be kept in the history (`publish`).
     package static let noHistory = Self(rawValue: 0x40)

@@ -10,7 +10,7 @@ package struct PublishFrame {
     package var channel: UnsafeRawBufferPointer
     package var customType: UnsafeRawBufferPointer
     package var key: UnsafeRawBufferPointer
-    package var part: UInt16 = 0
+    package var part: UInt16 = 1
     package var parts: UInt16 = 1
     package var payload: UnsafeRawBufferPointer
 
@@ -52,6 +52,9 @@ package struct DeliverFrame {
     package var wallMilliseconds: UInt64
     package var flags: FrameFlags
     package var customType = UnsafeRawBufferPointer(start: nil, count: 0)
+    package var key = UnsafeRawBufferPointer(start: nil, count: 0)
+    package var part: UInt16 = 1
+    package var parts: UInt16 = 1
     package var payload: UnsafeRawBufferPointer
 
     package static let flagsAllowed: FrameFlags = [.text, .customType, .key, .part, .retain]
@@ -70,8 +73,15 @@ package struct DeliverFrame {
             guard let bytes = reader.shortBytes() else { throw .truncated("deliver") }
             customType = bytes
         }
-        if self.flags.contains(.key) { guard reader.shortBytes() != nil else { throw .truncated("deliver") } }
-        if self.flags.contains(.part) { guard reader.integer(UInt32.self) != nil else { throw .truncated("deliver") } }
+        if self.flags.contains(.key) {
+            guard let bytes = reader.shortBytes() else { throw .truncated("deliver") }
+            key = bytes
+        }
+        if self.flags.contains(.part) {
+            guard let part = reader.integer(UInt16.self), let parts = reader.integer(UInt16.self) else { throw .truncated("deliver") }
+            self.part = part
+            self.parts = parts
+        }
         payload = reader.rest
     }
 }
@@ -195,7 +205,7 @@ package struct DirectDeliverFrame {
 
 /// `historyItem`, relay to client: one message of a `history` request. [HI6]
 ///
-///     id u32 | offset u64 | wall ms u64 | n u8, publisher | [n u8, customType] | payload
+///     id u32 | offset u64 | wall ms u64 | n u8, publisher | [n u8, customType] | [n u8, key] | payload
 package struct HistoryItemFrame {
     package var id: UInt32
     package var offset: UInt64
@@ -203,9 +213,10 @@ package struct HistoryItemFrame {
     package var flags: FrameFlags
     package var publisher: UnsafeRawBufferPointer
     package var customType = UnsafeRawBufferPointer(start: nil, count: 0)
+    package var key = UnsafeRawBufferPointer(start: nil, count: 0)
     package var payload: UnsafeRawBufferPointer
 
-    package static let flagsAllowed: FrameFlags = [.text, .customType]
+    package static let flagsAllowed: FrameFlags = [.text, .customType, .key, .retain]
 
     package init(flags: UInt8, body: UnsafeRawBufferPointer) throws(WireError) {
         self.flags = try FrameFlags.checked(flags, allowed: Self.flagsAllowed)
@@ -220,6 +231,10 @@ package struct HistoryItemFrame {
         if self.flags.contains(.customType) {
             guard let bytes = reader.shortBytes() else { throw .truncated("historyItem") }
             customType = bytes
+        }
+        if self.flags.contains(.key) {
+            guard let bytes = reader.shortBytes() else { throw .truncated("historyItem") }
+            key = bytes
         }
         payload = reader.rest
     }

@@ -26,6 +26,16 @@ public enum Limits {
     public static let publishMemoryMilliseconds = 600_000
     /// Publishes that it remembers of each, and at least twice as many as may be unanswered. [MS9]
     public static let publishWindowMax = 256
+    /// Numberings of a channel with a board that are remembered over restarts. [BL5]
+    public static let boardEpochsMax = 64
+    /// Removals of a board that are told to who comes back: the newest … [BL4]
+    public static let boardMarkersMax = 5_000
+    /// … of so many days. [BL4]
+    public static let boardMarkerDays = 7
+    /// How long a `clear` can be undone, in milliseconds. [BL6]
+    public static let undoMilliseconds = 600_000
+    /// How long the parts of a drawing wait for the next one, in milliseconds. [BL8]
+    public static let partTimeoutMilliseconds = 30_000
     /// Longest custom type of a message, in bytes. [MS2]
     public static let customTypeBytesMax = 32
     /// Longest `meta` text that a publisher attaches to its stay in a topic, in bytes. [ST3]

@@ -77,6 +77,8 @@ package struct Welcome: Codable, Equatable {
 public struct ServerLimits: Codable, Hashable, Sendable {
     /// Payload and custom type of a message, in bytes. [MS2]
     public var messageBytesMax = 32_768
+    /// Payload and custom type of a drawing that is sent in parts, in bytes. [BL8]
+    public var largeMessageBytesMax = 8 * 1024 * 1024
     /// Messages of one user in one channel. [RT1]
     public var messagesPerSecond = 60
     /// Payload of a packet, in bytes. [ST5]
