@@ -28,6 +28,7 @@ extension ClientMachine {
         case .historyItem: try historyItem(frame)
         case .gap: gap(try body(Gap.self, frame))
         case .caughtUp: caughtUp(try body(CaughtUp.self, frame))
+        case .stored, .notStored, .cleared, .reset: break
         case .flowOpened: try flowOpened(try body(FlowOpened.self, frame))
         case .flowClosed: flowClosed(try body(FlowClosed.self, frame))
         case .packetsDropped:
@@ -41,7 +42,7 @@ extension ClientMachine {
         case .login, .logout, .publish, .publishPacket, .direct, .directReceived, .subscribe, .unsubscribe, .join, .leave, .joinTopic,
             .leaveTopic, .subscribeTopic, .unsubscribeTopic, .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates, .history,
             .setMetadata, .updateMetadata, .removeMetadata, .getMetadata, .subscribeUserMetadata, .unsubscribeUserMetadata, .setLock,
-            .acquireLock, .releaseLock, .revokeLock, .removeLock, .getLocks:
+            .acquireLock, .releaseLock, .revokeLock, .removeLock, .getLocks, .clear, .undoClear, .boards, .removeBoard:
             throw WireError(.protocolError, "the relay sent a \(type.name), which only clients send")
         }
     }
