@@ -1,0 +1,104 @@
+/// A board as the store knows it, at rest or in use.
+final class Board {
+    /// A change that the journal holds, and no checkpoint covers.
+    struct Unsaved {
+        var key: [UInt8]
+        /// Of the value.
+        var byteCount: Int
+    }
+
+    enum Content {
+        case unloaded
+        case loading(BoardLoad)
+        case loaded(BoardIndex)
+    }
+
+    /// What is wrong with the file.
+    enum Trouble {
+        /// Changes are not in it.
+        case behind
+        /// A sync has failed: what was written since the checkpoint may be there or not, whatever the system shows.
+        case suspect
+    }
+
+    let id: UInt64
+    /// As of the changes that were applied.
+    var summary: BoardSummary
+    var generation: UInt32
+    /// That any file of it was ever given.
+    var newestGeneration: UInt32
+    var file: String { BoardFile.name(id, generation) }
+    /// Of the file, sound.
+    var written = 0
+    /// So far the changes were applied.
+    var appliedEnd = 0
+    /// The file's name is not known to be durable.
+    var isNew = false
+    /// As the journal has it.
+    var saved: (generation: UInt32, length: Int)?
+    /// Files that go when the journal has another one.
+    var outdated: [String] = []
+
+    /// In order. The first `applied` are in the summary, the first `filed` in the file.
+    var unsaved: [Unsaved] = []
+    var filed = 0
+    var applied = 0
+    var unsavedBytes = 0
+    /// The summary has changed by other means.
+    var isTouched = false
+    var trouble: Trouble?
+
+    var content = Content.unloaded
+    /// In the file, and not applied yet.
+    var pending: [PlacedChange] = []
+    /// Wait until it is loaded.
+    var readers: [BoardRead] = []
+    /// Wall clock.
+    var lastUsed: UInt64 = 0
+    /// Of the sums of users before it had to be loaded once more.
+    var formerSums: [[UInt8]: Int]?
+    var reloads = 0
+    /// Damaged bytes in it could not be kept aside.
+    var keepsDamage = false
+    var compactionResumesAt: UInt64 = 0
+
+    init(id: UInt64, summary: BoardSummary, generation: UInt32) {
+        self.id = id
+        self.summary = summary
+        self.generation = generation
+        newestGeneration = generation
+    }
+
+    func nextGeneration() -> UInt32 {
+        newestGeneration += 1
+        return newestGeneration
+    }
+
+    var isDropped = false
+
+    var isLoaded: Bool { if case .loaded = content { true } else { false } }
+    var isLoading: Bool { if case .loading = content { true } else { false } }
+    /// Changes that were applied are in the file, and not known to be durable there.
+    var isUnsynced: Bool { applied > 0 || isNew && appliedEnd > 0 }
+    var isSuspect: Bool { trouble == .suspect }
+
+    /// Gives the index out for a change, without a copy of it.
+    func withIndex<Result>(_ body: (inout BoardIndex) -> Result) -> Result {
+        guard case .loaded(var index) = content else { preconditionFailure("board \(id): not loaded") }
+        content = .unloaded
+        defer { content = .loaded(index) }
+        return body(&index)
+    }
+}
+
+/// A file that is being read.
+struct BoardLoad {
+    var index = BoardIndex()
+    var offset = 0
+    let end: Int
+    /// What is not sound, and where it began if its end is not found yet.
+    var damage: [Range<Int>] = []
+    var damageStart: Int?
+
+    init(end: Int) { self.end = end }
+}

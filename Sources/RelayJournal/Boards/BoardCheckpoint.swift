@@ -1,0 +1,98 @@
+/// What the journal says of a board as far as its file is synced: the value of its `B` key. Big-endian.
+///
+///     0          1              5          13
+///     version u8 generation u32 length u64 head, last unretained, marker floor, records, bytes, wall: u64 each
+///     61 clear u8 (1: offset u64 · wall u64 · records u64) · n u16, name · n u8 epochs: start u32, incarnation u32, last u64
+struct BoardCheckpoint: Hashable {
+    var summary: BoardSummary
+    var generation: UInt32
+    /// Of the file: what stands behind it is in the journal, or nowhere.
+    var length: Int
+
+    func encoded() -> [UInt8] {
+        var bytes = [BoardForm.version]
+        bytes.append(bigEndian: generation)
+        bytes.append(bigEndian: UInt64(length))
+        let counts = [UInt64(summary.records), UInt64(summary.bytes)]
+        for field in [summary.head, summary.lastUnretained, summary.markerFloor] + counts + [summary.wallMilliseconds] {
+            bytes.append(bigEndian: field)
+        }
+        bytes.append(summary.clear == nil ? 0 : 1)
+        if let clear = summary.clear {
+            for field in [clear.offset, clear.wallMilliseconds, clear.records] { bytes.append(bigEndian: field) }
+        }
+        bytes.append(bigEndian: UInt16(summary.name.count))
+        bytes += summary.name
+        bytes.append(UInt8(summary.epochs.count))
+        for epoch in summary.epochs {
+            bytes.append(bigEndian: epoch.id.start)
+            bytes.append(bigEndian: epoch.id.incarnation)
+            bytes.append(bigEndian: epoch.last)
+        }
+        return bytes
+    }
+
+    init(summary: BoardSummary, generation: UInt32, length: Int) {
+        self.summary = summary
+        self.generation = generation
+        self.length = length
+    }
+
+    /// - Returns: `nil` when this version has not written it.
+    init?(key: [UInt8], value: [UInt8]) {
+        guard key.count == 9, let read = value.withUnsafeBytes({ Self.read($0, board: key.withUnsafeBytes { $0.bigEndian(at: 1) }) }) else { return nil }
+        self = read
+    }
+
+    private static func read(_ bytes: UnsafeRawBufferPointer, board: UInt64) -> BoardCheckpoint? {
+        var reader = FieldReader(bytes)
+        guard reader.integer(UInt8.self) == BoardForm.version, let generation = reader.integer(UInt32.self),
+            let length = reader.integer(UInt64.self), let head = reader.integer(UInt64.self), let lastUnretained = reader.integer(UInt64.self),
+            let floor = reader.integer(UInt64.self), let records = reader.integer(UInt64.self), let sum = reader.integer(UInt64.self),
+            let wall = reader.integer(UInt64.self), let hasClear = reader.integer(UInt8.self)
+        else { return nil }
+        var clear: BoardSummary.Clear?
+        if hasClear == 1 {
+            guard let offset = reader.integer(UInt64.self), let wall = reader.integer(UInt64.self), let records = reader.integer(UInt64.self)
+            else { return nil }
+            clear = BoardSummary.Clear(offset: offset, wallMilliseconds: wall, records: records)
+        }
+        guard let nameBytes = reader.integer(UInt16.self), let name = reader.bytes(Int(nameBytes)), let epochs = reader.integer(UInt8.self)
+        else { return nil }
+        var summary = BoardSummary(board: board, name: name)
+        for _ in 0..<epochs {
+            guard let start = reader.integer(UInt32.self), let incarnation = reader.integer(UInt32.self), let last = reader.integer(UInt64.self)
+            else { return nil }
+            summary.epochs.append(BoardEpoch(id: BoardEpoch.ID(start: start, incarnation: incarnation), last: last))
+        }
+        guard reader.isAtEnd else { return nil }
+        summary.head = head
+        summary.lastUnretained = lastUnretained
+        summary.markerFloor = floor
+        summary.records = Int(clamping: records)
+        summary.bytes = Int(clamping: sum)
+        summary.wallMilliseconds = wall
+        summary.clear = clear
+        return BoardCheckpoint(summary: summary, generation: generation, length: Int(clamping: length))
+    }
+}
+
+extension BoardSummary {
+    /// What a change says besides what it does to records.
+    mutating func note(_ change: BoardChange) {
+        switch change.kind {
+        case .part, .drop: return
+        case .create(let name): self.name = name
+        case .put, .remove, .clear, .undo:
+            head = change.offset
+            if let last = epochs.last, last.id == change.epoch {
+                epochs[epochs.count - 1].last = change.offset
+            } else {
+                epochs.append(BoardEpoch(id: change.epoch, last: change.offset))
+                if epochs.count > Self.epochsMax { epochs.removeFirst() }
+            }
+        }
+        lastUnretained = change.lastUnretained
+        wallMilliseconds = change.wallMilliseconds
+    }
+}

@@ -1,0 +1,190 @@
+// What stands of boards in the journal, as keys and values. A key begins with what it is:
+//
+//     R board u64, sequence u64, index u8   a change that no checkpoint covers: the sequence of its journal record, its place in it
+//     B board u64                           the checkpoint of a board (BoardCheckpoint)
+//     Q user                                version u8 (1) · u64, bytes of all live records of the user
+//
+// A change, here and as the body of a record in a board's file. Big-endian.
+//
+//     0          1       2          10        14              18                 26           34         42       50
+//     version u8 kind u8 offset u64 start u32 incarnation u32 last unretained u64 instance u64 number u64 wall u64 n u8, author
+//
+// and then by kind:
+//
+//     1 create   the name
+//     2 put      flags u8 (1 text, 2 custom type, 4 upload) · n u8, key · [n u8, custom type] · [upload u64 · parts u16] · payload
+//     3 remove   the key
+//     4 part     upload u64 · number u16 · payload
+//     5 clear
+//     6 undo     clear u64 · count u64
+//     7 drop
+
+enum BoardForm {
+    static let version: UInt8 = 1
+    static let change = UInt8(ascii: "R")
+    static let checkpoint = UInt8(ascii: "B")
+    static let user = UInt8(ascii: "Q")
+    /// Of a change's offset: what is copied with another one is patched there.
+    static let offsetPosition = 2
+
+    static func checkpointKey(_ board: UInt64) -> [UInt8] { key(checkpoint, board) }
+    static func userKey(_ user: [UInt8]) -> [UInt8] { [Self.user] + user }
+
+    static func key(_ prefix: UInt8, _ board: UInt64) -> [UInt8] {
+        var key = [prefix]
+        key.append(bigEndian: board)
+        return key
+    }
+
+    static func userValue(_ bytes: Int) -> [UInt8] {
+        var value = [version]
+        value.append(bigEndian: UInt64(bytes))
+        return value
+    }
+
+    static func userBytes(_ value: [UInt8]) -> Int? {
+        value.withUnsafeBytes { bytes in
+            var reader = FieldReader(bytes)
+            guard reader.integer(UInt8.self) == version, let sum = reader.integer(UInt64.self), reader.isAtEnd else { return nil }
+            return Int(exactly: sum)
+        }
+    }
+}
+
+extension BoardChange {
+    /// Whether an entry of the journal belongs to the board store.
+    package static func isBoardEntry(_ key: [UInt8]) -> Bool {
+        key.first == BoardForm.change || key.first == BoardForm.checkpoint || key.first == BoardForm.user
+    }
+
+    /// The entry that makes this change durable.
+    ///
+    /// - Parameters:
+    ///   - sequence: of the record that it stands in.
+    ///   - index: of this entry among the record's, 0…255.
+    package func entry(sequence: UInt64, index: Int) -> JournalEntry {
+        var key = BoardForm.key(BoardForm.change, board)
+        key.append(bigEndian: sequence)
+        key.append(UInt8(index))
+        return JournalEntry(key: key, value: encoded())
+    }
+
+    /// - Returns: `nil` when the entry is no change that this version writes.
+    package init?(key: [UInt8], value: [UInt8]) {
+        guard let board = Self.board(key), let decoded = value.withUnsafeBytes({ Self.decode($0, board: board) }) else { return nil }
+        self = decoded.change
+    }
+
+    /// The board that the key of a change names.
+    static func board(_ key: [UInt8]) -> UInt64? {
+        guard key.count == 18, key[0] == BoardForm.change else { return nil }
+        return key.withUnsafeBytes { $0.bigEndian(at: 1) }
+    }
+
+    func encoded() -> [UInt8] {
+        var bytes: [UInt8] = [BoardForm.version, kind.code]
+        bytes.append(bigEndian: offset)
+        bytes.append(bigEndian: epoch.start)
+        bytes.append(bigEndian: epoch.incarnation)
+        for field in [lastUnretained, instance, number, wallMilliseconds] { bytes.append(bigEndian: field) }
+        bytes.append(short: author)
+        switch kind {
+        case .create(let name): bytes += name
+        case .put(let put): put.encode(to: &bytes)
+        case .remove(let key): bytes += key
+        case .part(let upload, let number, let payload):
+            bytes.append(bigEndian: upload)
+            bytes.append(bigEndian: number)
+            bytes += payload
+        case .undo(let clear, let count):
+            bytes.append(bigEndian: clear)
+            bytes.append(bigEndian: count)
+        case .clear, .drop: break
+        }
+        return bytes
+    }
+
+    /// - Parameter keepsPayload: the payload is in the change, and not only counted.
+    static func decode(_ bytes: UnsafeRawBufferPointer, board: UInt64, keepsPayload: Bool = true) -> (change: BoardChange, payloadBytes: Int)? {
+        var reader = FieldReader(bytes)
+        guard reader.integer(UInt8.self) == BoardForm.version, let code = reader.integer(UInt8.self), let offset = reader.integer(UInt64.self),
+            let start = reader.integer(UInt32.self), let incarnation = reader.integer(UInt32.self),
+            let lastUnretained = reader.integer(UInt64.self), let instance = reader.integer(UInt64.self),
+            let number = reader.integer(UInt64.self), let wall = reader.integer(UInt64.self), let author = reader.short(),
+            let (kind, payloadBytes) = Kind.decode(code, &reader, keepsPayload), reader.isAtEnd
+        else { return nil }
+        let change = BoardChange(
+            board: board, offset: offset, epoch: BoardEpoch.ID(start: start, incarnation: incarnation), lastUnretained: lastUnretained,
+            author: author, instance: instance, number: number, wallMilliseconds: wall, kind: kind)
+        return (change, payloadBytes)
+    }
+}
+
+extension BoardChange.Kind {
+    fileprivate var code: UInt8 {
+        switch self {
+        case .create: 1
+        case .put: 2
+        case .remove: 3
+        case .part: 4
+        case .clear: 5
+        case .undo: 6
+        case .drop: 7
+        }
+    }
+
+    fileprivate static func decode(_ code: UInt8, _ reader: inout FieldReader, _ keepsPayload: Bool) -> (Self, Int)? {
+        switch code {
+        case 1: return (.create(name: reader.rest()), 0)
+        case 2:
+            guard var put = BoardPut(&reader) else { return nil }
+            let count = reader.left
+            if keepsPayload { put.payload = reader.rest() } else { reader.skipRest() }
+            return (.put(put), count)
+        case 3: return (.remove(key: reader.rest()), 0)
+        case 4:
+            guard let upload = reader.integer(UInt64.self), let number = reader.integer(UInt16.self) else { return nil }
+            let count = reader.left
+            if !keepsPayload { reader.skipRest() }
+            return (.part(upload: upload, number: number, payload: reader.rest()), count)
+        case 5: return (.clear, 0)
+        case 6:
+            guard let clear = reader.integer(UInt64.self), let count = reader.integer(UInt64.self) else { return nil }
+            return (.undo(clear: clear, count: count), 0)
+        case 7: return (.drop, 0)
+        default: return nil
+        }
+    }
+}
+
+extension BoardPut {
+    private static let textFlag: UInt8 = 1, customTypeFlag: UInt8 = 2, uploadFlag: UInt8 = 4
+
+    fileprivate func encode(to bytes: inout [UInt8]) {
+        bytes.append((isText ? Self.textFlag : 0) | (customType == nil ? 0 : Self.customTypeFlag) | (upload == nil ? 0 : Self.uploadFlag))
+        bytes.append(short: key)
+        if let customType { bytes.append(short: customType) }
+        if let upload {
+            bytes.append(bigEndian: upload)
+            bytes.append(bigEndian: parts)
+        }
+        bytes += payload
+    }
+
+    /// All but the payload.
+    fileprivate init?(_ reader: inout FieldReader) {
+        guard let flags = reader.integer(UInt8.self), flags & ~(Self.textFlag | Self.customTypeFlag | Self.uploadFlag) == 0,
+            let key = reader.short()
+        else { return nil }
+        self.init(key: key, isText: flags & Self.textFlag != 0, customType: nil, payload: [])
+        if flags & Self.customTypeFlag != 0 {
+            guard let type = reader.short() else { return nil }
+            customType = type
+        }
+        if flags & Self.uploadFlag != 0 {
+            guard let upload = reader.integer(UInt64.self), let parts = reader.integer(UInt16.self) else { return nil }
+            self.upload = upload
+            self.parts = parts
+        }
+    }
+}

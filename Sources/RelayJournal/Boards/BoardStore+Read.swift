@@ -1,0 +1,160 @@
+// Reading: what is on a board above an offset, in blocks.
+
+extension BoardStore {
+    /// Asks for a block; `takeBlocks` has it, at once if the board is loaded.
+    package func read(_ read: BoardRead) {
+        guard let board = boards[read.board] else {
+            return blocks.append(BoardBlock(token: read.token, outcome: .gone))
+        }
+        board.lastUsed = wall
+        board.readers.append(read)
+        if board.isLoaded { answerReaders(board) } else { load(board) }
+    }
+
+    func answerReaders(_ board: Board) {
+        while case .loaded(let index) = board.content, let read = board.readers.first {
+            do throws(ReadFailure) {
+                blocks.append(try answer(read, board, index))
+            } catch {
+                switch error {
+                case .storage(let error): blocks.append(BoardBlock(token: read.token, outcome: .failed(error.description)))
+                case .unsound(let start):
+                    guard !reload(board) else { return }
+                    blocks.append(BoardBlock(token: read.token, outcome: .failed("\(board.file) is damaged at \(start)")))
+                }
+            }
+            board.readers.removeFirst()
+        }
+    }
+
+    private func answer(_ read: BoardRead, _ board: Board, _ index: BoardIndex) throws(ReadFailure) -> BoardBlock {
+        // Whoever is below a clear is told of it, and has nothing else that could have been removed.
+        if !read.isFresh, read.above < index.markerFloor, read.above >= index.clearOffset {
+            return BoardBlock(token: read.token, outcome: .belowFloor)
+        }
+        let (picks, through) = pick(read, board, index)
+        let runs = try self.runs(of: picks.flatMap { [$0.place] + ($0.part.map { [$0.place] } ?? []) }, in: board)
+        var block = BoardBlock(token: read.token, outcome: .read, through: through)
+        block.items.reserveCapacity(picks.count)
+        for pick in picks { block.items.append(try item(pick, board, runs)) }
+        return block
+    }
+
+    /// What an answer has, before it is read.
+    private struct Pick {
+        var offset: UInt64
+        var place: BoardPlace
+        var part: BoardIndex.Part?
+        var number: UInt16 = 1
+        var parts: UInt16 = 1
+    }
+
+    private func pick(_ read: BoardRead, _ board: Board, _ index: BoardIndex) -> ([Pick], through: UInt64) {
+        var picks: [Pick] = []
+        var left = read.bytesMax
+        /// - Returns: whether there is room for it: always, if it is the first.
+        func add(_ pick: Pick, _ bytes: Int) -> Bool {
+            guard picks.isEmpty || bytes <= left else { return false }
+            picks.append(pick)
+            left -= bytes
+            return true
+        }
+        for entry in index.entries[index.position(above: read.above)...] {
+            let last = picks.last?.offset ?? read.above
+            switch entry.content {
+            case .dead: break
+            case .marker(let key, _, let place):
+                if !read.isFresh, !add(Pick(offset: entry.offset, place: place), key.count) { return (picks, last) }
+            case .clear(let place):
+                if !read.isFresh, !add(Pick(offset: entry.offset, place: place), 0) { return (picks, last) }
+            case .record(let record) where record.parts.isEmpty:
+                guard add(Pick(offset: entry.offset, place: record.place), record.headBytes + record.payloadBytes) else { return (picks, last) }
+            case .record(let record):
+                let known = entry.offset == read.above + 1 ? min(Int(read.partsKnown), record.parts.count) : 0
+                for number in known..<record.parts.count {
+                    let part = record.parts[number]
+                    let pick = Pick(
+                        offset: entry.offset, place: record.place, part: part, number: UInt16(number + 1), parts: UInt16(record.parts.count))
+                    guard add(pick, record.headBytes + part.payloadBytes) else { return (picks, number == 0 ? last : entry.offset - 1) }
+                }
+            }
+        }
+        return (picks, max(board.summary.head, read.above))
+    }
+
+    private func item(_ pick: Pick, _ board: Board, _ runs: [Run]) throws(ReadFailure) -> BoardBlock.Item {
+        let change = try self.change(at: pick.place, board, runs)
+        let content: BoardBlock.Item.Content
+        switch change.kind {
+        case .put(let put):
+            var payload = put.payload
+            if let part = pick.part {
+                guard case .part(_, _, let bytes) = try self.change(at: part.place, board, runs).kind else { throw .unsound(part.place.start) }
+                payload = bytes
+            }
+            content = .record(
+                key: put.key, isText: put.isText, customType: put.customType, payload: payload, part: pick.number, parts: pick.parts)
+        case .remove(let key): content = .removal(key: key)
+        case .clear: content = .clear
+        case .create, .part, .undo, .drop: throw .unsound(pick.place.start)
+        }
+        return BoardBlock.Item(
+            offset: pick.offset, author: change.author, instance: change.instance, wallMilliseconds: change.wallMilliseconds, content: content)
+    }
+
+    private func change(at place: BoardPlace, _ board: Board, _ runs: [Run]) throws(ReadFailure) -> BoardChange {
+        let body = try body(at: place, runs)
+        guard let decoded = body.withUnsafeBytes({ BoardChange.decode($0, board: board.id) }) else { throw .unsound(place.start) }
+        return decoded.change
+    }
+
+    // MARK: - The file
+
+    enum ReadFailure: Error {
+        case storage(StorageError)
+        case unsound(Int)
+    }
+
+    /// A part of a file that was read at once.
+    struct Run {
+        var start: Int
+        var bytes: [UInt8]
+    }
+
+    /// What stands close together is read together.
+    func runs(of places: [BoardPlace], in board: Board) throws(ReadFailure) -> [Run] {
+        var ranges: [Range<Int>] = []
+        for place in Set(places).sorted(by: { $0.start < $1.start }) {
+            if let last = ranges.last, place.start <= last.upperBound + settings.gapBytes, place.end - last.lowerBound <= settings.stepBytes {
+                ranges[ranges.count - 1] = last.lowerBound..<place.end
+            } else {
+                ranges.append(place.start..<place.end)
+            }
+        }
+        var runs: [Run] = []
+        for range in ranges {
+            do throws(StorageError) {
+                runs.append(Run(start: range.lowerBound, bytes: try storage.read(board.file, at: range.lowerBound, count: range.count)))
+            } catch {
+                throw .storage(error)
+            }
+        }
+        return runs
+    }
+
+    /// A record's body, if it is as it was written.
+    func body(at place: BoardPlace, _ runs: [Run]) throws(ReadFailure) -> ArraySlice<UInt8> {
+        var low = 0
+        var high = runs.count - 1
+        while low < high {
+            let middle = (low + high + 1) / 2
+            if runs[middle].start <= place.start { low = middle } else { high = middle - 1 }
+        }
+        let run = runs[low]
+        let offset = place.start - run.start
+        guard case .body(let body) = run.bytes.withUnsafeBytes({ BoardRecord.read($0, at: offset, mark: mark) }),
+            body.count + BoardRecord.headBytes == place.count
+        else { throw .unsound(place.start) }
+        return run.bytes[body]
+    }
+}

@@ -1,0 +1,45 @@
+// What takes long, in pieces that no commit waits for.
+
+extension BoardStore {
+    /// Does one piece of work: reads on for who waits, syncs, compacts, forgets what is too old or not used.
+    ///
+    /// - Parameter wall: milliseconds since 1970.
+    /// - Returns: whether there was anything to do. If not, there is nothing until something is applied or read, or until
+    ///   time has passed: call it once in a while.
+    /// - Throws: when the store has failed.
+    package func step(wall: UInt64) throws(JournalError) -> Bool {
+        self.wall = max(self.wall, wall)
+        if let board = nextLoad {
+            try loadStep(board)
+            return true
+        }
+        guard failure == nil, journal.failure == nil else { return false }
+        if checkpointableBytes > settings.checkpointBytes {
+            try checkpoint()
+            return true
+        }
+        if expireStep() { return true }
+        return try compactionStep()
+    }
+
+    /// One board is forgotten, or what is too old of it.
+    private func expireStep() -> Bool {
+        for id in active.sorted() {
+            guard let board = boards[id], board.isLoaded, board.trouble == nil else { continue }
+            if board.lastUsed + settings.idleMilliseconds < wall {
+                unload(board)
+                return true
+            }
+            guard compaction?.board !== board else { continue }
+            if board.withIndex({ $0.expire(at: wall, settings) }) {
+                let hadClear = board.summary.clear
+                let cleared = board.withIndex { $0.cleared?.offset }
+                if hadClear?.offset != cleared { board.summary.clear = nil }
+                noteSums(board)
+                board.isTouched = true
+                return true
+            }
+        }
+        return false
+    }
+}

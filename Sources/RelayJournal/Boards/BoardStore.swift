@@ -1,0 +1,252 @@
+/// Whiteboards' drawings: the newest record of each key, durable, a file for each board.
+///
+/// The journal makes changes durable (`BoardChange.entry`). What it holds is then given to `apply`, which writes it into the
+/// boards' files without a sync. A *checkpoint* syncs the files, and says so in the journal in one batch: how far each file
+/// counts, what the sums are, and that the changes up to there are not needed any more. So at each moment the state is the
+/// files as far as the last checkpoint says, and the changes that are still in the journal, in their order.
+///
+/// A board's index is in memory only while somebody reads or writes it. What takes long, it does in steps (`step`).
+/// One owner, who also owns the journal; nothing here waits for anything but files.
+///
+/// When a call throws, the store has failed: nothing durable is lost, what is not in a file is in the journal, and `retry`
+/// goes on where it was. What can be read is read meanwhile.
+package final class BoardStore<Storage: JournalStorage> {
+    let storage: Storage
+    let journal: Journal<Storage>
+    package let settings: BoardSettings
+
+    var boards: [UInt64: Board] = [:]
+    /// Ended, but not by a checkpoint yet.
+    var dropped: [Board] = []
+    var userBytes: [[UInt8]: Int] = [:]
+    /// Whose sums are not as the last checkpoint says.
+    var touchedUsers: Set<[UInt8]> = []
+    /// Why a board's file, or the checkpoint, did not work.
+    package internal(set) var failure: JournalError?
+
+    /// Those that are loaded or being loaded, for the steps.
+    var active: Set<UInt64> = []
+    /// Those that have changes which only the journal is known to hold.
+    var unsavedBoards: Set<UInt64> = []
+    /// In the order in which they were asked for.
+    var loads: [UInt64] = []
+    var compaction: BoardCompaction?
+    /// The newest time that is known.
+    var wall: UInt64 = 0
+
+    var blocks: [BoardBlock] = []
+    var changedBoards: Set<UInt64> = []
+    var droppedIDs: [UInt64] = []
+    var changedUsers: Set<[UInt8]> = []
+    var lines: [String] = []
+    package internal(set) var counters = BoardCounters()
+
+    /// Call `recover` before anything else.
+    package init(journal: Journal<Storage>, storage: Storage, settings: BoardSettings = BoardSettings()) {
+        self.journal = journal
+        self.storage = storage
+        self.settings = settings
+    }
+
+    var mark: UInt32 { journal.mark }
+
+    // MARK: - What is known
+
+    /// Boards whose index is in memory, or on its way there.
+    package var loadedBoards: Int { active.count }
+
+    /// Entries of these indexes.
+    package var indexedRecords: Int {
+        active.reduce(0) { sum, id in
+            switch boards[id]?.content {
+            case .loaded(let index)?: sum + index.entries.count
+            case .loading(let load)?: sum + load.index.entries.count
+            case .unloaded?, nil: sum
+            }
+        }
+    }
+
+    /// Values of changes that only the journal is known to hold.
+    package var unsavedBytes: Int {
+        unsavedBoards.reduce(0) { $0 + (boards[$1]?.unsavedBytes ?? 0) } + dropped.reduce(0) { $0 + $1.unsavedBytes }
+    }
+
+    package func takeBlocks() -> [BoardBlock] {
+        defer { blocks = [] }
+        return blocks
+    }
+
+    /// Lines for the log.
+    package func takeLines() -> [String] {
+        defer { lines = [] }
+        return lines
+    }
+
+    package func takeReport() -> BoardReport {
+        var report = BoardReport()
+        report.boards = changedBoards.sorted().compactMap { boards[$0]?.summary }
+        report.dropped = droppedIDs
+        for user in changedUsers { report.userBytes[user] = userBytes[user] ?? 0 }
+        changedBoards = []
+        droppedIDs = []
+        changedUsers = []
+        return report
+    }
+
+    // MARK: - Changes
+
+    /// Takes over what the journal has just made durable: one write for each board, no sync.
+    ///
+    /// - Throws: when a file did not take it. The other boards have it all the same.
+    package func apply(_ records: [JournalRecord]) throws(JournalError) {
+        var order: [UInt64] = []
+        var values: [UInt64: [[UInt8]]] = [:]
+        for entry in records.lazy.flatMap(\.entries) {
+            guard let id = BoardChange.board(entry.key), let value = entry.value else { continue }
+            let board = self.board(id)
+            board.unsaved.append(Board.Unsaved(key: entry.key, byteCount: value.count))
+            board.unsavedBytes += value.count
+            unsavedBoards.insert(id)
+            if values[id] == nil { order.append(id) }
+            values[id, default: []].append(value)
+        }
+        for id in order {
+            guard let board = boards[id], board.trouble == nil else { continue }
+            do throws(StorageError) {
+                try write(values[id] ?? [], to: board)
+            } catch {
+                fail(board, error)
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    private func board(_ id: UInt64) -> Board {
+        if let board = boards[id] { return board }
+        let board = Board(id: id, summary: BoardSummary(board: id, name: []), generation: 1)
+        board.content = .loaded(BoardIndex())
+        boards[id] = board
+        active.insert(id)
+        return board
+    }
+
+    /// Changes that are not in the file yet come to stand in it, and in the index as soon as there is one.
+    func write(_ values: [[UInt8]], to board: Board) throws(StorageError) {
+        var bytes = board.written == 0 ? BoardFile.header(mark: mark, board: board.id) : []
+        var placed: [PlacedChange] = []
+        for value in values {
+            let start = board.written + bytes.count
+            BoardRecord.append(value, mark: mark, to: &bytes)
+            let decoded = value.withUnsafeBytes { BoardChange.decode($0, board: board.id, keepsPayload: false) }
+            guard let decoded else { preconditionFailure("board \(board.id): a change that was made here cannot be read") }
+            let place = BoardPlace(start: start, count: board.written + bytes.count - start)
+            placed.append(PlacedChange(change: decoded.change, payloadBytes: decoded.payloadBytes, place: place))
+        }
+        if board.written == 0 {
+            board.isNew = true
+            try storage.create(board.file)
+        }
+        try storage.write(bytes, to: board.file, at: board.written)
+        counters.writes += 1
+        board.written += bytes.count
+        board.filed += values.count
+        board.pending += placed
+        board.lastUsed = max(wall, placed.last?.change.wallMilliseconds ?? 0)
+        if board.isLoaded { applyPending(board) } else { load(board) }
+    }
+
+    /// Needs the index.
+    func applyPending(_ board: Board) {
+        guard !board.pending.isEmpty else { return }
+        let pending = board.pending
+        board.pending = []
+        board.withIndex { index in
+            for placed in pending {
+                index.apply(placed, settings)
+                board.summary.note(placed.change)
+                switch placed.change.kind {
+                case .clear:
+                    board.summary.clear = BoardSummary.Clear(
+                        offset: placed.change.offset, wallMilliseconds: placed.change.wallMilliseconds,
+                        records: UInt64(index.cleared?.records.count ?? 0))
+                case .undo(let clear, _): if clear == board.summary.clear?.offset { board.summary.clear = nil }
+                case .drop: board.isDropped = true
+                case .create, .put, .remove, .part: break
+                }
+            }
+        }
+        board.applied += pending.count
+        board.appliedEnd = pending[pending.count - 1].place.end
+        noteSums(board)
+        if board.isDropped { drop(board) }
+    }
+
+    /// The summary says what the index does.
+    func noteSums(_ board: Board) {
+        let changes = board.withIndex { index in
+            board.summary.records = index.records
+            board.summary.bytes = index.bytes
+            board.summary.markerFloor = index.markerFloor
+            if index.incompleteRecords > 0 {
+                lines.append("\(board.file): \(index.incompleteRecords) large records are gone, parts of them are not there")
+                index.incompleteRecords = 0
+            }
+            return index.takeChanges()
+        }
+        for change in changes { count(change.author, change.bytes) }
+        changedBoards.insert(board.id)
+    }
+
+    func count(_ user: [UInt8], _ bytes: Int) {
+        userBytes[user, default: 0] += bytes
+        if userBytes[user, default: 0] <= 0 { userBytes[user] = nil }
+        touchedUsers.insert(user)
+        changedUsers.insert(user)
+    }
+
+    /// The file stays until the journal says that the board has ended.
+    private func drop(_ board: Board) {
+        board.withIndex { index in
+            for (author, bytes) in zip(index.authors, index.authorBytes) where bytes != 0 { count(author, -bytes) }
+        }
+        if compaction?.board === board { giveUpCompaction() }
+        board.content = .unloaded
+        active.remove(board.id)
+        loads.removeAll { $0 == board.id }
+        for reader in board.readers { blocks.append(BoardBlock(token: reader.token, outcome: .gone)) }
+        board.readers = []
+        boards[board.id] = nil
+        unsavedBoards.remove(board.id)
+        dropped.append(board)
+        changedBoards.remove(board.id)
+        droppedIDs.append(board.id)
+    }
+
+    // MARK: - Failures
+
+    func fail(_ board: Board, _ error: StorageError, isSync: Bool = false) {
+        board.trouble = isSync || board.written == 0 || board.isSuspect ? .suspect : .behind
+        note(.storage(error))
+    }
+
+    func note(_ error: JournalError) {
+        failure = failure ?? error
+        counters.failures += 1
+        counters.lastError = error.description
+    }
+}
+
+/// What a store has done since it was made.
+package struct BoardCounters: Hashable, Sendable {
+    /// To boards' files; those of compactions not counted.
+    package var writes = 0
+    package var fsyncs = 0
+    package var checkpoints = 0
+    package var loads = 0
+    package var unloads = 0
+    package var compactions = 0
+    package var failures = 0
+    package var lastError: String?
+
+    package init() {}
+}

@@ -1,0 +1,40 @@
+/// Takes big-endian fields from bytes, one after the other; `nil` where they end.
+struct FieldReader {
+    private let bytes: UnsafeRawBufferPointer
+    private var offset = 0
+
+    init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+
+    var left: Int { bytes.count - offset }
+    var isAtEnd: Bool { left == 0 }
+
+    mutating func integer<Value: FixedWidthInteger>(_ type: Value.Type) -> Value? {
+        let count = Value.bitWidth / 8
+        guard left >= count else { return nil }
+        defer { offset += count }
+        return bytes.bigEndian(at: offset)
+    }
+
+    mutating func bytes(_ count: Int) -> [UInt8]? {
+        guard left >= count else { return nil }
+        defer { offset += count }
+        return Array(bytes[offset..<(offset + count)])
+    }
+
+    /// Up to 255 bytes behind their number.
+    mutating func short() -> [UInt8]? { integer(UInt8.self).flatMap { bytes(Int($0)) } }
+
+    mutating func rest() -> [UInt8] {
+        defer { offset = bytes.count }
+        return Array(bytes[offset...])
+    }
+
+    mutating func skipRest() { offset = bytes.count }
+}
+
+extension [UInt8] {
+    mutating func append(short bytes: [UInt8]) {
+        append(UInt8(bytes.count))
+        self += bytes
+    }
+}
