@@ -44,8 +44,8 @@ struct BinaryBody: Equatable {
                 guard let delivery = reader.integer(UInt64.self) else { return nil }
                 return BinaryBody(fields: ["delivery=\(delivery)"], encoded: .directReceived(delivery: delivery))
             }
-        case .accepted:
-            plain("accepted") { reader in
+        case .accepted, .stored:
+            plain(type.name) { reader in
                 guard let number = reader.integer(UInt64.self), let offset = reader.integer(UInt64.self) else { return nil }
                 return BinaryBody(fields: ["number=\(number)", "offset=\(offset)"])
             }
@@ -60,7 +60,7 @@ struct BinaryBody: Equatable {
             .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates, .welcome, .answer, .error, .closing, .restored,
             .flowOpened, .flowClosed, .packetsDropped, .presence, .topics, .removeMetadata, .getMetadata,
             .subscribeUserMetadata, .unsubscribeUserMetadata, .setLock, .acquireLock, .releaseLock, .revokeLock, .removeLock, .getLocks,
-            .locks, .history, .gap, .caughtUp:
+            .locks, .history, .gap, .caughtUp, .clear, .undoClear, .boards, .removeBoard, .notStored, .cleared, .reset:
             nil
         }
     }
