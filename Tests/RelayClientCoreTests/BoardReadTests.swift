@@ -137,7 +137,8 @@ import Testing
         driver.feed([MachineDriver.record(2, "x"), MachineDriver.record(4, "y"), MachineDriver.caughtUp(4)])
         let events = driver.events()
         #expect(events.words == ["6r", "reset", "[2r 4r]", "caughtUp 4"])
-        #expect(batches(events)[0].messages.allSatisfy { $0.epoch == Epoch(start: 1000, incarnation: 2) } && driver.position == 4)
+        let batch = try #require(batches(events).first)
+        #expect(batch.messages.allSatisfy { $0.epoch == Epoch(start: 1000, incarnation: 2) } && driver.position == 4)
         // The drawing that was half there is nothing to the new numbering.
         driver.feed(MachineDriver.record(7, "cd", part: (2, 2)))
         #expect(driver.events().words == ["missed 7…7"])
