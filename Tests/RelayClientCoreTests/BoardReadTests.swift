@@ -137,7 +137,8 @@ import Testing
         driver.feed([MachineDriver.record(2, "x"), MachineDriver.record(4, "y"), MachineDriver.caughtUp(4)])
         let events = driver.events()
         #expect(events.words == ["6r", "reset", "[2r 4r]", "caughtUp 4"])
-        #expect(batches(events)[0].messages.allSatisfy { $0.epoch == Epoch(start: 1000, incarnation: 2) } && driver.position == 4)
+        let batch = try #require(batches(events).first)
+        #expect(batch.messages.allSatisfy { $0.epoch == Epoch(start: 1000, incarnation: 2) } && driver.position == 4)
         // The drawing that was half there is nothing to the new numbering.
         driver.feed(MachineDriver.record(7, "cd", part: (2, 2)))
         #expect(driver.events().words == ["missed 7…7"])
@@ -171,6 +172,19 @@ import Testing
         let driver = try live()
         driver.feed([MachineDriver.record(6, "back"), MachineDriver.record(9, "again"), MachineDriver.caughtUp(12)])
         #expect(driver.events().words == ["6r", "9r"] && driver.position == 12)
+    }
+
+    @Test("[BL8, SE9] subscribed again while a large drawing is still to come, the position stays where it was; with messages wanted anew it is the head")
+    func subscribedAgain() throws {
+        let driver = try live()
+        try driver.subscribe(head: 6)
+        #expect(driver.position == 5)
+        driver.feed([MachineDriver.record(6, "a", part: (1, 2)), MachineDriver.record(6, "b", part: (2, 2))])
+        #expect(driver.position == 6)
+        for (features, position) in [([.presence], 8), ([.messages], 9)] as [(Set<Feature>, UInt64)] {
+            try driver.ask(.subscribe(try Name("lesson"), features: features, quiet: false)) { MachineDriver.subscribed(id: $0, handle: 10, head: position) }
+            if features.contains(.messages) { #expect(driver.position == position) }
+        }
     }
 
     @Test("[BL6, BL9] requests about boards and their answers")
