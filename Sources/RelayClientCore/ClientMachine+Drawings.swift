@@ -25,8 +25,9 @@ extension ClientMachine {
         }
         let checkedKey = try checkedName(key ?? drawnKey())
         guard bytes > limits.messageBytesMax else {
+            // One message that is not retained is a message like any other, without a key. [MS7]
             return try enqueue(.message(OutgoingMessage(
-                token: tokens.accepted, channel: name, payload: payload, customType: customType, echo: echo, key: checkedKey,
+                token: tokens.accepted, channel: name, payload: payload, customType: customType, echo: echo, key: retain ? checkedKey : nil,
                 isRetained: retain, storedToken: tokens.stored)), at: now)
         }
         guard drawings.count < ClientLimits.drawingsMax else {
