@@ -178,6 +178,22 @@ import Testing
         #expect(driver.outcome(drawing.accepted) == "+6")
     }
 
+    @Test("[BL8] a relay started anew: a drawing whose parts so far were all accepted begins anew, too", arguments: [true, false])
+    func newStartBetweenParts(retain: Bool) throws {
+        let driver = scene {
+            Self.small(&$0)
+            $0.messagesPerSecond = 4
+        }
+        let drawing = try driver.large(.text("1234567890123"), retain: retain)
+        #expect(driver.published().map(\.part) == [1, 2, 3])
+        driver.feed((1...3).map { MachineDriver.accepted($0, offset: retain ? 0 : $0) })
+        comeBack(driver, resumed: false, start: 2000)
+        driver.pass(.seconds(2))
+        #expect(words(driver.published()) == ["4:1/4 1234", "5:2/4 5678", "6:3/4 9012", "7:4/4 3"])
+        driver.feed((4...7).map { MachineDriver.accepted($0, offset: $0) })
+        #expect(driver.outcome(drawing.accepted) == "+7")
+    }
+
     @Test("[BL2, BL8] a relay started anew: with the last part sent only that is asked again; unretained the outcome is unknown", arguments: [true, false])
     func newStartAtTheEnd(retain: Bool) throws {
         let driver = scene()
