@@ -15,6 +15,7 @@ final class BoardApp {
         case plain(payload: UInt64)
         case clear
         case undo
+        case subscribe
         case other
     }
 
@@ -82,6 +83,13 @@ final class BoardApp {
             isReset = false
         default: break
         }
+    }
+
+    /// It reads the board anew.
+    func forget() {
+        picture = [:]
+        clearedAt = 0
+        lastOffset = nil
     }
 
     private func take(_ message: Message) throws {

@@ -91,7 +91,11 @@ package final class BoardSimulation {
         let app = BoardApp("user-\(apps.count)", settings)
         apps.append(app)
         app.machine.connect(token: app.token(.other), at: moment)
-        ask(app, .subscribe(Self.channel, features: [.messages], quiet: false, since: .beginning), .other)
+        subscribe(app)
+    }
+
+    private func subscribe(_ app: BoardApp) {
+        ask(app, .subscribe(Self.channel, features: [.messages], quiet: false, since: .beginning), .subscribe)
     }
 
     /// - Throws: the first broken promise, with the command that replays it.
@@ -291,9 +295,14 @@ package final class BoardSimulation {
             app.stored(key, payload, at: offset)
         case (.record, .failure(let error)):
             done.notStored += 1
-            guard error.code == .storageFailed || error.code == .notAccepted || error.code == .partMissing else {
+            // A client that has not been welcomed does not know how little this relay takes at once.
+            guard [.storageFailed, .notAccepted, .partMissing, .tooLarge].contains(error.code) else {
                 throw BrokenPromise("[BL2] \(app.name) was told \(error) of a retained message")
             }
+        case (.subscribe, .failure):
+            // It may have been heard or not: whatever was painted is as good as nothing.
+            app.forget()
+            subscribe(app)
         case (.plain, .success(.offset(let offset))):
             if let epoch = relay.hub.epoch(of: Self.channel) { plain.append((app, offset, epoch, plain.count)) }
         case (.clear, .success(.boardChange(let change))):
