@@ -1,0 +1,57 @@
+import RelayJournal
+import RelayTestKit
+import Testing
+
+/// The machine stops at any call on the files.
+@Suite struct BoardCrashTests {
+    @Test("[SG4, BL1] wherever a crash falls, the boards have what was told durable, nothing in part, and go on", arguments: BoardHistoryTests.seeds(2))
+    func crashes(seed: UInt64) throws {
+        let storage = SimulatedStorage(seed: seed)
+        let run = try BoardRun(storage, seed: seed)
+        var dice = SeededGenerator(seed: seed ^ 0xC4A5)
+        var tally = (opened: 0, pending: 0, compacting: 0)
+        var broken: String?
+        storage.afterChange = { storage in
+            guard broken == nil, dice.chance(1, in: 2) else { return }
+            let crash: SimulatedDisk.Crash = [.takesAll, .takesNothing, .init(seed: dice.next())][Int.random(in: 0..<3, using: &dice)]
+            do {
+                try Self.check(storage.crashed(crash), run, &dice)
+                tally.opened += 1
+                if !run.pending.isEmpty { tally.pending += 1 }
+                if storage.disk.list.filter({ $0.hasPrefix("board-") }).count > run.model.boards.count { tally.compacting += 1 }
+            } catch {
+                broken = "\(error), crash \(crash) after \(storage.calls.suffix(3))"
+            }
+        }
+        for batch in 0..<120 {
+            try run.act()
+            try run.step(Int.random(in: 0...4, using: &run.dice))
+            if run.dice.chance(1, in: 30) { run.wait(90_000) }
+            if let broken { throw Broken("batch \(batch): \(broken). BOARDRELAY_BOARDS_SEED=\(seed) replays it") }
+        }
+        print("board crashes: seed \(seed), \(storage.calls.count) calls, \(run.store.counters.compactions) compactions, \(tally)")
+        #expect(tally.opened > 100 && tally.pending > 20 && tally.compacting > 10, "\(tally)")
+    }
+
+    /// Opens what a crash has left, crashes the opening too, and uses what is there then.
+    private static func check(_ storage: SimulatedStorage, _ run: BoardRun<SimulatedStorage>, _ dice: inout SeededGenerator) throws {
+        var storage = storage
+        if dice.chance(1, in: 2) {
+            let moment = Int.random(in: 1...12, using: &dice)
+            var changes = 0
+            var second: SimulatedDisk?
+            storage.afterChange = { storage in
+                changes += 1
+                if changes == moment { second = storage.disk }
+            }
+            _ = try run.copy(on: storage)
+            storage.afterChange = nil
+            if let second { storage = SimulatedStorage(second.afterCrash(.init(seed: dice.next()))) }
+        }
+        let copy = try run.copy(on: storage)
+        try copy.verify()
+        try copy.act()
+        try copy.step(3)
+        try copy.verify()
+    }
+}
