@@ -33,7 +33,9 @@ final class Board {
     /// So far the changes were applied.
     var appliedEnd = 0
     /// The file's name is not known to be durable.
-    var isNew = false
+    var isNew: Bool { newSince != nil }
+    /// Failures that might have taken the name, when it was made (`BoardStore.folderFailures`).
+    var newSince: Int?
     /// As the journal has it.
     var saved: (generation: UInt32, length: Int)?
     /// Files that go when the journal has another one.

@@ -149,7 +149,12 @@ extension BoardStore {
                 try storage.write(bytes, to: draft, at: 0)
                 try storage.sync(draft)
                 try storage.rename(draft, to: file)
-                try storage.syncFolder()
+                do throws(StorageError) {
+                    try storage.syncFolder()
+                } catch {
+                    ownFolderFailures += 1
+                    throw error
+                }
             }
             lines.append("\(board.file): \(range.count) bytes from \(range.lowerBound) on are damaged, kept in \(file)")
         } catch {
@@ -164,6 +169,7 @@ extension BoardStore {
         board.content = .unloaded
         board.reloads = 0
         active.remove(board.id)
+        loads.removeAll { $0 == board.id }
         counters.unloads += 1
     }
 }

@@ -22,6 +22,7 @@ extension BoardStore {
         for entry in entries { try take(entry, &changes) }
         try settleFiles(isDamaged: isDamaged)
         for id in changes.keys.sorted() { try applyAgain(id, changes[id] ?? []) }
+        while let board = nextLoad { try loadStep(board) }
         try checkpoint()
         for id in active.sorted() { if let board = boards[id] { unload(board) } }
         var recovery = BoardRecovery()
@@ -118,7 +119,7 @@ extension BoardStore {
             try storage.create(board.file)
             let header = BoardFile.header(mark: mark, board: board.id)
             try storage.write(header, to: board.file, at: 0)
-            board.isNew = true
+            board.newSince = folderFailures
             board.written = header.count
             board.appliedEnd = header.count
         } catch {
@@ -133,6 +134,8 @@ extension BoardStore {
         }
         try apply([JournalRecord(sequence: 0, entries: entries)])
         while let board = boards[id], board.isLoading { try loadStep(board) }
+        // One after the other: all of them together may not fit the memory.
+        if let board = boards[id], board.isLoaded { unload(board) }
     }
 
     private static func isCreation(_ entry: JournalEntry) -> Bool {

@@ -24,6 +24,8 @@ package final class BoardStore<Storage: JournalStorage> {
     /// Why a board's file, or the checkpoint, did not work.
     package internal(set) var failure: JournalError?
 
+    var ownFolderFailures = 0
+
     /// Those that are loaded or being loaded, for the steps.
     var active: Set<UInt64> = []
     /// Those that have changes which only the journal is known to hold.
@@ -143,7 +145,7 @@ package final class BoardStore<Storage: JournalStorage> {
             placed.append(PlacedChange(change: decoded.change, payloadBytes: decoded.payloadBytes, place: place))
         }
         if board.written == 0 {
-            board.isNew = true
+            board.newSince = folderFailures
             try storage.create(board.file)
         }
         try storage.write(bytes, to: board.file, at: board.written)
@@ -223,6 +225,18 @@ package final class BoardStore<Storage: JournalStorage> {
     }
 
     // MARK: - Failures
+
+    /// Rises whenever a sync of the folder may have failed, the journal's included: a name that was not durable before may
+    /// never be, whatever a later one says.
+    var folderFailures: Int { journal.counters.failures + ownFolderFailures }
+
+    /// Names that such a failure may have taken: their files are made anew.
+    func doubtNames() {
+        for board in boards.values where board.isNew && board.newSince != folderFailures {
+            board.trouble = .suspect
+            failure = failure ?? .failed("the name of \(board.file) may not be durable")
+        }
+    }
 
     func fail(_ board: Board, _ error: StorageError, isSync: Bool = false) {
         board.trouble = isSync || board.written == 0 || board.isSuspect ? .suspect : .behind

@@ -8,10 +8,14 @@ import Testing
         var failures = 0, retries = 0, crashes = 0, restarts = 0, failedSyncs = 0, timesFull = 0
     }
 
+    static let regressions: [UInt64] = [
+        69_783_914_086_855  // the journal's sync of the folder failed, and with it a new board's name that a later one did not bring back
+    ]
+
     @Test("[SG4, BL1] through failures, full disks, crashes and restarts boards lose nothing durable and take nothing twice")
     func chaos() throws {
         var tally = Tally()
-        let seeds = BoardHistoryTests.seeds(30)
+        let seeds = Self.regressions + BoardHistoryTests.seeds(20)
         for seed in seeds {
             do {
                 let run = try BoardRun(SimulatedStorage(seed: seed), seed: seed)
@@ -26,7 +30,7 @@ import Testing
             } catch { throw Broken("\(error). BOARDRELAY_BOARDS_SEED=\(seed) replays it") }
         }
         print("board chaos: \(seeds.count) seeds, \(tally)")
-        if seeds.count >= 30 {
+        if seeds.count >= 20 {
             #expect(tally.failures > 50 && tally.retries > 20 && tally.crashes > 20 && tally.restarts > 20, "\(tally)")
             #expect(tally.failedSyncs > 5 && tally.timesFull > 5, "\(tally)")
         }
