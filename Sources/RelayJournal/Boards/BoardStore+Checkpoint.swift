@@ -34,8 +34,8 @@ extension BoardStore {
                 try storage.syncFolder()
             } catch {
                 ownFolderFailures += 1
-                doubtNames()
                 note(.storage(error))
+                doubtNames()
                 throw .storage(error)
             }
         }

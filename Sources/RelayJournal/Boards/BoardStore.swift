@@ -232,7 +232,8 @@ package final class BoardStore<Storage: JournalStorage> {
 
     /// Names that such a failure may have taken: their files are made anew.
     func doubtNames() {
-        for board in boards.values where board.isNew && board.newSince != folderFailures {
+        let doubtful = boards.values.filter { $0.isNew && $0.newSince != folderFailures }
+        for board in doubtful.sorted(by: { $0.id < $1.id }) {
             board.trouble = .suspect
             failure = failure ?? .failed("the name of \(board.file) may not be durable")
         }

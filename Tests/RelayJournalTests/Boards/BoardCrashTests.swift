@@ -4,7 +4,7 @@ import Testing
 
 /// The machine stops at any call on the files.
 @Suite struct BoardCrashTests {
-    @Test("[SG4, BL1] wherever a crash falls, the boards have what was told durable, nothing in part, and go on", arguments: BoardHistoryTests.seeds(2))
+    @Test("[SG4, BL1] wherever a crash falls, the boards have what was told durable, nothing in part, and go on", arguments: BoardHistoryTests.seeds(1))
     func crashes(seed: UInt64) throws {
         let storage = SimulatedStorage(seed: seed)
         let run = try BoardRun(storage, seed: seed)
@@ -12,7 +12,7 @@ import Testing
         var tally = (opened: 0, pending: 0, compacting: 0)
         var broken: String?
         storage.afterChange = { storage in
-            guard broken == nil, dice.chance(1, in: 2) else { return }
+            guard broken == nil, dice.chance(2, in: 3) else { return }
             let crash: SimulatedDisk.Crash = [.takesAll, .takesNothing, .init(seed: dice.next())][Int.random(in: 0..<3, using: &dice)]
             do {
                 try Self.check(storage.crashed(crash), run, &dice)
