@@ -95,12 +95,15 @@ final class Board {
 
 /// A file that is being read.
 struct BoardLoad {
-    var index = BoardIndex()
+    var index: BoardIndex
     var offset = 0
     let end: Int
     /// What is not sound, and where it began if its end is not found yet.
     var damage: [Range<Int>] = []
     var damageStart: Int?
 
-    init(end: Int) { self.end = end }
+    init(end: Int, records: Int) {
+        self.end = end
+        index = BoardIndex(records: records)
+    }
 }

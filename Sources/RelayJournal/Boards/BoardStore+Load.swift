@@ -3,7 +3,7 @@
 extension BoardStore {
     func load(_ board: Board) {
         guard case .unloaded = board.content else { return }
-        board.content = .loading(BoardLoad(end: board.appliedEnd))
+        board.content = .loading(BoardLoad(end: board.appliedEnd, records: board.summary.records))
         active.insert(board.id)
         loads.append(board.id)
         counters.loads += 1

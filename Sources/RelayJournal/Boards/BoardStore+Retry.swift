@@ -1,7 +1,7 @@
 // After a failure: what is not in the files comes there from the journal.
 
 extension BoardStore {
-    /// Goes on; call it until it works, when the journal has recovered.
+    /// Goes on. Call it until it works, when the journal has recovered, and also if only the journal had failed.
     ///
     /// A file that a write has failed on is written on where it was sound. One that a *sync* has failed on is given up: as
     /// far as the last checkpoint says it is copied to a new generation, and what came since is written from the journal.

@@ -67,6 +67,22 @@ import Testing
         #expect(items == 20_000 && reads <= pieces + 1 + blocks)
     }
 
+    @Test("what boards take of the memory is bounded: beyond it those that are not used leave early, the one in use stays")
+    func memoryIsFull() throws {
+        var settings = BoardSettings()
+        settings.indexedRecordsMax = 50
+        let bench = try BoardBench(SimulatedStorage(), settings)
+        for board in 1...3 as ClosedRange<UInt64> {
+            bench.wall += settings.idleMillisecondsWhenFull
+            try bench.create(board)
+            try bench.apply((0..<20).map { (board, BoardBench.put("k\($0)", [1])) })
+        }
+        #expect(bench.store.loadedBoards == 3 && bench.store.indexedRecords == 60)
+        try bench.work()
+        #expect(bench.store.loadedBoards == 2 && bench.store.indexedRecords == 40)
+        #expect(try bench.read(1, isFresh: true).items.count == 20)
+    }
+
     @Test("a board that is being loaded takes changes meanwhile, and whoever waits for it is served before others")
     func whileLoading() throws {
         var settings = BoardSettings()
