@@ -107,7 +107,7 @@ extension BoardStore {
         var index = load.index
         index.settle(board.summary)
         board.content = .loaded(index)
-        board.lastUsed = wall
+        board.lastUsed = max(board.lastUsed, wall)
         board.isTouched = board.isTouched || !load.damage.isEmpty
         if index.records != board.summary.records || index.bytes != board.summary.bytes {
             lines.append(

@@ -7,6 +7,8 @@ package struct BoardRecovery: Hashable, Sendable {
     package var userBytes: [[UInt8]: Int] = [:]
     /// For the log: what an operator should know.
     package var lines: [String] = []
+
+    package init() {}
 }
 
 extension BoardStore {

@@ -8,6 +8,7 @@ import Testing
     func crashes(seed: UInt64) throws {
         let storage = SimulatedStorage(seed: seed)
         let run = try BoardRun(storage, seed: seed)
+        run.dropsOneIn = 1
         var dice = SeededGenerator(seed: seed ^ 0xC4A5)
         var tally = (opened: 0, pending: 0, compacting: 0)
         var broken: String?
@@ -31,6 +32,26 @@ import Testing
         }
         print("board crashes: seed \(seed), \(storage.calls.count) calls, \(run.store.counters.compactions) compactions, \(tally)")
         #expect(tally.opened > 100 && tally.pending > 20 && tally.compacting > 10, "\(tally)")
+    }
+
+    @Test("[SG4, BL9] a board that was dropped stays dropped, with its bytes, wherever a crash falls", arguments: [true, false])
+    func drop(isSaved: Bool) throws {
+        let bench = try BoardBench()
+        try bench.create(1)
+        try bench.apply([(1, BoardBench.put("a", [1, 2, 3]))])
+        if isSaved { try bench.store.checkpoint() }
+        try bench.apply([(1, .drop)])
+        var left: [SimulatedDisk] = [bench.storage.disk]
+        bench.storage.afterChange = { left.append($0.disk) }
+        try bench.store.checkpoint()
+        bench.storage.afterChange = nil
+        #expect(left.count >= 4 && bench.boardFiles.isEmpty)
+        for disk in left {
+            for crash in [SimulatedDisk.Crash.takesAll, .takesNothing] {
+                let again = try BoardBench(SimulatedStorage(disk.afterCrash(crash)))
+                #expect(again.recovery == BoardRecovery() && again.boardFiles.isEmpty)
+            }
+        }
     }
 
     /// Opens what a crash has left, crashes the opening too, and uses what is there then.

@@ -114,4 +114,31 @@ import Testing
             guard !storage.failedCalls.isEmpty else { return #expect(number > 60) }
         }
     }
+
+    @Test("[SG4, BL1] whichever call of a compaction fails, and stops the machine then, all is there")
+    func compaction() throws {
+        var settings = BoardSettings()
+        settings.compactionBytes = 500
+        settings.stepBytes = 400
+        var number = 0, failures = 0
+        repeat {
+            number += 1
+            let bench = try BoardBench(SimulatedStorage(seed: UInt64(number)), settings)
+            try bench.create(1)
+            for value in 0..<30 as Range<UInt8> { try bench.apply([(1, BoardBench.put("k\(value % 7)", [UInt8](repeating: value, count: 40)))]) }
+            let items = try bench.read(isFresh: true).items
+            let first = bench.storage.calls.count + number
+            bench.storage.faults = [.init(first...first)]
+            do { try bench.work() } catch is JournalError { failures += 1 }
+            for crash in [SimulatedDisk.Crash.takesAll, .takesNothing, .init(seed: UInt64(number))] {
+                let again = try bench.reopened(bench.storage.crashed(crash))
+                let found = try again.read(isFresh: true).items
+                #expect(again.recovery.lines.isEmpty && found == items, "call \(number), \(crash): \(again.recovery.lines)")
+            }
+            if bench.storage.failedCalls.isEmpty {
+                #expect(bench.store.counters.compactions == 1 && number > 8 && failures > 0, "\(bench.store.counters), \(number) calls, \(failures) failures")
+                return
+            }
+        } while number < 1000
+    }
 }

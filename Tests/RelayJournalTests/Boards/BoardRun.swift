@@ -30,6 +30,7 @@ final class BoardRun<Storage: JournalStorage> {
     private(set) var belowFloor = 0
     private(set) var kinds: [String: Int] = [:]
     var boardsMax = 3
+    var dropsOneIn = 3
     /// The disk does not always work.
     var hasFaults = false
     var payloadMax = 120
@@ -164,7 +165,7 @@ final class BoardRun<Storage: JournalStorage> {
         }
         let key = Array("k\(Int.random(in: 0..<14, using: &dice))".utf8)
         switch Int.random(in: 0..<60, using: &dice) {
-        case 0 where boards.count > 1 && dice.chance(1, in: 3):
+        case 0 where boards.count > 1 && dice.chance(1, in: dropsOneIn):
             heads[board] = nil
             uploads.removeAll { $0.board == board }
             return [change(board, .drop, steps: nil)]
