@@ -54,6 +54,22 @@ import Testing
         }
     }
 
+    @Test("[SG4, BL1] a checkpoint while a board is being loaded keeps the changes that wait for it")
+    func checkpointWhileLoading() throws {
+        let bench = try BoardBench()
+        try bench.create(1)
+        for number in 0..<5 { try bench.apply([(1, BoardBench.put("k\(number)", [1]))]) }
+        bench.wall += bench.settings.idleMilliseconds + 1
+        try bench.work()
+        #expect(bench.store.loadedBoards == 0 && bench.store.unsavedBytes > 0)
+        try bench.apply([(1, BoardBench.put("late", [2]))])
+        try bench.store.checkpoint()
+        #expect(bench.store.unsavedBytes > 0)
+        let again = try bench.reopened(bench.storage.crashed(.takesAll))
+        #expect(again.recovery.boards.map(\.records) == [6] && again.recovery.lines.isEmpty)
+        #expect(try again.read(isFresh: true).items.map(\.short).last == "late@6")
+    }
+
     /// Opens what a crash has left, crashes the opening too, and uses what is there then.
     private static func check(_ storage: SimulatedStorage, _ run: BoardRun<SimulatedStorage>, _ dice: inout SeededGenerator) throws {
         var storage = storage
