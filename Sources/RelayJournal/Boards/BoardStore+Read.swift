@@ -6,7 +6,7 @@ extension BoardStore {
         guard let board = boards[read.board] else {
             return blocks.append(BoardBlock(token: read.token, outcome: .gone))
         }
-        board.lastUsed = wall
+        board.lastUsed = max(board.lastUsed, wall)
         board.readers.append(read)
         if board.isLoaded { answerReaders(board) } else { load(board) }
     }
