@@ -92,7 +92,7 @@ import Testing
             driver.feed(.json(.restored, MachineDriver.subscribed(id: nil, handle: 10, head: 200, after: 50)))
         } else {
             let subscribe = try #require(driver.sent(.subscribe).first.map { MachineDriver.decode(SubscribeRequest.self, $0) })
-            #expect(subscribe.since == .position(ChannelPosition(epoch: Epoch(start: 1000, incarnation: 1), offset: 50)))
+            #expect(subscribe.since == .rest(ChannelPosition(epoch: Epoch(start: 1000, incarnation: 1), offset: 50)))
             driver.feed(.json(.answer, MachineDriver.subscribed(id: subscribe.id, handle: 10, head: 200, after: 50)))
         }
         _ = driver.events()

@@ -35,6 +35,7 @@ final class BoardApp {
     private var own: [String: Record] = [:]
     private var clearedAt: UInt64 = 0
     private var isReset = false
+    private var beginnings = 0
     private var lastOffset: (epoch: Epoch, offset: UInt64)?
     /// Unretained messages that came, and ranges told missed.
     private(set) var plain: [Epoch: Set<UInt64>] = [:]
@@ -85,12 +86,8 @@ final class BoardApp {
         }
     }
 
-    /// It reads the board anew.
-    func forget() {
-        picture = [:]
-        clearedAt = 0
-        lastOffset = nil
-    }
+    /// It asks for the board anew, and may have had some of it: offsets begin again, once.
+    func asksAgain() { beginnings += 1 }
 
     private func take(_ message: Message) throws {
         guard let epoch = message.epoch else { throw BrokenPromise("[CH5] \(name): a message without an epoch") }
@@ -105,6 +102,12 @@ final class BoardApp {
 
     /// Offsets only rise, over all resumptions and restarts, but for a reset. [CH5, BL3, BL5]
     private func order(_ offset: UInt64, _ epoch: Epoch?, _ what: String) throws {
+        if let last = lastOffset, offset <= last.offset, epoch == nil || epoch == last.epoch, beginnings > 0 {
+            beginnings -= 1
+            picture = [:]
+            clearedAt = 0
+            lastOffset = nil
+        }
         if let lastOffset, offset <= lastOffset.offset, epoch == nil || epoch == lastOffset.epoch {
             throw BrokenPromise("[MS4, BL3] \(name) got \(what) at \(offset) after \(lastOffset.offset)")
         }

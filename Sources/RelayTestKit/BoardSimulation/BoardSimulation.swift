@@ -300,8 +300,8 @@ package final class BoardSimulation {
                 throw BrokenPromise("[BL2] \(app.name) was told \(error) of a retained message")
             }
         case (.subscribe, .failure):
-            // It may have been heard or not: whatever was painted is as good as nothing.
-            app.forget()
+            // It may have been heard or not.
+            app.asksAgain()
             subscribe(app)
         case (.plain, .success(.offset(let offset))):
             if let epoch = relay.hub.epoch(of: Self.channel) { plain.append((app, offset, epoch, plain.count)) }
