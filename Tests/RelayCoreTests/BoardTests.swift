@@ -172,6 +172,31 @@ import Testing
         #expect(carol.board() == ["gap 1…5", "8 d=8", "caughtUp 8"])
     }
 
+    @Test("[BL3] 20,000 strokes reach a late joiner in 1.05 times the bytes of their deliveries at most, whatever was drawn over and removed before")
+    func joinerBytes() {
+        let driver = driver(), alice = client(driver, "alice"), bob = client(driver, "bob")
+        let stroke = [UInt8](repeating: 7, count: 250)
+        for number in 0..<25_000 {
+            alice.retain("lesson", "k\(number % 20_000)", stroke, customType: "stroke")
+            if number % 1_000 == 0 { driver.persist() }
+        }
+        for number in 20_000..<22_000 { alice.retain("lesson", "k\(number)", []) }
+        driver.persist()
+        _ = alice.frames()
+        driver.send(
+            .json(.subscribe, SubscribeRequest(id: bob.nextRequest(), channel: try! Name("lesson"), features: ["messages"], since: .beginning)), from: bob.id)
+        var bytes = 0
+        while true {
+            let flushed = driver.flush(bob.id)
+            guard flushed > 0 || driver.readFiles() else { break }
+            bytes += flushed
+        }
+        let frames = bob.frames().filter { $0.type == FrameType.deliver.rawValue }
+        let deliveries = frames.reduce(0) { $0 + $1.bytes.count }
+        #expect(frames.count == 20_000 && bob.others.isEmpty)
+        #expect(Double(bytes) <= 1.05 * Double(deliveries), "\(bytes) bytes for \(deliveries)")
+    }
+
     @Test("[BL4] who was away longer than removals are remembered begins anew: reset, and the whole board")
     func forgottenRemovals() {
         let driver = driver(), alice = client(driver, "alice"), bob = client(driver, "bob")
