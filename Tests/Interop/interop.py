@@ -1348,13 +1348,199 @@ def echo(ctx):
     need(payloads(client) == ["loud"], f"{payloads(client)}")
 
 
-@check("[MS7] key, part and retain are notSupported without a board log")
-def board_log(ctx):
+# ------------------------------------------------------------------------------------------------
+# Boards
+# ------------------------------------------------------------------------------------------------
+
+@check("[MS7] key, part and retain that do not go together are badRequest; a bad key is badName; nothing has changed")
+def key_flags(ctx):
     client, name = ctx.client(), ctx.name("c")
-    ctx.refused("notSupported", client.publish(name, b"", key="k"), number=...)
-    ctx.refused("notSupported", client.publish(name, b"", part=(0, 2)), number=...)
-    ctx.refused("notSupported", client.publish(name, b"", extra=RETAIN), number=...)
+    for wrong in ({"key": "k"}, {"part": (1, 2)}, {"extra": RETAIN}, {"key": "k", "extra": RETAIN | NO_HISTORY}, {"key": "k", "part": (0, 2)},
+                  {"key": "k", "part": (3, 2)}, {"key": "k", "part": (1, 1), "extra": RETAIN}):
+        ctx.refused("badRequest", client.publish(name, b"x", **wrong), number=...)
+    ctx.refused("badRequest", client.publish(name, b"", key="k", part=(1, 2), extra=RETAIN), number=...)
+    for bad in ("", "_k", "a/b", "k" * 65):
+        ctx.refused("badName", client.publish(name, b"x", key=bad, extra=RETAIN), number=...)
     need(client.publish(name, b"").wait() == 1, "a refused message took an offset")
+
+
+@check("[MS7] retain is notSupported by a relay that keeps no boards", relay="narrow")
+def no_boards(ctx):
+    ctx.refused("notSupported", ctx.client().publish(ctx.name("c"), b"x", key="k", extra=RETAIN), number=...)
+
+
+def board_of(client, name):
+    """What a client holds of a board: payloads by key."""
+    return {key: payload for key, (_, payload) in client.checker.find("message", name).board.items()}
+
+
+@check("[BL1 BL2 BL3] the newest of each key is kept; who comes later or comes back ends with the same board, its own records among it")
+def board(ctx):
+    a, b, name = ctx.client(), ctx.client(), ctx.name("c")
+    b.request("subscribe", channel=name, since=BEGINNING)
+    caught_up(b)
+    a.keep(name, "one", "1")
+    a.keep(name, "two", "2", custom_type="stroke")
+    a.publish(name, "plain").wait()
+    a.keep(name, "one", "3")
+    a.keep(name, "gone", "4")
+    a.keep(name, "gone", b"")
+    a.keep(name, "gone", b"")
+    b.sync()
+    want = {"one": "3", "two": "2"}
+    need(board_of(b, name) == want, f"live: {board_of(b, name)}")
+    for reader in (ctx.client(), a):
+        answer = reader.request("subscribe", channel=name, since=BEGINNING)
+        caught_up(reader, answer_mark(reader, answer))
+        channel = reader.checker.find("message", name)
+        need(board_of(reader, name) == want and not channel.repeated, f"{board_of(reader, name)}, twice: {channel.repeated}")
+        need(answer["recovered"] and answer["after"] == 0, f"{answer}")
+    b.drop()
+    a.keep(name, "two", b"")
+    a.keep(name, "five", "5")
+    back = ctx.resume(b)
+    caught_up(back)
+    removal = [event for event in back.since(0, "deliver") if event["key"] == "two"]
+    need(len(removal) == 1 and len(removal[0]["payload"]) == 0, f"removal: {removal}")
+    page = [(item["key"], item["payload"]) for item in a.all_history(name)[1] if item["retain"]]
+    need(("five", "5") in page and ("two", b"") in page, f"{page}")
+
+
+def answer_mark(client, answer):
+    """Where the answer stands in the list of what came."""
+    return next(event.index for event in client.since(0, "answer") if event["id"] == answer["id"])
+
+
+@check("[BL2 MS9] a retained publish that is sent again is accepted and stored as before")
+def stored_again(ctx):
+    a, name = ctx.client(), ctx.name("c")
+    offset = a.keep(name, "k", "x")
+    number = max(a.identity.accepted)
+    mark = a.mark()
+    need(a.publish(name, "x", number=number, key="k", extra=RETAIN).wait() == offset, "another offset")
+    a.wait_for("stored", lambda event: event["number"] == number, since=mark)
+
+
+@check("[BL3 HI4] what is gone and was not retained is told by gap; what is retained has no age", slow=True)
+def board_gap(ctx):
+    a, reader, name = ctx.client(), ctx.client(), ctx.name("c")
+    kept, most = ctx.limit("kept bytes per channel"), ctx.limit("message payload + custom type")
+    a.publish(name, "first").wait()
+    a.keep(name, "k", "x")
+    fill(ctx, name, kept // most + 20, lambda n: b"y" * most)
+    answer = reader.request("subscribe", channel=name, since=BEGINNING)
+    caught_up(reader)
+    gaps = [(event["from"], event["to"]) for event in reader.since(0, "gap")]
+    need(not answer["recovered"] and gaps and gaps[0][0] == 1 and board_of(reader, name) == {"k": "x"}, f"{answer}, {gaps[:3]}")
+
+
+@check("[BL4 BL9] boards are listed by name; a removed one is gone: its readers are reset, and nothing of it is left")
+def boards_listed(ctx):
+    a, reader = ctx.client(), ctx.client()
+    names = sorted(ctx.name("b") for _ in range(3))
+    for name in names:
+        a.keep(name, "k", "x")
+    page = a.request("boards", after=names[0][:-1] + chr(ord(names[0][-1]) - 1), limit=2)
+    need(len(page["boards"]) == 2 and page.get("next") and page["bytesMax"] > page["bytes"] >= 3 * 66, f"{page}")
+    found = {board["channel"]: (board["records"], board["bytes"]) for board in a.request("boards")["boards"]}
+    need(all(found.get(name) == (1, 66) for name in names), f"{found}")
+    for wrong in (0, 101):
+        ctx.refused("badRequest", lambda: a.request("boards", limit=wrong), id=...)
+    reader.request("subscribe", channel=names[0], features=["messages"], since=BEGINNING)
+    caught_up(reader)
+    mark = reader.mark()
+    a.request("removeBoard", channel=names[0])
+    reader.wait_for("reset", since=mark)
+    caught_up(reader, mark)
+    need(board_of(reader, names[0]) == {}, f"{board_of(reader, names[0])}")
+    ctx.refused("boardNotFound", lambda: a.request("removeBoard", channel=names[0]), id=...)
+    ctx.refused("boardNotFound", lambda: a.request("clear", channel=ctx.name("none")), id=...)
+
+
+@check("[BL5] a position of another start is reset, on a channel with a board too")
+def foreign_position(ctx):
+    a, name = ctx.client(), ctx.name("c")
+    a.keep(name, "k", "x")
+    epoch = a.request("subscribe", channel=name, features=[])["epoch"]
+    answer = a.request("subscribe", channel=name, features=["messages"], since={"epoch": dict(epoch, start=epoch["start"] - 1), "offset": 1})
+    caught_up(a)
+    need(answer["reset"] and answer["after"] == 0 and board_of(a, name) == {"k": "x"}, f"{answer}")
+
+
+@check("[BL6] clear takes all at once, undone within ten minutes what was not written since comes back")
+def clearing(ctx):
+    ctx.limit("undoing a `clear`")
+    a, b, name = ctx.client(), ctx.client(), ctx.name("c")
+    b.request("subscribe", channel=name, features=["messages"], since=BEGINNING)
+    caught_up(b)
+    for key in ("x", "y", "z"):
+        a.keep(name, key, key)
+    cleared = a.request("clear", channel=name)
+    need(cleared["records"] == 3, f"{cleared}")
+    event = b.wait_for("cleared")
+    need((event["offset"], event["user"]) == (cleared["offset"], a.identity.user) and board_of(b, name) == {}, f"{event}")
+    a.keep(name, "y", "new")
+    mark = b.mark()
+    undone = a.request("undoClear", channel=name)
+    caught_up(b, mark)
+    need(undone["offset"] > cleared["offset"] and board_of(b, name) == {"x": "x", "y": "new", "z": "z"}, f"{board_of(b, name)}")
+    ctx.refused("nothingToUndo", lambda: a.request("undoClear", channel=name), id=...)
+
+
+@check("[BL7] a board, and what one user has on all, are bounded to the byte; a removal is always taken", relay="small")
+def board_bounds(ctx):
+    ctx.limit("a board"), ctx.limit("boards of a relay")
+    a, b = patiently(ctx.client), patiently(ctx.client)
+    a.keep("small-m1", "k", "x" * 135)
+    ctx.refused("boardFull", a.publish("small-m1", "y", key="l", extra=RETAIN), number=..., limit=200, actual=266)
+    a.keep("small-m2", "k", "x" * 134)
+    ctx.refused("quotaReached", a.publish("small-m3", "y", key="k", extra=RETAIN), number=..., limit=400, actual=465)
+    b.keep("small-m3", "k", "y" * 35)
+    a.keep("small-m1", "k", b"")
+    for name in ("small-m1", "small-m2", "small-m3"):
+        a.request("removeBoard", channel=name)
+    for client in (a, b):
+        client.logout()
+
+
+@check("[BL7] a user begins 20 boards an hour")
+def new_boards(ctx):
+    most = ctx.limit("new boards of a user")
+    a = ctx.client()
+    for n in range(most):
+        a.keep(ctx.name("b"), "k", "x")
+    fields = ctx.refused("rateLimited", a.publish(ctx.name("b"), "x", key="k", extra=RETAIN), number=..., limit=most, actual=most + 1, retryAfterMs=...)
+    need(3_500_000 < fields["retryAfterMs"] <= 3_600_000, f"{fields}")
+
+
+@check("[BL8] a drawing in parts is shown to nobody before its last part, then as one record; a part that does not follow is partMissing")
+def parts(ctx):
+    a, b, name = ctx.client(), ctx.client(), ctx.name("c")
+    b.request("subscribe", channel=name, features=["messages"], since=BEGINNING)
+    caught_up(b)
+    most = ctx.limit("message payload + custom type")
+    pieces = [bytes([n]) * most for n in range(3)]
+    need([a.publish(name, piece, key="big", part=(n + 1, 3), extra=RETAIN).wait() for n, piece in enumerate(pieces[:2])] == [0, 0], "shown early")
+    b.sync()
+    need(b.since(0, "deliver") == [], "shown early")
+    a.keep(name, "big", pieces[2], part=(3, 3))
+    mark = b.mark()
+    b.wait_for("deliver", lambda event: event["part"] == (3, 3))
+    need(board_of(b, name) == {"big": b"".join(pieces)}, "another drawing")
+    late = ctx.client()
+    late.request("subscribe", channel=name, since=BEGINNING)
+    caught_up(late)
+    need(board_of(late, name) == {"big": b"".join(pieces)}, "another drawing for who comes later")
+    for part in ((2, 3), (3, 3)):
+        ctx.refused("partMissing", a.publish(name, b"x", key="other", part=part, extra=RETAIN), number=...)
+    a.publish(name, b"x", key="other", part=(1, 3), extra=RETAIN).wait()
+    ctx.refused("partMissing", a.publish(name, b"x", key="other", part=(3, 3), extra=RETAIN), number=...)
+    for n in range(ctx.limit("drawings under way in parts, per instance")):
+        a.publish(name, b"x", key=f"d{n}", part=(1, 2), extra=RETAIN).wait() if n < 3 else None
+    ctx.refused("limitReached", a.publish(name, b"x", key="more", part=(1, 2), extra=RETAIN), number=...)
+    for n in range(2):
+        a.publish(name, b"\xc3" if n == 0 else b"\xa9", key="plain", part=(n + 1, 2)).wait()
+    b.wait_for("deliver", lambda event: event["key"] == "plain" and event["part"] == (2, 2), since=mark)
 
 
 # ------------------------------------------------------------------------------------------------
@@ -2726,6 +2912,20 @@ def shutting_down(ctx):
 # ------------------------------------------------------------------------------------------------
 # Relays whose disk fails or is full of work
 # ------------------------------------------------------------------------------------------------
+
+@check("[BL2 BL4] a record that was delivered and cannot be stored is told its publisher, and its readers begin anew without it", relay="broken")
+def not_stored(ctx):
+    a, reader, name = ctx.client(), ctx.client(), ctx.name("c")
+    reader.request("subscribe", channel=name, features=["messages"])
+    number = a.identity.next_number()
+    need(a.publish(name, "x", number=number, key="k", extra=RETAIN).wait() == 1, "another offset")
+    told = a.wait_for("notStored")
+    need((told["number"], told["name"]) == (number, "storageFailed"), f"{told}")
+    reader.wait_for("reset")
+    caught_up(reader)
+    need(board_of(reader, name) == {}, f"{board_of(reader, name)}")
+    ctx.refused("storageFailed", a.publish(name, "x", key="k", extra=RETAIN), number=...)
+
 
 @check("[SG2] what cannot be stored is storageFailed and not shown; reading and messages go on", relay="broken")
 def storage_failed(ctx):

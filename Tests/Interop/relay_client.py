@@ -37,14 +37,14 @@ FRAME_TYPES = {
     "setMetadata": 0x30, "updateMetadata": 0x31, "removeMetadata": 0x32, "getMetadata": 0x33,
     "subscribeUserMetadata": 0x34, "unsubscribeUserMetadata": 0x35,
     "setLock": 0x38, "acquireLock": 0x39, "releaseLock": 0x3A, "revokeLock": 0x3B, "removeLock": 0x3C,
-    "getLocks": 0x3D,
+    "getLocks": 0x3D, "clear": 0x40, "undoClear": 0x41, "boards": 0x42, "removeBoard": 0x43,
     "welcome": 0x80, "answer": 0x81, "error": 0x82, "closing": 0x83, "restored": 0x84,
     "metadataPage": 0x85,
     "deliver": 0x90, "packet": 0x91, "directDeliver": 0x92, "accepted": 0x93, "confirmed": 0x94,
-    "historyItem": 0x95,
+    "historyItem": 0x95, "stored": 0x96, "notStored": 0x97,
     "userNamed": 0xA0, "flowOpened": 0xA1, "flowClosed": 0xA2, "lost": 0xA3, "packetsDropped": 0xA4,
     "presence": 0xB0, "topics": 0xB1, "metadata": 0xB2, "locks": 0xB3,
-    "gap": 0xB4, "caughtUp": 0xB5,
+    "gap": 0xB4, "caughtUp": 0xB5, "cleared": 0xB6, "reset": 0xB7,
 }
 FRAME_NAMES = {number: name for name, number in FRAME_TYPES.items()}
 
@@ -56,6 +56,7 @@ CODES = {
     117: "notSupported", 118: "relayFull", 119: "notPresent", 120: "revisionMismatch",
     121: "itemNotFound", 122: "storageFull", 123: "storageFailed", 124: "busy", 125: "lockNotFound",
     126: "lockHeld", 127: "lockNotHeld", 128: "notAccepted",
+    129: "boardFull", 130: "quotaReached", 131: "boardNotFound", 132: "nothingToUndo", 133: "partMissing",
     200: "shuttingDown", 201: "slowConsumer", 202: "heartbeatTimeout", 203: "loginTimeout",
     204: "tooManyConnections",
     300: "protocolError", 301: "versionNotSupported", 302: "replaced", 303: "abuse",
@@ -64,17 +65,18 @@ CODES = {
 
 # Requests whose answer waits until they are durable (SG1).
 CHANGES = {"setMetadata", "updateMetadata", "removeMetadata",
-           "setLock", "acquireLock", "releaseLock", "revokeLock", "removeLock"}
+           "setLock", "acquireLock", "releaseLock", "revokeLock", "removeLock", "clear", "undoClear", "removeBoard"}
 
 TEXT, CUSTOM_TYPE, KEY, PART, ECHO, RETAIN, NO_HISTORY = 0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40
 SLOT, SENDER_TIME = 0x02, 0x04
 
 RELAY_JSON = {"welcome", "answer", "error", "closing", "restored", "flowOpened", "flowClosed",
-              "packetsDropped", "presence", "topics", "locks", "gap", "caughtUp"}
+              "packetsDropped", "presence", "topics", "locks", "gap", "caughtUp",
+              "notStored", "cleared", "reset"}
 RELAY_TEXTS = {"metadataPage", "metadata"}
 ALLOWED_FLAGS = {"deliver": TEXT | CUSTOM_TYPE | KEY | PART | RETAIN,
                  "packet": TEXT | SLOT | SENDER_TIME, "directDeliver": TEXT | CUSTOM_TYPE,
-                 "historyItem": TEXT | CUSTOM_TYPE}
+                 "historyItem": TEXT | CUSTOM_TYPE | KEY | RETAIN}
 
 # How long an answer is waited for, in seconds: a machine may have much else to do.
 PATIENCE = 30.0
@@ -91,7 +93,7 @@ HISTORY_BYTES_MAX = 512 * 1024
 NUMBERS_REMEMBERED = 256
 CLOCK_TOLERANCE_MS = 24 * 3600 * 1000
 
-LIMIT_FIELDS = ("messageBytesMax", "messagesPerSecond", "packetBytesMax", "packetsPerSecond",
+LIMIT_FIELDS = ("messageBytesMax", "largeMessageBytesMax", "messagesPerSecond", "packetBytesMax", "packetsPerSecond",
                 "directMessagesPerSecond", "requestsPerSecond", "subscribedChannelsMax",
                 "joinedChannelsMax", "publishedTopicsMax", "subscribedTopicsMax", "unansweredMax")
 
@@ -366,9 +368,18 @@ SHAPES = {
     "answer history": "id:u32 epoch?:object head:u53 count:u32 floor:u53 next?:u53",
     "gap": "channel:u32 from:u53 to:u53",
     "caughtUp": "channel:u32 head:u53",
+    "cleared": "channel:u32 offset:u53 user:name time:u53",
+    "reset": "channel:u32 epoch:object head:u53",
+    "notStored": "number:u53 code:u32 name:text text:text",
+    "board": "channel:name records:u53 bytes:u53 changed:u53",
+    "answer clear": "id:u32 offset:u53 records:u53",
+    "answer undoClear": "id:u32 offset:u53 records:u53",
+    "answer boards": "id:u32 boards:objects next?:name bytes:u53 bytesMax:u53",
+    "answer removeBoard": "id:u32",
 }
 SHAPE_RULES = {"welcome": "SE6", "error": "ER1", "closing": "ER2", "restored": "SE9", "flowOpened": "ST9",
-               "flowClosed": "ST10", "packetsDropped": "RT4", "topics": "ST11", "member": "PR2", "answer history": "HI6", "gap": "HI4", "caughtUp": "HI2"}
+               "flowClosed": "ST10", "packetsDropped": "RT4", "topics": "ST11", "member": "PR2", "answer history": "HI6", "gap": "HI4", "caughtUp": "HI2",
+               "cleared": "BL6", "reset": "BL4", "notStored": "BL2", "board": "BL9", "answer clear": "BL6", "answer boards": "BL9"}
 
 
 SHAPES.update({
@@ -439,7 +450,8 @@ class Event:
 
 def _decode_payload(fields, flags):
     data = fields.rest()
-    return decode_utf8(data, f"{fields.kind} payload") if flags & TEXT else data
+    # A part may end inside a character (BL8).
+    return decode_utf8(data, f"{fields.kind} payload") if flags & TEXT and not flags & PART else data
 
 
 def _decode_custom_type(fields, flags):
@@ -456,7 +468,12 @@ def _decode_deliver(fields, flags):
              "time": fields.number(8), "customType": _decode_custom_type(fields, flags)}
     event["key"] = fields.text() if flags & KEY else None
     event["part"] = (fields.number(2), fields.number(2)) if flags & PART else None
+    event["retain"] = bool(flags & RETAIN)
     event["payload"] = _decode_payload(fields, flags)
+    if bool(flags & KEY) != bool(flags & (RETAIN | PART)):
+        raise Violation("MS7", f"a key without retain or part, or one of them without a key: flags {flags:#x}")
+    if event["key"] is not None:
+        must_be_name(event["key"], "key")
     return event
 
 
@@ -475,7 +492,8 @@ def _decode_direct_deliver(fields, flags):
 
 def _decode_history_item(fields, flags):
     return {"id": fields.number(4), "offset": fields.number(8), "time": fields.number(8), "publisher": fields.text(),
-            "customType": _decode_custom_type(fields, flags), "payload": _decode_payload(fields, flags)}
+            "customType": _decode_custom_type(fields, flags), "key": fields.text() if flags & KEY else None,
+            "retain": bool(flags & RETAIN), "payload": _decode_payload(fields, flags)}
 
 
 def _decode_lost(fields, _):
@@ -514,6 +532,7 @@ BINARY_DECODERS = {
     "deliver": _decode_deliver, "packet": _decode_packet, "directDeliver": _decode_direct_deliver,
     "historyItem": _decode_history_item,
     "accepted": lambda f, _: {"number": f.number(8), "offset": f.number(8)},
+    "stored": lambda f, _: {"number": f.number(8), "offset": f.number(8)},
     "confirmed": lambda f, _: {"number": f.number(8)},
     "userNamed": _decode_user_named, "lost": _decode_lost,
     "ping": lambda f, _: {"bytes": f.rest()}, "pong": lambda f, _: {"bytes": f.rest()},
@@ -693,7 +712,7 @@ class Ledger:
 
     def __init__(self):
         self.lock = threading.Lock()
-        self.messages = {}
+        self.messages, self.boards = {}, set()
 
     def accepted(self, identity, channel, offset, fields):
         """A publish has this offset."""
@@ -701,6 +720,11 @@ class Ledger:
             known = self.messages.setdefault((channel, offset), (identity.instance, identity.user, fields))
         if known[0] != identity.instance or known[2].get("number") != fields.get("number"):
             raise Violation("CH5", f"offset {offset} of {channel} went to two messages")
+
+    def has_board(self, channel):
+        """BL1: was anything retained in it?"""
+        with self.lock:
+            return channel in self.boards
 
     def of(self, channel):
         """(offset, instance, user, fields) of a channel, rising."""
@@ -716,7 +740,9 @@ class Ledger:
             self.judge_page(page)
 
     def judge_span(self, span, identity):
-        """MS4, MS6, HI1, HI2, HI4: each message once, no hole but those that are told."""
+        """MS4, MS6, HI1, HI2, HI4: each message once, no hole but those that are told. Boards are held against what they are."""
+        if self.has_board(span.channel):
+            return
         for offset, instance, user, fields in self.of(span.channel):
             own = instance == identity.instance
             got = span.received.get(offset)
@@ -737,6 +763,8 @@ class Ledger:
     def judge_page(self, page):
         """HI6: what lies between the ends of a page is in it."""
         asked, answer, items = page
+        if self.has_board(asked["channel"]):
+            return
         low, high = answer["floor"] + 1, answer["head"]
         if asked.get("backwards"):
             high = min(high, asked["from"]) if asked.get("from") is not None else high
@@ -762,7 +790,7 @@ class Span:
 
     def __init__(self, channel, low, head):
         self.channel, self.low, self.high, self.entered_at = channel, low, low, head
-        self.received, self.gaps = {}, []
+        self.received, self.gaps, self.part, self.told = {}, [], None, low
 
     def is_in_gap(self, offset):
         """HI4: was it told that it will not come?"""
@@ -782,6 +810,8 @@ class Channel:
         self.publishers, self.topics_state = {}, "wanted"
         self.selections = {}
         self.span, self.catching_up, self.was_catching_up = None, False, False
+        # BL3: the board as it came, whether it is being read from the beginning, and keys that came twice although they were old.
+        self.board, self.reading, self.repeated = {}, False, []
         self.refresh(fields)
 
     def refresh(self, fields):
@@ -864,7 +894,7 @@ class Checker:
             raise Violation("SE6", f"unexpected {event}")
         fields = event.fields
         asked = request.fields
-        self.seen = dict((asked.get("resume") or {}).get("seen") or ())
+        self.seen = {entry[0]: entry[1] for entry in (asked.get("resume") or {}).get("seen") or ()}
         wanted = asked.get("presenceTimeoutMs") or 10_000
         if fields["version"] != 1 or fields["user"] != asked["user"]:
             raise Violation("SE6", f"welcome of another: {event}")
@@ -1164,6 +1194,8 @@ class Checker:
             channel.span, channel.catching_up = None, False
         elif since is not None:
             channel.span, channel.catching_up, channel.was_catching_up = Span(channel.name, fields.get("after") or 0, fields["head"]), True, True
+            if since.get("beginning") or fields.get("reset"):
+                channel.board, channel.reading = {}, True
             self.spans.append(channel.span)
         elif channel.span is None:
             channel.span = Span(channel.name, fields["head"], fields["head"])
@@ -1202,6 +1234,12 @@ class Checker:
             raise Violation("CH4", f"since {since}, and recovered or after is absent or after is above head: {event}")
         if since.get("beginning"):
             since = {"epoch": event["epoch"], "offset": 0}
+        if self.ledger.has_board(event["channel"]):
+            # BL3, BL4, BL5: what is missing is told by gap.
+            known = since["epoch"] == event["epoch"] and since["offset"] <= event["head"]
+            if missed is not None or after != (0 if reset else since["offset"]) or reset and recovered or recovered and not known:
+                raise Violation("BL3", f"since {since}: {event}")
+            return
         if since["epoch"] != event["epoch"] or since["offset"] > event["head"]:
             if recovered or not reset or missed != ({"from": 1, "to": after} if after else None):
                 raise Violation("CH6", f"reset: since {since}: {event}")
@@ -1215,18 +1253,72 @@ class Checker:
     def on_gap(self, event):
         """HI4."""
         channel = self.catching_up(event)
-        if not channel.span.high < event["from"] <= event["to"]:
-            raise Violation("HI4", f"{event} after {channel.span.high}")
+        if not channel.span.told < event["from"] <= event["to"]:
+            raise Violation("HI4", f"{event} after {channel.span.told}")
         channel.span.gaps.append((event["from"], event["to"]))
-        channel.span.high = event["to"]
+        channel.span.told = event["to"]
+        # Records of its range may still come (BL3).
+        if not self.ledger.has_board(channel.name):
+            channel.span.high = event["to"]
 
     def on_caughtUp(self, event):
         """HI2: from here on it is live."""
-        channel = self.catching_up(event)
+        channel = self.channel(event["channel"], "message", "CH9")
+        if channel.catching_up or not self.ledger.has_board(channel.name):
+            self.catching_up(event)
         if event["head"] < max(channel.span.high, self.offsets.get(channel.name, 0)):
             raise Violation("HI2", f"{event}, but {self.offsets.get(channel.name, 0)} is known")
         channel.span.high = self.offsets[channel.name] = event["head"]
-        channel.catching_up = False
+        channel.catching_up = channel.reading = False
+
+    def on_cleared(self, event):
+        """BL6: in the order of offsets."""
+        channel = self.channel(event["channel"], "message", "CH9")
+        if channel.span is None or event["offset"] <= channel.span.high:
+            raise Violation("BL6", f"{event} after {channel.span}")
+        channel.span.high = event["offset"]
+        self.offsets[channel.name] = max(self.offsets.get(channel.name, 0), event["offset"])
+        channel.board = {}
+
+    def on_reset(self, event):
+        """BL4: another epoch, and all that is kept follows."""
+        channel = self.channel(event["channel"], "message", "CH9")
+        if channel.span is None:
+            raise Violation("BL4", f"{event}, and this session gets no messages")
+        must_have_shape("epoch", event["epoch"])
+        self.epochs[channel.name], self.offsets[channel.name] = event["epoch"], event["head"]
+        channel.span = Span(channel.name, 0, event["head"])
+        self.spans.append(channel.span)
+        channel.catching_up, channel.was_catching_up, channel.reading, channel.board = True, True, True, {}
+
+    def on_stored(self, event):
+        """BL2: an own retained message that was accepted, at the offset that it was told."""
+        if self.identity.accepted.get(event["number"]) != event["offset"] or not event["offset"]:
+            raise Violation("BL2", f"{event}, accepted is {self.identity.accepted.get(event['number'])}")
+        self.identity.stored[event["number"]] = event["offset"]
+
+    def on_notStored(self, event):
+        """BL2: an own retained message that was accepted is gone."""
+        self.must_be_code(event, "BL2", 100, 199)
+        if event["number"] not in self.identity.accepted or event["number"] in self.identity.stored:
+            raise Violation("BL2", f"{event}, stored is {self.identity.stored.get(event['number'])}")
+        del self.identity.accepted[event["number"]]
+
+    def answer_clear(self, event, asked):
+        """BL6: what is in the answer, its shape says."""
+
+    answer_undoClear = answer_removeBoard = answer_clear
+
+    @staticmethod
+    def answer_boards(event, asked):
+        """BL9."""
+        for board in event["boards"]:
+            must_have_shape("board", board)
+        names = [board["channel"] for board in event["boards"]]
+        if names != sorted(set(names)) or len(names) > (asked.get("limit") or 100) or asked.get("after") and names and names[0] <= asked["after"]:
+            raise Violation("BL9", f"asked {asked}: {event}")
+        if event.get("next") is not None and (not names or event["next"] != names[-1]):
+            raise Violation("BL9", f"next does not lead on: {event}")
 
     def catching_up(self, event):
         """The channel of a frame that only comes while one catches up, behind the snapshots (HI2)."""
@@ -1418,13 +1510,16 @@ class Checker:
                 raise Violation("MS9", f"{event}, but it was accepted as {identity.accepted[number]}")
         elif number in identity.sent_before:
             pass  # it may have been accepted on the connection that broke, below what is known now
+        elif not event["offset"]:
+            if not pending.fields.get("early part"):
+                raise Violation("BL8", f"{event}, and it is no part before the last one")
         else:
             if number <= max(identity.accepted, default=0):
                 raise Violation("MS9", f"{event} after {max(identity.accepted)}")
             self.must_rise(name, event["offset"])
             self.last_accepted = (pending, event)
         identity.accepted[number] = event["offset"]
-        if name and not known:
+        if name and not known and event["offset"]:
             self.ledger.accepted(identity, name, event["offset"], dict(pending.fields, number=number))
         pending.reply.succeed(event["offset"])
 
@@ -1467,9 +1562,15 @@ class Checker:
         if abs(event["time"] - time.time() * 1000) > CLOCK_TOLERANCE_MS:
             raise Violation("MS4", f"a strange time: {event['time']}")
         span = channel.span
-        if event["offset"] <= span.high:
+        self.must_be_part(event, span)
+        if event["offset"] < span.high or event["offset"] == span.high and not (event["part"] and event["part"][0] > 1):
             raise Violation("MS4", f"{event} after {span.high}, catching up: {channel.catching_up}")
-        if channel.catching_up:
+        if event["retain"]:
+            self.take_record(event, channel)
+        if event["retain"] and event["part"] or self.ledger.has_board(channel.name):
+            # Records may come by catching up, unannounced, and below what is known to be accepted (BL6, BL8).
+            self.offsets[channel.name] = max(self.offsets.get(channel.name, 0), event["offset"])
+        elif channel.catching_up:
             self.must_be_complete(channel)
             self.offsets[channel.name] = max(self.offsets.get(channel.name, 0), event["offset"])
         elif event["publisher"] == self.handle:
@@ -1479,9 +1580,39 @@ class Checker:
         span.high = event["offset"]
         span.received[event["offset"]] = (self.names[event["publisher"]], event["payload"], event["customType"])
 
+    @staticmethod
+    def must_be_part(event, span):
+        """BL8: the parts of a record come one behind the other, all of them."""
+        part, retained = event["part"], event["retain"]
+        if retained and span.part is not None and (part is None or (event["offset"], part) != (span.part[0], (span.part[1] + 1, span.part[2]))):
+            raise Violation("BL8", f"{event} after part {span.part}")
+        if part is not None and (not 1 <= part[0] <= part[1] or part[1] < 2 or not event["payload"]):
+            raise Violation("BL8", f"{event} is no part")
+        if retained:
+            if part is not None and span.part is None and part[0] != 1:
+                raise Violation("BL8", f"{event} without the parts before it")
+            span.part = None if part is None or part[0] == part[1] else (event["offset"], *part)
+
+    @staticmethod
+    def take_record(event, channel):
+        """BL3: what is read from the beginning has each key once, and no removal of what was not given."""
+        key, offset, head = event["key"], event["offset"], channel.span.entered_at
+        if channel.reading and offset <= head and (event["part"] is None or event["part"][0] == 1):
+            if key in channel.board and channel.board[key][0] <= head and not event["payload"] == b"":
+                channel.repeated.append((key, channel.board[key][0], offset))
+        if event["part"] is None:
+            if len(event["payload"]) == 0:
+                channel.board.pop(key, None)
+            else:
+                channel.board[key] = (offset, event["payload"])
+        else:
+            before = channel.board[key][1] if event["part"][0] > 1 else b""
+            channel.board[key] = (offset, before + event["payload"])
+
     def seen_offsets(self):
-        """SE9 `seen`: the last offset seen of each message channel. Own offsets count when one is live (MS3)."""
-        return [[handle, channel.span.high if channel.catching_up else self.offsets[channel.name]]
+        """SE9 `seen`: the last offset seen of each message channel, with its epoch. Own offsets count when one is live (MS3)."""
+        return [[handle, channel.span.high if channel.catching_up else self.offsets[channel.name],
+                 self.epochs[channel.name]["start"], self.epochs[channel.name]["incarnation"]] + ([1] if channel.reading else [])
                 for handle, channel in self.channels.items() if channel.kind == "message" and channel.span]
 
     def must_be_named(self, handle, channel):
@@ -1740,6 +1871,7 @@ class Identity:
         self.secret = secret or secrets.token_hex(16)
         self.number = 0
         self.accepted, self.sent, self.sent_before = {}, set(), set()  # offsets by number; numbers, of earlier connections
+        self.stored = {}  # offsets by number
         self.lock = threading.Lock()
 
     def next_number(self):
@@ -2013,8 +2145,20 @@ class Client:
         """Publishes a message; the reply's value is its offset. `extra`: ECHO, RETAIN, NO_HISTORY."""
         number = number or self.identity.next_number()
         flags, body = encode_publish(number, channel, payload, custom_type, key, part, extra)
-        pending = Pending("publish", publish_fields(channel, payload, custom_type, extra), number=number)
+        fields = publish_fields(channel, payload, custom_type, extra)
+        if extra & RETAIN:
+            fields["early part"] = part is not None and part[0] < part[1]
+            with self.checker.ledger.lock:
+                self.checker.ledger.boards.add(channel)
+        pending = Pending("publish", fields, number=number)
         return self._submit("publish", flags, body, pending, self._remember_publish)
+
+    def keep(self, channel, key, payload=b"", timeout=PATIENCE, **more):
+        """Publishes a record and waits until it is stored (BL2): its offset."""
+        number = self.identity.next_number()
+        offset = self.publish(channel, payload, number=number, key=key, extra=RETAIN, **more).wait(timeout)
+        self.wait_for("stored", lambda event: event["number"] == number, timeout=timeout)
+        return offset
 
     def publish_many(self, channel, payloads, extra=0):
         """Publishes at one instant: all frames in one write. Returns the replies."""

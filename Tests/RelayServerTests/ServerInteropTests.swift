@@ -15,6 +15,8 @@ import Testing
         small.channelsMax = 4
         small.streamChannelUsersMax = 3
         small.metadataBytesTotalMax = 1_000
+        small.boardBytesMax = 200
+        small.boardBytesTotalMax = 1_600
         let smallRelay = try await RelayServer.start(.init(port: 0, hub: small))
 
         // One whose folder is removed while it runs, and one whose folder may be a single byte behind.
@@ -25,6 +27,7 @@ import Testing
         try FileManager.default.removeItem(at: brokenFolder)
         var narrow = Configuration()
         narrow.unjournaledBytesMax = 1
+        narrow.boardBytesTotalMax = 0
         let narrowRelay = try await RelayServer.start(.init(port: 0, storage: .folder(folder.appendingPathComponent("narrow").path), hub: narrow))
 
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
