@@ -1,4 +1,5 @@
 import Foundation
+import RelayBoard
 import RelayClient
 import RelayWire
 
@@ -17,7 +18,9 @@ struct JoinBench: Sendable {
         defer { relay.stop() }
         try await fill(relay)
         for (what, count) in [("1 joiner of 20,000 strokes", 1), ("30 joiners of 20,000 strokes", Self.joiners)] {
-            var longest: [Double] = [], median = Latencies(), records = 0, packets = 0, lost = 0
+            var longest: [Double] = [], median = Latencies(), records = 0, packets = 0, lost = 0, digests: Set<BoardDigest> = []
+            // One more round compares what they got, which takes time of its own and is not measured.
+            digests = try await join(relay, count, name: "\(count)-0", compares: true).digests
             for round in 1...Self.rounds {
                 report.progress("\(what), \(round) of \(Self.rounds)")
                 let joined = try await join(relay, count, name: "\(count)-\(round)")
@@ -28,7 +31,7 @@ struct JoinBench: Sendable {
                 lost += joined.lost
             }
             try report.row(what, [
-                ("records each", .integer(records)), ("last ms", .number(longest.sorted()[longest.count / 2])),
+                ("records each", .integer(records)), ("different boards", .integer(digests.count - 1)), ("last ms", .number(longest.sorted()[longest.count / 2])),
                 ("median ms", .number((median.percentile(50) ?? .zero) / .milliseconds(1))), ("packets between the two who draw", .integer(packets)),
                 ("lost", .integer(lost)),
             ])
@@ -60,13 +63,14 @@ struct JoinBench: Sendable {
     private struct Joined {
         /// Milliseconds from asking until all had come, of each.
         var times: [Double] = []
+        var digests: Set<BoardDigest> = []
         var records = 0
         var packets = 0
         var lost = 0
     }
 
     /// Two draw points at 60/s to each other; the others come, read the whole board, and go.
-    private func join(_ relay: BenchRelay, _ count: Int, name: String) async throws -> Joined {
+    private func join(_ relay: BenchRelay, _ count: Int, name: String, compares: Bool = false) async throws -> Joined {
         let drawing = try await client(relay, "drawing-\(name)"), looking = try await client(relay, "looking-\(name)")
         let mine = try await drawing.join("lesson"), theirs = try await looking.join("lesson")
         try await mine.joinTopic("points")
@@ -90,21 +94,28 @@ struct JoinBench: Sendable {
         }
         var clients: [RelayClient] = []
         for number in 0..<count { clients.append(try await client(relay, "joiner-\(name)-\(number)")) }
-        var joined = try await withThrowingTaskGroup(of: (Double, Int).self) { group in
+        var joined = try await withThrowingTaskGroup(of: (Double, Int, BoardDigest).self) { group in
             for client in clients {
                 group.addTask {
                     let begin = ContinuousClock.now
                     try await client.subscribe("lesson", features: [.messages], since: .beginning)
-                    var records = 0
+                    var records = 0, digest = BoardDigest()
                     for await event in client.events {
-                        if case .board(let batch) = event { records += batch.messages.count }
+                        if case .board(let batch) = event {
+                            records += batch.messages.count
+                            guard compares else { continue }
+                            for message in batch.messages {
+                                digest.insert(BoardRecord(key: message.key ?? "", customType: message.customType, payload: BoardRecord.Payload(message.payload)))
+                            }
+                        }
                         if case .caughtUp = event { break }
                     }
-                    return ((ContinuousClock.now - begin) / .milliseconds(1), records)
+                    return ((ContinuousClock.now - begin) / .milliseconds(1), records, digest)
                 }
             }
             return try await group.reduce(into: Joined()) { joined, next in
                 joined.times.append(next.0)
+                joined.digests.insert(next.2)
                 joined.records = joined.times.count == 1 ? next.1 : min(joined.records, next.1)
             }
         }
