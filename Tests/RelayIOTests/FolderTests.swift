@@ -9,6 +9,17 @@ import Testing
 #endif
 
 @Suite struct FolderTests {
+    @Test("the space that is free on a folder's volume is known; of a path that leads nowhere nothing is")
+    func free() throws {
+        try inTemporaryFolder { path in
+            let free = try #require(SystemVolume.freeBytes(of: path))
+            let told = try #require(try FileManager.default.attributesOfFileSystem(forPath: path)[.systemFreeSize] as? NSNumber)
+            // Others write on it meanwhile.
+            #expect(free > 0 && free <= 2 * told.intValue && told.intValue <= 4 * free, "\(free), \(told)")
+            #expect(SystemVolume.freeBytes(of: path + "/nowhere") == nil)
+        }
+    }
+
     @Test("a folder's files are made, written, read, cut, renamed and removed; what is not there or there already is told by errno")
     func operations() throws {
         try inTemporaryFolder { path in
