@@ -44,7 +44,7 @@ let package = Package(
         tests("RelayWireTests", ["RelayWire"]),
         tests("RelayBoardTests", ["RelayBoard"]),
         tests("RelayJournalTests", ["RelayJournal", "RelayTestKit"]),
-        tests("RelayCoreTests", ["RelayCore", "RelayTestKit", "RelayWire"]),
+        tests("RelayCoreTests", ["RelayCore", "RelayJournal", "RelayTestKit", "RelayWire"]),
         tests("RelayClientCoreTests", ["RelayClientCore", "RelayCore", "RelayTestKit", "RelayWire"]),
         tests("RelayIOTests", ["RelayIO"]),
         tests("RelayServerTests", ["RelayServer", "RelayClient", "RelayClientCore", "RelayIO", "RelayJournal", "RelayWire", "RelayCore"]),

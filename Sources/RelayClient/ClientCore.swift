@@ -57,6 +57,26 @@ final class ClientCore: Sendable {
         return Receipt(pending: receipt)
     }
 
+    func sendStored(_ body: (inout ClientMachine, StoredTokens, Moment) throws(RelayError) -> Void) throws(RelayError) -> StoredReceipt {
+        let accepted = PendingReceipt(), stored = PendingReceipt()
+        let failure = change { state -> RelayError? in
+            let tokens = StoredTokens(accepted: state.lastToken + 1, stored: state.lastToken + 2)
+            state.lastToken += 2
+            state.receipts[state.lastToken - 1] = accepted
+            state.receipts[state.lastToken] = stored
+            do throws(RelayError) {
+                try body(&state.machine, tokens, Self.now)
+                return nil
+            } catch {
+                state.receipts[state.lastToken - 1] = nil
+                state.receipts[state.lastToken] = nil
+                return error
+            }
+        }
+        if let failure { throw failure }
+        return StoredReceipt(acceptance: accepted, storage: stored)
+    }
+
     /// Takes its place in the order before it suspends.
     func answer(_ body: (inout ClientMachine, ClientToken, Moment) throws(RelayError) -> Void) async throws(RelayError) -> ClientAnswer {
         try await send(body).pending.result().get()

@@ -27,10 +27,12 @@ public struct ClientOptions: Sendable, Hashable {
 
 /// What waits to be sent.
 public struct Unsent: Sendable, Hashable {
-    /// Messages, direct ones among them.
+    /// Messages, direct ones and large drawings among them.
     public var messages: Int
     /// Packets of topics.
     public var packets: Int
-    /// Of payloads.
+    /// Of payloads; those of large drawings and of `unstored` messages are held as long, and counted.
     public var bytes: Int
+    /// Retained messages that were accepted and are not told durable; the client holds them to send them again after a break.
+    public var unstored: Int
 }

@@ -22,6 +22,42 @@ public struct Receipt: Sendable {
     }
 }
 
+/// What becomes of a message that is kept for good, or of a large drawing. [BL2]
+///
+/// Others see it from `accepted` on; a relay that ends before `stored` may have lost it again.
+public struct StoredReceipt: Sendable {
+    let acceptance: PendingReceipt
+    let storage: PendingReceipt
+
+    /// Waits until the relay has taken it; at once if it has.
+    ///
+    /// - Returns: its offset; of a large drawing that of its last part.
+    /// - Throws: why it was refused (`boardFull`, `quotaReached`, `storageFull`, `busy`, `partMissing`, …); `storageFailed`
+    ///   when it was told not durable before it was answered; `outcomeUnknown` when the relay does not know any more.
+    public var accepted: UInt64 {
+        get async throws(RelayError) { try await offset(acceptance) }
+    }
+
+    /// Waits until it is durable; at once if it is. Of what is not retained the same as `accepted`.
+    ///
+    /// After a break it is sent again until it is told, to the same relay started anew, too.
+    ///
+    /// - Returns: its offset.
+    /// - Throws: what `accepted` throws; `storageFailed`: it was accepted and is gone, and who received it is told
+    ///   (`messagesMissed` with `reset`); `notAccepted` or `outcomeUnknown` from a relay that has forgotten it.
+    public var stored: UInt64 {
+        get async throws(RelayError) { try await offset(storage) }
+    }
+
+    private func offset(_ pending: PendingReceipt) async throws(RelayError) -> UInt64 {
+        switch await pending.result() {
+        case .success(.offset(let offset)): return offset
+        case .success: throw .wrongAnswer
+        case .failure(let error): throw error
+        }
+    }
+}
+
 /// The answer to one message, before and after it is there.
 final class PendingReceipt: Sendable {
     private enum State {

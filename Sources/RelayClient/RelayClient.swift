@@ -185,8 +185,10 @@ public final class RelayClient: Sendable {
 
     /// What waits to be sent: while the link is down, or for the rates.
     public var unsent: Unsent {
-        let (messages, packets, bytes) = core.read { $0.unsent }
-        return Unsent(messages: messages, packets: packets, bytes: bytes)
+        core.read { machine in
+            let (messages, packets, bytes) = machine.unsent
+            return Unsent(messages: messages, packets: packets, bytes: bytes, unstored: machine.unstoredCount)
+        }
     }
 
     /// Last measured time to the relay and back; `nil` before the first.

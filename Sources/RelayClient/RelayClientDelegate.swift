@@ -7,6 +7,11 @@
     func relayClient(_ client: RelayClient, received event: RelayEvent)
 
     func relayClient(_ client: RelayClient, received message: Message)
+    /// Records of a board, while a channel catches up from the beginning or after a reset. Who does not implement this
+    /// gets each as a message.
+    func relayClient(_ client: RelayClient, received batch: BoardBatch)
+    /// All records of a board were removed.
+    func relayClient(_ client: RelayClient, cleared board: BoardCleared)
     func relayClient(_ client: RelayClient, received packet: Packet)
     /// A message to this user alone. Its sender's receipt is confirmed by this call.
     func relayClient(_ client: RelayClient, received direct: DirectMessage)
@@ -35,6 +40,8 @@ extension RelayClientDelegate {
     public func relayClient(_ client: RelayClient, received event: RelayEvent) {
         switch event {
         case .message(let message): relayClient(client, received: message)
+        case .board(let batch): relayClient(client, received: batch)
+        case .cleared(let board): relayClient(client, cleared: board)
         case .packet(let packet): relayClient(client, received: packet)
         case .direct(let direct): relayClient(client, received: direct)
         case .presence(let change): relayClient(client, presenceChanged: change)
@@ -52,6 +59,12 @@ extension RelayClientDelegate {
 
     /// Does nothing.
     public func relayClient(_ client: RelayClient, received message: Message) {}
+    /// Hands over each message.
+    public func relayClient(_ client: RelayClient, received batch: BoardBatch) {
+        for message in batch.messages { relayClient(client, received: message) }
+    }
+    /// Does nothing.
+    public func relayClient(_ client: RelayClient, cleared board: BoardCleared) {}
     /// Does nothing.
     public func relayClient(_ client: RelayClient, received packet: Packet) {}
     /// Does nothing.

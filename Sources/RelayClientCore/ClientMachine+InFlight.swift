@@ -6,17 +6,19 @@ extension ClientMachine {
     /// What was written and not answered may have happened or not. [SE11] Messages are sent again. [MS9]
     mutating func failInFlight(at now: Moment) {
         var again: [Outgoing] = []
-        for number in publishes.keys.sorted() {
-            guard case .message(var message) = publishes[number]! else { continue }
+        for number in (publishes.keys + unstored.numbers).sorted() {
+            guard var message = publishes[number]?.message ?? unstored[number] else { continue }
+            publishes[number] = nil
+            let isOver = if let part = message.part { bytes(of: part) == nil } else { message.isSettled }
+            guard !isOver else { continue }
             message.number = number
             again.append(.message(message))
-            publishes[number] = nil
         }
+        unstored.removeAll()
         queue.prepend(again)
         for item in again { count(item, 1) }
         // Those that waited to be sent again when this link ended, too.
-        let isSentBefore = queue.elements.contains { if case .message(let message) = $0 { message.number != nil } else { false } }
-        if isSentBefore, sentUntil == nil { sentUntil = now }
+        if hasNumbered, sentUntil == nil { sentUntil = now }
         failInFlight()
         for channel in windows.keys { windows[channel]!.linkRenewed(at: now) }
         directWindow.linkRenewed(at: now)
@@ -24,8 +26,12 @@ extension ClientMachine {
 
     private mutating func failInFlight() {
         for number in publishes.keys.sorted() {
-            effects.append(.completed(publishes[number]!.token, .failure(.outcomeUnknown("message \(number)"))))
+            switch publishes[number]! {
+            case .message(let message): fail(message, .outcomeUnknown("message \(number)"))
+            case .direct(let token): complete(token, .failure(.outcomeUnknown("message \(number)")))
+            }
         }
+        for number in unstored.numbers { fail(unstored[number]!, .outcomeUnknown("message \(number)")) }
         for id in requests.keys.sorted() {
             forgetSelections(requests[id]!.request)
             if let token = requests[id]!.token {
@@ -35,21 +41,25 @@ extension ClientMachine {
             }
         }
         publishes = [:]
+        unstored.removeAll()
         requests = [:]
         outbound = []
         outboundStart = 0
     }
 
-    /// A relay that was started anew, or after too long a time, knows nothing of what was sent. [MS9]
+    /// A relay that was started anew, or after too long a time, knows nothing of what was sent, but for what is retained:
+    /// that it knows when it is durable, and otherwise it is not there. [MS9, BL2]
     mutating func giveUpSent(at now: Moment, isSameStart: Bool) {
         defer { sentUntil = nil }
-        guard let since = sentUntil, !isSameStart || now - since > .milliseconds(Limits.publishMemoryMilliseconds) else { return }
-        for item in queue.elements {
-            guard case .message(let message) = item, let number = message.number else { continue }
-            count(item, -1)
-            effects.append(.completed(message.token, .failure(.outcomeUnknown("message \(number)"))))
+        guard let since = sentUntil else { return }
+        let isTooLate = now - since > .milliseconds(Limits.publishMemoryMilliseconds)
+        guard !isSameStart || isTooLate else { return }
+        giveUpParts(isTooLate: isTooLate)
+        let isGivenUp = { (message: OutgoingMessage) in message.part == nil && (isTooLate || !message.isRetained) }
+        for case .message(let message) in queue.elements where message.number != nil && isGivenUp(message) {
+            fail(message, .outcomeUnknown("message \(message.number!)"))
         }
-        queue.removeAll { if case .message(let message) = $0 { message.number != nil } else { false } }
+        dropNumbered(where: isGivenUp)
     }
 
     /// A selection that may have ended is not relied on: of flows that open later it is not known from where they are missed. [SE9]
@@ -66,13 +76,13 @@ extension ClientMachine {
         failInFlight()
         for item in queue.elements {
             switch item {
-            case .message(let message):
-                effects.append(.completed(message.token, .failure(message.number.map { .outcomeUnknown("message \($0)") } ?? error)))
+            case .message(let message): fail(message, message.number.map { .outcomeUnknown("message \($0)") } ?? error)
             case .direct(let token, _, _, _): effects.append(.completed(token, .failure(error)))
             case .request(let token, _): if let token { effects.append(.completed(token, .failure(error))) }
-            case .packet: break
+            case .packet, .drawing: break
             }
         }
+        failDrawings(error)
         queue.removeAll()
         (queuedBytes, queuedMessages, queuedPackets) = (0, 0, 0)
     }

@@ -28,7 +28,12 @@ extension ClientMachine {
         case .historyItem: try historyItem(frame)
         case .gap: gap(try body(Gap.self, frame))
         case .caughtUp: caughtUp(try body(CaughtUp.self, frame))
-        case .stored, .notStored, .cleared, .reset: break
+        case .stored:
+            let values = try integers(frame, 2)
+            stored(values[0], offset: values[1])
+        case .notStored: notStored(try body(NotStored.self, frame))
+        case .cleared: cleared(try body(Cleared.self, frame))
+        case .reset: reset(try body(ChannelReset.self, frame))
         case .flowOpened: try flowOpened(try body(FlowOpened.self, frame))
         case .flowClosed: flowClosed(try body(FlowClosed.self, frame))
         case .packetsDropped:
@@ -86,27 +91,32 @@ extension ClientMachine {
 
     private mutating func accepted(_ frame: Frame, at now: Moment) throws(WireError) {
         let values = try integers(frame, 2)
-        guard let publish = settle(values[0], at: now) else { return }
-        if let channel = publish.channel, let position = known.positions[channel], !known.catchingUp.contains(channel), !known.untold.contains(channel) {
-            // All before it has come; with an echo it has not itself, and the link may end before that. [SE9]
-            see(publish.echo ? values[1] &- min(values[1], 1) : values[1], channel, position)
+        switch settle(values[0], at: now) {
+        case .message(let message)?:
+            // With an echo it is still to come, and the link may end before that. [SE9]
+            let channel = message.channel
+            if !message.echo, !known.catchingUp.contains(channel), !known.untold.contains(channel) { seeOwn(values[1], channel) }
+            if let part = message.part {
+                accepted(part, message, values[0], offset: values[1])
+            } else {
+                accepted(message, values[0], offset: values[1])
+            }
+        case .direct(let token)?: complete(token, .success(.offset(values[1])))
+        case nil: break
         }
-        effects.append(.completed(publish.token, .success(.offset(values[1]))))
     }
 
     private mutating func confirmed(_ frame: Frame, at now: Moment) throws(WireError) {
-        guard let publish = settle(try integers(frame, 1)[0], at: now) else { return }
-        effects.append(.completed(publish.token, .success(.done)))
+        let number = try integers(frame, 1)[0]
+        guard case .direct(let token)? = publishes[number] else { return }
+        _ = settle(number, at: now)
+        complete(token, .success(.done))
     }
 
     private mutating func settle(_ number: UInt64, at now: Moment) -> PendingPublish? {
         guard let publish = publishes.removeValue(forKey: number) else { return nil }
         if let channel = publish.channel { windows[channel]?.answered(at: now) } else { directWindow.answered(at: now) }
         return publish
-    }
-
-    private mutating func see(_ offset: UInt64, _ channel: Name, _ position: ChannelPosition) {
-        known.positions[channel] = ChannelPosition(epoch: position.epoch, offset: max(position.offset, offset))
     }
 
     private mutating func userNamed(_ frame: Frame) throws(WireError) {
@@ -120,34 +130,68 @@ extension ClientMachine {
     }
 
     private mutating func deliver(_ frame: Frame) throws(WireError) {
-        let (head, customType, payload) = try decoding(frame) { bytes throws(WireError) in
+        let (head, customType, key, content) = try decoding(frame) { bytes throws(WireError) in
             let deliver = try DeliverFrame(flags: frame.flags, body: bytes)
             let type = deliver.flags.contains(.customType) ? try checkedText(deliver.customType) : nil
-            return ((deliver.channel, deliver.publisher, deliver.offset, deliver.wallMilliseconds), type, try Payload(flags: deliver.flags, bytes: deliver.payload))
+            let key = deliver.flags.contains(.key) ? try Name(bytes: deliver.key).text : nil
+            let content: Content
+            if deliver.flags.contains(.part) {
+                guard deliver.parts >= 2, (1...deliver.parts).contains(deliver.part), key != nil, !deliver.payload.isEmpty else {
+                    throw WireError(.protocolError, "part \(deliver.part) of \(deliver.parts), \(deliver.payload.count) bytes, of a drawing")
+                }
+                content = .part(deliver.part, of: deliver.parts, Array(deliver.payload))
+            } else {
+                content = .whole(try Payload(flags: deliver.flags, bytes: deliver.payload))
+            }
+            return ((deliver.channel, deliver.publisher, deliver.offset, deliver.wallMilliseconds), type, key, content)
         }
+        let isRetained = frame.flags & FrameFlags.retain.rawValue != 0
+        guard key != nil || !isRetained else { throw WireError(.protocolError, "a record without a key") }
         guard let channel = known.channels[head.0] else { return }
         guard let sender = known.users[head.1] else { throw WireError(.protocolError, "a message of publisher \(head.1), who was not named") }
         guard !known.untold.contains(channel.channel) else { return }
-        let position = known.positions[channel.channel]
-        if let position { see(head.2, channel.channel, position) }
-        emit(.message(Message(
-            channel: channel.channel.text, sender: sender, offset: head.2, epoch: position?.epoch, wallMilliseconds: head.3,
-            customType: customType, payload: payload)))
+        // The parts of a record come one behind the other: of one below this, the rest will not come.
+        if known.partials[channel.channel] != nil {
+            dropPartials(channel.channel, isTold: true) { $0.head.isRetained && $0.offset < head.2 }
+        }
+        switch content {
+        case .part(let part, let parts, let bytes):
+            received(
+                ReceivedPart(
+                    sender: sender, key: key!, isRetained: isRetained, isText: frame.flags & FrameFlags.text.rawValue != 0, customType: customType,
+                    offset: head.2, wallMilliseconds: head.3, part: part, parts: parts, bytes: bytes),
+                channel.channel)
+        case .whole(let payload):
+            let position = known.positions[channel.channel]
+            if let position { see(head.2, channel.channel, position) }
+            tell(
+                Message(
+                    channel: channel.channel.text, sender: sender, offset: head.2, epoch: position?.epoch, wallMilliseconds: head.3,
+                    customType: customType, key: key, isRetained: isRetained, payload: payload),
+                channel.channel)
+        }
     }
+
+    private enum Content { case whole(Payload), part(UInt16, of: UInt16, [UInt8]) }
 
     /// What was still to come is not kept any more. [HI4]
     private mutating func gap(_ gap: Gap) {
         guard let channel = known.channels[gap.channel], let position = known.positions[channel.channel] else { return }
         see(gap.to, channel.channel, position)
+        // That is told by the gap.
+        dropPartials(channel.channel, isTold: false) { !$0.head.isRetained || $0.offset <= gap.to }
         emit(.messagesMissed(MessagesMissed(
             channel: channel.channel.text, epoch: position.epoch, extent: .range(OffsetRange(from: gap.from, to: gap.to)))))
     }
 
     private mutating func caughtUp(_ caughtUp: CaughtUp) {
-        guard let channel = known.channels[caughtUp.channel], known.catchingUp.remove(channel.channel) != nil,
-            let position = known.positions[channel.channel]
+        guard let channel = known.channels[caughtUp.channel], !known.untold.contains(channel.channel), let position = known.positions[channel.channel]
         else { return }
+        dropPartials(channel.channel, isTold: true) { $0.head.isRetained }
         see(caughtUp.head, channel.channel, position)
+        known.readings[channel.channel] = nil
+        // One that was live caught up with a large drawing, or an undone `clear`: nothing that the app waits for. [BL6, BL8]
+        guard known.catchingUp.remove(channel.channel) != nil else { return }
         emit(.caughtUp(CaughtUpChannel(channel: channel.channel.text, head: caughtUp.head)))
     }
 
@@ -159,6 +203,7 @@ extension ClientMachine {
                 channel: "", sender: try Name(bytes: item.publisher).text, offset: item.offset, epoch: nil,
                 wallMilliseconds: item.wallMilliseconds,
                 customType: item.flags.contains(.customType) ? try checkedText(item.customType) : nil,
+                key: item.flags.contains(.key) ? try Name(bytes: item.key).text : nil, isRetained: item.flags.contains(.retain),
                 payload: try Payload(flags: item.flags, bytes: item.payload)))
         }
         guard case .history? = requests[id]?.request else { return }

@@ -39,12 +39,16 @@ extension ClientMachine {
         try enqueue(.request(token, request), at: now)
     }
 
-    private func check(_ payload: Payload, _ customType: String?) throws(RelayError) {
+    func checkType(_ customType: String?) throws(RelayError) {
         if let customType, !(1...Limits.customTypeBytesMax).contains(customType.utf8.count) {
             throw RelayError(
                 .tooLarge, "a custom type has 1…\(Limits.customTypeBytesMax) bytes, not \(customType.utf8.count)",
                 limit: Limits.customTypeBytesMax, actual: customType.utf8.count)
         }
+    }
+
+    func check(_ payload: Payload, _ customType: String?) throws(RelayError) {
+        try checkType(customType)
         let bytes = payload.byteCount + (customType?.utf8.count ?? 0)
         guard bytes <= limits.messageBytesMax else {
             throw RelayError(
@@ -53,13 +57,15 @@ extension ClientMachine {
         }
     }
 
-    private mutating func enqueue(_ item: Outgoing, at now: Moment) throws(RelayError) {
+    mutating func enqueue(_ item: Outgoing, at now: Moment) throws(RelayError) {
         guard state != .closed, closeToken == nil else { throw .clientClosed }
         guard queue.count < settings.unsentCountMax else {
             throw RelayError(.unsentFull, "too much waits to be sent", limit: settings.unsentCountMax, actual: queue.count + 1)
         }
-        guard queuedBytes + item.bytes <= settings.unsentBytesMax else {
-            throw RelayError(.unsentFull, "too many bytes wait to be sent", limit: settings.unsentBytesMax, actual: queuedBytes + item.bytes)
+        // Drawings are few, and bounded by their number: they do not keep a small message out.
+        let bytes = queuedBytes + unstored.bytes + item.bytes
+        guard bytes <= settings.unsentBytesMax else {
+            throw RelayError(.unsentFull, "too many bytes wait to be sent", limit: settings.unsentBytesMax, actual: bytes)
         }
         queue.append(item)
         count(item, 1)
@@ -69,9 +75,10 @@ extension ClientMachine {
     mutating func count(_ item: Outgoing, _ sign: Int) {
         queuedBytes += sign * item.bytes
         switch item {
-        case .message, .direct: queuedMessages += sign
+        case .message(let message): if message.part == nil { queuedMessages += sign }
+        case .direct: queuedMessages += sign
         case .packet: queuedPackets += sign
-        case .request: break
+        case .drawing, .request: break
         }
     }
 
@@ -88,7 +95,8 @@ extension ClientMachine {
             count(first, -1)
             encode(first, at: now)
         }
-        if closeToken != nil, queue.isEmpty, publishes.isEmpty, requests.isEmpty, !logoutIsSent {
+        if askedAgain.isEmpty { pumpDrawings(at: now) }
+        if closeToken != nil, queue.isEmpty, publishes.isEmpty, requests.isEmpty, unstored.isEmpty, drawings.isEmpty, !logoutIsSent {
             logoutIsSent = true
             lastRequest += 1
             write(.json(.logout, EmptyRequest(id: lastRequest)))
@@ -97,16 +105,21 @@ extension ClientMachine {
         boundEvents(at: now)
     }
 
+    var unansweredMax: Int { min(limits.unansweredMax, ClientLimits.unansweredMax) }
+
     private mutating func mayLeave(_ item: Outgoing, at now: Moment) -> Bool {
         switch item {
         case .request: return true
         case .message(let message):
             let channel = message.channel
-            guard publishes.count < min(limits.unansweredMax, ClientLimits.unansweredMax) else { return false }
+            guard publishes.count < unansweredMax else { return false }
+            // One that is sent again has its number, and stands before all that are new.
+            guard message.number != nil || (numbersMayGoOn && !waitsForDrawing(channel, message.key)) else { return false }
             forgetPacers(at: now)
             return wait(windows[channel, default: AnswerWindow()].permission(limit: limits.messagesPerSecond, at: now))
+        case .drawing(let id): return !drawings.contains { $0.id == id && waitsForDrawing($0.channel, $0.key) }
         case .direct:
-            guard publishes.count < min(limits.unansweredMax, ClientLimits.unansweredMax) else { return false }
+            guard publishes.count < unansweredMax else { return false }
             return wait(directWindow.permission(limit: limits.directMessagesPerSecond, at: now))
         case .packet(let topic, _, _, _, _, _):
             // Its topic is being joined again, or was left: then it is dropped when its turn comes.
@@ -117,7 +130,7 @@ extension ClientMachine {
             let until = bucket.take(at: now)
             topicBuckets[topic] = bucket
             forgetPacers(at: now)
-            if let until { pumpAt = until }
+            if let until { pumpAt = earlier(pumpAt, until) }
             return until == nil
         }
     }
@@ -132,25 +145,30 @@ extension ClientMachine {
         }
     }
 
-    private mutating func wait(_ permission: AnswerWindow.Permission) -> Bool {
+    mutating func wait(_ permission: AnswerWindow.Permission) -> Bool {
         switch permission {
         case .granted: return true
         case .wait(let until):
-            pumpAt = until
+            pumpAt = earlier(pumpAt, until)
             return false
         case .waitForAnswer: return false
         }
     }
 
-    private mutating func encode(_ item: Outgoing, at now: Moment) {
+    mutating func encode(_ item: Outgoing, at now: Moment) {
         switch item {
         case .message(let message):
+            // Of a drawing that has ended or begun anew meanwhile nothing is sent.
+            let payload: ArraySlice<UInt8>? = if let part = message.part { bytes(of: part) } else { message.payload.bytes[...] }
+            guard let payload else { return }
             let number = message.number ?? lastNumber + 1
             lastNumber = max(lastNumber, number)
             publishes[number] = .message(message)
             windows[message.channel, default: AnswerWindow()].sent()
             write(.publish(
-                number: number, channel: message.channel.text, customType: message.customType, flags: message.flags, payload: message.payload.bytes))
+                number: number, channel: message.channel.text, customType: message.customType, key: message.key?.text,
+                part: message.part.map { ($0.number, $0.of) }, flags: message.flags, payload: payload))
+        case .drawing(let id): begin(id)
         case .direct(let token, let user, let payload, let customType):
             lastNumber += 1
             publishes[lastNumber] = .direct(token)

@@ -55,6 +55,7 @@ extension ClientMachine {
         known.ownFlows = [:]
         known.selections = [:]
         known.catchingUp = []
+        known.ownAhead = [:]
         known.snapshotGoesOn = []
         // The handles of another start of the relay mean other flows.
         known.closedFlows.removeAll()
@@ -99,18 +100,30 @@ extension ClientMachine {
         known.unconfirmedChannels.remove(id)
         // Subscribed by a request whose answer was lost with the link.
         if wanted.channels[id] == nil { wanted.channels[id] = WantedSession.Channel(features: Set(restored.features), quiet: restored.quiet) }
-        if !isUntold(id) { standing(restored, id) }
+        if !isUntold(id) { standing(restored, id, start: .goesOn) }
     }
 
     private func isUntold(_ id: ChannelID) -> Bool { id.kind == .message && known.untold.contains(id.channel) }
 
+    /// What was asked of a message channel.
+    private enum Start { case beginning, elsewhere, goesOn }
+
     /// Where a message channel stands: what was missed is told, and what is kept follows.
-    private mutating func standing(_ answer: SubscribeAnswer, _ id: ChannelID) {
+    ///
+    /// Another epoch without `reset` is the same board after a restart of the relay: it goes on. [BL5]
+    private mutating func standing(_ answer: SubscribeAnswer, _ id: ChannelID, start: Start) {
         guard id.kind == .message, let epoch = answer.epoch, let head = answer.head else { return }
         if answer.reset == true { emit(.messagesMissed(MessagesMissed(channel: id.channel.text, epoch: epoch, extent: .reset))) }
         if let missed = answer.missed { emit(.messagesMissed(MessagesMissed(channel: id.channel.text, epoch: epoch, extent: .range(missed)))) }
+        if answer.reset == true || answer.missed != nil { dropPartials(id.channel, isTold: false) }
+        known.ownAhead[id.channel] = nil
         if let after = answer.after {
             known.catchingUp.insert(id.channel)
+            switch start {
+            case .elsewhere where answer.reset != true: known.readings[id.channel] = nil
+            case .goesOn where answer.reset != true: known.readings[id.channel]?.head = head
+            case .beginning, .elsewhere, .goesOn: known.readings[id.channel] = BoardReading(after: after, head: head)
+            }
             known.positions[id.channel] = ChannelPosition(epoch: epoch, offset: after)
         } else if !known.catchingUp.contains(id.channel) {
             known.positions[id.channel] = ChannelPosition(epoch: epoch, offset: head)
@@ -122,17 +135,23 @@ extension ClientMachine {
     mutating func answer(_ frame: Frame, at now: Moment) throws(WireError) {
         let id = try body(RequestID.self, frame).id
         guard let pending = requests.removeValue(forKey: id) else { return }
-        let answer = try settle(pending.request, frame, pending.items)
+        let answer = try settle(pending.request, frame, pending.items, isOfApp: pending.token != nil)
         if let token = pending.token { effects.append(.completed(token, .success(answer))) }
     }
 
     /// Takes over what a request has achieved.
-    private mutating func settle(_ request: ClientRequest, _ frame: Frame, _ items: [Message]) throws(WireError) -> ClientAnswer {
+    private mutating func settle(_ request: ClientRequest, _ frame: Frame, _ items: [Message], isOfApp: Bool) throws(WireError) -> ClientAnswer {
         switch request {
-        case .subscribe(_, let features, let quiet, _):
-            try entered(frame, WantedSession.Channel(features: features, quiet: quiet))
+        case .subscribe(_, let features, let quiet, let since):
+            let start: Start =
+                switch since {
+                case .beginning?: .beginning
+                case .position?: isOfApp ? .elsewhere : .goesOn
+                case nil: .goesOn
+                }
+            try entered(frame, WantedSession.Channel(features: features, quiet: quiet), start)
         case .join(_, let features, let quiet, let token):
-            try entered(frame, WantedSession.Channel(features: features, quiet: quiet, token: token))
+            try entered(frame, WantedSession.Channel(features: features, quiet: quiet, token: token), .goesOn)
         case .unsubscribe(let channel): left(ChannelID(kind: .message, channel: channel))
         case .leave(let channel): left(ChannelID(kind: .stream, channel: channel))
         case .joinTopic(let topic, let options):
@@ -181,7 +200,13 @@ extension ClientMachine {
             known.metadata[.user(user)] = nil
         case .acquireLock: return .fencing(try body(FencingAnswer.self, frame).fencing)
         case .getLocks: return .locks(try body(LocksAnswer.self, frame).locks)
-        case .setLock, .releaseLock, .revokeLock, .removeLock: break
+        case .clear, .undoClear:
+            let answer = try body(ClearAnswer.self, frame)
+            return .boardChange(BoardChange(offset: answer.offset, records: answer.records))
+        case .boards:
+            let answer = try body(BoardsAnswer.self, frame)
+            return .boards(answer.boards, next: answer.next)
+        case .setLock, .releaseLock, .revokeLock, .removeLock, .removeBoard: break
         }
         return .done
     }
@@ -201,7 +226,7 @@ extension ClientMachine {
         .topicUsers(all: answer.all, succeeded: answer.succeeded, failed: answer.failed.map { TopicFailure(user: $0.user, code: $0.code) })
     }
 
-    private mutating func entered(_ frame: Frame, _ channel: WantedSession.Channel) throws(WireError) {
+    private mutating func entered(_ frame: Frame, _ channel: WantedSession.Channel, _ start: Start) throws(WireError) {
         let answer = try body(SubscribeAnswer.self, frame)
         let id = ChannelID(kind: answer.kind, channel: answer.channel)
         wanted.channels[id] = channel
@@ -209,9 +234,12 @@ extension ClientMachine {
         known.unconfirmedChannels.remove(id)
         if id.kind == .message {
             known.untold.remove(id.channel)
-            if !channel.features.contains(.messages) { known.catchingUp.remove(id.channel) }
+            if !channel.features.contains(.messages) {
+                known.catchingUp.remove(id.channel)
+                forgetBoard(id.channel)
+            }
         }
-        standing(answer, id)
+        standing(answer, id, start: start)
     }
 
     mutating func left(_ id: ChannelID) {
@@ -224,6 +252,7 @@ extension ClientMachine {
             known.positions[id.channel] = nil
             known.catchingUp.remove(id.channel)
             known.untold.remove(id.channel)
+            forgetBoard(id.channel)
         case .stream:
             for topic in wanted.publishing.keys where topic.channel == id.channel { leftTopic(topic) }
             for topic in wanted.selections.keys where topic.channel == id.channel { wanted.selections[topic] = nil }
@@ -242,8 +271,15 @@ extension ClientMachine {
     mutating func refused(_ error: ErrorBody, at now: Moment) {
         if let number = error.number {
             guard let publish = publishes.removeValue(forKey: number) else { return }
-            if let channel = publish.channel { windows[channel]?.answered(at: now) } else { directWindow.answered(at: now) }
-            return effects.append(.completed(publish.token, .failure(RelayError(error))))
+            switch publish {
+            case .message(let message):
+                windows[message.channel]?.answered(at: now)
+                if let part = message.part { refused(part, RelayError(error)) } else { fail(message, RelayError(error)) }
+            case .direct(let token):
+                directWindow.answered(at: now)
+                complete(token, .failure(RelayError(error)))
+            }
+            return
         }
         guard let id = error.id, let pending = requests.removeValue(forKey: id) else {
             if case .connecting = state { return end(.loginRefused(RelayError(error)), at: now) }
@@ -288,7 +324,8 @@ extension ClientMachine {
             refusal.subject = .userMetadata(user.text)
             wanted.userMetadata.remove(user)
         case .unsubscribe, .leave, .leaveTopic, .unsubscribeTopic, .subscribedUsers, .who, .whereIs, .removeStates, .getStates, .history, .writeMetadata,
-            .removeMetadata, .getMetadata, .unsubscribeUserMetadata, .setLock, .acquireLock, .releaseLock, .revokeLock, .removeLock, .getLocks:
+            .removeMetadata, .getMetadata, .unsubscribeUserMetadata, .setLock, .acquireLock, .releaseLock, .revokeLock, .removeLock, .getLocks,
+            .clear, .undoClear, .boards, .removeBoard:
             break
         }
         emit(.refused(refusal))

@@ -57,6 +57,10 @@ package struct ClientMachine: Sendable {
     var lastNumber: UInt64 = 0
     var requests: [UInt32: PendingRequest] = [:]
     var publishes: [UInt64: PendingPublish] = [:]
+    var unstored = UnstoredMessages()
+    /// Large drawings, in the order of the calls. [BL8]
+    var drawings: [OutgoingDrawing] = []
+    var lastDrawing: UInt64 = 0
     /// Messages wait to be sent again, since their link ended then.
     var sentUntil: Moment?
     /// Start number of the relay that it was logged in to last.
@@ -69,6 +73,11 @@ package struct ClientMachine: Sendable {
     // What comes out.
     var effects: [ClientEffect] = []
     var events = FIFO<UnreadEvent>()
+    /// Records that wait for more of them, as long as one chunk of bytes is read.
+    var batch: BoardBatch?
+    var batchBytes = 0
+    /// Large drawings of others that did not come to their end.
+    package internal(set) var drawingsDropped = 0
     var eventsBytes = 0
     /// As the events tell it, those not read included.
     package private(set) var linkState = LinkState.connecting
@@ -111,7 +120,15 @@ package struct ClientMachine: Sendable {
 
     package var isClosed: Bool { state == .closed && attempt > 0 }
     package var hasEvents: Bool { !events.isEmpty }
-    package var unsent: (messages: Int, packets: Int, bytes: Int) { (queuedMessages, queuedPackets, queuedBytes) }
+    /// What waits to be sent; `bytes` with those of drawings, and of what is not told durable.
+    package var unsent: (messages: Int, packets: Int, bytes: Int) {
+        (
+            queuedMessages + drawings.count { !$0.isAccepted }, queuedPackets,
+            queuedBytes + unstored.bytes + drawings.reduce(0) { $0 + $1.bytes.count }
+        )
+    }
+    /// Retained messages that were accepted and are not told durable. [BL2]
+    package var unstoredCount: Int { unstored.count }
 
     package var nextDeadline: Moment? {
         switch state {
@@ -189,6 +206,7 @@ package struct ClientMachine: Sendable {
         } catch {
             if attempt == self.attempt { end(.relayFault(error.text), at: now) }
         }
+        flushBatch()
         pump(at: now)
     }
 
@@ -255,6 +273,8 @@ package struct ClientMachine: Sendable {
         effects.append(.closeLink(attempt: attempt))
         attempt += 1
         failInFlight(at: now)
+        flushBatch()
+        dropRetainedPartials()
         pingSentAt = nil
         probeBy = nil
         let comesBack: Bool
@@ -305,6 +325,7 @@ package struct ClientMachine: Sendable {
     // MARK: - Events
 
     mutating func emit(_ event: RelayEvent, delivery: UInt64? = nil) {
+        flushBatch()
         if case .link(let state) = event { linkState = state }
         events.append(UnreadEvent(event: event, delivery: delivery, attempt: attempt))
         eventsBytes += event.cost

@@ -29,6 +29,10 @@ package enum ClientRequest: Hashable, Sendable {
     case revokeLock(LockID, owner: Name)
     case removeLock(LockID)
     case getLocks(ChannelID)
+    case clear(Name)
+    case undoClear(Name)
+    case boards(after: Name?)
+    case removeBoard(Name)
 
     func frame(id: UInt32) -> Frame {
         switch self {
@@ -75,6 +79,10 @@ package enum ClientRequest: Hashable, Sendable {
         case .revokeLock(let lock, let owner): .json(.revokeLock, lock.request(id: id, owner: owner))
         case .removeLock(let lock): .json(.removeLock, lock.request(id: id))
         case .getLocks(let channel): .json(.getLocks, GetLocksRequest(id: id, kind: channel.kind, channel: channel.channel))
+        case .clear(let channel): .json(.clear, ChannelRequest(id: id, channel: channel))
+        case .undoClear(let channel): .json(.undoClear, ChannelRequest(id: id, channel: channel))
+        case .boards(let after): .json(.boards, BoardsRequest(id: id, after: after))
+        case .removeBoard(let channel): .json(.removeBoard, ChannelRequest(id: id, channel: channel))
         }
     }
 
@@ -130,6 +138,8 @@ package enum ClientAnswer: Hashable, Sendable {
     case metadata(majorRevision: UInt64, items: [MetadataItem], next: Name?)
     case fencing(UInt64)
     case locks([LockDetail])
+    case boardChange(BoardChange)
+    case boards([BoardInfo], next: Name?)
 }
 
 /// A user who could not be added to, or taken from, a topic's selection.

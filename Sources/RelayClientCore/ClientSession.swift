@@ -72,6 +72,12 @@ struct KnownSession: Sendable {
     var untold: Set<Name> = []
     /// The newest offset seen of each subscribed message channel; everything before it has come, or was told.
     var positions: [Name: ChannelPosition] = [:]
+    /// Offsets of own messages that were accepted above what has come, in order.
+    var ownAhead: [Name: [UInt64]] = [:]
+    /// Boards that are being read from the beginning, or anew after a reset.
+    var readings: [Name: BoardReading] = [:]
+    /// Large drawings whose last part has not come.
+    var partials: [Name: PartialDrawings] = [:]
     var metadata: [MetadataOwner: MetadataPicture] = [:]
     /// Stream channels whose topics snapshot is not over.
     var snapshotGoesOn: Set<UInt32> = []

@@ -59,6 +59,12 @@ package enum ClientLimits {
     package static let packetLifetime = Duration.seconds(1)
     /// Publishes and direct messages that may be unanswered; a relay may allow fewer. [MS3]
     package static let unansweredMax = 128
+    /// Large drawings that may be under way; a relay stages as many. [BL8]
+    package static let drawingsMax = 4
+    /// How often a drawing is sent whose parts the relay does not have any more. [BL8]
+    package static let drawingRoundsMax = 5
+    /// Share of a channel's rate that the parts of drawings may take: the rest is for what is drawn meanwhile.
+    package static let drawingRatePercent = 75
     /// Encoded bytes that wait for the socket. More stays in the queue, where it can still be taken back.
     package static let outboundBytes = 64 * 1024
     /// Encoded bytes at which a relay that sends pings and does not read is given up.
@@ -72,6 +78,18 @@ package enum ClientLimits {
     package static let closedFlowsMax = 1_024
     /// Message channels whose positions a login can tell: 31 bytes each, of the 4,096 that may come before it. [SE4]
     package static let resumedChannelsMax = 100
+    /// Drawings of one channel that are being put together: a user has 4 …
+    package static let partialDrawingsMax = 256
+    /// … and the bytes of all, in drawings of the largest size.
+    package static let partialDrawingsBytesFactor = 4
+    /// Largest size of a drawing in bytes that a relay may name.
+    package static let drawingBytesMax = 64 * 1024 * 1024
+    /// Own messages accepted above what has come of a channel.
+    package static let ownAheadMax = 1_024
+    /// Messages of one batch of a board …
+    package static let batchMessagesMax = 256
+    /// … and their payloads, in bytes.
+    package static let batchBytesMax = 512 * 1024
     /// Messages of one page of history.
     package static let historyItemsMax = 1_000
     /// Ranges of one flow that were told lost ahead of packets still to come.

@@ -194,6 +194,7 @@ extension RelayEvent {
         let base = 128
         switch self {
         case .message(let message): return base + message.payload.byteCount
+        case .board(let batch): return base + batch.messages.reduce(0) { $0 + base + $1.payload.byteCount }
         case .packet(let packet): return base + packet.payload.byteCount
         case .direct(let direct): return base + direct.payload.byteCount
         case .presence(let change): return base + change.kind.cost
@@ -201,7 +202,7 @@ extension RelayEvent {
         case .metadata(let change): return base + change.written.reduce(0) { $0 + 96 + $1.value.utf8.count } + change.removed.count * 80
         case .locks(let change): return base + change.locks.count * 160
         case .packetsLost(let lost): return base + lost.entries.count * 64
-        case .packetsDropped, .messagesMissed, .caughtUp, .refused, .link: return base
+        case .cleared, .packetsDropped, .messagesMissed, .caughtUp, .refused, .link: return base
         }
     }
 }

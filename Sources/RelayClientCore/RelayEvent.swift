@@ -4,6 +4,10 @@ import RelayWire
 public enum RelayEvent: Hashable, Sendable {
     /// A message of a subscribed message channel.
     case message(Message)
+    /// Records of a board, many at a time, while a channel catches up from the beginning or after a reset.
+    case board(BoardBatch)
+    /// All records of a board were removed.
+    case cleared(BoardCleared)
     /// A packet of a subscribed topic.
     case packet(Packet)
     /// A message to this user alone. Taking it from the sequence acknowledges it to its sender.
@@ -90,8 +94,15 @@ public struct Message: Hashable, Sendable {
     public var wallMilliseconds: UInt64
     /// The sender's own word for what this is, at most 32 bytes.
     public var customType: String?
-    /// What the sender published, byte for byte.
+    /// What it is the record of, or what its parts had in common; `nil` if the sender gave none.
+    public var key: String? = nil
+    /// Kept for good as the newest of its key, in place of the one before.
+    public var isRetained = false
+    /// What the sender published, byte for byte. Text of a drawing in parts that is not well-formed comes as bytes.
     public var payload: Payload
+
+    /// The record of `key` was removed, or there was none: retained, with an empty payload.
+    public var isRemoval: Bool { isRetained && payload.byteCount == 0 }
 }
 
 /// A packet of a stream channel's topic.

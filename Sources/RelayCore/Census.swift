@@ -90,6 +90,12 @@ public struct Census: Sendable, Hashable, Codable {
     public var historyMessages = 0
     /// Their frames.
     public var historyBytes = 0
+    /// Message channels that keep something for good.
+    public var boards = 0
+    /// Their records, those on their way to a file not counted.
+    public var boardRecords = 0
+    /// Keys, custom types and payloads of their records, and 64 for each.
+    public var boardBytes = 0
     /// Subscriptions that get what is kept before they get what comes.
     public var catchingUp = 0
     /// Changes that are not known to be durable, and their bytes.

@@ -70,6 +70,21 @@ public struct Configuration: Sendable, Hashable {
     /// The same of all users: beyond it the oldest are forgotten, and what such a one sends again is new. [MS9]
     public var publishWindowsMax = 20_000
 
+    // MARK: Boards
+
+    /// Bytes of one board. [BL7]
+    public var boardBytesMax = 256 * 1024 * 1024
+    /// Bytes of all boards. [BL7] A server takes half of what is free at its start if that is less. 0: there are none.
+    public var boardBytesTotalMax = 4 * 1024 * 1024 * 1024
+    /// Boards that may exist. [BL7]
+    public var boardsMax = 10_000
+    /// Boards that one user may begin in an hour. [BL7]
+    public var newBoardsPerHour = 20
+    /// Drawings that one client may send in parts at once. [BL8]
+    public var draftsMax = 4
+    /// Boards that have not changed for so long are removed. `nil`: never.
+    public var boardExpiry: Duration?
+
     // MARK: Sessions
 
     /// A connection that has not logged in by then is closed. [SE4]

@@ -19,12 +19,16 @@ enum Deadline: Hashable {
     case queueSweep
     case historySweep
     case publishWindows(user: Name)
+    case boardReading(connection: Int32, generation: UInt32)
+    case boardExpiry
 
     /// Whether it judges a peer for its silence; such deadlines move when the host slept. [HB4]
     var isLiveness: Bool {
         switch self {
         case .login, .heartbeat, .slowConsumer, .sessionEnd, .heldOver, .direct, .lockExpiry: true
-        case .userForgotten, .presenceInterval, .channelEnd, .droppedNotice, .queueSweep, .historySweep, .publishWindows, .metadataEnd, .lockWait: false
+        case .userForgotten, .presenceInterval, .channelEnd, .droppedNotice, .queueSweep, .historySweep, .publishWindows, .metadataEnd, .lockWait,
+            .boardReading, .boardExpiry:
+            false
         }
     }
 }

@@ -52,6 +52,10 @@ package enum Event: Sendable {
     case storageFailed(String)
     /// Changes can be stored again. [SG2]
     case storageRecovered
+    /// What became durable of boards stands in their files, and can be read. [BL3]
+    case boardsWritten(BoardReport)
+    /// A `readBoard` is answered.
+    case boardRead(BoardBlock)
 }
 
 /// What the shell carries out for the hub.
@@ -59,8 +63,11 @@ package enum Effect: Sendable, Hashable {
     /// Write what the hub still has for this link (the farewell among it), as far as the peer takes it at once or
     /// within `lingerMilliseconds`, then close it and report `closed(_, .byHub)`.
     case close(ConnectionID, lingerMilliseconds: Int)
-    /// Make this change durable, behind all before it, then tell `Event.persisted`.
+    /// Make this change durable, behind all before it, then tell `Event.persisted`; and what it holds of boards is to be
+    /// put into their files, `Event.boardsWritten`.
     case persist(JournalRecord)
+    /// Read a board, and tell `Event.boardRead`.
+    case readBoard(BoardRead)
     /// One line for the log.
     case log(LogLine)
 }

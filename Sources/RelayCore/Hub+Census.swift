@@ -1,3 +1,4 @@
+internal import RelayJournal
 import RelayWire
 
 extension Hub {
@@ -15,6 +16,9 @@ extension Hub {
         census.locks = locks.count
         census.historyMessages = historyMessages
         census.historyBytes = historyBytes
+        census.boards = boards.count
+        census.boardBytes = boardBytes
+        for board in 0..<Int32(boards.slots) { census.boardRecords += boards[board].summary.records }
         for room in 0..<Int32(rooms.slots) { census.catchingUp += rooms[room].catchingUp }
         census.changesUnrevealed = storage.unrevealed.count - storage.head
         census.changesUnjournaledBytes = storage.unjournaledBytes

@@ -169,6 +169,10 @@ extension Hub {
             case .revokeLock: try revokeLock(body, connection)
             case .removeLock: try removeLock(body, connection)
             case .getLocks: try getLocks(body, connection)
+            case .clear: try clear(body, session, connection)
+            case .undoClear: try undoClear(body, session, connection)
+            case .boards: try listBoards(body, connection)
+            case .removeBoard: try removeBoard(body, session, connection)
             default: preconditionFailure("\(type.name) is no request")
             }
         } catch {

@@ -1,3 +1,4 @@
+internal import RelayJournal
 import RelayWire
 
 /// The relay itself, without sockets, clocks and dice: bytes and events in, bytes and effects out.
@@ -40,6 +41,21 @@ package struct Hub: ~Copyable {
     /// All of them.
     var publishWindowsCount = 0
     var storage: StorageState
+    /// What message channels keep for good. [BL1]
+    var boards = Slab<Board>(vacant: Board())
+    var boardsByName: [Name: Int32] = [:]
+    var boardsByID: [UInt64: Int32] = [:]
+    /// Records of all boards, those on their way to a file counted, and of each user: in files, and on their way.
+    var boardBytes = 0
+    var boardUserBytes: [Name: Int] = [:]
+    var boardUserPending: [Name: Int] = [:]
+    /// When each user's newest boards began. [BL7]
+    var newBoards: [Name: [Instant]] = [:]
+    /// While a relay starts: publishes that were remembered, by client object.
+    var restoredPublishes: [Name: [UInt64: [PublishWindow.Accepted]]] = [:]
+    /// Reads that have not been answered, by token.
+    var boardReadings: [UInt64: BoardReading] = [:]
+    var lastBoardRead: UInt64 = 0
     /// Direct messages that wait for their acknowledgement, in the order they were sent.
     var directs: [PendingDirect] = []
 
@@ -105,6 +121,8 @@ package struct Hub: ~Copyable {
         case .persisted(let sequence): reveal(through: sequence)
         case .storageFailed(let text): storageFailed(text)
         case .storageRecovered: storageRecovered()
+        case .boardsWritten(let report): boardsWritten(report)
+        case .boardRead(let block): boardRead(block)
         }
         leave(&effects)
     }
@@ -247,6 +265,11 @@ package struct Hub: ~Copyable {
             sweepHistory()
         case .publishWindows(let user):
             publishWindowsDeadline(user)
+        case .boardReading(let connection, let generation):
+            guard isCurrent(connection, generation), connections[connection].isOpen, !queues[connection].isDirty else { return }
+            markDirty(connection)
+        case .boardExpiry:
+            expireBoards()
         }
     }
 

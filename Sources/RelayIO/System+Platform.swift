@@ -30,6 +30,15 @@ package enum SystemEntropy {
     }
 }
 
+package enum SystemVolume {
+    /// Bytes that this user may still write on the volume of a path; `nil` if the system does not say.
+    package static func freeBytes(of path: String) -> Int? {
+        var status = statvfs()
+        guard statvfs(path, &status) == 0 else { return nil }
+        return Int(clamping: UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize)).partialValue)
+    }
+}
+
 package enum SystemError {
     package static func text(_ code: Int32) -> String { String(cString: strerror(code)) }
 }

@@ -9,7 +9,10 @@ extension Engine {
         var writes = 0
         hub.beginFlush()
         while let id = hub.nextDirty() { writes += flush(id) }
+        // Readers that catch up have asked for boards.
+        effects += hub.takeEffects()
         carryOutEffects()
+        submitChanges()
         if writes > 0 {
             let end = Self.now().instant
             policy.flushed(writes: writes, busy: end - began, at: end)

@@ -12,8 +12,10 @@ extension Engine {
         var unknown = 0
         for entry in opened.entries where !hub.restore(key: entry.key, value: entry.value ?? []) { unknown += 1 }
         for line in opened.report.lines { log(LogLine(.warning, line)) }
+        for line in opened.boardLines { log(LogLine(.warning, line)) }
+        hub.restore(boards: opened.boards, userBytes: opened.userBytes)
         if unknown > 0 { log(LogLine(.warning, "\(unknown) stored entries are left alone: this version does not know them")) }
-        log(LogLine(.info, "\(opened.entries.count - unknown) entries read from \(journal.path)"))
+        if let path = journal.path { log(LogLine(.info, "\(opened.entries.count - unknown) entries and \(opened.boards.count) boards read from \(path)")) }
         await journal.begin { @Sendable [weak self, executor] outcome in
             executor.queue.async { @Sendable [weak self] in self?.assumeIsolated { $0.stored(outcome) } }
         }
@@ -29,11 +31,18 @@ extension Engine {
             hub.handle(.storageFailed(text), at: Self.now(), into: &effects)
             journal?.acknowledgeFailure()
         case .recovered: hub.handle(.storageRecovered, at: Self.now(), into: &effects)
+        case .boardsWritten(let report): hub.handle(.boardsWritten(report), at: Self.now(), into: &effects)
+        case .boardRead(let block): hub.handle(.boardRead(block), at: Self.now(), into: &effects)
+        case .line(let line): log(LogLine(.warning, line))
         }
         finishTurn()
     }
 
     func submitChanges() {
+        if !boardReads.isEmpty {
+            journal?.read(boardReads)
+            boardReads.removeAll(keepingCapacity: true)
+        }
         guard !changes.isEmpty else { return }
         guard let journal else { preconditionFailure("a relay without a journal was asked to store something") }
         journal.submit(changes)

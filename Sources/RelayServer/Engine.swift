@@ -31,6 +31,8 @@ actor Engine {
     var journal: JournalWriter?
     /// Changes of this turn, which go to the journal together.
     var changes: [JournalRecord] = []
+    /// The same of boards that are to be read.
+    var boardReads: [BoardRead] = []
 
     /// Shared by all links: an idle one owns no memory.
     let scratch = Scratch()
@@ -245,6 +247,7 @@ actor Engine {
                 case .close(let id, let linger): beginClosing(id, lingerMilliseconds: linger)
                 case .log(let line): log(line)
                 case .persist(let record): changes.append(record)
+                case .readBoard(let read): boardReads.append(read)
                 }
             }
         }

@@ -69,7 +69,10 @@ public final class RelayServer: Sendable {
     public let address: RelayAddress
     private let engine: Engine
     private let control: ControlServer?
-    private let journal: JournalWriter?
+    private let journal: JournalWriter
+
+    /// Boards of a relay that keeps nothing on disk may have so many bytes, together.
+    private static let boardBytesInMemoryMax = 256 * 1024 * 1024
 
     /// Starts a relay; it serves when this returns.
     ///
@@ -82,41 +85,42 @@ public final class RelayServer: Sendable {
     static func start(_ options: Options, permit: @escaping FolderStorage.Permit) async throws(RelayServerError) -> RelayServer {
         raiseDescriptorLimit()
         var configuration = options.hub
-        var journal: JournalWriter?
-        var opened = JournalWriter.Opened()
-        if case .folder(let path) = options.storage {
-            let writer = JournalWriter(path: path, permit: permit)
-            opened = try await writer.open()
-            journal = writer
-            configuration.isJournaled = true
+        var path: String?
+        if case .folder(let folder) = options.storage { path = folder }
+        let journal = JournalWriter(path: path, permit: permit)
+        let opened = try await journal.open()
+        configuration.isJournaled = path != nil
+        if let path {
+            // Half of what is free, so that whoever shares the disk has the other one. [BL7]
+            if let free = SystemVolume.freeBytes(of: path) { configuration.boardBytesTotalMax = min(configuration.boardBytesTotalMax, free / 2) }
+        } else {
+            configuration.boardBytesTotalMax = min(configuration.boardBytesTotalMax, Self.boardBytesInMemoryMax)
         }
         let start: UInt32
         do throws(RelayServerError) {
             start = try nextStart(after: opened.start)
         } catch {
-            await journal?.close()
+            await journal.close()
             throw error
         }
         let engine = Engine(configuration: configuration, start: start, flush: FlushPolicy(options.flush), log: options.log)
         do {
-            if let journal {
-                await engine.restore(opened, from: journal)
-                // The start number is durable before anybody sees it: offsets of two starts must never be mistaken.
-                if let failure = await journal.flush() { throw RelayServerError(text: failure) }
-            }
+            await engine.restore(opened, from: journal)
+            // The start number is durable before anybody sees it: offsets of two starts must never be mistaken.
+            if let failure = await journal.flush() { throw RelayServerError(text: failure) }
             let bound = try await engine.start(host: options.host, port: options.port)
             var address = RelayAddress(host: options.host ?? bound.host, port: bound.port)
             address.isLasting = options.port != 0
             let control = try options.controlSocket.map { path in
                 try ControlServer(path: path, address: address) { [weak engine, journal] in
                     guard let engine else { return nil }
-                    return (await engine.census(), await journal?.status())
+                    return (await engine.census(), await journal.status())
                 }
             }
             return RelayServer(address: address, engine: engine, control: control, journal: journal)
         } catch {
             await engine.stop()
-            await journal?.close()
+            await journal.close()
             throw RelayServerError(text: "\(error)")
         }
     }
@@ -139,7 +143,7 @@ public final class RelayServer: Sendable {
 
     private static let lastStart = Lock(UInt32(0))
 
-    private init(address: RelayAddress, engine: Engine, control: ControlServer?, journal: JournalWriter?) {
+    private init(address: RelayAddress, engine: Engine, control: ControlServer?, journal: JournalWriter) {
         self.address = address
         self.engine = engine
         self.control = control
@@ -152,14 +156,14 @@ public final class RelayServer: Sendable {
     public func stop() async {
         control?.close()
         await engine.stop()
-        await journal?.close()
+        await journal.close()
     }
 
     /// Everything counted, at one moment.
     public func census() async -> Census { await engine.census() }
 
     /// How the journal is; `nil` in memory, and after `stop`.
-    public func journalStatus() async -> JournalStatus? { await journal?.status() }
+    public func journalStatus() async -> JournalStatus? { await journal.status() }
 }
 
 /// Why a relay did not start.

@@ -28,6 +28,7 @@ package final class HubDriver {
         self.entropy = SeededGenerator(seed: entropy)
         if let now { self.now = now }
         hub = Hub(configuration: configuration, start: start)
+        openFiles()
     }
 
     deinit { vectors.deallocate() }
@@ -70,7 +71,9 @@ package final class HubDriver {
     package func take(_ id: ConnectionID, bytes: Int = .max) {
         var rest = bytes
         while rest > 0, isOpen(id) {
-            let count = hub.gather(id, into: vectors, limit: min(rest, 64 * 1024), at: now)
+            var count = hub.gather(id, into: vectors, limit: min(rest, 64 * 1024), at: now)
+            // It may have to be read first.
+            if count == 0, readFiles() { count = hub.gather(id, into: vectors, limit: min(rest, 64 * 1024), at: now) }
             guard count > 0 else { break }
             var taken = 0
             for vector in vectors[..<count] {
@@ -79,6 +82,7 @@ package final class HubDriver {
             }
             _ = hub.wrote(id, bytes: taken, at: now)
             rest -= taken
+            readFiles()
         }
         while let frame = nextFrame(id) { links[Int(id.index)].inbox.append(frame) }
         // As a shell does: what taking bytes out has made due is looked at in the same turn.
@@ -89,11 +93,13 @@ package final class HubDriver {
     package func takeBytes(_ id: ConnectionID, limit: Int) -> [UInt8] {
         var taken: [UInt8] = []
         while taken.count < limit, isOpen(id) {
-            let count = hub.gather(id, into: vectors, limit: min(limit - taken.count, 64 * 1024), at: now)
+            var count = hub.gather(id, into: vectors, limit: min(limit - taken.count, 64 * 1024), at: now)
+            if count == 0, readFiles() { count = hub.gather(id, into: vectors, limit: min(limit - taken.count, 64 * 1024), at: now) }
             guard count > 0 else { break }
             let before = taken.count
             for vector in vectors[..<count] { taken.append(contentsOf: UnsafeRawBufferPointer(start: vector.base, count: vector.count)) }
             _ = hub.wrote(id, bytes: taken.count - before, at: now)
+            readFiles()
         }
         while let next = hub.nextDeadline, next <= now.instant { handle(.deadlineReached) }
         return taken
@@ -115,6 +121,7 @@ package final class HubDriver {
             flushed += taken
             guard hub.wrote(id, bytes: taken, at: now) else { break }
         }
+        readFiles()
         while let frame = nextFrame(id) { links[Int(id.index)].inbox.append(frame) }
         return flushed
     }
@@ -146,10 +153,63 @@ package final class HubDriver {
     package func persist(_ count: Int = .max) {
         let records = unpersisted.prefix(count)
         guard let last = records.last else { return }
-        for entry in records.flatMap(\.entries) { disk[entry.key] = entry.value }
+        for entry in records.flatMap(\.entries) where !BoardChange.isBoardEntry(entry.key) { disk[entry.key] = entry.value }
         unpersisted.removeFirst(records.count)
         lastPersisted = last.sequence
+        try! journal.append(Array(records))
+        unwritten += records
         handle(.persisted(through: last.sequence))
+        if !holdsFiles { writeFiles() }
+    }
+
+    // MARK: - Boards' files
+
+    /// The folder of the journal and the boards' files.
+    package private(set) var storage = SimulatedStorage()
+    private var journal: Journal<SimulatedStorage>!
+    package private(set) var files: BoardStore<SimulatedStorage>!
+    /// Durable, and not in files.
+    private var unwritten: [JournalRecord] = []
+    private var reads: [BoardRead] = []
+    /// Whether what is durable waits for `writeFiles`, and reads for `readFiles(now:)`.
+    package var holdsFiles = false
+
+    private func openFiles() {
+        let (journal, entries, _) = try! Journal.open(storage, JournalSettings(mark: 0xB0A4D))
+        self.journal = journal
+        files = BoardStore(journal: journal, storage: storage)
+        let recovered = try! files.recover(entries: entries.filter { BoardChange.isBoardEntry($0.key) })
+        hub.restore(boards: recovered.boards, userBytes: recovered.userBytes)
+    }
+
+    package func writeFiles() {
+        guard !unwritten.isEmpty else { return }
+        let records = unwritten
+        unwritten = []
+        try! files.apply(records)
+        work()
+    }
+
+    private func work() {
+        while try! files.step(wall: now.wallMilliseconds) {}
+        let report = files.takeReport()
+        if !report.isEmpty { handle(.boardsWritten(report)) }
+        for block in files.takeBlocks() { handle(.boardRead(block)) }
+        for line in files.takeLines() { log.append(LogLine(.warning, line)) }
+    }
+
+    /// Answers reads that the hub has asked for.
+    ///
+    /// - Returns: whether there were any.
+    @discardableResult
+    package func readFiles(now isNow: Bool = false) -> Bool {
+        carryOut(hub.takeEffects())
+        guard isNow || !holdsFiles, !reads.isEmpty else { return false }
+        let asked = reads
+        reads = []
+        for read in asked { files.read(read) }
+        work()
+        return true
     }
 
     /// What is not durable never will be.
@@ -163,6 +223,8 @@ package final class HubDriver {
         let next = HubDriver(configuration: hub.settings, start: start)
         next.now = now
         next.disk = disk
+        next.storage = storage.restarted()
+        next.openFiles()
         for key in disk.keys.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
             precondition(next.hub.restore(key: key, value: disk[key]!), "a stored entry was not understood")
         }
@@ -205,8 +267,16 @@ package final class HubDriver {
             switch effect {
             case .close(let id, _): links[Int(id.index)].isClosing = true
             case .log(let line): log.append(line)
-            case .persist(let record): unpersisted.append(record)
+            case .persist(let record):
+                if hub.settings.isJournaled {
+                    unpersisted.append(record)
+                } else {
+                    try! journal.append([record])
+                    unwritten.append(record)
+                }
+            case .readBoard(let read): reads.append(read)
             }
         }
+        if !hub.settings.isJournaled, !holdsFiles { writeFiles() }
     }
 }

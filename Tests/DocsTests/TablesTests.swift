@@ -86,6 +86,10 @@ import Testing
             "items of a set of metadata": [UInt64(Limits.metadataItemsMax)],
             "ttl of a lock": [UInt64(Limits.lockTTLMilliseconds.lowerBound), UInt64(Limits.lockTTLMilliseconds.upperBound)],
             "remembered numbers per instance": [UInt64(Limits.publishWindowMax)],
+            "a part after the one before": [UInt64(Limits.partTimeoutMilliseconds)],
+            "undoing a `clear`": [UInt64(Limits.undoMilliseconds)],
+            "removals remembered of a board": [UInt64(Limits.boardMarkersMax), UInt64(Limits.boardMarkerDays)],
+            "epochs remembered of a board": [UInt64(Limits.boardEpochsMax)],
             "wait for a lock": [UInt64(Limits.lockWaitMilliseconds.lowerBound), UInt64(Limits.lockWaitMilliseconds.upperBound)],
         ]
     }
@@ -120,6 +124,11 @@ import Testing
             "locks per channel": [defaults.locksPerChannelMax],
             "waiting for one lock": [defaults.lockWaitersMax],
             "changes waiting to be stored": [defaults.unjournaledBytesMax],
+            "a board": [defaults.boardBytesMax],
+            "boards of a relay": [defaults.boardBytesTotalMax],
+            "new boards of a user": [defaults.newBoardsPerHour],
+            "parts of a drawing together": [limits.largeMessageBytesMax],
+            "drawings under way in parts, per instance": [defaults.draftsMax],
             "kept messages per channel": [defaults.historyMessagesMax, Int(defaults.historyAge.components.seconds) / 60],
             "kept bytes per channel": [defaults.historyBytesMax],
             "kept bytes per relay": [defaults.historyBytesTotalMax],

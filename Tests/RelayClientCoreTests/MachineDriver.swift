@@ -63,7 +63,7 @@ final class MachineDriver {
 
     // MARK: - What comes out
 
-    private func carryOut() {
+    func carryOut() {
         for effect in machine.takeEffects() {
             switch effect {
             case .openLink(let attempt): linksAsked.append(attempt)

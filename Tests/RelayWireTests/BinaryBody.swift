@@ -44,8 +44,8 @@ struct BinaryBody: Equatable {
                 guard let delivery = reader.integer(UInt64.self) else { return nil }
                 return BinaryBody(fields: ["delivery=\(delivery)"], encoded: .directReceived(delivery: delivery))
             }
-        case .accepted:
-            plain("accepted") { reader in
+        case .accepted, .stored:
+            plain(type.name) { reader in
                 guard let number = reader.integer(UInt64.self), let offset = reader.integer(UInt64.self) else { return nil }
                 return BinaryBody(fields: ["number=\(number)", "offset=\(offset)"])
             }
@@ -60,7 +60,7 @@ struct BinaryBody: Equatable {
             .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates, .welcome, .answer, .error, .closing, .restored,
             .flowOpened, .flowClosed, .packetsDropped, .presence, .topics, .removeMetadata, .getMetadata,
             .subscribeUserMetadata, .unsubscribeUserMetadata, .setLock, .acquireLock, .releaseLock, .revokeLock, .removeLock, .getLocks,
-            .locks, .history, .gap, .caughtUp:
+            .locks, .history, .gap, .caughtUp, .clear, .undoClear, .boards, .removeBoard, .notStored, .cleared, .reset:
             nil
         }
     }
@@ -84,13 +84,10 @@ struct BinaryBody: Equatable {
         if frame.flags.contains(.retain) { fields.append("retain") }
         if frame.flags.contains(.noHistory) { fields.append("noHistory") }
         let encoded = Frame.publish(
-            number: frame.number, channel: string(frame.channel),
-            customType: frame.flags.contains(.customType) ? string(frame.customType) : nil,
-            flags: frame.flags.subtracting(.customType), payload: Array(frame.payload))
-        // The encoder has no key and no parts: these belong to the board log. [MS7]
-        let complete = frame.flags.isDisjoint(with: [.key, .part])
-        return BinaryBody(
-            fields: fields, payload: Array(frame.payload), isText: frame.flags.contains(.text), encoded: complete ? encoded : nil)
+            number: frame.number, channel: string(frame.channel), customType: frame.flags.contains(.customType) ? string(frame.customType) : nil,
+            key: frame.flags.contains(.key) ? string(frame.key) : nil, part: frame.flags.contains(.part) ? (frame.part, frame.parts) : nil,
+            flags: frame.flags.subtracting([.customType, .key, .part]), payload: Array(frame.payload))
+        return BinaryBody(fields: fields, payload: Array(frame.payload), isText: frame.flags.contains(.text), encoded: encoded)
     }
 
     private static func deliver(_ flags: UInt8, _ body: UnsafeRawBufferPointer) throws -> BinaryBody {
@@ -99,6 +96,9 @@ struct BinaryBody: Equatable {
             "channel=\(frame.channel)", "publisher=\(frame.publisher)", "offset=\(frame.offset)", "time=\(frame.wallMilliseconds)",
         ]
         if frame.flags.contains(.customType) { fields.append("customType=" + quoted(frame.customType)) }
+        if frame.flags.contains(.key) { fields.append("key=" + quoted(frame.key)) }
+        if frame.flags.contains(.part) { fields.append("part=\(frame.part)/\(frame.parts)") }
+        if frame.flags.contains(.retain) { fields.append("retain") }
         return BinaryBody(fields: fields, payload: Array(frame.payload), isText: frame.flags.contains(.text))
     }
 
@@ -142,6 +142,8 @@ struct BinaryBody: Equatable {
         let frame = try HistoryItemFrame(flags: flags, body: body)
         var fields = ["id=\(frame.id)", "offset=\(frame.offset)", "time=\(frame.wallMilliseconds)", "publisher=" + quoted(frame.publisher)]
         if frame.flags.contains(.customType) { fields.append("customType=" + quoted(frame.customType)) }
+        if frame.flags.contains(.key) { fields.append("key=" + quoted(frame.key)) }
+        if frame.flags.contains(.retain) { fields.append("retain") }
         return BinaryBody(fields: fields, payload: Array(frame.payload), isText: frame.flags.contains(.text))
     }
 

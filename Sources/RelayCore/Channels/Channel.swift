@@ -27,6 +27,10 @@ struct Channel {
     /// Offset of the newest message. [CH5]
     var head: UInt64 = 0
     var history = MessageHistory()
+    /// What it keeps for good, or -1.
+    var board: Int32 = -1
+    /// Offset of the newest message that the board does not keep.
+    var lastUnretained: UInt64 = 0
     /// Publishers named since a receiver last came in. [MS5]
     var named: Set<UInt32> = []
     var lastUsed = Instant(nanoseconds: 0)

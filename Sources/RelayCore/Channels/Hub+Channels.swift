@@ -11,11 +11,12 @@ extension Hub {
         let features = request.features.map { Set($0.compactMap(Feature.init)) } ?? [.messages, .presence]
         let channel = try enterChannel(id, session, features: features, quiet: request.quiet ?? false)
         var answer = subscribeAnswer(id: request.id, session, channel)
-        let seen = features.contains(.messages) ? request.since.map { recover(from: $0, channel, into: &answer) } : nil
+        let start = features.contains(.messages) ? request.since.map { recover(from: $0, channel, into: &answer) } : nil
+        sessions[session].memberships[channel]!.epoch = channels[channel].epoch
         self.answer(connection, answer)
         channels[channel].named = []
         sendSnapshots(channel, sessions[session].memberships[channel]!, to: connection)
-        if let seen { beginCatchUp(session, channel, above: seen, connection) }
+        if let start { beginCatchUp(session, channel, above: start.offset, isFresh: start.isFresh, connection) }
     }
 
     /// What a channel is at this moment, for each feature. [CH4]
@@ -130,6 +131,7 @@ extension Hub {
         let channel = channels.insert(made)
         channelsByID[id] = channel
         channelCounts[id.kind] = count + 1
+        takeUpBoard(channel)
         switch id.kind {
         case .message: rooms[room].messageChannel = channel
         case .stream: rooms[room].streamChannel = channel
@@ -202,6 +204,7 @@ extension Hub {
         let id = channels[channel].id!
         let room = channels[channel].room
         forgetHistory(of: channel)
+        if channels[channel].board >= 0 { boards[channels[channel].board].channel = -1 }
         channelsByID[id] = nil
         channelCounts[id.kind]! -= 1
         channels.remove(channel)

@@ -1,3 +1,4 @@
+internal import RelayJournal
 import RelayWire
 
 // Subscriptions that get what is kept before they get what comes. [HI2–HI5]
@@ -10,31 +11,47 @@ extension Hub {
 
     /// What a subscriber that has seen everything up to a position gets, and what it misses. [CH6, HI3]
     ///
-    /// - Returns: the offset behind which it catches up.
-    mutating func recover(from since: Since, _ channel: Int32, into answer: inout SubscribeAnswer) -> UInt64 {
+    /// - Returns: the offset behind which it catches up, and whether it holds nothing that counts.
+    mutating func recover(from since: Since, _ channel: Int32, into answer: inout SubscribeAnswer) -> (offset: UInt64, isFresh: Bool) {
         forgetExpired(of: channel)
         let head = channels[channel].head
         let floor = channels[channel].history.floor
+        let board = channels[channel].board
         var seen: UInt64 = 0
+        var isOlder = false
         if case .position(let position) = since {
             if position.epoch == channels[channel].epoch, position.offset <= head {
                 seen = position.offset
+            } else if board >= 0, let durable = boards[board].durable(in: position.epoch), position.offset <= durable {
+                seen = position.offset
+                isOlder = true
             } else {
                 // What it holds says nothing about this numbering: it gets all of it.
                 answer.reset = true
             }
+            if board >= 0, answer.reset == nil, seen < boards[board].summary.markerFloor {
+                answer.reset = true
+                seen = 0
+            }
         }
-        answer.recovered = answer.reset == nil && seen >= floor
+        answer.recovered = answer.reset == nil && seen >= floor && !isOlder
+        guard board < 0 else {
+            // What is missing is told in its place, between what the board has. [BL3]
+            answer.after = seen
+            return (seen, since == .beginning || answer.reset == true)
+        }
         if seen < floor { answer.missed = OffsetRange(from: seen + 1, to: floor) }
         answer.after = max(seen, floor)
-        return max(seen, floor)
+        return (max(seen, floor), since == .beginning || answer.reset == true)
     }
 
     /// From now on it gets what is kept above `offset`, then what comes.
-    mutating func beginCatchUp(_ session: Int32, _ channel: Int32, above offset: UInt64, _ connection: Int32) {
+    ///
+    /// - Parameter isFresh: it holds nothing of the channel that counts.
+    mutating func beginCatchUp(_ session: Int32, _ channel: Int32, above offset: UInt64, isFresh: Bool, _ connection: Int32) {
         endCatchUp(session, channel)
         channels[channel].messageReceivers.removeFirst(of: session)
-        sessions[session].memberships[channel]!.catchUp = CatchUp(offset: offset, began: channels[channel].head)
+        sessions[session].memberships[channel]!.catchUp = CatchUp(offset: offset, began: channels[channel].head, isFresh: isFresh, complete: offset)
         rooms[channels[channel].room].catchingUp += 1
         connections[connection].catchUps.append(channel)
         markDirty(connection)
@@ -66,34 +83,33 @@ extension Hub {
 
     /// The next block for a connection that takes it, if it may be now.
     mutating func pullCatchUp(_ connection: Int32) {
-        guard connections[connection].isOpen, let channel = connections[connection].catchUps.first,
-            queues[connection].reliableBytes < configuration.catchUpQueueBytesInUse
-        else { return }
-        guard catchUpBudget > 0 else { return catchUpsWait.insertOnce(connection) }
+        guard connections[connection].isOpen, queues[connection].reliableBytes < configuration.catchUpQueueBytesInUse else { return }
         let session = connections[connection].session
         let before = queues[connection].reliableBytes
-        if pullBlock(session, channel, connection) {
-            endCatchUp(session, channel)
-            enqueueJSON(connection, .caughtUp, CaughtUp(channel: channels[channel].handle, head: channels[channel].head))
-        } else {
-            // Another channel's turn.
-            connections[connection].catchUps.append(connections[connection].catchUps.removeFirst())
+        for _ in 0..<connections[connection].catchUps.count {
+            guard let channel = connections[connection].catchUps.first else { return }
+            guard catchUpBudget > 0 else { return catchUpsWait.insertOnce(connection) }
+            let pull = pullBlock(session, channel, connection)
+            if pull == .done {
+                endCatchUp(session, channel)
+                enqueueJSON(connection, .caughtUp, CaughtUp(channel: channels[channel].handle, head: channels[channel].head))
+            } else {
+                // Another channel's turn.
+                connections[connection].catchUps.append(connections[connection].catchUps.removeFirst())
+            }
+            guard pull == .waits else { break }
         }
         catchUpBudget -= queues[connection].reliableBytes - before
     }
 
-    /// - Returns: whether nothing is left.
-    private mutating func pullBlock(_ session: Int32, _ channel: Int32, _ connection: Int32) -> Bool {
+    private mutating func pullBlock(_ session: Int32, _ channel: Int32, _ connection: Int32) -> Pull {
         forgetExpired(of: channel)
-        var offset = sessions[session].memberships[channel]!.catchUp!.offset
-        let began = sessions[session].memberships[channel]!.catchUp!.began
-        let floor = channels[channel].history.floor(began: began)
-        if offset < floor {
-            enqueueJSON(connection, .gap, Gap(channel: channels[channel].handle, from: offset + 1, to: floor))
-            offset = floor
-        }
-        var named: Set<UInt32> = []
         var bytes = 0
+        if let pull = pullBoard(session, channel, connection, &bytes) { return pull }
+        // Everything that is readable of a board has been given: the ring has the rest.
+        tellGap(session, channel, connection, through: channels[channel].history.floor(began: sessions[session].memberships[channel]!.catchUp!.began))
+        let from = max(sessions[session].memberships[channel]!.catchUp!.offset, sessions[session].memberships[channel]!.catchUp!.complete)
+        var offset = from
         var index = channels[channel].history.index(above: offset)
         while index < channels[channel].history.count {
             let size = channels[channel].history[index].frame.count
@@ -101,19 +117,14 @@ extension Hub {
             let message = channels[channel].history[index]
             index += 1
             offset = message.offset
-            guard !message.isTransient || offset > began else { continue }
-            guard message.instance == nil || message.instance != sessions[session].instance else { continue }
-            if named.insert(message.handle).inserted { sendName(message.user, message.handle, to: connection) }
-            enqueueWhole(connection, message.frame)
-            counters.messagesDelivered += 1
-            counters.messagesRecovered += 1
-            bytes += size
+            bytes += give(message, session, channel, connection)
         }
         sessions[session].memberships[channel]!.catchUp!.offset = offset
-        return index == channels[channel].history.count
+        sessions[session].memberships[channel]!.catchUp!.complete = max(offset, sessions[session].memberships[channel]!.catchUp!.complete)
+        return index == channels[channel].history.count ? .done : .more
     }
 
-    private mutating func sendName(_ user: Name, _ handle: UInt32, to connection: Int32) {
+    mutating func sendName(_ user: Name, _ handle: UInt32, to connection: Int32) {
         let head = FrameHead(type: FrameType.userNamed.rawValue, bodyBytes: 4 + user.text.utf8.count)
         enqueuePrivate(connection, head: head) { writer in
             writer.integer(handle)
@@ -122,7 +133,7 @@ extension Hub {
     }
 
     /// A frame that was encoded before.
-    private mutating func enqueueWhole(_ connection: Int32, _ frame: [UInt8]) {
+    mutating func enqueueWhole(_ connection: Int32, _ frame: [UInt8]) {
         frame.withUnsafeBytes { bytes in
             guard case .head(let head) = FrameHead.read(bytes) else { preconditionFailure("what is kept is no frame") }
             enqueuePrivate(connection, head: head) { $0.bytes(UnsafeRawBufferPointer(rebasing: bytes[Limits.frameHeadBytes...])) }

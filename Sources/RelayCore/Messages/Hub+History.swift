@@ -19,6 +19,8 @@ extension Hub {
         guard let oldest = channels[channel].history.oldest else { return }
         historyBytes -= oldest.frame.count
         historyMessages -= 1
+        let board = channels[channel].board
+        if oldest.isRetained, board >= 0, oldest.offset > boards[board].readableHead { boards[board].unheld = max(boards[board].unheld, oldest.offset) }
         channels[channel].history.removeOldest()
     }
 
@@ -94,7 +96,7 @@ extension Hub {
         var next: UInt64?
         while index >= 0, index < total {
             let size = channels[channel].history[index].frame.count
-            if channels[channel].history[index].isTransient {
+            if channels[channel].history[index].isTransient || !channels[channel].history[index].isMessage {
                 index += backwards ? -1 : 1
                 continue
             }
@@ -111,7 +113,7 @@ extension Hub {
             connection,
             HistoryAnswer(
                 id: request.id, epoch: channels[channel].epoch, head: channels[channel].head, count: sent,
-                floor: channels[channel].history.floor, next: next))
+                floor: channels[channel].history.ringFloor, next: next))
     }
 
     private mutating func sendHistoryItem(_ id: UInt32, _ channel: Int32, _ index: Int, to connection: Int32) {
@@ -121,10 +123,11 @@ extension Hub {
             let body = UnsafeRawBufferPointer(rebasing: bytes[Limits.frameHeadBytes...])
             guard let frame = try? DeliverFrame(flags: head.flags, body: body) else { preconditionFailure("what is kept is no delivery") }
             let hasType = frame.flags.contains(.customType)
+            let hasKey = frame.flags.contains(.key)
             let user = message.user.text.utf8
             let itemHead = FrameHead(
-                type: FrameType.historyItem.rawValue, flags: frame.flags.rawValue,
-                bodyBytes: 20 + 1 + user.count + (hasType ? 1 + frame.customType.count : 0) + frame.payload.count)
+                type: FrameType.historyItem.rawValue, flags: frame.flags.intersection(HistoryItemFrame.flagsAllowed).rawValue,
+                bodyBytes: 20 + 1 + user.count + (hasType ? 1 + frame.customType.count : 0) + (hasKey ? 1 + frame.key.count : 0) + frame.payload.count)
             enqueuePrivate(connection, head: itemHead) { writer in
                 writer.integer(id)
                 writer.integer(frame.offset)
@@ -132,6 +135,7 @@ extension Hub {
                 writer.integer(UInt8(user.count))
                 for byte in user { writer.integer(byte) }
                 if hasType { writer.shortBytes(frame.customType) }
+                if hasKey { writer.shortBytes(frame.key) }
                 writer.bytes(frame.payload)
             }
         }

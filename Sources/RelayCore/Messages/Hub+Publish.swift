@@ -9,17 +9,20 @@ extension Hub {
             number = Self.publishNumber(body)
             let frame = try PublishFrame(flags: flags, body: body)
             if try isKnown(frame.number, session, connection) { return }
-            if !frame.flags.isDisjoint(with: [.key, .part, .retain]) {
-                throw WireError(.notSupported, "key, part and retain want a board log, which this relay does not have")
-            }
+            let key = try checkKey(of: frame)
             try checkContent(frame.payload, frame.customType, flags: frame.flags)
+            if let key, frame.flags.contains(.retain) { try checkRetained(frame, key, session) }
             let (channel, bucket) = try target(of: frame, session)
             let rate = configuration.limits.messagesPerSecond
             if let wait = try spend(bucket, rate: rate, capacity: rate, connection, "messages") {
                 throw .overRate("messages", rate: rate, wait: wait)
             }
             guard connections[connection].isOpen else { return }
-            accept(frame, channel, session, connection)
+            if let key, frame.flags.isSuperset(of: [.retain, .part]) {
+                acceptPart(frame, key, channel, session, connection)
+            } else {
+                accept(frame, key, channel, session, connection)
+            }
         } catch {
             refuse(connection, error, number: number)
         }
@@ -38,8 +41,9 @@ extension Hub {
     private mutating func isKnown(_ number: UInt64, _ session: Int32, _ connection: Int32) throws(WireError) -> Bool {
         switch sessions[session].window.judge(number) {
         case .new: return false
-        case .accepted(let offset):
-            sendAccepted(number, offset, to: connection)
+        case .accepted(let known):
+            sendAccepted(number, known.offset, to: connection)
+            tellStoredAgain(known, to: connection)
             return true
         case .passed: throw WireError(.notAccepted, "number \(number) was not accepted, and \(sessions[session].window.lastNumber) was")
         case .forgotten: throw WireError(.outcomeUnknown, "number \(number) is older than what is remembered of this instance")
@@ -79,7 +83,8 @@ extension Hub {
             throw WireError(
                 .tooLarge, "payload and custom type have at most \(limit) bytes, not \(bytes)", limit: limit, actual: bytes)
         }
-        if flags.contains(.text), !isValidUTF8(payload) { throw WireError(.badText, "the payload is flagged as text and is not well-formed UTF-8") }
+        // A part may end in the middle of a character: its reader checks the whole. [BL8]
+        if flags.contains(.text), !flags.contains(.part), !isValidUTF8(payload) { throw WireError(.badText, "the payload is flagged as text and is not well-formed UTF-8") }
     }
 
     /// The channel a message goes to, made if there is none, and the bucket it is counted in.
@@ -97,19 +102,47 @@ extension Hub {
         return (channel, bucket)
     }
 
-    private mutating func accept(_ frame: PublishFrame, _ channel: Int32, _ session: Int32, _ connection: Int32) {
-        channels[channel].head += 1
-        channels[channel].lastUsed = now.instant
-        counters.messagesAccepted += 1
-        let offset = channels[channel].head
+    /// Where it goes, before anything has changed. [BL7, BL8]
+    private func checkRetained(_ frame: PublishFrame, _ key: Name, _ session: Int32) throws(WireError) {
+        let channel = try Name(bytes: frame.channel)
+        let isPart = frame.flags.contains(.part)
+        let bytes = isPart ? try checkPart(frame, key, channel, session) : frame.payload.isEmpty ? 0 : Self.recordBytes(of: frame)
+        try checkBoard(channel, session, bytes: bytes)
+    }
+
+    /// A number is taken, before what it stands for is handed on.
+    private mutating func take(_ number: UInt64, offset: UInt64, board: UInt64, _ session: Int32) {
         let limit = max(Limits.publishWindowMax, 2 * configuration.limits.unansweredMax)
-        sessions[session].window.accept(frame.number, offset: offset, limit: limit)
+        sessions[session].window.accept(number, offset: offset, board: board, limit: limit)
+    }
+
+    /// A part of a drawing that is kept as a whole: nobody is shown it before that. [BL8]
+    private mutating func acceptPart(_ frame: PublishFrame, _ key: Name, _ channel: Int32, _ session: Int32, _ connection: Int32) {
+        counters.messagesAccepted += 1
+        channels[channel].lastUsed = now.instant
+        if frame.part == 1 { _ = sessions[session].window.takeDraft(channels[channel].id!.channel, key) }
+        // Answered before `stored` may be.
+        let isLast = frame.part == frame.parts
+        let offset = isLast ? channels[channel].head + 1 : 0
         sendAccepted(frame.number, offset, to: connection)
+        keepPart(frame, key, channel, session)
+        take(frame.number, offset: offset, board: isLast ? boards[channels[channel].board].id : 0, session)
+    }
+
+    private mutating func accept(_ frame: PublishFrame, _ key: Name?, _ channel: Int32, _ session: Int32, _ connection: Int32) {
+        let isRetained = frame.flags.contains(.retain)
+        counters.messagesAccepted += 1
+        let offset = takeOffset(channel)
+        sendAccepted(frame.number, offset, to: connection)
+        if let key, isRetained { keepRecord(frame, key, channel, session, offset: offset) }
+        take(frame.number, offset: offset, board: isRetained ? boards[channels[channel].board].id : 0, session)
 
         let hasType = frame.flags.contains(.customType)
+        let hasKey = frame.flags.contains(.key)
+        let isPart = frame.flags.contains(.part)
         let head = FrameHead(
-            type: FrameType.deliver.rawValue, flags: frame.flags.intersection([.text, .customType]).rawValue,
-            bodyBytes: 24 + (hasType ? 1 + frame.customType.count : 0) + frame.payload.count)
+            type: FrameType.deliver.rawValue, flags: frame.flags.intersection(DeliverFrame.flagsAllowed).rawValue,
+            bodyBytes: 24 + (hasType ? 1 + frame.customType.count : 0) + (hasKey ? 1 + frame.key.count : 0) + (isPart ? 4 : 0) + frame.payload.count)
         let channelHandle = channels[channel].handle
         let handle = sessions[session].handle
         let wall = now.wallMilliseconds
@@ -119,12 +152,22 @@ extension Hub {
             writer.integer(offset)
             writer.integer(wall)
             if hasType { writer.shortBytes(frame.customType) }
+            if hasKey { writer.shortBytes(frame.key) }
+            if isPart {
+                writer.integer(frame.part)
+                writer.integer(frame.parts)
+            }
             writer.bytes(frame.payload)
         }
         let isTransient = frame.flags.contains(.noHistory)
+        if !isTransient, !isRetained { channels[channel].lastUnretained = offset }
         let isForHistory = !isTransient || rooms[channels[channel].room].catchingUp > 0
         if isForHistory, configuration.historyMessagesMax == 0 {
-            channels[channel].history.skip(offset, isTransient: isTransient)
+            if isRetained {
+                boards[channels[channel].board].unheld = offset
+            } else {
+                channels[channel].history.skip(offset, isTransient: isTransient)
+            }
         } else if isForHistory {
             let bytes = [UInt8](unsafeUninitializedCapacity: head.frameBytes) { buffer, count in
                 var writer = ByteWriter(UnsafeMutableRawPointer(buffer.baseAddress!))
@@ -136,7 +179,7 @@ extension Hub {
                 KeptMessage(
                     offset: offset, user: sessions[session].user!, handle: handle,
                     instance: frame.flags.contains(.echo) ? nil : sessions[session].instance, acceptedAt: now.instant,
-                    isTransient: isTransient, frame: bytes),
+                    isTransient: isTransient, isRetained: isRetained, frame: bytes),
                 in: channel)
         }
 
@@ -148,6 +191,16 @@ extension Hub {
         enqueueShared(
             room: room, head: head, kind: .reliable, to: receivers, except: frame.flags.contains(.echo) ? -1 : session
         ) { write(to: &$0) }
+    }
+
+    /// A change of the board that is no message, held until it can be read there.
+    mutating func keepInFlight(_ frame: [UInt8], _ offset: UInt64, _ user: Name, _ channel: Int32, isMessage: Bool) {
+        guard configuration.historyMessagesMax > 0 else { return boards[channels[channel].board].unheld = offset }
+        keep(
+            KeptMessage(
+                offset: offset, user: user, handle: 0, instance: nil, acceptedAt: now.instant, isTransient: false, isRetained: true,
+                isMessage: isMessage, frame: frame),
+            in: channel)
     }
 
     /// `userNamed`: handle and id. [MS5]

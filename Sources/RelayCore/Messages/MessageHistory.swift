@@ -1,3 +1,4 @@
+internal import RelayJournal
 import RelayWire
 
 /// A message that is kept, as the frame that delivers it.
@@ -11,7 +12,11 @@ struct KeptMessage {
     var acceptedAt: Instant
     /// Not to be kept, and here only because somebody was catching up when it was accepted. [HI1]
     var isTransient: Bool
-    /// `deliver`, whole.
+    /// A change of the board: once it can be read there, who catches up gets it from there. [BL3]
+    var isRetained = false
+    /// A message, and no `cleared`.
+    var isMessage = true
+    /// `deliver` or `cleared`, whole.
     var frame: [UInt8]
 }
 
@@ -20,8 +25,10 @@ struct MessageHistory {
     private var storage: [KeptMessage] = []
     private var start = 0
     private(set) var bytes = 0
-    /// What was kept up to this offset is not any more; everything kept above it is here.
+    /// What was kept up to this offset is not any more, but for what the board has; everything kept above it is here.
     private(set) var floor: UInt64 = 0
+    /// The same, whatever the board has.
+    private(set) var ringFloor: UInt64 = 0
     /// The newest of those that were not to be kept and are not here any more.
     private var transientFloor: UInt64 = 0
 
@@ -41,7 +48,11 @@ struct MessageHistory {
 
     mutating func removeOldest() {
         bytes -= storage[start].frame.count
-        raiseFloor(to: storage[start].offset, isTransient: storage[start].isTransient)
+        if storage[start].isRetained {
+            ringFloor = storage[start].offset
+        } else {
+            raiseFloor(to: storage[start].offset, isTransient: storage[start].isTransient)
+        }
         // Its memory is given back now; the slots when half of them are vacant.
         storage[start].frame = []
         start += 1
@@ -59,7 +70,25 @@ struct MessageHistory {
 
     /// Only who was catching up when a transient message was accepted misses it. [HI1]
     private mutating func raiseFloor(to offset: UInt64, isTransient: Bool) {
-        if isTransient { transientFloor = offset } else { floor = offset }
+        guard !isTransient else { return transientFloor = offset }
+        floor = offset
+        ringFloor = offset
+    }
+
+    /// What was accepted before the channel came to be again is not here.
+    mutating func begin(floor: UInt64, head: UInt64) {
+        self.floor = floor
+        ringFloor = head
+    }
+
+    /// Changes of the board that are not durable and will not be.
+    mutating func removeRetained(above offset: UInt64) -> (messages: Int, bytes: Int) {
+        let before = (count, bytes)
+        let left = storage[start...].filter { !($0.isRetained && $0.offset > offset) }
+        storage = left
+        start = 0
+        bytes = left.reduce(0) { $0 + $1.frame.count }
+        return (before.0 - count, before.1 - bytes)
     }
 
     /// Up to which offset a reader misses what it has not got, whose catch-up began when `began` was the newest message.
@@ -83,6 +112,18 @@ struct CatchUp {
     var offset: UInt64
     /// Offset of the newest message when it began: what came later would have been delivered, kept or not.
     let began: UInt64
+    /// It holds nothing that could have been removed, and gets its own records, too. [BL3]
+    var isFresh = false
+    /// Of messages that are not retained, everything up to here has been given to it, or was told.
+    var complete: UInt64
+    /// What was read of the board, from `blockIndex` on, and the read that is under way, or 0.
+    var block: BoardBlock?
+    var blockIndex = 0
+    var reading: UInt64 = 0
+    /// Parts that it has of the record above `offset`.
+    var partsKnown: UInt16 = 0
+    /// Authors that it was told.
+    var authors: [Name: UInt32] = [:]
     /// Packets that were accepted meanwhile and are not for it, by flow. [HI5]
     var lost: [LostRange] = []
     /// At so many ranges those that touch are merged: there are no more than flows then.

@@ -5,12 +5,14 @@ struct PublishWindow {
     struct Accepted {
         var number: UInt64
         var offset: UInt64
+        /// Id of the board that keeps it, or 0.
+        var board: UInt64 = 0
     }
 
     enum Judgement {
         case new
         /// Accepted before, at this offset.
-        case accepted(UInt64)
+        case accepted(Accepted)
         /// Refused, or never sent: higher numbers were accepted.
         case passed
         /// Older than what is remembered.
@@ -24,6 +26,10 @@ struct PublishWindow {
     private var start = 0
     /// Numbers up to here may have been forgotten.
     private var forgotten: UInt64 = 0
+    /// Drawings that come in parts. [BL8]
+    var drafts: [Draft] = []
+    /// Retained messages so far: where the next one is remembered in the journal. [BL2]
+    private(set) var retained = 0
 
     var isEmpty: Bool { lastNumber == 0 }
 
@@ -35,21 +41,53 @@ struct PublishWindow {
             let middle = (low + high) / 2
             if self[middle].number < number { low = middle + 1 } else { high = middle }
         }
-        if low < accepted.count, self[low].number == number { return .accepted(self[low].offset) }
+        if low < accepted.count, self[low].number == number { return .accepted(self[low]) }
         return number > forgotten ? .passed : .forgotten
     }
 
     private subscript(index: Int) -> Accepted { accepted[(start + index) % accepted.count] }
 
-    mutating func accept(_ number: UInt64, offset: UInt64, limit: Int) {
+    mutating func accept(_ number: UInt64, offset: UInt64, board: UInt64 = 0, limit: Int) {
         lastNumber = number
         if accepted.count < limit {
-            accepted.append(Accepted(number: number, offset: offset))
+            accepted.append(Accepted(number: number, offset: offset, board: board))
         } else {
             forgotten = accepted[start].number
-            accepted[start] = Accepted(number: number, offset: offset)
+            accepted[start] = Accepted(number: number, offset: offset, board: board)
             start = (start + 1) % accepted.count
         }
+    }
+
+    /// It could not be stored: as if it had been passed over. [BL2]
+    mutating func takeBack(_ number: UInt64) {
+        let left = (0..<accepted.count).map { self[$0] }.filter { $0.number != number }
+        accepted = left
+        start = 0
+    }
+
+    /// A retained one was accepted.
+    ///
+    /// - Returns: its place in the journal, of `places`.
+    mutating func nextPlace(of places: Int) -> UInt8 {
+        defer { retained += 1 }
+        return UInt8(retained % places)
+    }
+
+    /// Places of the journal that are in use.
+    func places(of places: Int) -> Int { min(retained, places) }
+
+    /// What was durable when the relay ended.
+    mutating func restore(_ kept: [Accepted], places: Int) {
+        accepted = kept.sorted { $0.number < $1.number }
+        lastNumber = accepted.last?.number ?? 0
+        // What was not retained is not known of any more.
+        forgotten = lastNumber
+        retained = places
+    }
+
+    mutating func takeDraft(_ channel: Name, _ key: Name) -> Draft? {
+        guard let index = drafts.firstIndex(where: { $0.channel == channel && $0.key == key }) else { return nil }
+        return drafts.remove(at: index)
     }
 
     /// A direct message: it is not sent again.
@@ -71,7 +109,7 @@ extension Hub {
         let user = sessions[session].user!
         // Taken out before the other one is put in: there is room for so many besides the one that is there.
         let known = publishWindows[user]?.first { $0.instance == instance }?.window
-        if known != nil { forgetWindows(of: user) { $0.instance == instance } }
+        if known != nil { forgetWindows(of: user, areOver: false) { $0.instance == instance } }
         keepWindow(of: session)
         sessions[session].instance = instance
         sessions[session].window = known ?? PublishWindow()
@@ -105,9 +143,13 @@ extension Hub {
         for user in publishWindows.keys.sorted() { forgetWindows(of: user) { $0.until <= last } }
     }
 
-    private mutating func forgetWindows(of user: Name, where isOver: (KeptPublishWindow) -> Bool) {
+    /// - Parameter areOver: not when a session goes on with one.
+    private mutating func forgetWindows(of user: Name, areOver: Bool = true, where isMeant: (KeptPublishWindow) -> Bool) {
         guard let kept = publishWindows[user] else { return }
-        let left = kept.filter { !isOver($0) }
+        if areOver {
+            for window in kept where isMeant(window) { forgetRemembered(user, window.instance, places: window.window.places(of: Self.placesMax)) }
+        }
+        let left = kept.filter { !isMeant($0) }
         publishWindowsCount -= kept.count - left.count
         publishWindows[user] = left.isEmpty ? nil : left
     }

@@ -166,14 +166,18 @@ extension Hub {
         for channel in sortedMemberships(session) {
             guard let membership = sessions[session].memberships[channel], !membership.heldOver else { continue }
             var restored = subscribeAnswer(id: nil, session, channel)
-            var offset: UInt64?
-            if membership.receivesMessages, let seen = seen[channels[channel].handle], seen < channels[channel].head {
-                offset = recover(from: .position(ChannelPosition(epoch: channels[channel].epoch, offset: seen)), channel, into: &restored)
+            var begin: (offset: UInt64, isFresh: Bool)?
+            let seen = seen[channels[channel].handle]
+            let isSameEpoch = membership.epoch == channels[channel].epoch
+            if membership.receivesMessages, isSameEpoch ? seen.map({ $0 < channels[channel].head }) ?? false : true {
+                // In another epoch a client that says nothing holds what nobody knows.
+                begin = recover(from: .position(ChannelPosition(epoch: membership.epoch, offset: seen ?? Limits.integerMax)), channel, into: &restored)
             }
+            sessions[session].memberships[channel]!.epoch = channels[channel].epoch
             enqueueJSON(connection, .restored, restored)
             channels[channel].named = []
             sendSnapshots(channel, membership, to: connection)
-            if let offset { beginCatchUp(session, channel, above: offset, connection) }
+            if let begin { beginCatchUp(session, channel, above: begin.offset, isFresh: begin.isFresh, connection) }
             guard channels[channel].id!.kind == .stream else { continue }
             sendTopicsSnapshot(channel, to: connection)
             sendClosedFlows(session, channel, to: connection)

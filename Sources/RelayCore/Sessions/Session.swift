@@ -61,6 +61,8 @@ struct Membership {
     var receivesMetadata = false
     var receivesLocks = false
     var quiet = false
+    /// The numbering that it was last told. [BL4]
+    var epoch = Epoch(start: 0, incarnation: 0)
     /// While it gets what is kept instead of what comes. [HI2]
     var catchUp: CatchUp?
     var states: [Name: String] = [:]

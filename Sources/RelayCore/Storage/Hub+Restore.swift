@@ -11,6 +11,7 @@ extension Hub {
         do throws(WireError) {
             switch entry {
             case .start: break
+            case .publish(let user, let instance, let accepted): restoredPublishes[user, default: [:]][instance, default: []].append(accepted)
             case .metadata(let owner, let majorRevision):
                 let book = try bookFor(owner)
                 metadata[book].applied.restore(majorRevision: majorRevision)
@@ -46,7 +47,24 @@ extension Hub {
             locks[index].absence = makeGeneration()
             if locks[index].applied?.owner != nil { setLockExpiry(index, after: locks[index].applied!.ttl) }
         }
+        restoreWindows()
+        setBoardExpiry()
         if configuration.isJournaled { store([StoredForm.start(start)], .nothing, nil) }
+    }
+
+    /// Client objects that come back can send again what they were not told about. [BL2]
+    private mutating func restoreWindows() {
+        let until = now.instant + .milliseconds(Limits.publishMemoryMilliseconds)
+        for user in restoredPublishes.keys.sorted() {
+            for instance in restoredPublishes[user]!.keys.sorted() {
+                var window = PublishWindow()
+                window.restore(restoredPublishes[user]![instance]!, places: Self.placesMax)
+                publishWindows[user, default: []].append(KeptPublishWindow(instance: instance, window: window, until: until))
+                publishWindowsCount += 1
+            }
+            deadlines.set(.publishWindows(user: user), at: until)
+        }
+        restoredPublishes = [:]
     }
 
     /// The start number that a stored entry tells, if it is the one that does.

@@ -8,6 +8,7 @@ struct UnrevealedChange {
     enum Subject {
         case metadata(Int32, MetadataChange)
         case lock(Int32, LockTransition)
+        case board(BoardTransition)
         /// A set that has been empty for long, if it still is then. [MD2]
         case forgotten(Int32, generation: UInt32)
         /// Nothing changed, but the answer must not overtake what it rests on.
@@ -26,6 +27,7 @@ struct Requester {
         case empty
         case majorRevision(UInt64)
         case fencing(UInt64)
+        case cleared(offset: UInt64, records: UInt64)
         /// Judged by changes that are not durable yet.
         case refusal(WireError)
     }
@@ -72,7 +74,7 @@ extension Hub {
         switch subject {
         case .metadata(let book, _): metadata[book].unrevealed += 1
         case .lock(let lock, _): locks[lock].unrevealed += 1
-        case .forgotten, .nothing: break
+        case .board, .forgotten, .nothing: break
         }
         storage.unrevealed.append(
             UnrevealedChange(sequence: storage.sequence, subject: subject, requester: requester, byteCount: bytes))
@@ -80,6 +82,8 @@ extension Hub {
         if configuration.isJournaled {
             effects.append(.persist(record))
         } else {
+            // Boards have files even so, in memory.
+            if case .board = subject { effects.append(.persist(record)) }
             reveal(through: storage.sequence)
         }
     }
@@ -102,11 +106,12 @@ extension Hub {
     /// Whether a refusal speaks of changes that are not durable: then it waits for them as an answer does. [SG1]
     func mustWait(_ refusal: WireError, of type: FrameType) -> Bool {
         switch type {
-        case .setMetadata, .updateMetadata, .removeMetadata, .setLock, .acquireLock, .releaseLock, .revokeLock, .removeLock: break
+        case .setMetadata, .updateMetadata, .removeMetadata, .setLock, .acquireLock, .releaseLock, .revokeLock, .removeLock, .clear, .undoClear, .removeBoard: break
         default: return false
         }
         switch refusal.code {
-        case .revisionMismatch, .itemNotFound, .lockNotFound, .lockHeld, .lockNotHeld, .tooLarge, .limitReached, .storageFull:
+        case .revisionMismatch, .itemNotFound, .lockNotFound, .lockHeld, .lockNotHeld, .tooLarge, .limitReached, .storageFull, .boardNotFound,
+            .nothingToUndo:
             return storage.head < storage.unrevealed.count
         default: return false
         }
@@ -124,6 +129,7 @@ extension Hub {
             switch change.subject {
             case .metadata(let book, let change): revealMetadata(book, change)
             case .lock(let lock, let transition): revealLock(lock, transition)
+            case .board(let transition): revealBoard(transition)
             case .forgotten(let book, let generation): revealForgotten(book, generation)
             case .nothing: break
             }
@@ -144,6 +150,7 @@ extension Hub {
         case .empty: answer(connection, EmptyAnswer(id: requester.id))
         case .majorRevision(let revision): answer(connection, MetadataAnswer(id: requester.id, majorRevision: revision))
         case .fencing(let fencing): answer(connection, FencingAnswer(id: requester.id, fencing: fencing))
+        case .cleared(let offset, let records): answer(connection, ClearAnswer(id: requester.id, offset: offset, records: records))
         case .refusal(let error): refuse(connection, error, id: requester.id)
         }
     }
@@ -164,6 +171,7 @@ extension Hub {
             switch change.subject {
             case .metadata(let book, _): undoMetadata(book)
             case .lock(let lock, let transition): undoLock(lock, transition)
+            case .board(let transition): undoBoard(transition, text)
             case .forgotten, .nothing: break
             }
         }
@@ -172,14 +180,17 @@ extension Hub {
                 refuse(requester.connection.index, WireError(.storageFailed, "the change could not be stored: \(text)"), id: requester.id)
             }
         }
+        var boardsUndone: [BoardTransition] = []
         for change in undone {
             switch change.subject {
             case .metadata(let book, _): settleUndoneMetadata(book)
             case .lock(let lock, _): settleUndoneLock(lock, text)
+            case .board(let transition): boardsUndone.append(transition)
             case .forgotten(let book, let generation): keepForgotten(book, generation)
             case .nothing: break
             }
         }
+        settleUndoneBoards(boardsUndone)
     }
 
     mutating func storageRecovered() {

@@ -7,6 +7,8 @@ import RelayWire
 //     I owner 0 key        an item: version u8 (1) · revision u64 · flags u8 (1 author, 2 time) · [n u8, author] · [time u64] · value
 //     L channel 0 lock     a lock: version u8 (1) · ttl u32 ms · fencing u64 (0: never acquired) · n u8, owner (empty: free)
 //     S                    version u8 (1) · start number u32 of the relay that wrote it
+//     W instance place user  a retained publish of a client object (u64), in one of 256 places (u8): version u8 (1) · number u64 ·
+//                          offset u64 · id of the board u64
 //
 // An owner is `m` or `s` and a channel's name, or `u` and a user id. Names hold no 0.
 
@@ -16,6 +18,7 @@ enum StoredEntry {
     case item(MetadataOwner, Name, MetadataItem)
     case lock(ChannelID, Name, LockState)
     case start(UInt32)
+    case publish(Name, instance: UInt64, PublishWindow.Accepted)
 
     /// - Returns: `nil` when it is none that this version writes.
     init?(key: [UInt8], value: [UInt8]) {
@@ -27,6 +30,7 @@ enum StoredEntry {
     private static func read(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> StoredEntry? {
         var value = ByteReader(value)
         guard let first = key.first, value.integer(UInt8.self) == StoredForm.version else { return nil }
+        if first == UInt8(ascii: "W") { return publish(key, &value) }
         let names = key.dropFirst().split(separator: 0, omittingEmptySubsequences: false).map { UnsafeRawBufferPointer(rebasing: $0) }
         switch first {
         case UInt8(ascii: "M"):
@@ -45,6 +49,14 @@ enum StoredEntry {
             return value.integer(UInt32.self).map(StoredEntry.start)
         default: return nil
         }
+    }
+
+    private static func publish(_ key: UnsafeRawBufferPointer, _ value: inout ByteReader) -> StoredEntry? {
+        var key = ByteReader(UnsafeRawBufferPointer(rebasing: key.dropFirst()))
+        guard let instance = key.integer(UInt64.self), key.integer(UInt8.self) != nil, let user = try? Name(bytes: key.rest),
+            let number = value.integer(UInt64.self), let offset = value.integer(UInt64.self), let board = value.integer(UInt64.self)
+        else { return nil }
+        return .publish(user, instance: instance, PublishWindow.Accepted(number: number, offset: offset, board: board))
     }
 
     private static func owner(_ bytes: UnsafeRawBufferPointer) -> MetadataOwner? {
@@ -103,6 +115,23 @@ enum StoredForm {
         var value: [UInt8] = [version]
         value.append(bigEndian: start)
         return JournalEntry(key: [UInt8(ascii: "S")], value: value)
+    }
+
+    static func publish(_ user: Name, _ instance: UInt64, _ place: UInt8, number: UInt64, offset: UInt64, board: UInt64) -> JournalEntry {
+        var value: [UInt8] = [version]
+        for word in [number, offset, board] { value.append(bigEndian: word) }
+        return JournalEntry(key: publishKey(user, instance, place), value: value)
+    }
+
+    static func forgetPublish(_ user: Name, _ instance: UInt64, _ place: UInt8) -> JournalEntry {
+        JournalEntry(key: publishKey(user, instance, place), value: nil)
+    }
+
+    private static func publishKey(_ user: Name, _ instance: UInt64, _ place: UInt8) -> [UInt8] {
+        var key: [UInt8] = [UInt8(ascii: "W")]
+        key.append(bigEndian: instance)
+        key.append(place)
+        return key + Array(user.text.utf8)
     }
 
     private static func value(_ item: MetadataItem) -> [UInt8] {

@@ -13,7 +13,8 @@ package struct BoardChange: Hashable, Sendable {
         /// All records go, and markers with them: this change says as much.
         case clear
         /// The records that `clear` (its offset) took away come back, but for those whose key was changed since. There were
-        /// `count` of them: the nth, from 0 in order of their offsets, has the offset `offset - count + 1 + n` now.
+        /// `count` of them: the nth, from 0 in order of their offsets, has the offset `offset - count + 1 + n` now, and is
+        /// spared no client object any more.
         case undo(clear: UInt64, count: UInt64)
         /// The board ends, with its file. It has no offset.
         case drop

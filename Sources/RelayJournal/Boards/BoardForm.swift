@@ -26,6 +26,8 @@ enum BoardForm {
     static let user = UInt8(ascii: "Q")
     /// Of a change's offset: what is copied with another one is patched there.
     static let offsetPosition = 2
+    /// The same of its publisher: one that an undo has brought back is spared nobody.
+    static let instancePosition = 26
 
     static func checkpointKey(_ board: UInt64) -> [UInt8] { key(checkpoint, board) }
     static func userKey(_ user: [UInt8]) -> [UInt8] { [Self.user] + user }

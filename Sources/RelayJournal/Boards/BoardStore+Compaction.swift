@@ -138,7 +138,11 @@ extension BoardStore {
         var bytes: [UInt8] = []
         for item in items {
             var body = Array(try body(at: item.place, runs))
-            if let offset = item.offset { body.replace(at: BoardForm.offsetPosition, bigEndian: offset) }
+            let stored: UInt64 = body.withUnsafeBytes { $0.bigEndian(at: BoardForm.offsetPosition) }
+            if let offset = item.offset, offset != stored {
+                body.replace(at: BoardForm.offsetPosition, bigEndian: offset)
+                body.replace(at: BoardForm.instancePosition, bigEndian: UInt64(0))
+            }
             compaction.moved[item.place.start] = BoardPlace(start: compaction.written + bytes.count, count: item.place.count)
             BoardRecord.append(body, mark: mark, to: &bytes)
         }

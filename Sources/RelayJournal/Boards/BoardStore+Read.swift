@@ -99,7 +99,7 @@ extension BoardStore {
         case .create, .part, .undo, .drop: throw .unsound(pick.place.start)
         }
         return BoardBlock.Item(
-            offset: pick.offset, author: change.author, instance: change.instance, wallMilliseconds: change.wallMilliseconds, content: content)
+            offset: pick.offset, author: change.author, instance: pick.offset == change.offset ? change.instance : 0, wallMilliseconds: change.wallMilliseconds, content: content)
     }
 
     private func change(at place: BoardPlace, _ board: Board, _ runs: [Run]) throws(ReadFailure) -> BoardChange {

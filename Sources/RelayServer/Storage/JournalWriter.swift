@@ -3,10 +3,10 @@ import RelayCore
 import RelayIO
 import RelayJournal
 
-/// The journal on a queue of its own, so that no disk ever makes the relay wait.
+/// The journal and the boards' files on a queue of their own, so that no disk ever makes the relay wait.
 ///
 /// While one batch is written and synced, what is submitted gathers, and goes as the next one (group commit). Between
-/// batches the journal is compacted in small steps. After a failure everything submitted is dropped until the engine has
+/// batches boards are read, and boards and journal are compacted, in small steps. After a failure everything submitted is dropped until the engine has
 /// said that it knows (`acknowledgeFailure`): what it submitted before rests on what has failed.
 actor JournalWriter {
     /// What the engine is told, in the order in which it happened.
@@ -17,12 +17,22 @@ actor JournalWriter {
         case failed(String)
         /// Records are taken again.
         case recovered
+        /// What was persisted of boards stands in their files.
+        case boardsWritten(BoardReport)
+        case boardRead(BoardBlock)
+        /// For the log.
+        case line(String)
     }
 
     /// What was in the folder.
     struct Opened: Sendable {
+        /// But for boards.
         var entries: [JournalEntry] = []
         var report = JournalReport()
+        var boards: [BoardSummary] = []
+        /// Records of each user, in bytes.
+        var userBytes: [[UInt8]: Int] = [:]
+        var boardLines: [String] = []
         /// Start number of the relay that stored last.
         var start: UInt32? {
             for entry in entries { if let start = Hub.storedStart(key: entry.key, value: entry.value ?? []) { return start } }
@@ -33,6 +43,7 @@ actor JournalWriter {
     private struct Intake {
         var records: [JournalRecord] = []
         var bytes = 0
+        var reads: [BoardRead] = []
         /// Work is on the queue.
         var isScheduled = false
         /// Nothing is taken.
@@ -42,22 +53,27 @@ actor JournalWriter {
     nonisolated private let executor: QueueExecutor
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    nonisolated let path: String
+    /// `nil`: in memory.
+    nonisolated let path: String?
     nonisolated private let permit: FolderStorage.Permit
     nonisolated private let retryMilliseconds: Int
     nonisolated private let intake = Lock(Intake())
-    private var journal: Journal<FolderStorage>?
+    private var journal: Journal<AnyJournalStorage>?
+    private var boards: BoardStore<AnyJournalStorage>?
     private var tell: @Sendable (Outcome) -> Void = { _ in }
     /// Times that the queue was given to work: a writer that has nothing to do has none.
     private(set) var turns = 0
+    /// Something could not be written, and nothing is taken until it can be again.
+    private var hasFailed = false
 
     /// Read and written by one step of compaction: an append never waits for more.
     static let compactionBytes = 256 * 1024
 
     /// - Parameters:
+    ///   - path: of a folder; `nil`: everything stands in memory, and is gone with it.
     ///   - retryMilliseconds: after a failure, between attempts to work again.
     ///   - permit: asked before each call on the files.
-    init(path: String, retryMilliseconds: Int = 1000, permit: @escaping FolderStorage.Permit = { _ in }) {
+    init(path: String?, retryMilliseconds: Int = 1000, permit: @escaping FolderStorage.Permit = { _ in }) {
         self.path = path
         self.retryMilliseconds = retryMilliseconds
         self.permit = permit
@@ -68,18 +84,29 @@ actor JournalWriter {
     ///
     /// - Throws: `RelayServerError`, which names the folder or file.
     func open(_ change: (inout JournalSettings) -> Void = { _ in }) throws(RelayServerError) -> Opened {
-        let storage: FolderStorage
-        do throws(FileFailure) {
-            storage = try FolderStorage(path: path, permit: permit)
-        } catch {
-            throw RelayServerError(text: "\(error)")
-        }
+        let storage: AnyJournalStorage
         var settings = JournalSettings(mark: UInt32(truncatingIfNeeded: SystemEntropy.word()))
+        if let path {
+            do throws(FileFailure) {
+                storage = AnyJournalStorage(try FolderStorage(path: path, permit: permit))
+            } catch {
+                throw RelayServerError(text: "\(error)")
+            }
+        } else {
+            storage = AnyJournalStorage(MemoryStorage())
+            settings.segmentBytes = 4 * 1024 * 1024
+        }
         change(&settings)
         do throws(JournalError) {
             let (journal, entries, report) = try Journal.open(storage, settings)
+            let boards = BoardStore(journal: journal, storage: storage, settings: BoardSettings())
+            var opened = Opened(report: report)
+            opened.entries = entries.filter { !BoardChange.isBoardEntry($0.key) }
+            let recovered = try boards.recover(entries: entries.filter { BoardChange.isBoardEntry($0.key) }, isDamaged: !report.damage.isEmpty || !report.missing.isEmpty)
+            (opened.boards, opened.userBytes, opened.boardLines) = (recovered.boards, recovered.userBytes, recovered.lines)
             self.journal = journal
-            return Opened(entries: entries, report: report)
+            self.boards = boards
+            return opened
         } catch {
             throw RelayServerError(text: "\(error)")
         }
@@ -96,6 +123,16 @@ actor JournalWriter {
             guard !intake.isShut else { return false }
             intake.records += records
             intake.bytes += records.reduce(0) { $0 + $1.byteCount }
+            defer { intake.isScheduled = true }
+            return !intake.isScheduled
+        }
+        if wakes { schedule() }
+    }
+
+    /// Reads a board, behind what was submitted before; returns at once.
+    nonisolated func read(_ reads: [BoardRead]) {
+        let wakes = intake.withLock { intake in
+            intake.reads += reads
             defer { intake.isScheduled = true }
             return !intake.isScheduled
         }
@@ -120,13 +157,15 @@ actor JournalWriter {
     func close() {
         while let batch = take() { append(batch) }
         intake.withLock { $0.isShut = true }
+        boards?.close()
+        boards = nil
         journal?.close()
         journal = nil
     }
 
-    /// For `status`.
+    /// For `status`; `nil` in memory.
     func status() -> JournalStatus? {
-        guard let journal else { return nil }
+        guard let journal, let path else { return nil }
         let waiting = intake.withLock { (records: $0.records.count, bytes: $0.bytes) }
         return JournalStatus(
             folder: path, size: journal.size, counters: journal.counters, lastSequence: journal.lastSequence, failure: journal.failure?.description,
@@ -139,26 +178,51 @@ actor JournalWriter {
 
     /// One batch, or one step of compaction, then others get the queue.
     private func work() {
-        guard let journal else { return }
+        guard let journal, let boards else { return }
         turns += 1
-        if let batch = take() {
-            append(batch)
-        } else {
+        let batch = take()
+        let reads = takeReads()
+        if let batch { append(batch) }
+        for read in reads { boards.read(read) }
+        if batch == nil, reads.isEmpty {
             // Until it has recovered nothing is submitted, and what is woken then finds a queue at rest.
-            guard journal.failure == nil else { return rest() }
+            guard !hasFailed else {
+                report()
+                return rest()
+            }
             do throws(JournalError) {
-                if !(try journal.compactStep(bytesMax: Self.compactionBytes)) { return rest() }
+                if !(try boards.step(wall: SystemClock.wallMilliseconds())), !(try journal.compactStep(bytesMax: Self.compactionBytes)) {
+                    report()
+                    return rest()
+                }
             } catch {
                 failed(error)
             }
         }
+        report()
         schedule()
+    }
+
+    /// Hands over what was read and written of boards.
+    private func report() {
+        guard let boards else { return }
+        let written = boards.takeReport()
+        if !written.isEmpty { tell(.boardsWritten(written)) }
+        for block in boards.takeBlocks() { tell(.boardRead(block)) }
+        for line in boards.takeLines() { tell(.line(line)) }
+    }
+
+    private func takeReads() -> [BoardRead] {
+        intake.withLock { intake in
+            defer { intake.reads = [] }
+            return intake.reads
+        }
     }
 
     /// Nothing to do, unless something has come meanwhile.
     private func rest() {
         let goesOn = intake.withLock { intake in
-            intake.isScheduled = !intake.records.isEmpty
+            intake.isScheduled = !intake.records.isEmpty || !intake.reads.isEmpty
             return intake.isScheduled
         }
         if goesOn { schedule() }
@@ -176,16 +240,18 @@ actor JournalWriter {
     }
 
     private func append(_ batch: [JournalRecord]) {
-        guard let journal, journal.failure == nil else { return }
+        guard let journal, let boards, !hasFailed else { return }
         do throws(JournalError) {
             try journal.append(batch)
             tell(.persisted(through: batch[batch.count - 1].sequence))
+            try boards.apply(batch)
         } catch {
             failed(error)
         }
     }
 
     private func failed(_ error: JournalError) {
+        hasFailed = true
         intake.withLock { intake in
             intake.records = []
             intake.bytes = 0
@@ -195,12 +261,15 @@ actor JournalWriter {
     }
 
     private func recover() {
-        guard let journal, journal.failure != nil else { return }
+        guard let journal, let boards, hasFailed else { return }
         do throws(JournalError) {
             try journal.recoverFromFailure()
+            try boards.retry()
         } catch {
             return acknowledgeFailure()
         }
+        hasFailed = false
+        report()
         intake.withLock { $0.isShut = false }
         tell(.recovered)
     }

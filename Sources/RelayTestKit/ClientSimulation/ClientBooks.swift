@@ -155,7 +155,8 @@ struct ClientBooks {
         case .caughtUp(let channel):
             late.remove(channel.channel)
             catchUps += 1
-        case .direct, .topics, .refused, .metadata, .locks: break
+        case .board(let batch): for message in batch.messages { try read(.message(message), messages: accepted, packets: acceptedPackets) }
+        case .cleared, .direct, .topics, .refused, .metadata, .locks: break
         }
     }
 

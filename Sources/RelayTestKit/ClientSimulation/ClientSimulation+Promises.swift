@@ -81,7 +81,8 @@ extension ClientSimulation {
             client.books.unsureTopics.formUnion(Self.topics.map { TopicID(channel: channel, topic: $0) })
             client.books.excuseAllPackets()
         case .joinTopic, .leaveTopic, .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates, .writeMetadata, .removeMetadata, .history,
-            .getMetadata, .subscribeUserMetadata, .unsubscribeUserMetadata, .setLock, .acquireLock, .releaseLock, .revokeLock, .removeLock, .getLocks:
+            .getMetadata, .subscribeUserMetadata, .unsubscribeUserMetadata, .setLock, .acquireLock, .releaseLock, .revokeLock, .removeLock, .getLocks,
+            .clear, .undoClear, .boards, .removeBoard:
             break
         }
     }
@@ -99,7 +100,8 @@ extension ClientSimulation {
             client.books.excuseAllPackets()
         case .unsubscribeTopic: client.books.excuseAllPackets()
         case .join, .subscribeTopic, .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates, .writeMetadata, .removeMetadata, .history,
-            .getMetadata, .subscribeUserMetadata, .unsubscribeUserMetadata, .setLock, .acquireLock, .releaseLock, .revokeLock, .removeLock, .getLocks:
+            .getMetadata, .subscribeUserMetadata, .unsubscribeUserMetadata, .setLock, .acquireLock, .releaseLock, .revokeLock, .removeLock, .getLocks,
+            .clear, .undoClear, .boards, .removeBoard:
             break
         }
     }
@@ -172,7 +174,8 @@ extension RelayEvent {
         case .message(let message): "message \(message.channel) \(message.epoch?.start ?? 0).\(message.epoch?.incarnation ?? 0) \(message.offset) of \(message.sender)"
         case .packet(let packet): "packet flow \(packet.flow) \(packet.sequence) of \(packet.publisher)"
         case .presence(let change): "presence \(change.channel)"
-        case .direct, .topics, .metadata, .locks, .packetsLost, .packetsDropped, .messagesMissed, .caughtUp, .refused, .link: "\(self)"
+        case .board(let batch): "board \(batch.channel) \(batch.messages.map(\.offset))"
+        case .cleared, .direct, .topics, .metadata, .locks, .packetsLost, .packetsDropped, .messagesMissed, .caughtUp, .refused, .link: "\(self)"
         }
     }
 }

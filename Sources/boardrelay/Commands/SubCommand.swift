@@ -53,9 +53,11 @@ extension Command {
                 for topic in topics { try await stream.subscribeTopic(topic, users: .all) }
             }
             Console.note("Listening on \(channel) as \(user).")
-            for await event in client.events {
-                if try show(event, json: json, topics: arguments.flag("--stream")) { arrived += 1 }
-                if let count, arrived >= count { break }
+            events: for await events in client.events {
+                for event in events.oneByOne {
+                    if try show(event, json: json, topics: arguments.flag("--stream")) { arrived += 1 }
+                    if let count, arrived >= count { break events }
+                }
             }
             return .ok
         }
@@ -73,7 +75,7 @@ extension Command {
     /// - Throws: `Failure` when the link has ended for good, `Console.OutputClosed`.
     private static func show(_ event: RelayEvent, json: Bool, topics: Bool) throws -> Bool {
         switch event {
-        case .message, .packet, .direct:
+        case .message, .board, .packet, .direct:
             try Console.print(json ? EventJSON.object(event).line : EventText.line(event))
             return true
         case .link(let state):
@@ -85,7 +87,7 @@ extension Command {
             case .waiting, .paused: Console.note(EventText.line(event))
             }
         case .topics where !topics: break
-        case .presence, .topics, .metadata, .locks:
+        case .presence, .topics, .metadata, .locks, .cleared:
             try Console.print(json ? EventJSON.object(event).line : EventText.line(event))
         case .packetsLost, .packetsDropped, .messagesMissed, .caughtUp, .refused:
             if json { try Console.print(EventJSON.object(event).line) } else { Console.note(EventText.line(event)) }

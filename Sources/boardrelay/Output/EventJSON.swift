@@ -6,13 +6,13 @@ import RelayWire
 enum EventJSON {
     static func object(_ event: RelayEvent) -> JSON {
         switch event {
-        case .message(let message):
-            return .object(
-                [
-                    ["type": "message", "channel": .string(message.channel), "sender": .string(message.sender)],
-                    ["offset": number(message.offset), "time": number(message.wallMilliseconds)],
-                    ["customType": .optional(message.customType)], payload(message.payload),
-                ])
+        case .message(let message): return self.message(message)
+        case .board(let batch): return ["type": "board", "channel": .string(batch.channel), "messages": .array(batch.messages.map(self.message))]
+        case .cleared(let cleared):
+            return [
+                "type": "cleared", "channel": .string(cleared.channel), "offset": number(cleared.offset), "user": .string(cleared.user),
+                "time": number(cleared.wallMilliseconds),
+            ]
         case .packet(let packet):
             return .object(
                 [
@@ -50,6 +50,16 @@ enum EventJSON {
             ]
         case .link(let state): return link(state)
         }
+    }
+
+    private static func message(_ message: Message) -> JSON {
+        .object(
+            [
+                ["type": "message", "channel": .string(message.channel), "sender": .string(message.sender)],
+                ["offset": number(message.offset), "time": number(message.wallMilliseconds)],
+                ["customType": .optional(message.customType)],
+                ["key": .optional(message.key), "retained": message.isRetained ? true : .null], payload(message.payload),
+            ])
     }
 
     private static func number(_ value: (some BinaryInteger)?) -> JSON { value.map { .integer(Int(clamping: $0)) } ?? .null }
@@ -157,5 +167,13 @@ extension JSON {
     /// The fields of several objects as one object.
     static func object(_ parts: [JSON]) -> JSON {
         .object(parts.flatMap { part in if case .object(let fields) = part { fields } else { [Field]() } })
+    }
+}
+
+extension RelayEvent {
+    /// As one event for each message: whoever reads lines need not know how they came together.
+    var oneByOne: [RelayEvent] {
+        guard case .board(let batch) = self else { return [self] }
+        return batch.messages.map { .message($0) }
     }
 }

@@ -8,8 +8,10 @@ enum EventText {
         case .message(let message):
             return [
                 Console.localClock(wallMilliseconds: message.wallMilliseconds), "#\(message.offset)", Printable.escaped(message.sender),
-                type(message.customType), payload(message.payload),
+                type(message.customType), message.key.map { "(\(Printable.escaped($0)))" }, message.isRemoval ? "removed" : payload(message.payload),
             ].compactMap(\.self).joined(separator: "  ")
+        case .board: return event.oneByOne.map(line).joined(separator: "\n")
+        case .cleared(let cleared): return "\(Printable.escaped(cleared.channel)): cleared by \(Printable.escaped(cleared.user)) at #\(cleared.offset)"
         case .packet(let packet):
             let slot = packet.slot.map { " slot \($0)" } ?? ""
             return "\(Printable.escaped(packet.topic)) \(packet.sequence)\(slot)  \(Printable.escaped(packet.publisher))  \(payload(packet.payload))"

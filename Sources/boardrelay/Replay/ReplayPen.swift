@@ -155,6 +155,7 @@ struct ReplayPen: Sendable {
             tally.withLock { tally in
                 switch event {
                 case .message: tally.messagesReceived += 1
+                case .board(let batch): tally.messagesReceived += batch.messages.count
                 case .packet: tally.packetsReceived += 1
                 case .packetsLost(let lost):
                     for entry in lost.entries { tally.packetsLost += entry.last.map { Int($0 - entry.first) + 1 } ?? 0 }
@@ -162,7 +163,7 @@ struct ReplayPen: Sendable {
                 case .messagesMissed: tally.messagesMissed += 1
                 case .refused(let refusal) where refusal.subject == .packet: tally.packetsRefused += 1
                 case .link(.waiting), .link(.paused): tally.linksBroken += 1
-                case .direct, .presence, .topics, .metadata, .locks, .caughtUp, .refused, .link: break
+                case .cleared, .direct, .presence, .topics, .metadata, .locks, .caughtUp, .refused, .link: break
                 }
             }
             switch event {

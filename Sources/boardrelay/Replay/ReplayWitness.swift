@@ -75,6 +75,7 @@ final class ReplayWitness: Sendable {
 
     private func note(_ event: RelayEvent, in book: inout Book) {
         switch event {
+        case .board(let batch): for message in batch.messages { note(.message(message), in: &book) }
         case .message(let message) where message.channel == channel:
             book.newestArrived = max(book.newestArrived, message.offset)
             book.verifier.receivedMessage(from: message.sender, offset: message.offset, payload: message.payload.bytes)
@@ -96,7 +97,7 @@ final class ReplayWitness: Sendable {
                 if book.hasSnapshot { book.drawing.formIntersection(users) }
                 book.hasSnapshot = true
             }
-        case .message, .packet, .direct, .presence, .topics, .metadata, .locks, .packetsDropped, .messagesMissed, .caughtUp, .refused, .link: break
+        case .message, .cleared, .packet, .direct, .presence, .topics, .metadata, .locks, .packetsDropped, .messagesMissed, .caughtUp, .refused, .link: break
         }
     }
 

@@ -74,6 +74,7 @@ struct BoardsModel: Equatable {
             for (number, old) in records.enumerated() where board.cleared?.changed.contains(old.key) == false {
                 board.live[old.key] = old.value
                 board.live[old.key]?.offset = change.offset - count + 1 + UInt64(number)
+                board.live[old.key]?.instance = 0
             }
             board.cleared = nil
         }

@@ -1,0 +1,154 @@
+import RelayWire
+
+// What a message channel keeps for good, as it comes. [BL3, BL4, BL6, BL8]
+
+/// Reading a board from its beginning. [BL3]
+struct BoardReading: Sendable {
+    /// Offset below the first that is to come.
+    var after: UInt64
+    /// Of the answer: newer ones may follow before all has come.
+    var head: UInt64
+
+    func progress(at offset: UInt64) -> Double {
+        guard head > after else { return 1 }
+        return min(1, Double(offset - min(after, offset)) / Double(head - after))
+    }
+}
+
+extension ClientMachine {
+    // MARK: - Messages
+
+    /// Records that come while a board is read are gathered.
+    mutating func tell(_ message: Message, _ channel: Name) {
+        guard message.isRetained, let reading = known.readings[channel] else { return emit(.message(message)) }
+        if batch?.channel != channel.text { flushBatch() }
+        batch = batch ?? BoardBatch(channel: channel.text, messages: [], progress: 0)
+        batch!.messages.append(message)
+        batch!.progress = reading.progress(at: message.offset)
+        batchBytes += message.payload.byteCount
+        if batch!.messages.count >= ClientLimits.batchMessagesMax || batchBytes >= ClientLimits.batchBytesMax { flushBatch() }
+    }
+
+    /// Before whatever comes behind it, and when nothing more has come for now.
+    mutating func flushBatch() {
+        guard let full = batch else { return }
+        batch = nil
+        batchBytes = 0
+        emit(.board(full))
+    }
+
+    // MARK: - Parts
+
+    /// Puts a drawing together. [BL8]
+    mutating func received(_ part: ReceivedPart, _ channel: Name) {
+        let position = known.positions[channel]
+        // A retained one has not been seen before its last part.
+        if let position { see(part.isRetained && part.part < part.parts ? part.offset - min(1, part.offset) : part.offset, channel, position) }
+        let bytesMax = min(limits.largeMessageBytesMax, ClientLimits.drawingBytesMax)
+        let (outcome, givenUp) = known.partials[channel, default: PartialDrawings()].add(part, bytesMax: bytesMax)
+        if known.partials[channel]!.isEmpty { known.partials[channel] = nil }
+        drawingsGivenUp(givenUp, channel)
+        switch outcome {
+        case .waiting: break
+        case .whole(let drawing):
+            tell(Message(
+                channel: channel.text, sender: part.sender, offset: part.offset, epoch: position?.epoch, wallMilliseconds: part.wallMilliseconds,
+                customType: part.customType, key: part.key, isRetained: part.isRetained, payload: Payload(whole: drawing.bytes, isText: part.isText)),
+                channel)
+        case .broken:
+            drawingsDropped += 1
+            // All parts of a record are sent; of others one may have come in the middle, or the publisher began anew.
+            if part.isRetained, part.part == part.parts { missed(part.offset, channel) }
+        }
+    }
+
+    /// The relay is past these: what has come of them is worth nothing.
+    mutating func dropPartials(_ channel: Name, isTold: Bool, where isOver: (PartialDrawings.Drawing) -> Bool = { _ in true }) {
+        guard known.partials[channel] != nil else { return }
+        let over = known.partials[channel]!.remove(where: isOver)
+        if known.partials[channel]!.isEmpty { known.partials[channel] = nil }
+        if isTold { drawingsGivenUp(over, channel) } else { drawingsDropped += over.count }
+    }
+
+    /// A record is sent again from its first part after a break; parts of other drawings are messages, which go on.
+    mutating func dropRetainedPartials() {
+        for channel in known.partials.keys.sorted() { dropPartials(channel, isTold: false) { $0.head.isRetained } }
+    }
+
+    private mutating func drawingsGivenUp(_ drawings: [PartialDrawings.Drawing], _ channel: Name) {
+        drawingsDropped += drawings.count
+        for drawing in drawings { missed(drawing.offset, channel) }
+    }
+
+    private mutating func missed(_ offset: UInt64, _ channel: Name) {
+        emit(.messagesMissed(MessagesMissed(
+            channel: channel.text, epoch: known.positions[channel]?.epoch, extent: .range(OffsetRange(from: offset, to: offset)))))
+    }
+
+    // MARK: - Positions
+
+    mutating func see(_ offset: UInt64, _ channel: Name, _ position: ChannelPosition) {
+        var seen = max(position.offset, offset)
+        if var ahead = known.ownAhead[channel] {
+            let reached = ahead.prefix { own in
+                guard own <= seen + 1 else { return false }
+                seen = max(seen, own)
+                return true
+            }.count
+            ahead.removeFirst(reached)
+            known.ownAhead[channel] = ahead.isEmpty ? nil : ahead
+        }
+        known.positions[channel] = ChannelPosition(epoch: position.epoch, offset: seen)
+    }
+
+    /// An own message that does not come back was accepted.
+    ///
+    /// It counts as seen when all before it has come. That it was accepted does not say so: a relay brings records of
+    /// large drawings, and those of an undone `clear`, by catching up, and does not say when it begins with that. [BL6, BL8]
+    mutating func seeOwn(_ offset: UInt64, _ channel: Name) {
+        guard let position = known.positions[channel], offset > position.offset else { return }
+        if offset == position.offset + 1 { return see(offset, channel, position) }
+        var ahead = known.ownAhead[channel] ?? []
+        // Without it more comes again than need be after a break: nothing is lost by that.
+        guard ahead.count < ClientLimits.ownAheadMax else { return }
+        ahead.insert(offset, at: (ahead.lastIndex { $0 < offset } ?? -1) + 1)
+        known.ownAhead[channel] = ahead
+    }
+
+    // MARK: - Events
+
+    mutating func cleared(_ cleared: Cleared) {
+        guard let channel = known.channels[cleared.channel], !known.untold.contains(channel.channel) else { return }
+        if let position = known.positions[channel.channel] { see(cleared.offset, channel.channel, position) }
+        emit(.cleared(BoardCleared(
+            channel: channel.channel.text, offset: cleared.offset, user: cleared.user.text, wallMilliseconds: cleared.time)))
+    }
+
+    /// As a subscription that is answered with `reset`. [BL4]
+    mutating func reset(_ reset: ChannelReset) {
+        guard let channel = known.channels[reset.channel], channel.kind == .message, !known.untold.contains(channel.channel) else { return }
+        let receives = wanted.channels[channel]?.features.contains(.messages) ?? false
+        dropPartials(channel.channel, isTold: false)
+        emit(.messagesMissed(MessagesMissed(channel: channel.channel.text, epoch: reset.epoch, extent: .reset)))
+        known.ownAhead[channel.channel] = nil
+        known.positions[channel.channel] = ChannelPosition(epoch: reset.epoch, offset: receives ? 0 : reset.head)
+        guard receives else { return }
+        known.catchingUp.insert(channel.channel)
+        known.readings[channel.channel] = BoardReading(after: 0, head: reset.head)
+    }
+
+    /// Nothing of a channel is put together or read any more.
+    mutating func forgetBoard(_ channel: Name) {
+        dropPartials(channel, isTold: false)
+        known.readings[channel] = nil
+        known.ownAhead[channel] = nil
+    }
+}
+
+extension Payload {
+    /// Publishers' text that is none stays what it is, bytes: only its reader sees it as a whole. [BL8]
+    init(whole bytes: [UInt8], isText: Bool) {
+        let isText = isText && bytes.withUnsafeBytes(isValidUTF8)
+        self = isText ? .text(String(decoding: bytes, as: UTF8.self)) : .bytes(bytes)
+    }
+}

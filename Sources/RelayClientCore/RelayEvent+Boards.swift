@@ -1,0 +1,34 @@
+import RelayWire
+
+/// Records of a board, many at a time: while a channel catches up from the beginning, or after a reset.
+///
+/// Each is a message like any other, with the same place in the order; they come together so that an app can draw
+/// thousands at once. At most 256, and no more once their payloads have 512 KiB.
+public struct BoardBatch: Hashable, Sendable {
+    /// Name of the message channel.
+    public var channel: String
+    /// In the order of their offsets.
+    public var messages: [Message]
+    /// How much of what is kept has come, by offsets: 0…1. `caughtUp` tells the end.
+    public var progress: Double
+}
+
+/// All records of a board were removed. [BL6]
+public struct BoardCleared: Hashable, Sendable {
+    /// Name of the message channel.
+    public var channel: String
+    /// Its place among the channel's messages: records below it are gone.
+    public var offset: UInt64
+    /// Id of the user who cleared it.
+    public var user: String
+    /// The relay's wall clock, in milliseconds since 1970.
+    public var wallMilliseconds: UInt64
+}
+
+/// What `clear` or `undoClear` did, durably. [BL6]
+public struct BoardChange: Hashable, Sendable {
+    /// Its place among the channel's messages.
+    public var offset: UInt64
+    /// Records that went, or at most came back.
+    public var records: UInt64
+}

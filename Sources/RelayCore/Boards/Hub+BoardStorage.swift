@@ -1,0 +1,211 @@
+package import RelayJournal
+import RelayWire
+
+// Boards between the hub, the journal and their files. [BL2, BL4, BL5]
+
+extension Hub {
+    // MARK: - Durable
+
+    /// A change is durable: its publisher is told.
+    mutating func revealBoard(_ transition: BoardTransition) {
+        guard let board = known(transition) else { return }
+        boards[board].durableHead = max(boards[board].durableHead, transition.offset)
+        switch transition.kind {
+        case .record: tellStored(transition.user, transition.instance, transition.number, transition.offset)
+        case .drop: dropped(board)
+        case .part, .clear, .undo: break
+        }
+    }
+
+    private func known(_ transition: BoardTransition) -> Int32? {
+        boards[transition.board].generation == transition.generation && boards[transition.board].name != nil ? transition.board : nil
+    }
+
+    /// Over whatever connection its client object has now.
+    private func connection(of user: Name, _ instance: UInt64) -> Int32? {
+        guard let session = sessionsByUser[user], sessions[session].instance == instance, links[Int(session)] >= 0,
+            connections[links[Int(session)]].isOpen
+        else { return nil }
+        return links[Int(session)]
+    }
+
+    private mutating func tellStored(_ user: Name, _ instance: UInt64, _ number: UInt64, _ offset: UInt64) {
+        if let connection = connection(of: user, instance) { sendStored(number, offset, to: connection) }
+    }
+
+    private mutating func sendStored(_ number: UInt64, _ offset: UInt64, to connection: Int32) {
+        enqueuePrivate(connection, head: FrameHead(type: FrameType.stored.rawValue, bodyBytes: 16)) { writer in
+            writer.integer(number)
+            writer.integer(offset)
+        }
+    }
+
+    /// A number that was accepted is asked about again: if it is durable, that is told, too.
+    mutating func tellStoredAgain(_ known: PublishWindow.Accepted, to connection: Int32) {
+        guard known.board != 0, known.offset > 0 else { return }
+        if let board = boardsByID[known.board], boards[board].durableHead < known.offset { return }
+        sendStored(known.number, known.offset, to: connection)
+    }
+
+    /// The board and its file are gone.
+    private mutating func dropped(_ board: Int32) {
+        let channel = boards[board].channel
+        boardsByName[boards[board].name!] = nil
+        boardsByID[boards[board].id] = nil
+        boardBytes -= boards[board].bytes
+        for record in boards[board].pending { forgetPending(record) }
+        boards.remove(board)
+        guard channel >= 0 else { return }
+        channels[channel].board = -1
+        let removed = channels[channel].history.removeRetained(above: 0)
+        historyMessages -= removed.messages
+        historyBytes -= removed.bytes
+        resetChannel(channel)
+        endChannelIfUnused(channel)
+    }
+
+    private mutating func forgetPending(_ record: PendingRecord) {
+        guard record.bytes > 0 else { return }
+        let left = boardUserPending[record.user, default: 0] - record.bytes
+        boardUserPending[record.user] = left > 0 ? left : nil
+    }
+
+    // MARK: - In the file
+
+    /// What files hold now.
+    mutating func boardsWritten(_ report: BoardReport) {
+        for summary in report.boards {
+            guard let board = boardsByID[summary.board] else { continue }
+            boardBytes += summary.bytes - boards[board].summary.bytes
+            boards[board].summary = summary
+            while let first = boards[board].pending.first, first.offset <= summary.head {
+                boards[board].pending.removeFirst()
+                boards[board].pendingBytes -= first.bytes
+                boardBytes -= first.bytes
+                forgetPending(first)
+            }
+            if boards[board].channel >= 0 { wakeReaders(of: boards[board].channel) }
+        }
+        for (user, bytes) in report.userBytes {
+            guard let user = user.withUnsafeBytes({ try? Name(bytes: $0) }) else { continue }
+            boardUserBytes[user] = bytes > 0 ? bytes : nil
+        }
+    }
+
+    // MARK: - Not durable
+
+    /// Nothing shows it any more, and its publisher is told.
+    mutating func undoBoard(_ transition: BoardTransition, _ text: String) {
+        if transition.number > 0 {
+            let error = WireError(.storageFailed, "the message could not be stored: \(text)")
+            if let connection = connection(of: transition.user, transition.instance) {
+                enqueueJSON(connection, .notStored, NotStored(number: transition.number, error))
+            }
+            takeBack(transition.number, transition.user, transition.instance)
+        }
+        guard let board = known(transition) else { return }
+        switch transition.kind {
+        case .undo(let clear): boards[board].summary.clear = clear
+        case .drop: boards[board].isDropping = false
+        case .record, .part, .clear: break
+        }
+        while let last = boards[board].pending.last, transition.offset > 0, last.offset >= transition.offset {
+            boards[board].pending.removeLast()
+            boards[board].pendingBytes -= last.bytes
+            boardBytes -= last.bytes
+            forgetPending(last)
+        }
+    }
+
+    private mutating func takeBack(_ number: UInt64, _ user: Name, _ instance: UInt64) {
+        if let session = sessionsByUser[user], sessions[session].instance == instance {
+            sessions[session].window.takeBack(number)
+        } else if let index = publishWindows[user]?.firstIndex(where: { $0.instance == instance }) {
+            publishWindows[user]![index].window.takeBack(number)
+        }
+    }
+
+    /// After all was undone: readers that were shown what is gone begin anew, and boards that never came to be are none.
+    mutating func settleUndoneBoards(_ transitions: [BoardTransition]) {
+        var shown: Set<Int32> = []
+        for transition in transitions {
+            guard let board = known(transition) else { continue }
+            if transition.offset > 0 { shown.insert(board) }
+            dropDrafts(transition)
+        }
+        for board in shown.sorted() {
+            boards[board].head = boards[board].durableHead
+            boards[board].unheld = min(boards[board].unheld, boards[board].durableHead)
+            let channel = boards[board].channel
+            guard channel >= 0 else { continue }
+            let removed = channels[channel].history.removeRetained(above: boards[board].durableHead)
+            historyMessages -= removed.messages
+            historyBytes -= removed.bytes
+            resetChannel(channel)
+        }
+        for transition in transitions where transition.begins {
+            guard let board = known(transition) else { continue }
+            if boards[board].channel >= 0 { channels[boards[board].channel].board = -1 }
+            boardsByName[boards[board].name!] = nil
+            boardsByID[boards[board].id] = nil
+            boards.remove(board)
+        }
+    }
+
+    /// Parts that are not there: the next one has nothing before it.
+    private mutating func dropDrafts(_ transition: BoardTransition) {
+        guard case .part = transition.kind, let name = boards[transition.board].name else { return }
+        if let session = sessionsByUser[transition.user], sessions[session].instance == transition.instance {
+            sessions[session].window.drafts.removeAll { $0.channel == name }
+        }
+    }
+
+    // MARK: - After a restart
+
+    /// Publishes are remembered in so many places of the journal for each client object. [BL2]
+    static let placesMax = 256
+
+    /// What lets a retained message be sent again to a relay that has started anew.
+    mutating func remembered(_ session: Int32, _ number: UInt64, _ offset: UInt64, _ board: Int32) -> [JournalEntry] {
+        guard configuration.isJournaled, let instance = sessions[session].instance else { return [] }
+        let place = sessions[session].window.nextPlace(of: Self.placesMax)
+        return [StoredForm.publish(sessions[session].user!, instance, place, number: number, offset: offset, board: boards[board].id)]
+    }
+
+    /// A client object is forgotten: so are its publishes.
+    mutating func forgetRemembered(_ user: Name, _ instance: UInt64, places: Int) {
+        guard configuration.isJournaled, places > 0, storage.failure == nil else { return }
+        store((0..<places).map { StoredForm.forgetPublish(user, instance, UInt8($0)) }, .nothing, nil)
+    }
+
+    /// Takes over the boards that are there; before any event.
+    package mutating func restore(boards summaries: [BoardSummary], userBytes: [[UInt8]: Int]) {
+        for summary in summaries {
+            guard let name = summary.name.withUnsafeBytes({ try? Name(bytes: $0) }), boardsByName[name] == nil else {
+                log(.error, "board \(summary.board) is left out: its name is none")
+                continue
+            }
+            var board = Board(name: name, generation: makeGeneration(), summary: summary)
+            board.head = summary.head
+            board.durableHead = summary.head
+            let index = boards.insert(board)
+            boardsByName[name] = index
+            boardsByID[summary.board] = index
+            boardBytes += summary.bytes
+            if let channel = channelsByID[ChannelID(kind: .message, channel: name)] { takeUpBoard(channel) }
+        }
+        for (user, bytes) in userBytes where bytes > 0 {
+            if let user = user.withUnsafeBytes({ try? Name(bytes: $0) }) { boardUserBytes[user] = bytes }
+        }
+    }
+
+    /// A channel that comes to be goes on where its board is. [BL5]
+    mutating func takeUpBoard(_ channel: Int32) {
+        guard channels[channel].id!.kind == .message, let board = boardsByName[channels[channel].id!.channel] else { return }
+        channels[channel].board = board
+        channels[channel].head = boards[board].head
+        channels[channel].lastUnretained = boards[board].summary.lastUnretained
+        channels[channel].history.begin(floor: boards[board].summary.lastUnretained, head: boards[board].head)
+        boards[board].channel = channel
+    }
+}

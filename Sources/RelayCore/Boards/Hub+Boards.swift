@@ -1,0 +1,320 @@
+internal import RelayJournal
+import RelayWire
+
+// What message channels keep for good: accepted, bounded, cleared, removed. [BL1, BL6–BL9]
+
+extension Hub {
+    // MARK: - Publishing
+
+    /// Which flags go together. [MS7]
+    ///
+    /// - Returns: the key, of a frame that has one.
+    func checkKey(of frame: PublishFrame) throws(WireError) -> Name? {
+        let isRetained = frame.flags.contains(.retain)
+        let isPart = frame.flags.contains(.part)
+        guard frame.flags.contains(.key) == (isRetained || isPart) else {
+            throw WireError(.badRequest, "a key goes with retain or part, and both want one")
+        }
+        guard !isRetained || !frame.flags.contains(.noHistory) else { throw WireError(.badRequest, "what is retained is kept: noHistory does not go with it") }
+        if isPart {
+            guard frame.parts >= 2, (1...frame.parts).contains(frame.part), !frame.payload.isEmpty else {
+                throw WireError(.badRequest, "parts are numbered 1…parts, are 2 or more, and none is empty: not \(frame.part) of \(frame.parts), \(frame.payload.count) bytes")
+            }
+        }
+        return frame.flags.contains(.key) ? try Name(bytes: frame.key) : nil
+    }
+
+    /// What a retained publish is told before anything has changed. [BL7]
+    ///
+    /// - Parameter bytes: of the record that it makes, 0 for a removal.
+    func checkBoard(_ channel: Name, _ session: Int32, bytes: Int) throws(WireError) {
+        guard configuration.boardBytesTotalMax > 0 else { throw WireError(.notSupported, "this relay keeps no boards") }
+        try checkStorage()
+        let user = sessions[session].user!
+        if let board = boardsByName[channel] {
+            guard !boards[board].isDropping else {
+                throw WireError(.busy, "the board of \(channel) is being removed", retryAfterMilliseconds: 100)
+            }
+            if bytes > 0 { try check(boards[board].bytes + bytes, configuration.boardBytesMax, .boardFull, "the board of \(channel)") }
+        } else {
+            guard boards.count < configuration.boardsMax else {
+                throw WireError(
+                    .relayFull, "the relay keeps at most \(configuration.boardsMax) boards", limit: configuration.boardsMax, actual: boards.count + 1)
+            }
+            try checkNewBoards(of: user)
+            // Boards that exist keep room to go on.
+            try check(boardBytes + bytes, configuration.boardBytesTotalMax / 16 * 15, .storageFull, "new boards, all together,")
+        }
+        guard bytes > 0 else { return }
+        try check(boardBytes + bytes, configuration.boardBytesTotalMax, .storageFull, "all boards of the relay")
+        try check(boardUserBytes[user, default: 0] + boardUserPending[user, default: 0] + bytes, configuration.boardBytesTotalMax / 4, .quotaReached, "what user \(user) has on all boards")
+    }
+
+    private func check(_ bytes: Int, _ limit: Int, _ code: ErrorCode, _ what: String) throws(WireError) {
+        guard bytes <= limit else { throw WireError(code, "\(what) may have \(limit) bytes, not \(bytes)", limit: limit, actual: bytes) }
+    }
+
+    private func checkNewBoards(of user: Name) throws(WireError) {
+        let began = newBoards[user, default: []].filter { now.instant - $0 < .seconds(3600) }
+        guard began.count < configuration.newBoardsPerHour else {
+            let wait = Duration.seconds(3600) - (now.instant - began[began.count - configuration.newBoardsPerHour])
+            throw WireError(
+                .rateLimited, "a user begins at most \(configuration.newBoardsPerHour) boards an hour", limit: configuration.newBoardsPerHour,
+                actual: began.count + 1, retryAfterMilliseconds: UInt64(max(1, wait.milliseconds)))
+        }
+    }
+
+    /// Bytes that a record counts. [BL7]
+    static func recordBytes(of frame: PublishFrame) -> Int {
+        frame.key.count + frame.customType.count + frame.payload.count + BoardSummary.recordOverheadBytes
+    }
+
+    /// The board of a channel, made if there is none.
+    private mutating func boardFor(_ channel: Int32, by user: Name) -> (board: Int32, begins: Bool) {
+        if channels[channel].board >= 0 { return (channels[channel].board, false) }
+        let name = channels[channel].id!.channel
+        var made = Board(name: name, generation: makeGeneration(), summary: BoardSummary(board: nextSequence, name: Array(name.text.utf8)))
+        made.channel = channel
+        let board = boards.insert(made)
+        boardsByName[name] = board
+        boardsByID[made.id] = board
+        channels[channel].board = board
+        if newBoards.count >= 10_000 { newBoards = newBoards.filter { now.instant - ($0.value.last ?? $0.value[0]) < .seconds(3600) } }
+        newBoards[user] = newBoards[user, default: []].filter { now.instant - $0 < .seconds(3600) } + [now.instant]
+        return (board, true)
+    }
+
+    // MARK: - Changes
+
+    /// A change as it goes to the journal.
+    private func change(
+        _ board: Int32, offset: UInt64, _ session: Int32, instance: UInt64 = 0, number: UInt64 = 0, _ kind: BoardChange.Kind
+    ) -> BoardChange {
+        let channel = boards[board].channel
+        let epoch = channel >= 0 ? channels[channel].epoch : Epoch(start: start, incarnation: 0)
+        return BoardChange(
+            board: boards[board].id, offset: offset, epoch: BoardEpoch.ID(start: epoch.start, incarnation: epoch.incarnation),
+            lastUnretained: channel >= 0 ? channels[channel].lastUnretained : boards[board].summary.lastUnretained,
+            author: session >= 0 ? Array(sessions[session].user!.text.utf8) : [], instance: instance, number: number,
+            wallMilliseconds: now.wallMilliseconds, kind: kind)
+    }
+
+    /// Hands a change to the journal.
+    ///
+    /// - Parameter before: what must stand before it, in the same record: all of it is durable, or nothing counts.
+    private mutating func store(
+        _ change: BoardChange, before: [BoardChange] = [], _ kind: BoardTransition.Kind, _ board: Int32, begins: Bool = false, bytes: Int = 0, user: Name,
+        entries: [JournalEntry] = [], _ requester: Requester? = nil
+    ) {
+        var beginning = change
+        (beginning.offset, beginning.kind) = (0, .create(name: boards[board].summary.name))
+        let changes = (begins ? [beginning] : []) + before + [change]
+        let sequence = nextSequence
+        let own = changes.enumerated().map { $0.element.entry(sequence: sequence, index: $0.offset) }
+        if change.offset > 0 {
+            boards[board].head = change.offset
+            boards[board].pending.append(PendingRecord(offset: change.offset, bytes: bytes, user: user))
+            boards[board].pendingBytes += bytes
+            boardBytes += bytes
+            if bytes > 0 { boardUserPending[user, default: 0] += bytes }
+        }
+        let transition = BoardTransition(
+            board: board, generation: boards[board].generation, kind: kind, offset: change.offset, bytes: bytes, begins: begins, user: user,
+            instance: change.instance, number: change.number)
+        store(own + entries, .board(transition), requester)
+    }
+
+    /// A retained message takes its offset: on its way to the file it is delivered as any other.
+    mutating func keepRecord(_ frame: PublishFrame, _ key: Name, _ channel: Int32, _ session: Int32, offset: UInt64) {
+        let user = sessions[session].user!
+        let (board, begins) = boardFor(channel, by: user)
+        let isRemoval = frame.payload.isEmpty
+        let put = BoardPut(
+            key: Array(frame.key), isText: frame.flags.contains(.text),
+            customType: frame.flags.contains(.customType) ? Array(frame.customType) : nil, payload: Array(frame.payload))
+        let change = change(
+            board, offset: offset, session, instance: sessions[session].instance ?? 0, number: frame.number,
+            isRemoval ? .remove(key: put.key) : .put(put))
+        store(
+            change, .record, board, begins: begins, bytes: isRemoval ? 0 : Self.recordBytes(of: frame), user: user,
+            entries: remembered(session, frame.number, offset, board))
+    }
+
+    /// One part of a drawing that is retained. [BL8]
+    ///
+    /// With the last one it takes an offset.
+    mutating func keepPart(_ frame: PublishFrame, _ key: Name, _ channel: Int32, _ session: Int32) {
+        let user = sessions[session].user!
+        let name = channels[channel].id!.channel
+        let (board, begins) = boardFor(channel, by: user)
+        var draft = sessions[session].window.takeDraft(name, key)
+            ?? Draft(
+                channel: name, key: key, upload: nextSequence, next: 1, parts: frame.parts, flags: frame.flags.intersection([.text, .customType]),
+                customType: Array(frame.customType), bytes: key.text.utf8.count + frame.customType.count + BoardSummary.recordOverheadBytes,
+                lastAt: now.instant)
+        draft.bytes += frame.payload.count
+        draft.lastAt = now.instant
+        draft.next += 1
+        let part = BoardChange.Kind.part(upload: draft.upload, number: frame.part, payload: Array(frame.payload))
+        guard frame.part == frame.parts else {
+            sessions[session].window.drafts.append(draft)
+            let change = change(board, offset: 0, session, instance: sessions[session].instance ?? 0, number: frame.number, part)
+            store(change, .part, board, begins: begins, user: user, entries: remembered(session, frame.number, 0, board))
+            return
+        }
+        let offset = takeOffset(channel)
+        let put = BoardPut(
+            key: Array(key.text.utf8), isText: draft.flags.contains(.text), customType: draft.flags.contains(.customType) ? draft.customType : nil,
+            payload: [], upload: draft.upload, parts: draft.parts)
+        let last = change(board, offset: 0, session, part)
+        let whole = change(board, offset: offset, session, instance: sessions[session].instance ?? 0, number: frame.number, .put(put))
+        store(
+            whole, before: [last], .record, board, begins: begins, bytes: draft.bytes, user: user,
+            entries: remembered(session, frame.number, offset, board))
+        readFromFile(channel, above: offset - 1)
+    }
+
+    /// Whether a part is the one that follows. [BL8]
+    func checkPart(_ frame: PublishFrame, _ key: Name, _ channel: Name, _ session: Int32) throws(WireError) -> Int {
+        let head = key.text.utf8.count + frame.customType.count + BoardSummary.recordOverheadBytes
+        guard frame.part > 1 else {
+            let others = sessions[session].window.drafts.count { !($0.channel == channel && $0.key == key) && now.instant - $0.lastAt <= .milliseconds(Limits.partTimeoutMilliseconds) }
+            guard others < configuration.draftsMax else {
+                throw WireError(
+                    .limitReached, "at most \(configuration.draftsMax) drawings of a client come in parts at once", limit: configuration.draftsMax,
+                    actual: others + 1)
+            }
+            return head + frame.payload.count
+        }
+        guard let draft = sessions[session].window.drafts.first(where: { $0.channel == channel && $0.key == key }) else {
+            throw WireError(.partMissing, "part \(frame.part) of \(frame.parts) comes without the parts before it")
+        }
+        let isLate = now.instant - draft.lastAt > .milliseconds(Limits.partTimeoutMilliseconds)
+        let isSame = draft.parts == frame.parts && draft.flags == frame.flags.intersection([.text, .customType]) && frame.customType.elementsEqual(draft.customType)
+        guard !isLate, isSame, draft.next == frame.part else {
+            throw WireError(
+                .partMissing, "part \(frame.part) of \(frame.parts) does not follow: \(isLate ? "the parts before it are forgotten" : "part \(draft.next) of \(draft.parts) does")")
+        }
+        let bytes = draft.bytes + frame.payload.count
+        let drawn = bytes - key.text.utf8.count - BoardSummary.recordOverheadBytes
+        let limit = configuration.limits.largeMessageBytesMax
+        guard drawn <= limit else {
+            throw WireError(.tooLarge, "a drawing in parts has at most \(limit) bytes, not \(drawn)", limit: limit, actual: drawn)
+        }
+        return bytes
+    }
+
+    mutating func takeOffset(_ channel: Int32) -> UInt64 {
+        channels[channel].head += 1
+        channels[channel].lastUsed = now.instant
+        return channels[channel].head
+    }
+
+    /// What comes above an offset can only be read: who is live catches up with it.
+    private mutating func readFromFile(_ channel: Int32, above offset: UInt64) {
+        boards[channels[channel].board].unheld = channels[channel].head
+        for session in channels[channel].messageReceivers where links[Int(session)] >= 0 {
+            beginCatchUp(session, channel, above: offset, isFresh: false, links[Int(session)])
+        }
+    }
+
+    // MARK: - Requests
+
+    private func board(_ name: Name) throws(WireError) -> Int32 {
+        guard let board = boardsByName[name] else { throw WireError(.boardNotFound, "channel \(name) has no board") }
+        guard !boards[board].isDropping else { throw WireError(.busy, "the board of \(name) is being removed", retryAfterMilliseconds: 100) }
+        try checkStorage()
+        return board
+    }
+
+    mutating func clear(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
+        let request = try decode(ChannelRequest.self, body)
+        let board = try board(request.channel)
+        let channel = try channelFor(ChannelID(kind: .message, channel: request.channel))
+        if channels[channel].inside.isEmpty { setChannelEnd(channel) }
+        let user = sessions[session].user!
+        let offset = takeOffset(channel)
+        let records = UInt64(boards[board].summary.records + boards[board].pending.count { $0.bytes > 0 })
+        store(
+            change(board, offset: offset, session, .clear), .clear, board, user: user,
+            requester(connection, request.id, .cleared(offset: offset, records: records)))
+        let event = Cleared(channel: channels[channel].handle, offset: offset, user: user, time: now.wallMilliseconds)
+        keepInFlight(Frame.json(.cleared, event).bytes, offset, user, channel, isMessage: false)
+        let receivers = channels[channel].messageReceivers
+        if !receivers.isEmpty { enqueueJSON(room: channels[channel].room, .cleared, event, to: receivers) }
+    }
+
+    mutating func undoClear(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
+        let request = try decode(ChannelRequest.self, body)
+        let board = try board(request.channel)
+        guard boards[board].head == boards[board].readableHead else {
+            throw WireError(.busy, "the board is being written", retryAfterMilliseconds: 50)
+        }
+        guard let clear = boards[board].summary.clear, clear.records > 0,
+            now.wallMilliseconds < clear.wallMilliseconds + UInt64(Limits.undoMilliseconds)
+        else { throw WireError(.nothingToUndo, "nothing was cleared in the last \(Limits.undoMilliseconds / 60_000) minutes that has not come back") }
+        let channel = try channelFor(ChannelID(kind: .message, channel: request.channel))
+        if channels[channel].inside.isEmpty { setChannelEnd(channel) }
+        let before = channels[channel].head
+        channels[channel].head += clear.records
+        channels[channel].lastUsed = now.instant
+        boards[board].summary.clear = nil
+        store(
+            change(board, offset: channels[channel].head, session, .undo(clear: clear.offset, count: clear.records)), .undo(clear), board,
+            user: sessions[session].user!,
+            requester(connection, request.id, .cleared(offset: channels[channel].head, records: clear.records)))
+        readFromFile(channel, above: before)
+    }
+
+    mutating func listBoards(_ body: UnsafeRawBufferPointer, _ connection: Int32) throws(WireError) {
+        let request = try decode(BoardsRequest.self, body)
+        let limit = request.limit ?? 100
+        guard (1...100).contains(limit) else {
+            throw WireError(.badRequest, "field limit is within 1…100, not \(limit)", limit: limit < 1 ? 1 : 100, actual: max(0, limit))
+        }
+        let names = boardsByName.keys.filter { name in request.after.map { $0 < name } ?? true }.sorted()
+        let listed = names.prefix(limit).map { name in
+            let summary = boards[boardsByName[name]!].summary
+            return BoardInfo(channel: name, records: summary.records, bytes: summary.bytes, changed: summary.wallMilliseconds)
+        }
+        answer(
+            connection,
+            BoardsAnswer(
+                id: request.id, boards: listed, next: names.count > listed.count ? listed.last?.channel : nil, bytes: boardBytes,
+                bytesMax: configuration.boardBytesTotalMax))
+    }
+
+    mutating func removeBoard(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
+        let request = try decode(ChannelRequest.self, body)
+        let board = try board(request.channel)
+        drop(board, by: session, requester(connection, request.id, .empty))
+    }
+
+    private mutating func drop(_ board: Int32, by session: Int32, _ requester: Requester?) {
+        boards[board].isDropping = true
+        let user = session >= 0 ? sessions[session].user! : boards[board].name!
+        store(change(board, offset: 0, session, .drop), .drop, board, user: user, requester)
+    }
+
+    // MARK: - Expiry
+
+    mutating func setBoardExpiry() {
+        guard let age = configuration.boardExpiry else { return }
+        deadlines.set(.boardExpiry, at: now.instant + min(.seconds(3600), age))
+    }
+
+    /// Boards that nobody has changed for as long as an operator wants to keep them, and that nobody looks at.
+    mutating func expireBoards() {
+        guard let age = configuration.boardExpiry else { return }
+        for name in boardsByName.keys.sorted() {
+            let board = boardsByName[name]!
+            let isWatched = boards[board].channel >= 0 && !channels[boards[board].channel].inside.isEmpty
+            guard !isWatched, !boards[board].isDropping, boards[board].head == boards[board].readableHead, storage.failure == nil,
+                boards[board].summary.wallMilliseconds + UInt64(age.milliseconds) <= now.wallMilliseconds
+            else { continue }
+            log(.info, "the board of \(name) is removed: nothing has changed on it for \(age)")
+            drop(board, by: -1, nil)
+        }
+        setBoardExpiry()
+    }
+}
