@@ -227,8 +227,11 @@ extension ClientMachine {
     }
 
     private mutating func entered(_ frame: Frame, _ channel: WantedSession.Channel, _ start: Start) throws(WireError) {
-        let answer = try body(SubscribeAnswer.self, frame)
+        var answer = try body(SubscribeAnswer.self, frame)
         let id = ChannelID(kind: answer.kind, channel: answer.channel)
+        // It may be catching up without having been told, and then has not got all up to the head: it is where it was. [BL6, BL8]
+        let goesOn = start == .goesOn && wanted.channels[id]?.features.contains(.messages) == true && known.positions[id.channel]?.epoch == answer.epoch
+        if goesOn, answer.after == nil, let position = known.positions[id.channel] { answer.head = position.offset }
         wanted.channels[id] = channel
         known.channels[answer.handle] = id
         known.unconfirmedChannels.remove(id)

@@ -173,6 +173,19 @@ import Testing
         #expect(driver.events().words == ["6r", "9r"] && driver.position == 12)
     }
 
+    @Test("[BL8, SE9] subscribed again while a large drawing is still to come, the position stays where it was; with messages wanted anew it is the head")
+    func subscribedAgain() throws {
+        let driver = try live()
+        try driver.subscribe(head: 6)
+        #expect(driver.position == 5)
+        driver.feed([MachineDriver.record(6, "a", part: (1, 2)), MachineDriver.record(6, "b", part: (2, 2))])
+        #expect(driver.position == 6)
+        for (features, position) in [([.presence], 8), ([.messages], 9)] as [(Set<Feature>, UInt64)] {
+            try driver.ask(.subscribe(try Name("lesson"), features: features, quiet: false)) { MachineDriver.subscribed(id: $0, handle: 10, head: position) }
+            if features.contains(.messages) { #expect(driver.position == position) }
+        }
+    }
+
     @Test("[BL6, BL9] requests about boards and their answers")
     func requests() throws {
         let driver = try live()

@@ -11,6 +11,10 @@ extension Command {
             .value("-m", "--message", as: "TEXT", help: "What to send."),
             .value("-f", "--file", as: "FILE", help: "Sends the contents of this file, - for standard input: as text if it is UTF-8, else as bytes."),
             .value("--type", as: "TYPE", help: "The message's custom type."),
+            .value("--key", as: "KEY", help: "What it is the record of, with --retain or --remove; what belongs together of a drawing in parts."),
+            .flag("--retain", help: "Keeps it for good as the newest of its key, and waits until that is durable."),
+            .flag("--remove", help: "Removes the record of the key, and waits until that is durable."),
+            .flag("--large", help: "Sends what one message does not hold in parts; --key does, too."),
             .value("--topic", as: "TOPIC", help: "Sends a packet on this topic of the stream channel instead of a message."),
             .value("--slot", as: "N", help: "The packet's slot: where a slow reader has several, only the newest counts."),
             .value("--to", as: "USER", help: "Sends to this user alone, and waits until it has arrived."),
@@ -19,10 +23,13 @@ extension Command {
         ],
         notes: [
             "A message has at most 32,768 bytes with its custom type, a packet 1,024. What is larger is refused with limit and size, exit code 1.",
+            "With --key or --large what is larger is sent in parts, up to 8,388,608 bytes, and arrives as one message.",
         ],
         examples: [
             .init("boardrelay pub lesson -m hello", "A message to everybody on 'lesson'."),
             .init("boardrelay pub lesson -f drawing.bin --type drawing", "A file as one message."),
+            .init("boardrelay pub lesson --retain --key photo-1 -f photo.jpg", "A record of the board of 'lesson', in place of the one before."),
+            .init("boardrelay pub lesson --remove --key photo-1", "Removes it again."),
             .init("boardrelay pub lesson --topic cursor --slot 1 -m '10,20'", "A packet on topic 'cursor'."),
             .init("boardrelay pub --to alice -m 'your turn'", "A message to alice alone."),
         ],
@@ -30,6 +37,12 @@ extension Command {
 
     private static func pub(_ arguments: Arguments) async throws -> ExitCode {
         for other in ["--to", "--type"] { try arguments.exclude("--topic", other) }
+        for option in ["--key", "--retain", "--remove", "--large"] {
+            for other in ["--topic", "--to"] { try arguments.exclude(option, other) }
+        }
+        for other in ["-m", "-f", "--type", "--retain", "--large"] { try arguments.exclude("--remove", other) }
+        let key = try arguments.name("--key")
+        for option in ["--retain", "--remove"] where arguments.flag(option) && key == nil { throw UsageError("option \(option) wants --key") }
         if arguments.flag("--slot"), !arguments.flag("--topic") { throw UsageError("option --slot wants --topic") }
         let receiver = try arguments.name("--to")
         if receiver != nil, arguments.positional.first != nil { throw UsageError("CHANNEL and option --to exclude each other") }
@@ -38,7 +51,7 @@ extension Command {
         let slot = try arguments.integer("--slot", in: 0...Int(UInt32.max)).map { UInt32($0) }
         let timeout = try arguments.duration("--timeout") ?? .seconds(30)
         let user = try arguments.user()
-        let payload = try payload(arguments)
+        let payload = arguments.flag("--remove") ? .bytes([]) : try payload(arguments)
         let client = try await connect(arguments, as: user)
         let code = try await untilEnded(timeout: timeout, closing: [client]) {
             let result: JSON
@@ -48,6 +61,8 @@ extension Command {
             } else if let topic {
                 try await sendPacket(payload, client: client, channel: channel, topic: topic, slot: slot)
                 result = ["type": "sent", "channel": .string(channel), "topic": .string(topic), "bytes": .integer(payload.byteCount)]
+            } else if key != nil || arguments.flag("--large") {
+                result = try await sendRecord(payload, key: key, client: client, channel: channel, arguments)
             } else {
                 let accepted = try await client.send(payload, to: channel, customType: arguments.value("--type")).value
                 result = [
@@ -61,6 +76,20 @@ extension Command {
         await client.close()
         if code == .timedOut { Console.note("boardrelay pub: timed out; it may have been sent or not") }
         return code
+    }
+
+    /// A record, or what may need several messages.
+    private static func sendRecord(_ payload: Payload, key: String?, client: RelayClient, channel: String, _ arguments: Arguments) async throws -> JSON {
+        let receipt =
+            if let key, arguments.flag("--remove") {
+                try client.send(removing: key, from: channel)
+            } else {
+                try client.sendLarge(payload, to: channel, customType: arguments.value("--type"), key: key, retain: arguments.flag("--retain"))
+            }
+        return [
+            "type": arguments.flag("--retain") || arguments.flag("--remove") ? "stored" : "accepted", "channel": .string(channel),
+            "key": .optional(key), "offset": .integer(Int(clamping: try await receipt.stored)), "bytes": .integer(payload.byteCount),
+        ]
     }
 
     /// A packet is not answered: leaving its topic is, and comes after it.
