@@ -13,8 +13,6 @@ public enum BoardExport {
     public static let version = 1
     static let head = "{\"format\":\"\(format)\",\"records\":["
     static let tail = "],\"version\":\(version)}"
-    /// A record of the largest size whose bytes are all written as six, and some.
-    static let lineBytesMax = 6 * BoardLimits.recordBytesMax + 4_096
 }
 
 /// Writes an exported board piece by piece: no more of it is in memory than one record.
@@ -72,6 +70,8 @@ public struct BoardExportReader: Sendable {
     /// On which line each key stands.
     private var keys: [String: Int] = [:]
     private let recordBytesMax: Int
+    /// A record of the largest size whose bytes are all written as six, and some.
+    private var lineBytesMax: Int { 6 * recordBytesMax + 4_096 }
 
     /// - Parameter recordBytesMax: custom type and payload of one record.
     public init(recordBytesMax: Int = BoardLimits.recordBytesMax) { self.recordBytesMax = recordBytesMax }
@@ -91,8 +91,8 @@ public struct BoardExportReader: Sendable {
     }
 
     private mutating func append(_ bytes: ArraySlice<UInt8>) throws(BoardExportError) {
-        guard rest.count + bytes.count <= BoardExport.lineBytesMax else {
-            throw problem("the line has more than \(BoardExport.lineBytesMax) bytes, and no record has", at: lines + 1)
+        guard rest.count + bytes.count <= lineBytesMax else {
+            throw problem("the line has more than \(lineBytesMax) bytes, and no record has", at: lines + 1)
         }
         rest.append(contentsOf: bytes)
     }
