@@ -69,7 +69,8 @@ extension RelayClient {
     ///
     /// - Parameters:
     ///   - payload: 1 byte or more; with `customType` at most `largeMessageBytesMax` of the relay (8,388,608 bytes).
-    ///   - key: as for `send(_:to:retainedAs:)`; `nil` draws one, where it is not retained.
+    ///   - key: as for `send(_:to:retainedAs:)`; `nil` draws one, where it is not retained. What is not retained and fits into
+    ///     one message arrives without a key.
     ///   - retain: whether it is kept for good as the newest of its key.
     ///   - echo: whether this client receives it as well, if it is subscribed.
     /// - Returns: the receipt: `accepted` with the last part, then `stored`.

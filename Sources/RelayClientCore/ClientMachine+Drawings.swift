@@ -25,8 +25,9 @@ extension ClientMachine {
         }
         let checkedKey = try checkedName(key ?? drawnKey())
         guard bytes > limits.messageBytesMax else {
+            // One message that is not retained is a message like any other, without a key. [MS7]
             return try enqueue(.message(OutgoingMessage(
-                token: tokens.accepted, channel: name, payload: payload, customType: customType, echo: echo, key: checkedKey,
+                token: tokens.accepted, channel: name, payload: payload, customType: customType, echo: echo, key: retain ? checkedKey : nil,
                 isRetained: retain, storedToken: tokens.stored)), at: now)
         }
         guard drawings.count < ClientLimits.drawingsMax else {
@@ -141,11 +142,13 @@ extension ClientMachine {
     /// A relay that was started anew knows a drawing only if it is durable, and says so of its last part. Before that
     /// part was sent nobody has seen the drawing: it begins anew.
     mutating func giveUpParts(isTooLate: Bool) {
-        for drawing in drawings {
-            let numbered = queue.elements.compactMap(\.message).filter { $0.number != nil && $0.part?.drawing == drawing.id }
-            guard !numbered.isEmpty, let index = drawings.firstIndex(where: { $0.id == drawing.id }) else { continue }
-            guard let last = numbered.last, last.part!.isLast else {
-                beginAnew(index, RelayError(.partMissing, "the relay was started anew too often"))
+        for drawing in drawings where drawing.isUnderWay {
+            let last = queue.elements.lazy.compactMap(\.message).first { $0.number != nil && $0.part?.drawing == drawing.id && $0.part!.isLast }
+            guard let last else {
+                // Also when all that left was answered: a relay does not say of parts that are messages that some are missing.
+                if drawing.next > 1, let index = drawings.firstIndex(where: { $0.id == drawing.id }) {
+                    beginAnew(index, RelayError(.partMissing, "the relay was started anew too often"))
+                }
                 continue
             }
             if drawing.isRetained, !isTooLate {

@@ -51,8 +51,7 @@ extension ClientMachine {
     /// that it knows when it is durable, and otherwise it is not there. [MS9, BL2]
     mutating func giveUpSent(at now: Moment, isSameStart: Bool) {
         defer { sentUntil = nil }
-        guard let since = sentUntil else { return }
-        let isTooLate = now - since > .milliseconds(Limits.publishMemoryMilliseconds)
+        let isTooLate = sentUntil.map { now - $0 > .milliseconds(Limits.publishMemoryMilliseconds) } ?? false
         guard !isSameStart || isTooLate else { return }
         giveUpParts(isTooLate: isTooLate)
         let isGivenUp = { (message: OutgoingMessage) in message.part == nil && (isTooLate || !message.isRetained) }

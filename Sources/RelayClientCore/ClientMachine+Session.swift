@@ -80,7 +80,8 @@ extension ClientMachine {
     /// Nobody waits for its answer; a message channel is taken up where it was left.
     private mutating func askAgain(_ request: ClientRequest) {
         guard case .subscribe(let channel, let features, let quiet, _) = request else { return ask(request, token: nil) }
-        ask(.subscribe(channel, features: features, quiet: quiet, since: known.positions[channel].map(Since.position)), token: nil)
+        let isRead = known.readings[channel] != nil
+        ask(.subscribe(channel, features: features, quiet: quiet, since: known.positions[channel].map { isRead ? .rest($0) : .position($0) }), token: nil)
     }
 
     /// One channel of a resumed session. [SE9]
@@ -146,7 +147,7 @@ extension ClientMachine {
             let start: Start =
                 switch since {
                 case .beginning?: .beginning
-                case .position?: isOfApp ? .elsewhere : .goesOn
+                case .position?, .rest?: isOfApp ? .elsewhere : .goesOn
                 case nil: .goesOn
                 }
             try entered(frame, WantedSession.Channel(features: features, quiet: quiet), start)

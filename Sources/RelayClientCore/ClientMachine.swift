@@ -180,7 +180,7 @@ package struct ClientMachine: Sendable {
     private var resumption: ResumeRequest? {
         guard let resumeToken else { return nil }
         let pairs = known.channels.sorted { $0.key < $1.key }.compactMap { handle, id in
-            id.kind == .message ? known.positions[id.channel].map { [UInt64(handle), $0.offset] } : nil
+            id.kind == .message ? known.positions[id.channel].map { [UInt64(handle), $0.offset, UInt64($0.epoch.start), UInt64($0.epoch.incarnation)] } : nil
         }
         guard pairs.count <= ClientLimits.resumedChannelsMax else { return nil }
         return ResumeRequest(token: resumeToken, seen: pairs.isEmpty ? nil : pairs)

@@ -219,11 +219,13 @@ package final class HubDriver {
     }
 
     /// A relay that starts again on the same disk: nothing else is left of this one.
-    package func restarted(start: UInt32) -> HubDriver {
-        let next = HubDriver(configuration: hub.settings, start: start)
+    ///
+    /// - Parameter crash: what of unsynced bytes the disk has kept; `nil`: all of them.
+    package func restarted(start: UInt32, crash: SimulatedDisk.Crash? = nil, entropy: UInt64 = 42) -> HubDriver {
+        let next = HubDriver(configuration: hub.settings, start: start, entropy: entropy)
         next.now = now
         next.disk = disk
-        next.storage = storage.restarted()
+        next.storage = crash.map { storage.crashed($0) } ?? storage.restarted()
         next.openFiles()
         for key in disk.keys.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
             precondition(next.hub.restore(key: key, value: disk[key]!), "a stored entry was not understood")

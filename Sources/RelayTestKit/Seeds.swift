@@ -44,6 +44,9 @@ package enum Seeds {
         14_979_724_988_856,  // a wait for a lock whose removal could not be stored never ended
     ]
 
+    /// The same of the simulation of boards.
+    package static let boardRegressions: [UInt64] = []
+
     /// New seeds at each run; a failure prints its seed.
     package static func fresh(count: Int, from base: UInt64) -> [UInt64] {
         var generator = SeededGenerator(seed: base)

@@ -131,18 +131,31 @@ public enum Since: Codable, Hashable, Sendable {
     case beginning
     /// Behind the last message that was seen.
     case position(ChannelPosition)
+    /// The same of a reader that was getting a board from its beginning: its own records are among what it lacks. [BL3]
+    case rest(ChannelPosition)
+
+    /// `nil`: with the oldest.
+    package var position: ChannelPosition? {
+        switch self {
+        case .beginning: nil
+        case .position(let position), .rest(let position): position
+        }
+    }
 
     private struct Form: Codable {
         var beginning: Bool?
         var epoch: Epoch?
         var offset: UInt64?
+        var own: Bool?
     }
 
     public init(from decoder: any Decoder) throws {
         let form = try Form(from: decoder)
         switch (form.beginning, form.epoch, form.offset) {
         case (true?, nil, nil): self = .beginning
-        case (nil, let epoch?, let offset?): self = .position(ChannelPosition(epoch: epoch, offset: offset))
+        case (nil, let epoch?, let offset?):
+            let position = ChannelPosition(epoch: epoch, offset: offset)
+            self = form.own == true ? .rest(position) : .position(position)
         default:
             throw DecodingError.dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: "either beginning: true, or epoch and offset"))
         }
@@ -152,6 +165,7 @@ public enum Since: Codable, Hashable, Sendable {
         switch self {
         case .beginning: try Form(beginning: true).encode(to: encoder)
         case .position(let position): try position.encode(to: encoder)
+        case .rest(let position): try Form(epoch: position.epoch, offset: position.offset, own: true).encode(to: encoder)
         }
     }
 }

@@ -118,6 +118,25 @@ struct CommandTests {
         }
     }
 
+    @Test("[BL1, BL8] pub keeps, removes and sends in parts; sub from the beginning prints a line for each record that there is")
+    func records() async throws {
+        try await withRelay { url in
+            for (key, text) in [("a", "one"), ("b", "two"), ("a", "three")] {
+                let result = try await Tool.run("pub", "lesson", "--retain", "--key", key, "-m", text, "--as", "bob", "--json", url: url)
+                #expect(try result.code == 0 && result.object()["type"] as? String == "stored" && result.object()["key"] as? String == key)
+            }
+            let removed = try await Tool.run("pub", "lesson", "--remove", "--key", "b", "--as", "bob", "--json", url: url)
+            #expect(try removed.code == 0 && removed.object()["offset"] as? Int == 4)
+            let large = Data(repeating: 0xFF, count: 100_000)
+            #expect(try await Tool.run("pub", "lesson", "-f", "-", "--retain", "--key", "photo", "--as", "bob", url: url, input: large).code == 0)
+            let sub = try await Tool.run("sub", "lesson", "--since", "beginning", "--json", "-n", "2", url: url)
+            let messages = try sub.objects().filter { $0["type"] as? String == "message" }
+            try #require(messages.count == 2)
+            #expect(messages[0]["key"] as? String == "a" && messages[0]["text"] as? String == "three" && messages[0]["retained"] as? Bool == true)
+            #expect(messages[1]["key"] as? String == "photo" && messages[1]["base64"] as? String == large.base64EncodedString())
+        }
+    }
+
     @Test("what goes to one user arrives there alone and is confirmed; nobody there is exit code 1")
     func direct() async throws {
         try await withRelay { url in

@@ -88,11 +88,11 @@ import Testing
         driver.feed((1...50).map { MachineDriver.record($0, "x") })
         driver.comeBack(resumed: resumed)
         if resumed {
-            #expect(driver.lastLogin?.resume?.seen == [[10, 50]])
+            #expect(driver.lastLogin?.resume?.seen == [[10, 50, 1000, 1]])
             driver.feed(.json(.restored, MachineDriver.subscribed(id: nil, handle: 10, head: 200, after: 50)))
         } else {
             let subscribe = try #require(driver.sent(.subscribe).first.map { MachineDriver.decode(SubscribeRequest.self, $0) })
-            #expect(subscribe.since == .position(ChannelPosition(epoch: Epoch(start: 1000, incarnation: 1), offset: 50)))
+            #expect(subscribe.since == .rest(ChannelPosition(epoch: Epoch(start: 1000, incarnation: 1), offset: 50)))
             driver.feed(.json(.answer, MachineDriver.subscribed(id: subscribe.id, handle: 10, head: 200, after: 50)))
         }
         _ = driver.events()
@@ -137,7 +137,8 @@ import Testing
         driver.feed([MachineDriver.record(2, "x"), MachineDriver.record(4, "y"), MachineDriver.caughtUp(4)])
         let events = driver.events()
         #expect(events.words == ["6r", "reset", "[2r 4r]", "caughtUp 4"])
-        #expect(batches(events)[0].messages.allSatisfy { $0.epoch == Epoch(start: 1000, incarnation: 2) } && driver.position == 4)
+        let batch = try #require(batches(events).first)
+        #expect(batch.messages.allSatisfy { $0.epoch == Epoch(start: 1000, incarnation: 2) } && driver.position == 4)
         // The drawing that was half there is nothing to the new numbering.
         driver.feed(MachineDriver.record(7, "cd", part: (2, 2)))
         #expect(driver.events().words == ["missed 7…7"])

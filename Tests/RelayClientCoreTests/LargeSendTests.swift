@@ -63,12 +63,12 @@ import Testing
         #expect(error { try driver.large(.text("123456"), key: nil, retain: true) }?.code == .badName)
     }
 
-    @Test("[BL8, MS2] what one message holds is one message; sizes at their limits pass, one over is refused with limit and size, and nothing is queued")
+    @Test("[BL8, MS2, MS7] what one message holds is one message, with a key only if it is retained; sizes at their limits pass, one over is refused with limit and size, and nothing is queued")
     func sizes() throws {
         let driver = scene()
         let whole = try driver.large(.text("1234"), retain: false)
         let sent = driver.published()
-        #expect(sent.map(\.flags) == [[.text, .key]])
+        #expect(sent.map(\.flags) == [[.text]])
         driver.feed(MachineDriver.accepted(1, offset: 1))
         #expect(driver.outcome(whole.stored) == "+1")
         try driver.large(.text(String(repeating: "x", count: 40)))
@@ -125,7 +125,7 @@ import Testing
         let drawing = try driver.large(.text("1234567890"))
         for round in 0..<5 {
             let numbers = driver.published().map(\.number)
-            #expect(numbers == (1...3).map { UInt64(round * 3 + $0) })
+            try #require(numbers == (1...3).map { UInt64(round * 3 + $0) })
             #expect(driver.outcome(drawing.accepted) == nil)
             driver.feed([MachineDriver.accepted(numbers[0], offset: 0), MachineDriver.refused(numbers[1], .partMissing), MachineDriver.refused(numbers[2], .partMissing)])
         }
@@ -176,6 +176,22 @@ import Testing
         #expect(words(driver.published()) == ["3:1/4 1234", "4:2/4 5678", "5:3/4 9012", "6:4/4 3"])
         driver.feed((3...6).map { MachineDriver.accepted($0, offset: $0) })
         #expect(driver.outcome(drawing.accepted) == "+6")
+    }
+
+    @Test("[BL8] a relay started anew: a drawing whose parts so far were all accepted begins anew, too", arguments: [true, false])
+    func newStartBetweenParts(retain: Bool) throws {
+        let driver = scene {
+            Self.small(&$0)
+            $0.messagesPerSecond = 4
+        }
+        let drawing = try driver.large(.text("1234567890123"), retain: retain)
+        #expect(driver.published().map(\.part) == [1, 2, 3])
+        driver.feed((1...3).map { MachineDriver.accepted($0, offset: retain ? 0 : $0) })
+        comeBack(driver, resumed: false, start: 2000)
+        driver.pass(.seconds(2))
+        #expect(words(driver.published()) == ["4:1/4 1234", "5:2/4 5678", "6:3/4 9012", "7:4/4 3"])
+        driver.feed((4...7).map { MachineDriver.accepted($0, offset: $0) })
+        #expect(driver.outcome(drawing.accepted) == "+7")
     }
 
     @Test("[BL2, BL8] a relay started anew: with the last part sent only that is asked again; unretained the outcome is unknown", arguments: [true, false])

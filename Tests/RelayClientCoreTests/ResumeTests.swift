@@ -56,7 +56,7 @@ import Testing
     func messages() throws {
         let driver = try scene()
         comeBack(driver, resumed: true)
-        #expect(driver.lastLogin?.resume?.seen == [[10, 7]])
+        #expect(driver.lastLogin?.resume?.seen == [[10, 7, 1000, 1]])
         driver.feed(restored(20, missed: OffsetRange(from: 8, to: 12), after: 12))
         driver.feed(MachineDriver.userNamed(2, "bob"))
         driver.feed(MachineDriver.deliver(offset: 13, "thirteen"))
@@ -68,13 +68,13 @@ import Testing
         _ = driver.sent()
         driver.feed(MachineDriver.accepted(1, offset: 21))
         comeBack(driver, resumed: true)
-        #expect(driver.lastLogin?.resume?.seen == [[10, 13]])
+        #expect(driver.lastLogin?.resume?.seen == [[10, 13, 1000, 1]])
         driver.feed(restored(21, after: 13))
         for offset in UInt64(14)...20 { driver.feed(MachineDriver.deliver(offset: offset, "\(offset)")) }
         driver.feed(.json(.caughtUp, CaughtUp(channel: 10, head: 21)))
         #expect(offsets(driver.events()) == Array(14...20))
         comeBack(driver, resumed: true)
-        #expect(driver.lastLogin?.resume?.seen == [[10, 21]])
+        #expect(driver.lastLogin?.resume?.seen == [[10, 21, 1000, 1]])
     }
 
     @Test("[SE4, SE9] positions of 100 channels fit into a login; with one more the session is new, and each channel is asked for from where it was")
@@ -113,7 +113,7 @@ import Testing
         let events = driver.events()
         #expect(missed(events) == [.range(OffsetRange(from: 8, to: 15))] && offsets(events) == [16])
         comeBack(driver, resumed: true)
-        #expect(driver.lastLogin?.resume?.seen == [[10, 16]])
+        #expect(driver.lastLogin?.resume?.seen == [[10, 16, 1000, 1]])
     }
 
     @Test("[CH6] another epoch is told as a reset, then what of it is not kept any more, and all that is kept follows")
@@ -143,13 +143,13 @@ import Testing
         driver.feed(MachineDriver.accepted(1, offset: 8))
         if came { driver.feed(MachineDriver.deliver(offset: 8, "mine")) }
         comeBack(driver, resumed: true)
-        #expect(driver.lastLogin?.resume?.seen == [[10, came ? 8 : 7]])
+        #expect(driver.lastLogin?.resume?.seen == [[10, came ? 8 : 7, 1000, 1]])
         driver.feed(restored(8))
         try driver.send("mine, too")
         _ = driver.sent()
         driver.feed(MachineDriver.accepted(2, offset: 9))
         comeBack(driver, resumed: true)
-        #expect(driver.lastLogin?.resume?.seen == [[10, 9]])
+        #expect(driver.lastLogin?.resume?.seen == [[10, 9, 1000, 1]])
     }
 
     @Test("[SE9, DL6] packets missed are told per flow, exactly, without those that were told lost before")
@@ -337,7 +337,7 @@ import Testing
         comeBack(other, resumed: true)
         other.feed(restored(20))
         comeBack(other, resumed: true)
-        #expect(other.lastLogin?.resume?.seen == [[10, 7]])
+        #expect(other.lastLogin?.resume?.seen == [[10, 7, 1000, 1]])
         other.feed(restored(20, after: 7))
         other.feed(MachineDriver.userNamed(2, "bob"))
         other.feed(MachineDriver.deliver(offset: 8, "kept"))

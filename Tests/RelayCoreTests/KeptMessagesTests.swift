@@ -381,7 +381,7 @@ import Testing
 
     @Test("[SE9] positions that are none are badRequest")
     func badPositions() throws {
-        for seen in [[[1]], [[1, 2, 3]], [[4_294_967_296, 1]]] as [[[UInt64]]] {
+        for seen in [[[1]], [[1, 2, 3]], [[4_294_967_296, 1]], [[1, 2, 3, 4_294_967_296]]] as [[[UInt64]]] {
             let driver = driver()
             let id = driver.open()
             driver.send(

@@ -24,6 +24,8 @@ import Testing
 
     static var storageSeeds: [UInt64] { replayed("BOARDRELAY_STORAGE_SEED") ?? Seeds.storageRegressions + fresh(unlessTold: 30) }
 
+    static var boardSeeds: [UInt64] { replayed("BOARDRELAY_BOARD_SEED") ?? Seeds.boardRegressions + fresh(unlessTold: 60) }
+
     @Test("[MD2, MD3, MD4, MD5, MD6, MD7, LK2, LK3, LK4, LK5, LK6, LK7, LK8, SG1, SG2, SG4] changes of metadata and locks lead to what a model says, are shown when they are durable and never before, and are what is there after a restart")
     func storagePromises() async throws {
         var total = StorageSimulation.Tally()
@@ -52,6 +54,22 @@ import Testing
         #expect(
             final > 1_000 && done.mismatches > 0 && done.storageFailures > 0 && done.restarts > 0 && done.foundAfterCrash > 0
                 && done.lostInCrash > 0, "\(done)")
+    }
+
+    @Test("[BL1, BL2, BL3, BL4, BL5, BL6, BL8, MS9] whatever links, disks and relays do, every app ends with the same board: what was stored, and nothing that was removed")
+    func boardPromises() async throws {
+        var total = BoardSimulation.Tally()
+        let seeds = Self.boardSeeds
+        for seed in seeds {
+            let simulation = BoardSimulation(seed: seed, trace: Self.isTraced ? { print($0) } : nil)
+            try simulation.run(steps: 500)
+            await Task.yield()
+            total += simulation.done
+        }
+        print("board simulation: \(seeds.count) seeds, \(total)")
+        if seeds.count >= 40 {
+            #expect(total.counts.allSatisfy { $0 > 0 }, "\(total)")
+        }
     }
 
     @Test("[DL1, DL3, DL6, DL7, MS1, MS3, MS4, ST6, SE8, SE9, SE10, SE11, RT1, RT2, HB3] every promise to an app holds through client, links and relay")

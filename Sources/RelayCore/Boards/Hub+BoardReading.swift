@@ -93,7 +93,7 @@ extension Hub {
         let catchUp = sessions[session].memberships[channel]!.catchUp!
         guard !message.isTransient || message.offset > catchUp.began else { return 0 }
         let isOwn = message.instance != nil && message.instance == sessions[session].instance
-        guard !isOwn || (message.isRetained && catchUp.isFresh) else { return 0 }
+        guard !isOwn || (message.isRetained && catchUp.takesOwn) else { return 0 }
         if message.isMessage { name(message.user, message.handle, session, channel, connection) }
         enqueueWhole(connection, message.frame)
         counters.messagesDelivered += 1
@@ -106,7 +106,7 @@ extension Hub {
         let catchUp = sessions[session].memberships[channel]!.catchUp!
         var isLastPart = true
         var bytes = 0
-        if item.instance == 0 || item.instance != sessions[session].instance || catchUp.isFresh {
+        if item.instance == 0 || item.instance != sessions[session].instance || catchUp.takesOwn {
             switch item.content {
             case .clear:
                 guard let user = author(item.author) else { break }
@@ -195,7 +195,7 @@ extension Hub {
             .readBoard(
                 BoardRead(
                     token: lastBoardRead, board: boards[channels[channel].board].id, above: catchUp.offset, partsKnown: catchUp.partsKnown,
-                    bytesMax: configuration.catchUpBlockBytesInUse, isFresh: catchUp.isFresh)))
+                    bytesMax: configuration.catchUpBlockBytesInUse, freshThrough: catchUp.freshThrough)))
     }
 
     /// A block has been read.
@@ -244,7 +244,7 @@ extension Hub {
         sessions[session].memberships[channel]!.epoch = channels[channel].epoch
         enqueueJSON(
             connection, .reset, ChannelReset(channel: channels[channel].handle, epoch: channels[channel].epoch, head: channels[channel].head))
-        beginCatchUp(session, channel, above: 0, isFresh: true, connection)
+        beginCatchUp(session, channel, CatchUp.Start(offset: 0, isFresh: true, takesOwn: true), connection)
     }
 
     /// The channel counts in another epoch: what was delivered and is gone is in nobody's picture.

@@ -214,7 +214,7 @@ extension Hub {
     private mutating func readFromFile(_ channel: Int32, above offset: UInt64) {
         boards[channels[channel].board].unheld = channels[channel].head
         for session in channels[channel].messageReceivers where links[Int(session)] >= 0 {
-            beginCatchUp(session, channel, above: offset, isFresh: false, links[Int(session)])
+            beginCatchUp(session, channel, CatchUp.Start(offset: offset, isFresh: false, takesOwn: false), links[Int(session)])
         }
     }
 

@@ -16,7 +16,7 @@ extension Hub {
         self.answer(connection, answer)
         channels[channel].named = []
         sendSnapshots(channel, sessions[session].memberships[channel]!, to: connection)
-        if let start { beginCatchUp(session, channel, above: start.offset, isFresh: start.isFresh, connection) }
+        if let start { beginCatchUp(session, channel, start, connection) }
     }
 
     /// What a channel is at this moment, for each feature. [CH4]

@@ -11,15 +11,19 @@ extension Hub {
 
     /// What a subscriber that has seen everything up to a position gets, and what it misses. [CH6, HI3]
     ///
-    /// - Returns: the offset behind which it catches up, and whether it holds nothing that counts.
-    mutating func recover(from since: Since, _ channel: Int32, into answer: inout SubscribeAnswer) -> (offset: UInt64, isFresh: Bool) {
+    /// - Returns: where it begins to catch up.
+    ///
+    /// - Parameter freshThrough: of a reader that goes on with a board on another connection.
+    mutating func recover(from since: Since, _ channel: Int32, freshThrough: UInt64 = 0, into answer: inout SubscribeAnswer) -> CatchUp.Start {
         forgetExpired(of: channel)
         let head = channels[channel].head
         let floor = channels[channel].history.floor
         let board = channels[channel].board
         var seen: UInt64 = 0
         var isOlder = false
-        if case .position(let position) = since {
+        var isRest = false
+        if case .rest = since { isRest = true }
+        if let position = since.position {
             if position.epoch == channels[channel].epoch, position.offset <= head {
                 seen = position.offset
             } else if board >= 0, let durable = boards[board].durable(in: position.epoch), position.offset <= durable {
@@ -29,29 +33,35 @@ extension Hub {
                 // What it holds says nothing about this numbering: it gets all of it.
                 answer.reset = true
             }
-            if board >= 0, answer.reset == nil, seen < boards[board].summary.markerFloor {
+            if board >= 0, answer.reset == nil, max(seen, freshThrough) < boards[board].summary.markerFloor {
                 answer.reset = true
                 seen = 0
             }
         }
         answer.recovered = answer.reset == nil && seen >= floor && !isOlder
+        let isFresh = since == .beginning || answer.reset == true
         guard board < 0 else {
             // What is missing is told in its place, between what the board has. [BL3]
             answer.after = seen
-            return (seen, since == .beginning || answer.reset == true)
+            return CatchUp.Start(offset: seen, isFresh: isFresh, takesOwn: isFresh || isRest)
         }
         if seen < floor { answer.missed = OffsetRange(from: seen + 1, to: floor) }
         answer.after = max(seen, floor)
-        return (max(seen, floor), since == .beginning || answer.reset == true)
+        return CatchUp.Start(offset: max(seen, floor), isFresh: isFresh, takesOwn: isFresh || isRest)
     }
 
-    /// From now on it gets what is kept above `offset`, then what comes.
-    ///
-    /// - Parameter isFresh: it holds nothing of the channel that counts.
-    mutating func beginCatchUp(_ session: Int32, _ channel: Int32, above offset: UInt64, isFresh: Bool, _ connection: Int32) {
+    /// From now on it gets what is kept, then what comes.
+    mutating func beginCatchUp(_ session: Int32, _ channel: Int32, _ start: CatchUp.Start, _ connection: Int32) {
         endCatchUp(session, channel)
         channels[channel].messageReceivers.removeFirst(of: session)
-        sessions[session].memberships[channel]!.catchUp = CatchUp(offset: offset, began: channels[channel].head, isFresh: isFresh, complete: offset)
+        sessions[session].memberships[channel]!.catchUp = CatchUp(
+            offset: start.offset, began: channels[channel].head, takesOwn: start.takesOwn, complete: start.offset)
+        // What is in the file now comes as it is now. Of what is on its way a removal may take back what comes before it.
+        let board = channels[channel].board
+        if start.isFresh { sessions[session].memberships[channel]!.freshThrough = board < 0 ? 0 : boards[board].readableHead }
+        if !start.takesOwn { sessions[session].memberships[channel]!.freshThrough = 0 }
+        sessions[session].memberships[channel]!.catchUp!.freshThrough = sessions[session].memberships[channel]!.freshThrough
+        sessions[session].memberships[channel]!.takesOwn = start.takesOwn
         rooms[channels[channel].room].catchingUp += 1
         connections[connection].catchUps.append(channel)
         markDirty(connection)
@@ -92,6 +102,8 @@ extension Hub {
             let pull = pullBlock(session, channel, connection)
             if pull == .done {
                 endCatchUp(session, channel)
+                sessions[session].memberships[channel]!.takesOwn = false
+                sessions[session].memberships[channel]!.freshThrough = 0
                 enqueueJSON(connection, .caughtUp, CaughtUp(channel: channels[channel].handle, head: channels[channel].head))
             } else {
                 // Another channel's turn.

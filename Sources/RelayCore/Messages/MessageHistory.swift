@@ -112,8 +112,18 @@ struct CatchUp {
     var offset: UInt64
     /// Offset of the newest message when it began: what came later would have been delivered, kept or not.
     let began: UInt64
-    /// It holds nothing that could have been removed, and gets its own records, too. [BL3]
-    var isFresh = false
+    /// Where it begins.
+    struct Start {
+        /// Everything up to here is known to the reader.
+        var offset: UInt64
+        var isFresh: Bool
+        var takesOwn: Bool
+    }
+
+    /// What was removed of the board up to here says nothing to it: it was given nothing before. [BL3]
+    var freshThrough: UInt64 = 0
+    /// Its own records are among what it lacks. [BL3]
+    var takesOwn = false
     /// Of messages that are not retained, everything up to here has been given to it, or was told.
     var complete: UInt64
     /// What was read of the board, from `blockIndex` on, and the read that is under way, or 0.

@@ -162,22 +162,24 @@ extension Hub {
     /// Tells a resumed session where everything stands. [SE9]
     ///
     /// - Parameter seen: the last offset that the client saw, by the channel's handle.
-    private mutating func restore(_ session: Int32, _ connection: Int32, seen: [UInt32: UInt64]) {
+    private mutating func restore(_ session: Int32, _ connection: Int32, seen: [UInt32: CheckedLogin.Seen]) {
         for channel in sortedMemberships(session) {
             guard let membership = sessions[session].memberships[channel], !membership.heldOver else { continue }
             var restored = subscribeAnswer(id: nil, session, channel)
-            var begin: (offset: UInt64, isFresh: Bool)?
-            let seen = seen[channels[channel].handle]
-            let isSameEpoch = membership.epoch == channels[channel].epoch
-            if membership.receivesMessages, isSameEpoch ? seen.map({ $0 < channels[channel].head }) ?? false : true {
-                // In another epoch a client that says nothing holds what nobody knows.
-                begin = recover(from: .position(ChannelPosition(epoch: membership.epoch, offset: seen ?? Limits.integerMax)), channel, into: &restored)
+            var begin: CatchUp.Start?
+            let told = seen[channels[channel].handle]
+            // In another epoch a client that says nothing holds what nobody knows.
+            let seen = ChannelPosition(epoch: told?.epoch ?? membership.epoch, offset: told?.offset ?? Limits.integerMax)
+            let isCurrent = seen.epoch == channels[channel].epoch && (told == nil || seen.offset >= channels[channel].head)
+            if membership.receivesMessages, !isCurrent {
+                let since = membership.takesOwn ? Since.rest(seen) : .position(seen)
+                begin = recover(from: since, channel, freshThrough: membership.freshThrough, into: &restored)
             }
             sessions[session].memberships[channel]!.epoch = channels[channel].epoch
             enqueueJSON(connection, .restored, restored)
             channels[channel].named = []
             sendSnapshots(channel, membership, to: connection)
-            if let begin { beginCatchUp(session, channel, above: begin.offset, isFresh: begin.isFresh, connection) }
+            if let begin { beginCatchUp(session, channel, begin, connection) }
             guard channels[channel].id!.kind == .stream else { continue }
             sendTopicsSnapshot(channel, to: connection)
             sendClosedFlows(session, channel, to: connection)
@@ -199,7 +201,14 @@ private struct CheckedLogin {
     var presenceTimeout: Duration
     var client: String
     var resume: Entropy?
-    var seen: [UInt32: UInt64] = [:]
+    /// By handle of the channel.
+    var seen: [UInt32: Seen] = [:]
+
+    struct Seen {
+        var offset: UInt64
+        /// `nil`: of the epoch that the session was told last.
+        var epoch: Epoch?
+    }
 
     init(_ request: LoginRequest, timeoutDefault: Duration) throws(WireError) {
         guard request.instance.utf8.count == 16, let instance = UInt64(hex: request.instance) else {
@@ -229,10 +238,13 @@ private struct CheckedLogin {
         // A token that is none is as good as an old one. [SE10]
         resume = request.resume.flatMap { Entropy(hex: $0.token) }
         for pair in request.resume?.seen ?? [] {
-            guard pair.count == 2, let handle = UInt32(exactly: pair[0]), pair[1] <= Limits.integerMax else {
-                throw WireError(.badRequest, "field resume.seen has pairs of a channel's handle and an offset")
+            guard pair.count == 2 || pair.count == 4, let handle = UInt32(exactly: pair[0]), pair[1] <= Limits.integerMax,
+                pair.dropFirst(2).allSatisfy({ $0 <= UInt64(UInt32.max) })
+            else {
+                throw WireError(.badRequest, "field resume.seen has lists of a channel's handle, an offset, and its epoch's start and incarnation")
             }
-            seen[handle] = pair[1]
+            let epoch = pair.count == 4 ? Epoch(start: UInt32(pair[2]), incarnation: UInt32(pair[3])) : nil
+            seen[handle] = Seen(offset: pair[1], epoch: epoch)
         }
     }
 

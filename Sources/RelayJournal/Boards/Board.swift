@@ -33,7 +33,9 @@ final class Board {
     /// So far the changes were applied.
     var appliedEnd = 0
     /// The file's name is not known to be durable.
-    var isNew = false
+    var isNew: Bool { newSince != nil }
+    /// Failures that might have taken the name, when it was made (`BoardStore.folderFailures`).
+    var newSince: Int?
     /// As the journal has it.
     var saved: (generation: UInt32, length: Int)?
     /// Files that go when the journal has another one.
@@ -93,12 +95,15 @@ final class Board {
 
 /// A file that is being read.
 struct BoardLoad {
-    var index = BoardIndex()
+    var index: BoardIndex
     var offset = 0
     let end: Int
     /// What is not sound, and where it began if its end is not found yet.
     var damage: [Range<Int>] = []
     var damageStart: Int?
 
-    init(end: Int) { self.end = end }
+    init(end: Int, records: Int) {
+        self.end = end
+        index = BoardIndex(records: records)
+    }
 }

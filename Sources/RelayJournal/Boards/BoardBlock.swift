@@ -9,16 +9,21 @@ package struct BoardRead: Hashable, Sendable {
     package var partsKnown: UInt16
     /// Keys, custom types and payloads that the answer may have, in bytes; one item at least.
     package var bytesMax: Int
-    /// Records alone: the reader has nothing that could have been removed.
-    package var isFresh: Bool
+    /// Removals and clears up to this offset say nothing to the reader: it was given nothing before they stood in the file.
+    package var freshThrough: UInt64
 
+    /// - Parameter isFresh: records alone are wanted.
     package init(token: UInt64, board: UInt64, above: UInt64, partsKnown: UInt16 = 0, bytesMax: Int, isFresh: Bool) {
+        self.init(token: token, board: board, above: above, partsKnown: partsKnown, bytesMax: bytesMax, freshThrough: isFresh ? .max : 0)
+    }
+
+    package init(token: UInt64, board: UInt64, above: UInt64, partsKnown: UInt16 = 0, bytesMax: Int, freshThrough: UInt64) {
         self.token = token
         self.board = board
         self.above = above
         self.partsKnown = partsKnown
         self.bytesMax = bytesMax
-        self.isFresh = isFresh
+        self.freshThrough = freshThrough
     }
 }
 

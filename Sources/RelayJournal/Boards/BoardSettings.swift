@@ -19,6 +19,10 @@ package struct BoardSettings: Hashable, Sendable {
     package var partsMilliseconds: UInt64 = 60_000
     /// A board that nobody reads or writes leaves the memory after it.
     package var idleMilliseconds: UInt64 = 60_000
+    /// Entries of all indexes in memory, some 200 bytes each: beyond it a board leaves the memory when it is not used for a
+    /// second.
+    package var indexedRecordsMax = 4_000_000
+    package var idleMillisecondsWhenFull: UInt64 = 1_000
     /// Records in a file this close to each other are read together.
     package var gapBytes = 4096
 

@@ -16,6 +16,7 @@ extension BoardStore {
 
     /// - Parameter replacing: a board whose file was compacted; it changes over to the new one when all is durable.
     func checkpoint(replacing compacted: BoardCompaction?) throws(JournalError) {
+        doubtNames()
         if let failure { throw failure }
         let dirty = boards.values.filter { $0.isUnsynced || $0.isTouched || $0 === compacted?.board }.sorted { $0.id < $1.id }
         guard !dirty.isEmpty || !dropped.isEmpty || !touchedUsers.isEmpty else { return }
@@ -32,8 +33,9 @@ extension BoardStore {
             do throws(StorageError) {
                 try storage.syncFolder()
             } catch {
-                for board in dirty where board.isNew { fail(board, error, isSync: true) }
+                ownFolderFailures += 1
                 note(.storage(error))
+                doubtNames()
                 throw .storage(error)
             }
         }
@@ -79,7 +81,7 @@ extension BoardStore {
         if board.unsaved.isEmpty { unsavedBoards.remove(board.id) }
         board.filed -= board.applied
         board.applied = 0
-        board.isNew = false
+        board.newSince = nil
         board.isTouched = false
         removeFiles(board.outdated)
         board.outdated = []

@@ -27,6 +27,8 @@ final class BoardCompaction {
     var laterStart = 0
     /// From the old to the new place, by where it begins.
     var moved: [Int: BoardPlace] = [:]
+    /// When it was begun (`BoardStore.folderFailures`).
+    var folderFailures = 0
     /// The journal was told to name it, and may do so whatever it said.
     var isTold = false
 
@@ -68,6 +70,11 @@ extension BoardStore {
             compaction = begin(board)
         }
         guard let compaction else { return false }
+        // Its name may be gone for good.
+        guard compaction.written == 0 || compaction.folderFailures == folderFailures else {
+            giveUpCompaction()
+            return true
+        }
         do throws(ReadFailure) {
             if compaction.written == 0 {
                 try beginFile(compaction)
@@ -115,6 +122,7 @@ extension BoardStore {
 
     private func beginFile(_ compaction: BoardCompaction) throws(ReadFailure) {
         let header = BoardFile.header(mark: mark, board: compaction.board.id)
+        compaction.folderFailures = folderFailures
         do throws(StorageError) {
             try storage.create(compaction.file)
             try storage.write(header, to: compaction.file, at: 0)

@@ -3,7 +3,7 @@
 extension BoardStore {
     func load(_ board: Board) {
         guard case .unloaded = board.content else { return }
-        board.content = .loading(BoardLoad(end: board.appliedEnd))
+        board.content = .loading(BoardLoad(end: board.appliedEnd, records: board.summary.records))
         active.insert(board.id)
         loads.append(board.id)
         counters.loads += 1
@@ -107,7 +107,7 @@ extension BoardStore {
         var index = load.index
         index.settle(board.summary)
         board.content = .loaded(index)
-        board.lastUsed = wall
+        board.lastUsed = max(board.lastUsed, wall)
         board.isTouched = board.isTouched || !load.damage.isEmpty
         if index.records != board.summary.records || index.bytes != board.summary.bytes {
             lines.append(
@@ -149,7 +149,12 @@ extension BoardStore {
                 try storage.write(bytes, to: draft, at: 0)
                 try storage.sync(draft)
                 try storage.rename(draft, to: file)
-                try storage.syncFolder()
+                do throws(StorageError) {
+                    try storage.syncFolder()
+                } catch {
+                    ownFolderFailures += 1
+                    throw error
+                }
             }
             lines.append("\(board.file): \(range.count) bytes from \(range.lowerBound) on are damaged, kept in \(file)")
         } catch {
@@ -164,6 +169,7 @@ extension BoardStore {
         board.content = .unloaded
         board.reloads = 0
         active.remove(board.id)
+        loads.removeAll { $0 == board.id }
         counters.unloads += 1
     }
 }

@@ -6,7 +6,7 @@ extension BoardStore {
         guard let board = boards[read.board] else {
             return blocks.append(BoardBlock(token: read.token, outcome: .gone))
         }
-        board.lastUsed = wall
+        board.lastUsed = max(board.lastUsed, wall)
         board.readers.append(read)
         if board.isLoaded { answerReaders(board) } else { load(board) }
     }
@@ -29,7 +29,7 @@ extension BoardStore {
 
     private func answer(_ read: BoardRead, _ board: Board, _ index: BoardIndex) throws(ReadFailure) -> BoardBlock {
         // Whoever is below a clear is told of it, and has nothing else that could have been removed.
-        if !read.isFresh, read.above < index.markerFloor, read.above >= index.clearOffset {
+        if max(read.above, read.freshThrough) < index.markerFloor, read.above >= index.clearOffset {
             return BoardBlock(token: read.token, outcome: .belowFloor)
         }
         let (picks, through) = pick(read, board, index)
@@ -64,9 +64,9 @@ extension BoardStore {
             switch entry.content {
             case .dead: break
             case .marker(let key, _, let place):
-                if !read.isFresh, !add(Pick(offset: entry.offset, place: place), key.count) { return (picks, last) }
+                if entry.offset > read.freshThrough, !add(Pick(offset: entry.offset, place: place), key.count) { return (picks, last) }
             case .clear(let place):
-                if !read.isFresh, !add(Pick(offset: entry.offset, place: place), 0) { return (picks, last) }
+                if entry.offset > read.freshThrough, !add(Pick(offset: entry.offset, place: place), 0) { return (picks, last) }
             case .record(let record) where record.parts.isEmpty:
                 guard add(Pick(offset: entry.offset, place: record.place), record.headBytes + record.payloadBytes) else { return (picks, last) }
             case .record(let record):

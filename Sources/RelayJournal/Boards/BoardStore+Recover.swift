@@ -7,6 +7,8 @@ package struct BoardRecovery: Hashable, Sendable {
     package var userBytes: [[UInt8]: Int] = [:]
     /// For the log: what an operator should know.
     package var lines: [String] = []
+
+    package init() {}
 }
 
 extension BoardStore {
@@ -22,6 +24,7 @@ extension BoardStore {
         for entry in entries { try take(entry, &changes) }
         try settleFiles(isDamaged: isDamaged)
         for id in changes.keys.sorted() { try applyAgain(id, changes[id] ?? []) }
+        while let board = nextLoad { try loadStep(board) }
         try checkpoint()
         for id in active.sorted() { if let board = boards[id] { unload(board) } }
         var recovery = BoardRecovery()
@@ -118,7 +121,7 @@ extension BoardStore {
             try storage.create(board.file)
             let header = BoardFile.header(mark: mark, board: board.id)
             try storage.write(header, to: board.file, at: 0)
-            board.isNew = true
+            board.newSince = folderFailures
             board.written = header.count
             board.appliedEnd = header.count
         } catch {
@@ -133,6 +136,8 @@ extension BoardStore {
         }
         try apply([JournalRecord(sequence: 0, entries: entries)])
         while let board = boards[id], board.isLoading { try loadStep(board) }
+        // One after the other: all of them together may not fit the memory.
+        if let board = boards[id], board.isLoaded { unload(board) }
     }
 
     private static func isCreation(_ entry: JournalEntry) -> Bool {

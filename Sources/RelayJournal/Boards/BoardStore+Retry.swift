@@ -1,7 +1,7 @@
 // After a failure: what is not in the files comes there from the journal.
 
 extension BoardStore {
-    /// Goes on; call it until it works, when the journal has recovered.
+    /// Goes on. Call it until it works, when the journal has recovered, and also if only the journal had failed.
     ///
     /// A file that a write has failed on is written on where it was sound. One that a *sync* has failed on is given up: as
     /// far as the last checkpoint says it is copied to a new generation, and what came since is written from the journal.
@@ -9,6 +9,7 @@ extension BoardStore {
     /// - Throws: when it still does not work.
     package func retry() throws(JournalError) {
         if let failure = journal.failure { throw failure }
+        doubtNames()
         guard failure != nil else { return }
         giveUpCompaction()
         for board in boards.values.filter({ $0.trouble != nil }).sorted(by: { $0.id < $1.id }) {
@@ -62,7 +63,7 @@ extension BoardStore {
         // The one that the journal names stays until it names another, and so does one that it was told to name and failed.
         board.outdated.append(board.file)
         board.generation = board.nextGeneration()
-        board.isNew = true
+        board.newSince = folderFailures
         if board.written > 0 {
             do throws(StorageError) { try storage.create(board.file) } catch { throw .storage(error) }
             let kept = min(board.saved?.length ?? 0, board.written)

@@ -24,9 +24,10 @@ extension BoardStore {
 
     /// One board is forgotten, or what is too old of it.
     private func expireStep() -> Bool {
+        let idle = indexedRecords > settings.indexedRecordsMax ? settings.idleMillisecondsWhenFull : settings.idleMilliseconds
         for id in active.sorted() {
             guard let board = boards[id], board.isLoaded, board.trouble == nil else { continue }
-            if board.lastUsed + settings.idleMilliseconds < wall {
+            if board.lastUsed + idle < wall {
                 unload(board)
                 return true
             }

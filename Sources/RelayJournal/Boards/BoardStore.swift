@@ -24,6 +24,8 @@ package final class BoardStore<Storage: JournalStorage> {
     /// Why a board's file, or the checkpoint, did not work.
     package internal(set) var failure: JournalError?
 
+    var ownFolderFailures = 0
+
     /// Those that are loaded or being loaded, for the steps.
     var active: Set<UInt64> = []
     /// Those that have changes which only the journal is known to hold.
@@ -143,7 +145,7 @@ package final class BoardStore<Storage: JournalStorage> {
             placed.append(PlacedChange(change: decoded.change, payloadBytes: decoded.payloadBytes, place: place))
         }
         if board.written == 0 {
-            board.isNew = true
+            board.newSince = folderFailures
             try storage.create(board.file)
         }
         try storage.write(bytes, to: board.file, at: board.written)
@@ -224,6 +226,19 @@ package final class BoardStore<Storage: JournalStorage> {
 
     // MARK: - Failures
 
+    /// Rises whenever a sync of the folder may have failed, the journal's included: a name that was not durable before may
+    /// never be, whatever a later one says.
+    var folderFailures: Int { journal.counters.failures + ownFolderFailures }
+
+    /// Names that such a failure may have taken: their files are made anew.
+    func doubtNames() {
+        let doubtful = boards.values.filter { $0.isNew && $0.newSince != folderFailures }
+        for board in doubtful.sorted(by: { $0.id < $1.id }) {
+            board.trouble = .suspect
+            failure = failure ?? .failed("the name of \(board.file) may not be durable")
+        }
+    }
+
     func fail(_ board: Board, _ error: StorageError, isSync: Bool = false) {
         board.trouble = isSync || board.written == 0 || board.isSuspect ? .suspect : .behind
         note(.storage(error))
@@ -234,19 +249,4 @@ package final class BoardStore<Storage: JournalStorage> {
         counters.failures += 1
         counters.lastError = error.description
     }
-}
-
-/// What a store has done since it was made.
-package struct BoardCounters: Hashable, Sendable {
-    /// To boards' files; those of compactions not counted.
-    package var writes = 0
-    package var fsyncs = 0
-    package var checkpoints = 0
-    package var loads = 0
-    package var unloads = 0
-    package var compactions = 0
-    package var failures = 0
-    package var lastError: String?
-
-    package init() {}
 }

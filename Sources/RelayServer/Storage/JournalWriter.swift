@@ -66,6 +66,10 @@ actor JournalWriter {
     /// Something could not be written, and nothing is taken until it can be again.
     private var hasFailed = false
 
+    private var isLookedAfter = false
+
+    /// Between two looks at boards that may have become idle.
+    static let idleMilliseconds = 1000
     /// Read and written by one step of compaction: an append never waits for more.
     static let compactionBytes = 256 * 1024
 
@@ -225,7 +229,21 @@ actor JournalWriter {
             intake.isScheduled = !intake.records.isEmpty || !intake.reads.isEmpty
             return intake.isScheduled
         }
-        if goesOn { schedule() }
+        if goesOn { return schedule() }
+        // Boards that nobody uses any more are let go of.
+        guard let boards, boards.loadedBoards > 0, !isLookedAfter else { return }
+        isLookedAfter = true
+        executor.queue.asyncAfter(deadline: .now() + .milliseconds(Self.idleMilliseconds)) { [weak self] in self?.assumeIsolated { $0.lookAfterBoards() } }
+    }
+
+    private func lookAfterBoards() {
+        isLookedAfter = false
+        guard journal != nil else { return }
+        let wakes = intake.withLock { intake in
+            defer { intake.isScheduled = true }
+            return !intake.isScheduled
+        }
+        if wakes { work() }
     }
 
     private func take() -> [JournalRecord]? {

@@ -1,0 +1,410 @@
+internal import RelayClientCore
+internal import RelayCore
+internal import RelayWire
+
+/// Apps that draw on one board through client machines, over links that are cut at any byte, on a relay whose disk fails and
+/// which dies and starts again with what its disk has kept. In the end every app shows the same board: what was stored, and
+/// nothing that was removed.
+///
+/// Everything follows from the seed.
+package final class BoardSimulation {
+    package let seed: UInt64
+    var random: SeededGenerator
+    var relay: HubDriver
+    var run = 0
+    var apps: [BoardApp] = []
+    private var steps = 0
+    private var lastPayload: UInt64 = 0
+    private let trace: ((String) -> Void)?
+    private var diskFailsUntil: UInt64 = 0
+    /// Whether readers may have to begin anew: the relay has died, or its disk has failed.
+    private var mayReset = false
+    package private(set) var done = Tally()
+
+    /// What was stored, by offset: the truth.
+    enum Fact { case record(key: String, payload: UInt64?), clear, undo(records: UInt64) }
+    private(set) var facts: [UInt64: Fact] = [:]
+    /// Unretained messages by epoch and offset, with who sent it.
+    private var plain: [(app: BoardApp, offset: UInt64, epoch: Epoch, order: Int)] = []
+    private var payloads: Set<UInt64> = []
+    /// A clear, or its undoing, of which nobody was told whether it happened.
+    private var isUnsure = false
+
+    package struct Tally: Sendable, Equatable {
+        package var stored = 0
+        package var notStored = 0
+        package var drawings = 0
+        package var clears = 0
+        package var undone = 0
+        package var restarts = 0
+        package var crashes = 0
+        package var resets = 0
+        package var batches = 0
+        package var failures = 0
+        package var missed = 0
+        package var unsure = 0
+        package init() {}
+
+        package static func += (left: inout Tally, right: Tally) {
+            for path in paths { left[keyPath: path] += right[keyPath: path] }
+        }
+
+        private static var paths: [WritableKeyPath<Tally, Int>] {
+            [
+                \.stored, \.notStored, \.drawings, \.clears, \.undone, \.restarts, \.crashes, \.resets, \.batches, \.failures, \.missed, \.unsure,
+            ]
+        }
+
+        package var counts: [Int] { Self.paths.map { self[keyPath: $0] } }
+    }
+
+    static let channel = try! Name("lesson")
+    static let messageBytes = 300
+
+    package init(seed: UInt64, trace: ((String) -> Void)? = nil) {
+        self.seed = seed
+        self.trace = trace
+        var random = SeededGenerator(seed: seed)
+        var configuration = Configuration()
+        configuration.isJournaled = true
+        configuration.limits.messageBytesMax = Self.messageBytes
+        configuration.limits.largeMessageBytesMax = 4_000
+        configuration.limits.messagesPerSecond = 1_000
+        configuration.historyMessagesMax = random.chance(1, in: 3) ? Int.random(in: 0...20, using: &random) : 1_000
+        configuration.catchUpQueueBytes = Int.random(in: 200...20_000, using: &random)
+        configuration.catchUpBlockBytes = Int.random(in: 200...20_000, using: &random)
+        configuration.reliableBacklogBytesHard = Int.random(in: 20_000...100_000, using: &random)
+        configuration.reliableBacklogBytesSoft = configuration.reliableBacklogBytesHard / 4
+        relay = HubDriver(configuration: configuration, start: 1_000)
+        relay.hub.restored(lastSequence: 0, at: relay.now)
+        self.random = random
+        for _ in 0..<Int.random(in: 2...5, using: &self.random) { addApp() }
+    }
+
+    private var now: UInt64 { relay.now.instant.nanoseconds }
+    private var moment: Moment { Moment(nanoseconds: now) }
+
+    private func addApp() {
+        var settings = ClientSettings(user: try! Name("user-\(apps.count)"), instance: random.next(), seed: random.next())
+        settings.presenceTimeout = .seconds(5)
+        settings.retriesFirstConnect = true
+        let app = BoardApp("user-\(apps.count)", settings)
+        apps.append(app)
+        app.machine.connect(token: app.token(.other), at: moment)
+        subscribe(app)
+    }
+
+    private func subscribe(_ app: BoardApp) {
+        ask(app, .subscribe(Self.channel, features: [.messages], quiet: false, since: .beginning), .subscribe)
+    }
+
+    /// - Throws: the first broken promise, with the command that replays it.
+    package func run(steps count: Int) throws {
+        do {
+            while steps < count {
+                steps += 1
+                try act()
+                try exchange(whole: random.chance(1, in: 4))
+                relay.advance(.milliseconds(Int.random(in: 0...40, using: &random)))
+            }
+            try settle()
+        } catch let broken as BrokenPromise {
+            throw BrokenPromise(
+                "seed \(seed), step \(steps): \(broken.description)\nreplay: BOARDRELAY_BOARD_SEED=\(seed) swift test --filter SimulationTests")
+        }
+    }
+
+    // MARK: - What apps and the world do
+
+    private func act() throws {
+        let app = apps.randomElement(using: &random)!
+        switch Int.random(in: 0..<100, using: &random) {
+        case 0..<36: retain(app)
+        case 36..<44: remove(app)
+        case 44..<52: publish(app)
+        case 52..<56: sendLarge(app)
+        case 56: ask(app, .clear(Self.channel), .clear)
+        case 57: ask(app, .undoClear(Self.channel), .undo)
+        case 58..<80: if now >= diskFailsUntil { relay.persist(Int.random(in: 1...20, using: &random)) }
+        case 80..<86: try cut(app)
+        case 86: app.readsFrom = now + UInt64.random(in: 100...3_000, using: &random) * 1_000_000
+        case 87: app.unreachableUntil = now + UInt64.random(in: 100...8_000, using: &random) * 1_000_000
+        case 88: relay.holdsFiles.toggle()
+        case 89: if apps.count < 8 { addApp() }
+        case 90: if random.chance(1, in: 3) { try restart() }
+        case 91: if random.chance(1, in: 2) { failDisk() }
+        case 92: relay.advance(.milliseconds(Int.random(in: 500...15_000, using: &random)))
+        default: break
+        }
+    }
+
+    private func payload(bytes: Int) -> Payload {
+        lastPayload += 1
+        var content: [UInt8] = []
+        content.append(bigEndian: lastPayload)
+        content.append(contentsOf: [UInt8](repeating: 7, count: bytes))
+        return .bytes(content)
+    }
+
+    private var key: String { "k\(Int.random(in: 0..<25, using: &random))" }
+
+    private func retain(_ app: BoardApp) {
+        let key = key, payload = payload(bytes: Int.random(in: 0...100, using: &random))
+        send(app, .record(key: key, payload: payload.digest)) { machine, tokens, now throws(RelayError) in
+            try machine.send(payload, to: "lesson", customType: "stroke", retainedAs: key, echo: false, tokens: tokens, at: now)
+        }
+    }
+
+    private func remove(_ app: BoardApp) {
+        let key = key
+        send(app, .record(key: key, payload: nil)) { machine, tokens, now throws(RelayError) in
+            try machine.send(removing: key, from: "lesson", tokens: tokens, at: now)
+        }
+    }
+
+    private func sendLarge(_ app: BoardApp) {
+        let key = key, payload = payload(bytes: Int.random(in: 400...1_500, using: &random))
+        send(app, .record(key: key, payload: payload.digest)) { machine, tokens, now throws(RelayError) in
+            try machine.sendLarge(payload, to: "lesson", customType: "stroke", key: key, retain: true, echo: false, tokens: tokens, at: now)
+        }
+    }
+
+    private func send(_ app: BoardApp, _ sent: BoardApp.Sent, _ body: (inout ClientMachine, StoredTokens, Moment) throws(RelayError) -> Void) {
+        let accepted = app.token(.other), stored = app.token(sent)
+        do throws(RelayError) {
+            try body(&app.machine, StoredTokens(accepted: accepted, stored: stored), moment)
+        } catch {
+            app.waiting[accepted] = nil
+            app.waiting[stored] = nil
+        }
+    }
+
+    private func publish(_ app: BoardApp) {
+        let payload = payload(bytes: 20), token = app.token(.plain(payload: payload.digest))
+        do throws(RelayError) {
+            try app.machine.send(payload, to: "lesson", customType: nil, echo: false, isKept: true, token: token, at: moment)
+        } catch { app.waiting[token] = nil }
+    }
+
+    private func ask(_ app: BoardApp, _ request: ClientRequest, _ sent: BoardApp.Sent) {
+        let token = app.token(sent)
+        do throws(RelayError) { try app.machine.request(request, token: token, at: moment) } catch { app.waiting[token] = nil }
+    }
+
+    /// What is under way is lost, but for some bytes that still arrive.
+    private func cut(_ app: BoardApp) throws {
+        guard let link = app.connection else { return }
+        try move(app, Int.random(in: 0...2_000, using: &random))
+        app.connection = nil
+        relay.cut(link.id)
+        app.machine.linkEnded(attempt: link.attempt, text: "cut", at: moment)
+    }
+
+    /// The relay dies: only what its disk has kept is left, and of what was not synced there any part.
+    private func restart() throws {
+        done.restarts += 1
+        mayReset = true
+        for app in apps { try cut(app) }
+        run += 1
+        let crash: SimulatedDisk.Crash? = random.chance(1, in: 2) ? SimulatedDisk.Crash(seed: random.next()) : nil
+        if crash != nil { done.crashes += 1 }
+        relay = relay.restarted(start: 1_000 + UInt32(run), crash: crash, entropy: random.next())
+        trace?("restart \(run)")
+    }
+
+    private func failDisk() {
+        done.failures += 1
+        mayReset = true
+        relay.failStorage()
+        diskFailsUntil = now + UInt64.random(in: 0...1_000, using: &random) * 1_000_000
+        relay.handle(.storageRecovered)
+        trace?("disk fails")
+    }
+
+    // MARK: - Links
+
+    private func exchange(whole: Bool) throws {
+        for app in apps {
+            if let deadline = app.machine.nextDeadline, deadline <= moment { app.machine.deadline(at: moment) }
+            try effects(app)
+            if let attempt = app.opening {
+                app.opening = nil
+                if now < app.unreachableUntil {
+                    app.machine.linkEnded(attempt: attempt, text: "refused", at: moment)
+                } else {
+                    app.connection = ConnectionLink(attempt: attempt, id: relay.open())
+                    app.machine.linkOpened(attempt: attempt, at: moment)
+                }
+            }
+            try move(app, whole ? .max : Int.random(in: 0...3_000, using: &random))
+            while now >= app.readsFrom, let event = app.machine.nextEvent(at: moment) {
+                trace?("\(app.name) reads \(event)")
+                try app.read(event)
+            }
+            try effects(app)
+        }
+    }
+
+    /// So many bytes in each direction.
+    private func move(_ app: BoardApp, _ bytes: Int) throws {
+        guard var link = app.connection else { return }
+        let out = Array(app.machine.gather().prefix(bytes))
+        if !out.isEmpty {
+            app.machine.wrote(out.count, at: moment)
+            relay.send(out, from: link.id)
+        }
+        link.toClient += relay.takeBytes(link.id, limit: min(bytes, 64 * 1024))
+        let coming = Array(link.toClient.prefix(bytes))
+        link.toClient.removeFirst(coming.count)
+        app.connection = link
+        if !coming.isEmpty { coming.withUnsafeBytes { app.machine.received($0, attempt: link.attempt, at: moment) } }
+        try effects(app)
+        if relay.isClosing(link.id), link.toClient.isEmpty, app.connection?.attempt == link.attempt {
+            app.connection = nil
+            relay.cut(link.id)
+            app.machine.linkEnded(attempt: link.attempt, text: "closed", at: moment)
+        }
+    }
+
+    private func effects(_ app: BoardApp) throws {
+        for effect in app.machine.takeEffects() {
+            switch effect {
+            case .openLink(let attempt): app.opening = attempt
+            case .closeLink(let attempt):
+                if app.opening == attempt { app.opening = nil }
+                if let link = app.connection, link.attempt == attempt {
+                    app.connection = nil
+                    relay.cut(link.id)
+                }
+            case .completed(let token, let result): try completed(app, token, result)
+            }
+        }
+    }
+
+    // MARK: - What apps are told
+
+    private func completed(_ app: BoardApp, _ token: ClientToken, _ result: Result<ClientAnswer, RelayError>) throws {
+        guard let sent = app.waiting.removeValue(forKey: token) else { throw BrokenPromise("\(app.name): token \(token) completed twice, or never given") }
+        switch (sent, result) {
+        case (.record(let key, let payload), .success(.offset(let offset))):
+            trace?("\(app.name) stored \(key) at \(offset)")
+            done.stored += 1
+            guard facts[offset] == nil else { throw BrokenPromise("[BL5] offset \(offset) was given twice to what is durable") }
+            if let payload, !payloads.insert(payload).inserted { throw BrokenPromise("[MS9, BL2] \(app.name) stored the same twice") }
+            facts[offset] = .record(key: key, payload: payload)
+            app.stored(key, payload, at: offset)
+        case (.record, .failure(let error)):
+            done.notStored += 1
+            // A client that has not been welcomed does not know how little this relay takes at once.
+            guard [.storageFailed, .notAccepted, .partMissing, .tooLarge].contains(error.code) else {
+                throw BrokenPromise("[BL2] \(app.name) was told \(error) of a retained message")
+            }
+        case (.subscribe, .failure):
+            // It may have been heard or not.
+            app.asksAgain()
+            subscribe(app)
+        case (.plain, .success(.offset(let offset))):
+            if let epoch = relay.hub.epoch(of: Self.channel) { plain.append((app, offset, epoch, plain.count)) }
+        case (.clear, .success(.boardChange(let change))):
+            done.clears += 1
+            facts[change.offset] = .clear
+        case (.undo, .success(.boardChange(let change))):
+            done.undone += 1
+            facts[change.offset] = .undo(records: change.records)
+        case (.clear, .failure(let error)), (.undo, .failure(let error)):
+            if error.code == .outcomeUnknown {
+                isUnsure = true
+                done.unsure += 1
+            }
+        default: break
+        }
+    }
+
+    // MARK: - The end
+
+    private func settle() throws {
+        diskFailsUntil = 0
+        relay.holdsFiles = false
+        for app in apps {
+            app.readsFrom = 0
+            app.unreachableUntil = 0
+        }
+        for _ in 0..<600 {
+            relay.writeFiles()
+            relay.persist()
+            relay.readFiles(now: true)
+            try exchange(whole: true)
+            relay.advance(.milliseconds(100))
+        }
+        // One who has seen nothing of it all.
+        addApp()
+        for _ in 0..<50 {
+            relay.persist()
+            relay.readFiles(now: true)
+            try exchange(whole: true)
+            relay.advance(.milliseconds(100))
+        }
+        try judge()
+    }
+
+    private func judge() throws {
+        for app in apps {
+            guard app.machine.linkState.isConnected else { throw BrokenPromise("\(app.name) has not come back: \(app.machine.linkState)") }
+            guard app.waiting.isEmpty else { throw BrokenPromise("[BL2] \(app.name) was never told about \(app.waiting)") }
+            if !mayReset, app.resets > 0 { throw BrokenPromise("[BL4] \(app.name) was reset, and nothing had failed") }
+            done.resets += app.resets
+            done.batches += app.batches
+            done.drawings += app.drawings
+            done.missed += app.missed.values.reduce(0) { $0 + $1.count }
+        }
+        let last = apps[apps.count - 1].shown
+        for app in apps where app.shown != last { throw BrokenPromise("[BL3] \(app.name) shows another board: \(difference(app.shown, last))") }
+        if !isUnsure {
+            let truth = truth()
+            guard last == truth else { throw BrokenPromise("[BL1, BL2, BL6] the board is not what was stored: \(difference(last, truth))") }
+        }
+        try judgePlain()
+    }
+
+    private func difference(_ left: [String: BoardApp.Record], _ right: [String: BoardApp.Record]) -> String {
+        Set(left.keys).union(right.keys).sorted().filter { left[$0] != right[$0] }
+            .map { "\($0): \(left[$0].map { "\($0)" } ?? "-") and \(right[$0].map { "\($0)" } ?? "-")" }.joined(separator: ", ")
+    }
+
+    /// What was told to be stored, one after the other.
+    private func truth() -> [String: BoardApp.Record] {
+        var board: [String: BoardApp.Record] = [:]
+        var cleared: [(key: String, record: BoardApp.Record)] = []
+        var changed: Set<String> = []
+        for offset in facts.keys.sorted() {
+            switch facts[offset]! {
+            case .record(let key, let payload):
+                board[key] = payload.map { BoardApp.Record(offset: offset, payload: $0) }
+                changed.insert(key)
+            case .clear:
+                cleared = board.map { (key: $0.key, record: $0.value) }.sorted { $0.record.offset < $1.record.offset }
+                board = [:]
+                changed = []
+            case .undo(let records):
+                for (index, old) in cleared.enumerated() where !changed.contains(old.key) {
+                    board[old.key] = BoardApp.Record(offset: offset - records + 1 + UInt64(index), payload: old.record.payload)
+                }
+                cleared = []
+            }
+        }
+        return board
+    }
+
+    /// Of what is not kept for good nothing is missing untold either, in the numbering that is there now. [HI4, BL3]
+    private func judgePlain() throws {
+        guard let epoch = relay.hub.epoch(of: Self.channel) else { return }
+        for app in apps.dropLast() where app.plain[epoch] != nil {
+            let first = app.plain[epoch]!.min()!
+            for message in plain where message.epoch == epoch && message.app !== app && message.offset > first {
+                guard app.plain[epoch]!.contains(message.offset) || app.missed[epoch]?.contains(where: { $0.contains(message.offset) }) == true else {
+                    throw BrokenPromise("[HI2, HI4, BL3] \(app.name) never got message \(message.offset) and was not told")
+                }
+            }
+        }
+    }
+}

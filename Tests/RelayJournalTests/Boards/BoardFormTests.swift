@@ -1,0 +1,89 @@
+import RelayJournal
+import RelayTestKit
+import Testing
+
+/// Changes of boards as entries of the journal.
+@Suite struct BoardFormTests {
+    static let kinds: [BoardChange.Kind] = [
+        .create(name: Array("lesson".utf8)),
+        .put(BoardPut(key: [97], isText: true, customType: nil, payload: [])),
+        .put(BoardPut(key: [UInt8](repeating: 98, count: 64), isText: false, customType: [UInt8](repeating: 99, count: 32), payload: [1, 2, 3])),
+        .put(BoardPut(key: [97], isText: true, customType: [100], payload: [], upload: 7, parts: .max)),
+        .remove(key: [97]), .part(upload: .max, number: 3, payload: [UInt8](repeating: 4, count: 32 * 1024)), .clear, .undo(clear: 3, count: 9), .drop,
+    ]
+
+    private func change(_ kind: BoardChange.Kind) -> BoardChange {
+        BoardChange(
+            board: 0x1122_3344_5566_7788, offset: 5, epoch: BoardEpoch.ID(start: .max, incarnation: 2), lastUnretained: 4,
+            author: [UInt8](repeating: 101, count: 64), instance: .max, number: 6, wallMilliseconds: 1_700_000_000_000, kind: kind)
+    }
+
+    @Test("a change is the same when it is read again, and a value that is cut or of another version is none", arguments: kinds)
+    func roundTrip(kind: BoardChange.Kind) throws {
+        let entry = change(kind).entry(sequence: 9, index: 255)
+        let value = try #require(entry.value)
+        #expect(BoardChange(key: entry.key, value: value) == change(kind) && BoardChange.isBoardEntry(entry.key) && entry.key.count <= 512)
+        for count in 0..<(50 + 1 + 64) { #expect(BoardChange(key: entry.key, value: Array(value.prefix(count))) == nil) }
+        #expect(BoardChange(key: entry.key, value: [2] + value.dropFirst()) == nil)
+        #expect(BoardChange(key: Array(entry.key.dropLast()), value: value) == nil)
+    }
+
+    @Test("keys of changes stand in the order of boards, then of sequences, then of places in a record")
+    func order() {
+        let keys = [(1, 255, 0), (1, 256, 0), (1, 256, 1), (256, 1, 0)].map { board, sequence, index in
+            var change = change(.clear)
+            change.board = UInt64(board)
+            return change.entry(sequence: UInt64(sequence), index: index).key
+        }
+        for (first, second) in zip(keys, keys.dropFirst()) { #expect(first.lexicographicallyPrecedes(second)) }
+        for prefix in "MILS".utf8 { #expect(!BoardChange.isBoardEntry([prefix, 1])) }
+    }
+
+    @Test("[SG4] what a newer program has written is not touched: the boards do not open")
+    func newer() throws {
+        for prefix in "RBQ".utf8 {
+            let storage = SimulatedStorage()
+            let journal = try Journal.open(storage, JournalSettings(mark: 5)).journal
+            let key = [prefix] + [UInt8](repeating: 0, count: prefix == UInt8(ascii: "R") ? 17 : 8)
+            try journal.append([JournalRecord(sequence: 1, entries: [JournalEntry(key: key, value: [9])])])
+            try storage.create("board-0000000000000000-00000007.log")
+            let opened = try Journal.open(storage.restarted(), JournalSettings(mark: 5))
+            let store = BoardStore(journal: opened.journal, storage: storage)
+            #expect(throws: JournalError.self) { try store.recover(entries: opened.entries) }
+            #expect(storage.disk.list.contains("board-0000000000000000-00000007.log"))
+        }
+    }
+
+    @Test("[SG4] files that a damaged journal does not name are kept aside, those that a sound one does not name go")
+    func strays() throws {
+        for isDamaged in [false, true] {
+            let storage = SimulatedStorage()
+            try storage.create("board-0000000000000001-00000007.log")
+            try storage.create("board-1-7.log")
+            let journal = try Journal.open(storage, JournalSettings(mark: 5)).journal
+            let recovery = try BoardStore(journal: journal, storage: storage).recover(entries: [], isDamaged: isDamaged)
+            let files = storage.disk.list.filter { !$0.hasPrefix("journal-") }
+            #expect(files == ["board-1-7.log"] + (isDamaged ? ["quarantine-board-0000000000000001-00000007.log-0.bin"] : []))
+            #expect(recovery.lines.count == (isDamaged ? 1 : 0))
+        }
+    }
+
+    @Test("what the journal amends is there after it was opened again and after its segments were compacted, and removals hold")
+    func amended() throws {
+        let storage = SimulatedStorage()
+        var settings = JournalSettings(mark: 5)
+        settings.segmentBytes = 300
+        let journal = try Journal.open(storage, settings).journal
+        for number in 1...20 as ClosedRange<UInt8> {
+            let entries = [JournalEntry(key: [number], value: [UInt8](repeating: number, count: 20))]
+            try journal.append([JournalRecord(sequence: UInt64(number), entries: entries)])
+            try journal.amend([JournalEntry(key: [200], value: [number]), JournalEntry(key: [number - 1], value: nil)])
+            while try journal.compactStep(bytesMax: 100) {}
+            #expect(try journal.value(of: [200]) == [number] && journal.value(of: [number - 1]) == nil)
+        }
+        #expect(journal.counters.compactions > 2)
+        let opened = try Journal.open(storage.crashed(.takesAll), settings)
+        #expect(opened.entries == [JournalEntry(key: [20], value: [UInt8](repeating: 20, count: 20)), JournalEntry(key: [200], value: [20])])
+        #expect(opened.report.lastSequence == 20)
+    }
+}
