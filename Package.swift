@@ -49,7 +49,7 @@ let package = Package(
         tests("RelayIOTests", ["RelayIO"]),
         tests("RelayServerTests", ["RelayServer", "RelayClient", "RelayClientCore", "RelayIO", "RelayJournal", "RelayWire", "RelayCore"]),
         tests("SimulationTests", ["RelayTestKit", "RelayCore", "RelayWire"]),
-        tests("BoardrelayTests", ["boardrelay", "RelayServer", "RelayClient", "RelayBoard", "RelayCore", "RelayIO", "RelayWire"]),
-        tests("DocsTests", ["RelayWire", "RelayCore"]),
+        tests("BoardrelayTests", ["boardrelay", "RelayServer", "RelayClient", "RelayClientCore", "RelayBoard", "RelayCore", "RelayIO", "RelayWire"]),
+        tests("DocsTests", ["RelayWire", "RelayCore", "RelayClient"]),
     ]
 )

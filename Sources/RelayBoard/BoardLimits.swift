@@ -4,6 +4,8 @@ public enum BoardLimits {
     public static let version = 1
     /// Payload plus custom type of one message: what a message channel takes.
     public static let messageBytesMax = 32_768
+    /// Payload plus custom type of one record of a board: what a relay takes in parts.
+    public static let recordBytesMax = 8_388_608
     /// Payload of one packet: what a stream channel takes.
     public static let packetBytesMax = 1_024
     /// Deepest nesting of a payload, the outer object counted.
@@ -26,6 +28,10 @@ public enum BoardLimits {
     /// Messages that one stroke may be drawn with: 8 MiB.
     public static let parts = 1...256
 
+    /// Length of a record's key and custom type, in bytes: as the relay has it.
+    public static let keyBytes = 1...64
+    public static let customTypeBytes = 1...32
+
     /// Length of an id, in bytes.
     public static let idBytes = 1...64
     /// UTF-8 bytes of a text. Each may take six when it is escaped.
@@ -36,8 +42,10 @@ public enum BoardLimits {
     public static let ids = 1...400
 }
 
-/// Custom types of the messages that make a board, and the topic of its live points.
+/// Custom types of the messages that make a board, its topic of live points, and its key of the title.
 public enum BoardWords {
     public static let stroke = "stroke", text = "text", title = "title", erase = "erase", move = "move"
     public static let pointsTopic = "points"
+    /// The record of the board's title; every other record's key is the id of its stroke or text.
+    public static let titleKey = "title"
 }

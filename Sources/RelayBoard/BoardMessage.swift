@@ -49,18 +49,20 @@ public struct BoardText: Hashable, Sendable {
 extension BoardMessage {
     /// Reads a message of a board.
     ///
-    /// - Parameter payload: of a text message, its UTF-8.
+    /// - Parameters:
+    ///   - payload: of a text message, its UTF-8.
+    ///   - bytesMax: payload and custom type together; `BoardLimits.recordBytesMax` for a record of a board.
     /// - Returns: `nil` for a custom type that the format does not have: such a message is no part of the picture.
     /// - Throws: what is wrong with a message whose type the format has; it is passed over as a whole.
-    public static func decode(customType: String?, payload: [UInt8]) throws(BoardError) -> BoardMessage? {
+    public static func decode(
+        customType: String?, payload: [UInt8], bytesMax: Int = BoardLimits.messageBytesMax
+    ) throws(BoardError) -> BoardMessage? {
         let type = customType ?? ""
         guard [BoardWords.stroke, BoardWords.text, BoardWords.title, BoardWords.erase, BoardWords.move].contains(type) else {
             return nil
         }
         let bytes = payload.count + type.utf8.count
-        guard bytes <= BoardLimits.messageBytesMax else {
-            throw .tooLarge(limit: BoardLimits.messageBytesMax, actual: bytes)
-        }
+        guard bytes <= bytesMax else { throw .tooLarge(limit: bytesMax, actual: bytes) }
         let object = try JSONReader.object(from: payload)
         try object.checkVersion()
         switch type {

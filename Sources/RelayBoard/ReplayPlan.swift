@@ -16,10 +16,12 @@ public struct ReplayPlan: Hashable, Sendable {
         public var firstLayer: Int
         public var color: BoardColor
         public var width: Int
+        /// Each stroke is the one record that keeps it, however long; otherwise as many messages as it takes.
+        public var isKept: Bool
 
         public init(
             speed: Double? = 1, pauseMax: Duration? = nil, idPrefix: String, idDigits: Int = 1, firstLayer: Int = 1,
-            color: BoardColor = .black, width: Int = 300
+            color: BoardColor = .black, width: Int = 300, isKept: Bool = false
         ) {
             self.speed = speed
             self.pauseMax = pauseMax
@@ -28,6 +30,7 @@ public struct ReplayPlan: Hashable, Sendable {
             self.firstLayer = firstLayer
             self.color = color
             self.width = width
+            self.isKept = isKept
         }
     }
 
@@ -99,7 +102,7 @@ public struct ReplayPlan: Hashable, Sendable {
             }
         }
         let finished = steps.last?.at ?? .zero
-        for payload in try stroke.payloads() {
+        for payload in options.isKept ? [try stroke.record().payload.bytes] : try stroke.payloads() {
             steps.append(Step(at: finished, lane: .message, stroke: strokes, payload: payload))
             messages += 1
         }

@@ -73,7 +73,7 @@ public struct SavedStroke: Hashable, Sendable {
 
 extension [UInt8] {
     /// 1234 is `12.34`, −50 is `-0.5`, 300 is `3`: what `JSON.stringify` gives for the number.
-    fileprivate mutating func append(hundredths value: Int) {
+    mutating func append(hundredths value: Int) {
         if value < 0 { append(UInt8(ascii: "-")) }
         let (whole, rest) = value.magnitude.quotientAndRemainder(dividingBy: 100)
         append(contentsOf: String(whole).utf8)

@@ -63,6 +63,18 @@ extension Stroke {
         return runs.enumerated().map { payload(points: $1, part: $0 + 1, parts: runs.count) }
     }
 
+    /// The one record that keeps this stroke on a board, under its id as key, however long it is.
+    ///
+    /// - Throws: as `payloads`; `tooLarge` beyond `BoardLimits.recordBytesMax`.
+    public func record() throws(BoardError) -> BoardRecord {
+        try checkFields()
+        let all = PointCoding.encode(points[...], columns: columns, bytesMax: .max)
+        let payload = payload(points: all.json, part: 1, parts: 1)
+        let bytes = payload.count + BoardWords.stroke.utf8.count
+        guard bytes <= BoardLimits.recordBytesMax else { throw .tooLarge(limit: BoardLimits.recordBytesMax, actual: bytes) }
+        return BoardRecord(key: id.text, customType: BoardWords.stroke, payload: .text(String(decoding: payload, as: UTF8.self)))
+    }
+
     /// Puts the parts of one stroke together again.
     ///
     /// - Returns: `nil` unless these are all parts of one stroke, in order, each beginning where the last one ended.

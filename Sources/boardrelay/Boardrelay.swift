@@ -4,7 +4,7 @@ import Foundation
 @main
 struct Boardrelay {
     static let version = "0.1.0"
-    static let commands: [Command] = [.serve, .sub, .pub, .history, .presence, .meta, .lock, .replay, .status, .bench]
+    static let commands: [Command] = [.serve, .sub, .pub, .history, .presence, .meta, .lock, .board, .replay, .status, .bench]
 
     static func main() async {
         signal(SIGPIPE, SIG_IGN)

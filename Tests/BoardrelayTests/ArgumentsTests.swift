@@ -1,3 +1,4 @@
+import RelayCore
 import Testing
 
 @testable import boardrelay
@@ -85,12 +86,36 @@ struct ArgumentsTests {
         "times have a unit",
         arguments: [
             ("10s", Duration.seconds(10)), ("500ms", .milliseconds(500)), ("1m", .seconds(60)), ("1.5s", .milliseconds(1_500)),
-            ("2h", .seconds(7_200)), ("0s", .zero),
+            ("2h", .seconds(7_200)), ("0s", .zero), ("90d", .seconds(7_776_000)),
         ] as [(String, Duration)])
     func durations(text: String, duration: Duration) { #expect(Duration(text: text) == duration) }
 
-    @Test("what is no time is refused", arguments: ["", "s", "10", "-1s", "1 s", "1e3s", "infs", "nans", "٣s", "1..5s", "1001h", "9999999999999999999999m"])
+    @Test("what is no time is refused", arguments: ["", "s", "10", "-1s", "1 s", "1e3s", "infs", "nans", "٣s", "1..5s", "1001d", "9999999999999999999999m"])
     func noDurations(text: String) { #expect(Duration(text: text) == nil) }
+
+    @Test(
+        "sizes are bytes, or have a unit of tens or of twos",
+        arguments: [
+            ("0", 0), ("1000", 1_000), ("64MB", 64_000_000), ("1.5GB", 1_500_000_000), ("256MiB", 268_435_456), ("4GiB", 4_294_967_296),
+            ("1kB", 1_000), ("1KiB", 1_024),
+        ])
+    func sizes(text: String, bytes: Int) { #expect(byteCount(text) == bytes) }
+
+    @Test("what is no size is refused", arguments: ["", "MB", "1.5", "-1", "1 MB", "1mb", "1TB", "1e3", "٣", "1..5MB", "1000001GB", "99999999999999999999"])
+    func noSizes(text: String) { #expect(byteCount(text) == nil) }
+
+    @Test("[BL7] serve's options set the bounds of boards, and leave what is not given")
+    func boardBounds() throws {
+        func bounds(_ words: String...) throws -> Configuration {
+            var hub = Configuration()
+            try Command.setBounds(of: &hub, Arguments(words, for: .serve))
+            return hub
+        }
+        #expect(try bounds() == Configuration())
+        let set = try bounds("--max-board-bytes", "1MiB", "--max-boards-bytes=2GB", "--expire-boards", "90d")
+        #expect(set.boardBytesMax == 1_048_576 && set.boardBytesTotalMax == 2_000_000_000 && set.boardExpiry == .seconds(7_776_000))
+        #expect(try bounds("--max-boards-bytes", "0").boardBytesTotalMax == 0)
+    }
 
     @Test("help fits a terminal of 80 columns and shows every option and example")
     func helpText() {

@@ -1,5 +1,6 @@
 import Foundation
 import RelayBoard
+import RelayClient
 import RelayServer
 import Testing
 
@@ -93,5 +94,91 @@ struct ReplayCommandTests {
         replay.signal(SIGINT)
         #expect(await replay.end().code == 130)
         await relay.stop()
+    }
+}
+
+@Suite("replay on a board that is kept")
+struct ReplayRetainTests {
+    @Test("[BL1, BL8] strokes over 32 KiB are one record each, and who joins before, half-way or after the end holds the same")
+    func longStrokes() async throws {
+        let relay = try await RelayServer.start(.init(port: 0))
+        let url = "\(relay.address)"
+        let path = try Samples.drawing("excalidraw-long-strokes")
+        let result = try await Tool.run("replay", path, "--channel", "lesson", "--speed", "max", "--retain", "--verify", "--json", url: url)
+        #expect(result.code == 0, "\(result.errors)\(result.output)")
+        let summary = try result.object()
+        #expect(summary["good"] as? Bool == true && (summary["messages"] as? [String: Any])?["accepted"] as? Int == 5)
+        let boards = try #require(summary["boards"] as? [String: Any])
+        #expect(boards["equal"] as? Bool == true && boards["strokes"] as? Int == 5)
+        let joined = try #require(boards["joined"] as? [[String: Any]])
+        #expect(joined.map { $0["when"] as? String } == ["before", "halfway", "after"])
+        #expect(joined.allSatisfy { $0["strokes"] as? Int == 5 && $0["digest"] as? String == boards["digest"] as? String })
+
+        // What the board holds is what was recorded, and has the digest that was printed.
+        let exported = try await Tool.run("board", "export", "lesson", url: url)
+        var reader = BoardExportReader()
+        var records: [BoardRecord] = []
+        try reader.read(Array(exported.output.utf8), into: &records)
+        #expect("\(BoardDigest(records))" == boards["digest"] as? String)
+        let drawn = try Samples.recording(path).boards[0].strokes.map(\.points)
+        let kept = try records.map { record in
+            guard case .stroke(let part) = try BoardMessage.decode(customType: record.customType, payload: record.payload.bytes, bytesMax: BoardLimits.recordBytesMax)
+            else { throw Tool.NotAnObject(line: record.key) }
+            return part.stroke.points
+        }
+        #expect(kept == drawn)
+        await relay.stop()
+    }
+
+    @Test("[BL3] several users at once, with somebody who joins in the middle")
+    func severalUsers() async throws {
+        let relay = try await RelayServer.start(.init(port: 0))
+        let result = try await Tool.run(
+            "replay", Samples.path("three-boards"), "--channel", "lesson", "--speed", "max", "--boards-as-users", "--retain", "--verify",
+            url: "\(relay.address)")
+        #expect(result.code == 0 && result.output.contains("strokes for who joined before, half-way and after the end, digest "), "\(result.errors)\(result.output)")
+        await relay.stop()
+    }
+
+    @Test("a stroke that somebody takes away meanwhile is missed: exit code 1")
+    func taken() async throws {
+        let relay = try await RelayServer.start(.init(port: 0))
+        var options = ClientOptions()
+        options.secret = .inMemory
+        let thief = try await RelayClient.connect(to: relay.address, as: "thief", options: options)
+        try await thief.subscribe("lesson", features: [.messages])
+        let theft = Task {
+            for await event in thief.events {
+                guard case .message(let message) = event, let key = message.key, !message.isRemoval else { continue }
+                return try await thief.send(removing: key, from: "lesson").stored
+            }
+            return 0
+        }
+        let result = try await Tool.run(
+            "replay", Samples.path("lesson"), "--channel", "lesson", "--speed", "20", "--max-pause", "1s", "--retain", "--verify", url: "\(relay.address)")
+        #expect(try await theft.value > 0)
+        #expect(result.code == 1 && result.output.contains("NOT EQUAL: 6 strokes were drawn"), "\(result.errors)\(result.output)")
+        #expect(result.output.contains("- joined before: 5 strokes") && result.output.contains("- joined after: 5 strokes"))
+        await thief.close()
+        await relay.stop()
+    }
+
+    @Test("boards are equal when all three hold what was drawn, and not when one differs, is behind or is not there")
+    func verdict() {
+        let records = ["a", "b"].map { BoardRecord(key: $0, payload: .text("x")) }
+        let drawn = BoardDigest(records)
+        let good = ReplayJoiner.Moment.allCases.map { ReplayJoiner.Seen(joined: $0, strokes: 2, digest: drawn) }
+        #expect(ReplayBoards(drawn: drawn, seen: good).areEqual)
+        #expect(!ReplayBoards(drawn: drawn, seen: Array(good.dropLast())).areEqual)
+        for place in good.indices {
+            var differs = good, behind = good
+            differs[place].digest = BoardDigest(records.dropLast())
+            behind[place].isComplete = false
+            #expect(!ReplayBoards(drawn: drawn, seen: differs).areEqual && !ReplayBoards(drawn: drawn, seen: behind).areEqual)
+        }
+        var summary = ReplaySummary(file: "f", channel: "c", users: 1, strokes: 2, points: 2, elapsed: .zero, tally: ReplayTally(), verified: nil)
+        #expect(summary.isGood)
+        summary.boards = ReplayBoards(drawn: drawn, seen: [])
+        #expect(!summary.isGood)
     }
 }

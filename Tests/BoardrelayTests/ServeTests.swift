@@ -132,7 +132,7 @@ struct ServeTests {
                 "now       2 connections, 2 sessions (0 away), 2 channels, 0 B of queues",
                 "messages  0 accepted, 0 delivered, 0 over a rate",
                 "packets   0 accepted, 0 queued for readers, 0 lost to slow readers, 0 over a rate",
-                "kept      0 boards and profiles, 0 B, 0 locks; in memory, gone with the relay",
+                "kept      0 sets of metadata, 0 B, 0 locks; in memory, gone with the relay", "boards    0, 0 records, 0 B",
                 "",
                 "USER   FROM               CLIENT               CHANNELS    QUEUED    LOST",
                 "alice  192.168.1.7:50412  Board 2.1\\u{1B}[31m         2       0 B       0",

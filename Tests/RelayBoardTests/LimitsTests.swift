@@ -23,6 +23,7 @@ struct LimitsTests {
         ] {
             #expect(page.contains("\(grouped(range.lowerBound))…\(grouped(range.upperBound))"), "\(range)")
         }
+        #expect(page.contains("**\(grouped(BoardLimits.recordBytesMax)) bytes**"))
         #expect(page.contains("**32,768 bytes**") && page.contains("**1,024 bytes**") && page.contains("at most 256"))
         #expect(page.contains("nesting deeper than \(BoardLimits.depthMax)"))
     }

@@ -105,6 +105,15 @@ extension Arguments {
         return duration
     }
 
+    /// `1000`, `64MB`, `1.5GB`, `256MiB`.
+    func size(_ name: String) throws(UsageError) -> Int? {
+        guard let text = value(name) else { return nil }
+        guard let bytes = byteCount(text) else {
+            throw UsageError("option \(name) wants a size such as 1000, 64MB or 256MiB, not \(Printable.quoted(text))")
+        }
+        return bytes
+    }
+
     /// One of a few words.
     func choice<Choice: RawRepresentable & CaseIterable>(
         _ name: String, of type: Choice.Type = Choice.self
@@ -124,16 +133,29 @@ extension Arguments {
 }
 
 extension Duration {
-    /// A number and a unit (`ms`, `s`, `m`, `h`), without space or sign; a fraction is allowed. At most 1,000 hours.
+    /// A number and a unit (`ms`, `s`, `m`, `h`, `d`), without space or sign; a fraction is allowed. At most 1,000 days.
     init?(text: String) {
-        let units: [(String, Double)] = [("ms", 0.001), ("s", 1), ("m", 60), ("h", 3_600)]
+        let units: [(String, Double)] = [("ms", 0.001), ("s", 1), ("m", 60), ("h", 3_600), ("d", 86_400)]
         guard let (unit, seconds) = units.first(where: { text.hasSuffix($0.0) }) else { return nil }
         let digits = text.dropLast(unit.count)
         guard digits.first?.isASCII == true, digits.allSatisfy({ $0.isASCII && $0.isNumber || $0 == "." }),
-            let number = Double(digits), number * seconds <= 3_600_000
+            let number = Double(digits), number * seconds <= 86_400_000
         else { return nil }
         self = .seconds(number * seconds)
     }
+}
+
+/// A number of bytes, or one with a unit: `kB`, `MB`, `GB`, `KiB`, `MiB`, `GiB`; a fraction is allowed there. At most 1 PB.
+func byteCount(_ text: String) -> Int? {
+    let units: [(String, Double)] = [
+        ("KiB", 1_024), ("MiB", 1_048_576), ("GiB", 1_073_741_824), ("kB", 1e3), ("MB", 1e6), ("GB", 1e9), ("", 1),
+    ]
+    let (unit, factor) = units.first { text.hasSuffix($0.0) }!
+    let digits = text.dropLast(unit.count)
+    guard digits.first?.isASCII == true, digits.allSatisfy({ $0.isASCII && $0.isNumber || $0 == "." && factor > 1 }),
+        let number = Double(digits), number * factor <= 1e15
+    else { return nil }
+    return Int(number * factor)
 }
 
 /// How many letters must be put in, taken out or changed to get from one word to the other.

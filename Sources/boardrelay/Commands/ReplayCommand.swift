@@ -15,6 +15,7 @@ extension Command {
             .flag("--boards-as-users", help: "Draws all boards at once on the one channel, each by a user of its own."),
             .value("--users", as: "N", help: "With --boards-as-users: only the first N boards."),
             .flag("--verify", help: "A second connection looks on, and the exit code is 1 unless the relay kept every promise."),
+            .flag("--retain", help: "Each finished stroke is kept for good, under its id; with --verify three join the board: before, half-way and after the end."),
             .value("--store", as: "WHERE", help: "Saves the board, too: metadata, as existing apps do. Not given: what is drawn is sent only."),
             .json, .url, .user,
         ],
@@ -22,11 +23,13 @@ extension Command {
             "While a stroke is drawn its points go as packets on topic 'points', one packet for what falls into 16 ms; when it is finished it goes as one message with custom type 'stroke' (several, if it is over 32,768 bytes).",
             "--verify: every message arrived once, in order, byte for byte; no packet arrived ahead of anything that was sent before it; packets delivered + reported lost = accepted.",
             "--store metadata: after each finished stroke the whole board is written as item 'board' of the message channel's metadata, but only over the revision seen last; if somebody else wrote meanwhile, that is read and the stroke written behind it. The replay ends when the metadata would have more than 65,536 bytes: exit code 1; what was stored stays.",
+            "--retain: a stroke of any length is one retained message; the summary comes when all are durable. With --verify whoever joined the board before, when half was drawn, or after the end must hold the same strokes: exit code 1 otherwise.",
             "Ends with a summary: messages, packets, refusals, drops, losses, and the round trip from sending a message to its acceptance. Exit code 1 if anything was refused.",
         ],
         examples: [
             .init("boardrelay replay lesson.ndjson --channel lesson --speed 10 --max-pause 1s", "Ten times as quick, no pause over 0.1 s on the clock."),
             .init("boardrelay replay lesson.ndjson --channel test --speed max --verify", "Checks a relay in seconds."),
+            .init("boardrelay replay lesson.ndjson --channel lesson --retain", "A board that stays: 'boardrelay board export lesson --format svg'."),
             .init("boardrelay replay drawings.ndjson --channel party --boards-as-users --users 30", "Thirty people on one board."),
             .init("boardrelay replay lesson.ndjson --channel lesson --store metadata", "'boardrelay meta get lesson board' has the board then."),
         ],
@@ -42,7 +45,7 @@ extension Command {
             throw Failure("\(Printable.quoted(file)), \(error)")
         }
         let plans = try job.plans(recording)
-        let run = ReplayRun(arguments: arguments, channel: job.channel, plans: plans, verifies: job.verifies, store: job.store)
+        let run = ReplayRun(arguments: arguments, channel: job.channel, plans: plans, verifies: job.verifies, retains: job.retains, store: job.store)
         let summary = try await run.run(file: file)
         if arguments.flag("--json") {
             try Console.print(summary.json.line)
@@ -62,6 +65,7 @@ struct ReplayJob {
     /// How many boards are drawn at once, each by its own user; `nil`: one user draws them all.
     var boardsAtOnce: Int?
     var verifies: Bool
+    var retains: Bool
     var store: ReplayStoreKind?
     var user: String
 
@@ -76,6 +80,7 @@ struct ReplayJob {
         if users != nil, !arguments.flag("--boards-as-users") { throw UsageError("option --users wants --boards-as-users") }
         boardsAtOnce = arguments.flag("--boards-as-users") ? users ?? .max : nil
         verifies = arguments.flag("--verify")
+        retains = arguments.flag("--retain")
         store = try arguments.choice("--store")
         user = try arguments.user()
     }
@@ -111,7 +116,7 @@ struct ReplayJob {
             let ids = ids(run, user: number + 1)
             let options = ReplayPlan.Options(
                 speed: speed, pauseMax: pauseMax, idPrefix: ids.prefix, idDigits: ids.digits,
-                color: Self.colors[number % Self.colors.count])
+                color: Self.colors[number % Self.colors.count], isKept: retains)
             do {
                 plans.append((boardsAtOnce == nil ? user : "\(user)-\(number + 1)", try ReplayPlan(group, options)))
             } catch {

@@ -21,11 +21,14 @@ extension Command {
             .value("--max-history", as: "N", help: "Messages that a channel keeps for who comes later; 1000 if not given, 0: none."),
             .value("--history-age", as: "TIME", help: "How long it keeps them; 10m if not given, at most that."),
             .value("--metadata-rate", as: "N", help: "Metadata calls a second of one user, of channels and of users each; 10 if not given."),
+            .value("--max-board-bytes", as: "SIZE", help: "Of what one board keeps, such as 64MB; 256MiB if not given."),
+            .value("--max-boards-bytes", as: "SIZE", help: "Of all boards together; 4GiB if not given, or half of what is free. 0: no boards."),
+            .value("--expire-boards", as: "TIME", help: "Removes boards that nobody has changed for so long, such as 90d; never if not given."),
             .value("--max-channel-users", as: "N", help: "In one stream channel; 1000 if not given."),
         ],
         notes: [
             "Prints the addresses under which others reach it, one a line; the log goes to standard error.",
-            "Metadata of channels and users and locks outlive the relay, in the data folder, which one relay at a time may have. Messages, packets, presence and states do not.",
+            "Boards, metadata of channels and users, and locks outlive the relay, in the data folder, which one relay at a time may have. Other messages, packets, presence and states do not.",
             "Ctrl-C or SIGTERM: clients are told, what is queued for them gets up to 5 s to leave, and the exit code is 0. A second one ends it at once.",
         ],
         examples: [
@@ -47,21 +50,7 @@ extension Command {
         let folder = arguments.flag("--in-memory") ? nil : arguments.value("--data-dir") ?? RelayServer.Storage.defaultFolder
         if let folder { options.storage = .folder(folder) }
         options.controlSocket = arguments.value("--control") ?? ControlSocket.path(folder: folder, port: port)
-        let bound = 1...1_000_000
-        if let most = try arguments.integer("--max-connections", in: bound) { options.hub.connectionsMax = most }
-        if let most = try arguments.integer("--max-channels", in: bound) { options.hub.channelsMax = most }
-        if let most = try arguments.integer("--max-channel-users", in: bound) { options.hub.streamChannelUsersMax = most }
-        if let most = try arguments.integer("--max-history", in: 0...1_000_000) { options.hub.historyMessagesMax = most }
-        if let age = try arguments.duration("--history-age") {
-            guard age <= options.hub.channelLinger else { throw UsageError("option --history-age is at most \(Printable.time(options.hub.channelLinger))") }
-            options.hub.historyAge = age
-        }
-        if let rate = try arguments.integer("--metadata-rate", in: bound) {
-            options.hub.metadataCallsPerSecond = rate
-            options.hub.metadataCallsBurst = 2 * rate
-            options.hub.limits.requestsPerSecond = max(options.hub.limits.requestsPerSecond, 4 * rate)
-            options.hub.requestsBurst = max(options.hub.requestsBurst, 4 * rate)
-        }
+        try setBounds(of: &options.hub, arguments)
         options.log = { @Sendable line in
             if line.level >= level { Console.note("\(line.level.rawValue): \(Printable.escaped(line.text))") }
         }
@@ -82,6 +71,34 @@ extension Command {
         Console.note("Ending: clients are told, queues get 5 s. Ctrl-C again ends it at once.")
         await server.stop()
         return .ok
+    }
+
+    /// What the options say of the relay's bounds; the others stay.
+    static func setBounds(of hub: inout Configuration, _ arguments: Arguments) throws(UsageError) {
+        let bound = 1...1_000_000
+        if let most = try arguments.integer("--max-connections", in: bound) { hub.connectionsMax = most }
+        if let most = try arguments.integer("--max-channels", in: bound) { hub.channelsMax = most }
+        if let most = try arguments.integer("--max-channel-users", in: bound) { hub.streamChannelUsersMax = most }
+        if let most = try arguments.integer("--max-history", in: 0...1_000_000) { hub.historyMessagesMax = most }
+        if let age = try arguments.duration("--history-age") {
+            guard age <= hub.channelLinger else { throw UsageError("option --history-age is at most \(Printable.time(hub.channelLinger))") }
+            hub.historyAge = age
+        }
+        if let bytes = try arguments.size("--max-boards-bytes") { hub.boardBytesTotalMax = bytes }
+        if let bytes = try arguments.size("--max-board-bytes") {
+            guard bytes > 0 else { throw UsageError("option --max-board-bytes is at least 1; '--max-boards-bytes 0' keeps no boards") }
+            hub.boardBytesMax = bytes
+        }
+        if let age = try arguments.duration("--expire-boards") {
+            guard age >= .seconds(60) else { throw UsageError("option --expire-boards is at least 1m") }
+            hub.boardExpiry = age
+        }
+        if let rate = try arguments.integer("--metadata-rate", in: bound) {
+            hub.metadataCallsPerSecond = rate
+            hub.metadataCallsBurst = 2 * rate
+            hub.limits.requestsPerSecond = max(hub.limits.requestsPerSecond, 4 * rate)
+            hub.requestsBurst = max(hub.requestsBurst, 4 * rate)
+        }
     }
 
     private static func addresses(of server: RelayServer, host: String?) -> [RelayAddress] {

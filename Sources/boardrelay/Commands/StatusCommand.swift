@@ -82,8 +82,11 @@ enum StatusText {
                 + " \(Printable.count(lost)) lost to slow readers, \(Printable.count(counters.packetsDroppedRate)) over a rate")
         table.add(
             "kept",
-            "\(Printable.count(census.metadataSets)) boards and profiles, \(Printable.size(census.metadataBytes)), \(Printable.count(census.locks)) locks; "
+            "\(Printable.count(census.metadataSets)) sets of metadata, \(Printable.size(census.metadataBytes)), \(Printable.count(census.locks)) locks; "
                 + (journal.map(kept) ?? "in memory, gone with the relay"))
+        table.add(
+            "boards",
+            "\(Printable.count(census.boards)), \(Printable.count(census.boardRecords)) records, \(Printable.size(census.boardBytes))")
         if let failure = census.storageFailure { table.add("READ-ONLY", Printable.escaped(failure)) }
         return Array(table.lines.dropFirst())
     }

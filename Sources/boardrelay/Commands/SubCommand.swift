@@ -21,7 +21,7 @@ extension Command {
             .url, .user,
         ],
         notes: [
-            "Each JSON object has a type: message, packet, direct, presence, topics, metadata, locks, lost (packets that this reader did not get), missed (messages likewise), caughtUp, dropped, refused, link. A payload is text, or base64 if it was sent as bytes.",
+            "Each JSON object has a type: message (retained, if it is kept for good under its key; with empty contents that was removed), cleared (all that was kept of the channel was), packet, direct, presence, topics, metadata, locks, lost (packets that this reader did not get), missed (messages likewise), caughtUp, dropped, refused, link. A payload is text, or base64 if it was sent as bytes.",
             "Without --json invisible characters are shown as escapes, so nothing that others send can change the terminal.",
         ],
         examples: [

@@ -14,13 +14,17 @@ struct ReplayPen: Sendable {
     let tally: Lock<ReplayTally>
     /// Knows all steps of the plan already, in this order.
     let verifier: ReplayWitness?
+    /// Whether each stroke is kept for good, under its id.
+    let retains: Bool
+    /// Who reads the board that is kept.
+    let audience: ReplayAudience?
     /// Where it saves what it draws, if it does.
     let store: ReplayStore?
 
     /// Enters both channels as any user of a board does, and takes part: it receives what the others draw.
     static func enter(
         _ client: RelayClient, as user: String, channel: String, plan: ReplayPlan, tally: Lock<ReplayTally>,
-        verifier: ReplayWitness?, store kind: ReplayStoreKind?
+        verifier: ReplayWitness?, retains: Bool, audience: ReplayAudience?, store kind: ReplayStoreKind?
     ) async throws -> ReplayPen {
         try await client.subscribe(channel, features: [.messages], quiet: false)
         let stream = try await client.join(channel, features: [], quiet: false)
@@ -31,7 +35,8 @@ struct ReplayPen: Sendable {
             store = try await ReplayStore.enter(client, as: user, channel: channel, plan: plan, tally: tally)
         }
         return ReplayPen(
-            user: user, channel: channel, plan: plan, client: client, stream: stream, tally: tally, verifier: verifier, store: store)
+            user: user, channel: channel, plan: plan, client: client, stream: stream, tally: tally, verifier: verifier, retains: retains,
+            audience: audience, store: store)
     }
 
     /// Draws, waits for every answer, leaves and logs out.
@@ -102,14 +107,34 @@ struct ReplayPen: Sendable {
                 case .message:
                     messages.sent(at: clock.now - begin)
                     let sentAt = clock.now
-                    let receipt = try client.send(payload, to: channel, customType: BoardWords.stroke, echo: false)
+                    let receipt = try sendStroke(payload, place: place)
                     tally.withLock { $0.messagesSent += 1 }
                     let endsStroke = plan.endsStroke(place)
                     answers.addTask { await answer(to: receipt, place: place, sentAt: sentAt, endsStroke: endsStroke) }
+                    // What comes in parts gives way to what is sent after it: a pen that waits keeps the order.
+                    if step.payload.count + BoardWords.stroke.utf8.count > BoardLimits.messageBytesMax { _ = try? await receipt.offset() }
                 }
             }
             try await answers.waitForAll()
         }
+    }
+
+    private enum Sent: Sendable {
+        case message(Receipt)
+        case record(StoredReceipt)
+
+        func offset() async throws(RelayError) -> UInt64 {
+            switch self {
+            case .message(let receipt): try await receipt.value.offset
+            case .record(let receipt): try await receipt.accepted
+            }
+        }
+    }
+
+    private func sendStroke(_ payload: Payload, place: Int) throws -> Sent {
+        guard retains else { return .message(try client.send(payload, to: channel, customType: BoardWords.stroke, echo: false)) }
+        let key = plan.drawing[plan.steps[place].stroke].id.text
+        return .record(try client.sendLarge(payload, to: channel, customType: BoardWords.stroke, key: key, retain: true))
     }
 
     private func sendPacket(_ payload: Payload, place: Int) throws {
@@ -123,21 +148,31 @@ struct ReplayPen: Sendable {
         }
     }
 
-    private func answer(to receipt: Receipt, place: Int, sentAt: ContinuousClock.Instant, endsStroke: Bool) async {
+    private func answer(to receipt: Sent, place: Int, sentAt: ContinuousClock.Instant, endsStroke: Bool) async {
+        var isAccepted = false
         do {
-            let accepted = try await receipt.value
+            let offset = try await receipt.offset()
+            isAccepted = true
             let took = ContinuousClock.now - sentAt
             tally.withLock {
                 $0.messagesAccepted += 1
                 $0.roundTrips.add(took)
                 if endsStroke { $0.strokesDone += 1 }
             }
-            verifier?.accepted(offset: accepted.offset)
+            verifier?.accepted(offset: offset)
+            if case .record(let receipt) = receipt {
+                audience?.strokeIsAccepted()
+                let stored = try await receipt.stored
+                let stroke = plan.drawing[plan.steps[place].stroke].id.text
+                let payload = String(decoding: plan.steps[place].payload, as: UTF8.self)
+                audience?.stored(BoardRecord(key: stroke, customType: BoardWords.stroke, payload: .text(payload)), at: stored)
+            }
             store?.settled(plan.steps[place].stroke, isAccepted: true)
         } catch {
             tally.withLock { $0.refusals[error.name, default: 0] += 1 }
             store?.settled(plan.steps[place].stroke, isAccepted: false)
-            if error.code == .outcomeUnknown {
+            // What was accepted and then not stored has been delivered.
+            if isAccepted || error.code == .outcomeUnknown {
                 verifier?.uncertain(place, from: user)
             } else {
                 verifier?.refused(place, from: user)

@@ -8,6 +8,7 @@ struct ReplayRun {
     let channel: String
     let plans: [(user: String, plan: ReplayPlan)]
     let verifies: Bool
+    let retains: Bool
     let store: ReplayStoreKind?
 
     /// How long the witness may be behind when all is sent and answered.
@@ -22,21 +23,35 @@ struct ReplayRun {
             clients.append(client)
             witness = (try await ReplayWitness.enter(client, channel: channel, plans: plans), client)
         }
+        let audience = verifies && retains ? try await self.audience() : nil
         var pens: [ReplayPen] = []
         for (user, plan) in plans {
             let client = try await connect(arguments, as: user)
             clients.append(client)
             pens.append(
-                try await ReplayPen.enter(client, as: user, channel: channel, plan: plan, tally: tally, verifier: witness?.0, store: store))
+                try await ReplayPen.enter(
+                    client, as: user, channel: channel, plan: plan, tally: tally, verifier: witness?.0, retains: retains, audience: audience,
+                    store: store))
         }
         announce()
 
+        let boards = Lock<ReplayBoards?>(nil)
         let begin = ContinuousClock.now
         let code = try await untilEnded(timeout: nil, closing: clients) { [pens] in
             let display = Task { await ReplayDisplay(strokes: strokes, planned: planned, tally: tally).run() }
             defer { display.cancel() }
             let watching = witness.map { witness in Task { await witness.0.watch() } }
-            try await draw(pens)
+            let reading = audience.map { audience in Task { try await audience.watch() } }
+            do {
+                try await draw(pens)
+                if let audience, let reading {
+                    let seen = try await audience.look(reading)
+                    boards.withLock { $0 = seen }
+                }
+            } catch {
+                await audience?.close()
+                throw error
+            }
             if let witness, let watching {
                 await witness.0.sendersAreDone()
                 let patience = Task {
@@ -53,7 +68,16 @@ struct ReplayRun {
         guard code == .ok else { throw Failure("stopped", exitCode: code) }
         return ReplaySummary(
             file: file, channel: channel, users: plans.count, strokes: strokes, points: points,
-            elapsed: ContinuousClock.now - begin, tally: tally.withLock { $0 }, verified: witness?.0.finish())
+            elapsed: ContinuousClock.now - begin, tally: tally.withLock { $0 }, verified: witness?.0.finish(), boards: boards.withLock { $0 })
+    }
+
+    /// Those who read the board, of whom nobody else knows.
+    private func audience() async throws -> ReplayAudience {
+        let (arguments, channel, user) = (arguments, channel, plans[0].user)
+        let keys = Set(plans.flatMap(\.plan.drawing).map(\.id.text))
+        return try await ReplayAudience(strokes: strokes, patience: Self.patience) { moment in
+            try await ReplayJoiner.enter(connect(arguments, as: "\(user)-\(moment.rawValue)"), moment, channel: channel, keys: keys)
+        }
     }
 
     private func draw(_ pens: [ReplayPen]) async throws {
@@ -70,6 +94,6 @@ struct ReplayRun {
     private func announce() {
         let who = plans.count == 1 ? plans[0].user : "\(plans.count) users"
         Console.note(
-            "Drawing \(Printable.count(strokes)) strokes on \(channel) as \(who), planned \(Printable.time(planned))\(verifies ? ", verified" : "")\(store == nil ? "" : ", saved").")
+            "Drawing \(Printable.count(strokes)) strokes on \(channel) as \(who), planned \(Printable.time(planned))\(verifies ? ", verified" : "")\(retains ? ", kept" : "")\(store == nil ? "" : ", saved").")
     }
 }

@@ -47,10 +47,12 @@ struct ReplaySummary: Sendable {
     var elapsed: Duration
     var tally: ReplayTally
     var verified: ReplayVerifier.Report?
+    /// What readers of the board held at the end, where it is kept and verified.
+    var boards: ReplayBoards? = nil
 
     /// Whether everything was drawn, and the relay kept its word as far as it was looked at.
     var isGood: Bool {
-        tally.messagesRefused == 0 && tally.packetsRefused == 0 && (verified?.isKept ?? true) && tally.saved.values.allSatisfy { $0.end == nil }
+        tally.messagesRefused == 0 && tally.packetsRefused == 0 && (verified?.isKept ?? true) && (boards?.areEqual ?? true) && tally.saved.values.allSatisfy { $0.end == nil }
     }
 
     var lines: [String] {
@@ -87,6 +89,7 @@ struct ReplaySummary: Sendable {
             table.add("", verified.isKept ? "every promise was kept" : "NOT KEPT, \(count(verified.violations.values.reduce(0, +))) times:")
             for example in verified.examples { table.add("", "- " + example) }
         }
+        for line in boards?.lines ?? [] { table.add(line.0, line.1) }
         return Array(table.lines.dropFirst())
     }
 
@@ -111,7 +114,7 @@ struct ReplaySummary: Sendable {
             ],
             "roundTripMs": ["count": .integer(tally.roundTrips.count), "p50": milliseconds(50), "p99": milliseconds(99), "max": milliseconds(100)],
             "store": savedJSON,
-            "verify": verified.map(Self.verdict) ?? .null,
+            "verify": verified.map(Self.verdict) ?? .null, "boards": boards?.json ?? .null,
         ]
     }
 

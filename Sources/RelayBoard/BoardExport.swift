@@ -1,0 +1,182 @@
+/// A board as one JSON document: one record a line, in the order of offsets, so that versions of it compare line by line.
+///
+///     {"format":"board","records":[
+///     {"customType":"title","key":"title","text":"{\"text\":\"Ink\",\"v\":1}"}
+///     ,{"base64":"AQID","customType":"pkstroke","key":"9F2C"}
+///     ],"version":1}
+///
+/// The same records in the same order are the same bytes: keys sorted, no spaces, no more escapes than must be. Neither
+/// the channel's name nor authors, times and offsets are in it, so what was imported elsewhere is exported as it was.
+/// A comma begins a line instead of ending one: a record that is added changes no other line.
+public enum BoardExport {
+    public static let format = "board"
+    public static let version = 1
+    static let head = "{\"format\":\"\(format)\",\"records\":["
+    static let tail = "],\"version\":\(version)}"
+}
+
+/// Writes an exported board piece by piece: no more of it is in memory than one record.
+public struct BoardExportWriter: Sendable {
+    /// Records written.
+    public private(set) var records = 0
+
+    public init() {}
+
+    /// The first line.
+    public func head() -> [UInt8] { Array((BoardExport.head + "\n").utf8) }
+
+    /// The next record's line.
+    ///
+    /// - Throws: what a reader would refuse.
+    public mutating func line(_ record: BoardRecord) throws(BoardError) -> [UInt8] {
+        try record.validate()
+        var writer = JSONWriter()
+        if case .bytes(let bytes) = record.payload {
+            writer.field("base64", raw: [UInt8(ascii: "\"")] + Base64.encode(bytes) + [UInt8(ascii: "\"")])
+        }
+        if let customType = record.customType { writer.field("customType", customType) }
+        writer.field("key", record.key)
+        if case .text(let text) = record.payload { writer.field("text", text) }
+        var line = records == 0 ? [] : [UInt8(ascii: ",")]
+        line.append(contentsOf: writer.finish())
+        line.append(UInt8(ascii: "\n"))
+        records += 1
+        return line
+    }
+
+    /// The last line.
+    public func tail() -> [UInt8] { Array((BoardExport.tail + "\n").utf8) }
+}
+
+/// What is wrong with a file that should be an exported board.
+public struct BoardExportError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// Counted from 1.
+    public var line: Int
+    public var problem: String
+    public var description: String { "line \(line): \(problem)" }
+}
+
+/// Reads an exported board from pieces as they come, however they are cut.
+///
+/// It takes what the writer writes and nothing more liberal than that: lines may end in CR LF, and within a record's line
+/// the JSON may be written in any way.
+public struct BoardExportReader: Sendable {
+    private enum State { case head, records, end }
+
+    private var state = State.head
+    /// Of the line that has begun.
+    private var rest: [UInt8] = []
+    private var lines = 0
+    /// On which line each key stands.
+    private var keys: [String: Int] = [:]
+    private let recordBytesMax: Int
+    /// A record of the largest size whose bytes are all written as six, and some.
+    private var lineBytesMax: Int { 6 * recordBytesMax + 4_096 }
+
+    /// - Parameter recordBytesMax: custom type and payload of one record.
+    public init(recordBytesMax: Int = BoardLimits.recordBytesMax) { self.recordBytesMax = recordBytesMax }
+
+    /// Takes the next bytes of the file.
+    ///
+    /// - Parameter records: gets the records that are complete with them, in their order.
+    /// - Throws: what is wrong, with its line; nothing can be read any more then.
+    public mutating func read(_ bytes: [UInt8], into records: inout [BoardRecord]) throws(BoardExportError) {
+        var left = bytes[...]
+        while let end = left.firstIndex(of: UInt8(ascii: "\n")) {
+            try append(left[..<end])
+            try endLine(into: &records)
+            left = left[(end + 1)...]
+        }
+        try append(left)
+    }
+
+    private mutating func append(_ bytes: ArraySlice<UInt8>) throws(BoardExportError) {
+        guard rest.count + bytes.count <= lineBytesMax else {
+            throw problem("the line has more than \(lineBytesMax) bytes, and no record has", at: lines + 1)
+        }
+        rest.append(contentsOf: bytes)
+    }
+
+    /// The file has ended.
+    ///
+    /// - Throws: when the board has not.
+    public mutating func finish() throws(BoardExportError) {
+        var records: [BoardRecord] = []
+        // The last line may lack its end, a record's may not: it is not known to be whole.
+        if !rest.isEmpty, state != .records || text(of: rest) == BoardExport.tail { try endLine(into: &records) }
+        switch state {
+        case .head: throw problem("the file is empty; \(BoardExport.head) is expected", at: lines + 1)
+        case .records: throw problem("the file ends before the board does: a record or \(BoardExport.tail) is expected", at: lines + 1)
+        case .end: break
+        }
+    }
+
+    private mutating func endLine(into records: inout [BoardRecord]) throws(BoardExportError) {
+        lines += 1
+        if rest.last == UInt8(ascii: "\r") { rest.removeLast() }
+        defer { rest.removeAll(keepingCapacity: rest.capacity < 1 << 20) }
+        switch state {
+        case .head:
+            guard text(of: rest) == BoardExport.head else { throw problem("\(BoardExport.head) is expected: this is no exported board, or one of another version") }
+            state = .records
+        case .records:
+            if rest.first == UInt8(ascii: "]") {
+                guard text(of: rest) == BoardExport.tail else {
+                    throw problem("\(BoardExport.tail) is expected: the board was written by another version, or was changed")
+                }
+                state = .end
+            } else {
+                records.append(try record())
+            }
+        case .end:
+            guard rest.isEmpty else { throw problem("nothing may follow the board") }
+        }
+    }
+
+    private mutating func record() throws(BoardExportError) -> BoardRecord {
+        let hasComma = rest.first == UInt8(ascii: ",")
+        guard hasComma == !keys.isEmpty else {
+            throw problem(keys.isEmpty ? "the first record has no comma before it" : "a comma is expected before each record but the first")
+        }
+        guard rest.dropFirst(hasComma ? 1 : 0).first == UInt8(ascii: "{") else {
+            throw problem("a record is expected, such as {\"key\":\"s1\",\"text\":\"…\"}, or \(BoardExport.tail)")
+        }
+        let record: BoardRecord
+        do {
+            record = try BoardRecord(JSONReader.object(from: hasComma ? Array(rest.dropFirst()) : rest), bytesMax: recordBytesMax)
+        } catch {
+            throw problem("\(error)")
+        }
+        if let other = keys.updateValue(lines, forKey: record.key) {
+            throw problem("key \(record.key) stands on line \(other) already")
+        }
+        return record
+    }
+
+    private func problem(_ text: String, at line: Int? = nil) -> BoardExportError { BoardExportError(line: line ?? lines, problem: text) }
+
+    private func text(of bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+}
+
+extension BoardRecord {
+    fileprivate init(_ object: JSONObject, bytesMax: Int) throws(BoardError) {
+        for field in object.fields where !["base64", "customType", "key", "text"].contains(field.key) {
+            throw .badValue(field: field.key, problem: "a record has key, customType, and text or base64")
+        }
+        key = try object.string("key")
+        customType = object.optional("customType") == nil ? nil : try object.string("customType")
+        switch (object.optional("text"), object.optional("base64")) {
+        case (nil, nil): throw .missingField("text, or base64,")
+        case (_?, _?): throw .badValue(field: "base64", problem: "a record has text or base64, not both")
+        case (_?, nil): payload = .text(try object.string("text"))
+        case (nil, _?):
+            guard let bytes = Base64.decode(Array(try object.string("base64").utf8)) else {
+                throw .badValue(field: "base64", problem: "base64 with padding is expected")
+            }
+            payload = .bytes(bytes)
+        }
+        try validate()
+        let bytes = payload.count + (customType?.utf8.count ?? 0)
+        guard bytes <= bytesMax else { throw .tooLarge(limit: bytesMax, actual: bytes) }
+    }
+}

@@ -1,0 +1,225 @@
+import RelayBoard
+import RelayClient
+import RelayIO
+import RelayWire
+
+extension Command {
+    static let board = Command(
+        name: "board",
+        summary: "exports, imports and clears what channels keep for good",
+        arguments: [
+            .init(name: "ACTION", help: "ls, export, import, rm, clear or undo (which takes a clear back)."),
+            .init(name: "NAME", isOptional: true, help: "The message channel whose board is meant; ls takes none."),
+            .init(name: "FILE", isOptional: true, help: "For import: what export has written; - for standard input."),
+        ],
+        options: [
+            .value("--format", as: "FORMAT", help: "For export: json (the default), which import reads, or svg, the picture."),
+            .value("-o", "--output", as: "FILE", help: "For export: writes this file, whole or not at all; standard output if not given."),
+            .value("--timeout", as: "TIME", help: "Gives up after this time with exit code 124; 30s if not given, for export and import as long as it takes."),
+            .json, .url, .user,
+        ],
+        notes: [
+            "A board is the newest retained message of each key of a channel: 'boardrelay pub --retain --key', 'boardrelay replay --retain'.",
+            "An exported board has a record a line, in their order, without authors and times: import it under another name, and it is exported as it was. import reads the whole file before it writes, replaces records with the same keys and leaves all others; exit code 1 if one of them is not kept.",
+            "rm forgets everything; clear can be taken back for 10 minutes.",
+        ],
+        examples: [
+            .init("boardrelay board ls", "Every board with its records and bytes."),
+            .init("boardrelay board export lesson -o lesson.json", "Into a file that a version control compares line by line."),
+            .init("boardrelay board export lesson --format svg -o lesson.svg", "As a picture."),
+            .init("boardrelay board import copy lesson.json", "All of it on the board of 'copy'."),
+            .init("boardrelay board clear lesson && boardrelay board undo lesson", "Empties the board, and brings it back."),
+        ],
+        run: board)
+
+    private enum BoardAction: String, CaseIterable { case ls, export, `import`, rm, clear, undo }
+    private enum ExportFormat: String, CaseIterable { case json, svg }
+
+    private static func board(_ arguments: Arguments) async throws -> ExitCode {
+        let action: BoardAction = try arguments.action()
+        let name = try arguments.name(argument: 1, "NAME")
+        let file = arguments.positional.dropFirst(2).first
+        if action == .ls, name != nil { throw UsageError("ls takes no NAME") }
+        if action != .ls, name == nil { throw UsageError("NAME is missing") }
+        if action == .import, file == nil { throw UsageError("FILE is missing") }
+        if action != .import, file != nil { throw UsageError("\(action.rawValue) takes no FILE") }
+        for option in ["--format", "-o"] where arguments.flag(option) && action != .export { throw UsageError("option \(option) is for export") }
+        let format = try arguments.choice("--format", of: ExportFormat.self) ?? .json
+        if action == .export, arguments.flag("--json") { throw UsageError("option --json is not for export: --format json is what it writes") }
+        let takesLong = action == .export || action == .import
+        let timeout = try arguments.duration("--timeout") ?? (takesLong ? nil : .seconds(30))
+        let user = try arguments.user()
+        // Before anything is asked for: a file that is wrong, or cannot be written, changes nothing.
+        let records = try file.map { try read($0) } ?? []
+        var output = try action == .export ? BoardFile(path: arguments.value("-o")) : nil
+        let code: ExitCode
+        do {
+            let client = try await connect(arguments, as: user)
+            code = try await untilEnded(timeout: timeout, closing: [client]) {
+                let json = arguments.flag("--json")
+                switch action {
+                case .ls: try list(try await client.boards(), json: json)
+                case .export: try await export(name!, of: client, as: format, into: &output!)
+                case .import: return try await importing(records, into: name!, client, json: json)
+                case .rm:
+                    try await client.removeBoard(name!)
+                    try tell(["type": "removed", "channel": .string(name!)], json: json, "The board of \(name!) is gone.")
+                case .clear:
+                    let change = try await client.board(of: name!).clear()
+                    try tell(
+                        fields("cleared", name!, change), json: json,
+                        "\(Printable.count(change.records)) records went; 'boardrelay board undo' brings them back for 10 minutes.")
+                case .undo:
+                    let change = try await client.board(of: name!).undoClear()
+                    try tell(fields("restored", name!, change), json: json, "\(Printable.count(change.records)) records are back.")
+                }
+                return .ok
+            }
+            await client.close()
+        } catch {
+            output?.abandon()
+            throw error
+        }
+        if code != .ok { output?.abandon() }
+        if code == .timedOut { Console.note("boardrelay board: timed out" + (takesLong || action == .ls ? "" : "; it may have happened or not")) }
+        return code
+    }
+
+    private static func fields(_ type: String, _ name: String, _ change: BoardChange) -> JSON {
+        ["type": .string(type), "channel": .string(name), "offset": .integer(Int(clamping: change.offset)), "records": .integer(Int(clamping: change.records))]
+    }
+
+    private static func tell(_ object: JSON, json: Bool, _ words: String) throws {
+        if json { try Console.print(object.line) } else { Console.note(words) }
+    }
+
+    private static func list(_ boards: [BoardInfo], json: Bool) throws {
+        if json {
+            for board in boards {
+                let object: JSON = [
+                    "type": "board", "channel": .string(board.channel.text), "records": .integer(board.records), "bytes": .integer(board.bytes),
+                    "changed": .integer(Int(clamping: board.changed)),
+                ]
+                try Console.print(object.line)
+            }
+            return
+        }
+        guard !boards.isEmpty else { return Console.note("There are no boards.") }
+        var table = Table(("BOARD", .left), ("RECORDS", .right), ("BYTES", .right), ("CHANGED", .left))
+        for board in boards {
+            table.add(
+                board.channel.text, Printable.count(board.records), Printable.size(board.bytes),
+                Console.localTime(wallMilliseconds: board.changed))
+        }
+        for line in table.lines { try Console.print(line) }
+    }
+
+    // MARK: - Export
+
+    private static func export(_ name: String, of client: RelayClient, as format: ExportFormat, into file: inout BoardFile) async throws {
+        let board = try await wholeBoard(name, of: client)
+        if board.isEmpty, try await !client.boards().contains(where: { $0.channel.text == name }) { throw Failure("there is no board \(name)") }
+        let records = board.ordered
+        switch format {
+        case .json:
+            var writer = BoardExportWriter()
+            try file.write(writer.head())
+            for record in records { try file.write(try writer.line(record)) }
+            try file.write(writer.tail())
+        case .svg:
+            var picture = BoardPicture()
+            for record in records { picture.add(record) }
+            try file.write(BoardSVG.document(picture))
+            for type in picture.skipped.keys.sorted() {
+                Console.note("\(Printable.count(picture.skipped[type]!)) records are not drawn: \(type.isEmpty ? "no custom type" : "custom type \(Printable.quoted(type))").")
+            }
+            for (key, problem) in picture.broken.prefix(10) { Console.note("Record \(Printable.escaped(key)) is not drawn: \(problem).") }
+            if picture.broken.count > 10 { Console.note("… and \(Printable.count(picture.broken.count - 10)) more.") }
+        }
+        try file.finish()
+        Console.note("\(Printable.count(records.count)) records, \(Printable.size(board.bytes)); written: \(Printable.size(file.bytes)).")
+    }
+
+    /// The board as it is at the moment in which all of it has come.
+    private static func wholeBoard(_ name: String, of client: RelayClient) async throws -> KeptBoard {
+        let progress = BoardProgress()
+        defer { progress.end() }
+        try await client.subscribe(name, features: [.messages], quiet: true, since: .beginning)
+        var board = KeptBoard(name)
+        for await event in client.events {
+            board.note(event)
+            switch event {
+            case .board(let batch): progress.show(batch.progress, "\(Printable.count(board.count)) records")
+            case .caughtUp: return board
+            case .link(.closed(.closedByApp)): break
+            case .link(.closed(let reason)): throw Failure(Printable.escaped(EventText.words(reason)))
+            default: break
+            }
+        }
+        throw Failure("stopped before all had come")
+    }
+
+    // MARK: - Import
+
+    private static func read(_ path: String) throws(Failure) -> [BoardRecord] {
+        var reader = BoardExportReader()
+        var records: [BoardRecord] = []
+        do {
+            try FileContents.pieces(path) { piece in try reader.read(piece, into: &records) }
+            try reader.finish()
+        } catch let failure as Failure {
+            throw failure
+        } catch {
+            throw Failure("\(path == "-" ? "standard input" : Printable.quoted(path)), \(Printable.escaped("\(error)"))")
+        }
+        return records
+    }
+
+    private static func importing(_ records: [BoardRecord], into name: String, _ client: RelayClient, json: Bool) async throws -> ExitCode {
+        let writing = BoardImport(client: client, channel: name)
+        let progress = BoardProgress()
+        let display = Task {
+            while !Task.isCancelled {
+                let done = writing.outcome.withLock { $0.records + $0.failed }
+                progress.show(Double(done) / Double(max(1, records.count)), "\(Printable.count(done)) of \(Printable.count(records.count)) records")
+                try? await Task.sleep(for: .milliseconds(200))
+            }
+        }
+        defer {
+            display.cancel()
+            progress.end()
+        }
+        let outcome = try await writing.write(records)
+        display.cancel()
+        await display.value
+        progress.end()
+        if json {
+            let object: JSON = [
+                "type": "imported", "channel": .string(name), "records": .integer(outcome.records), "bytes": .integer(outcome.bytes),
+                "failed": .integer(outcome.failed),
+                "failures": .object(outcome.failures.keys.sorted().map { .init(key: $0, value: .integer(outcome.failures[$0]!)) }),
+            ]
+            try Console.print(object.line)
+        } else {
+            Console.note("\(Printable.count(outcome.records)) of \(Printable.count(records.count)) records are kept, \(Printable.size(outcome.bytes)).")
+        }
+        if let first = outcome.firstFailure {
+            let codes = outcome.failures.keys.sorted().map { "\($0) \(Printable.count(outcome.failures[$0]!))" }.joined(separator: ", ")
+            Console.note("\(Printable.count(outcome.failed)) are not (\(codes)); the first: \(Printable.escaped(first))")
+        }
+        return outcome.failed == 0 ? .ok : .failed
+    }
+}
+
+/// How far it is, on standard error, where that is a terminal.
+private struct BoardProgress: Sendable {
+    func show(_ fraction: Double, _ words: String) {
+        guard Console.errorsAreTerminal else { return }
+        let bar = ProgressBar(done: Int(fraction * 1_000), total: 1_000, words: words, remaining: nil)
+        Console.noteRaw("\r\u{1B}[K" + bar.line(width: Console.columns - 1))
+    }
+
+    func end() {
+        if Console.errorsAreTerminal { Console.noteRaw("\r\u{1B}[K") }
+    }
+}

@@ -1,0 +1,115 @@
+import RelayBoard
+import RelayClient
+import RelayIO
+
+/// Three who read the board that a replay keeps: who joined before it, when half of it was drawn, and after its end.
+final class ReplayAudience: Sendable {
+    private struct Book {
+        var drawn = BoardDigest()
+        var newest: UInt64 = 0
+        var isDone = false
+        var joiners: [ReplayJoiner] = []
+    }
+
+    /// Logs a reader in and lets it read the board from the beginning.
+    private let enter: @Sendable (ReplayJoiner.Moment) async throws -> ReplayJoiner
+    private let halfway: Halfway
+    private let patience: Duration
+    private let book = Lock(Book())
+
+    /// The first one is there when this returns.
+    init(
+        strokes: Int, patience: Duration, enter: @escaping @Sendable (ReplayJoiner.Moment) async throws -> ReplayJoiner
+    ) async throws {
+        self.enter = enter
+        self.patience = patience
+        halfway = Halfway(strokes: strokes)
+        try await join(.before)
+    }
+
+    // MARK: What the senders know
+
+    func strokeIsAccepted() { halfway.strokeIsDone() }
+
+    func stored(_ record: BoardRecord, at offset: UInt64) {
+        book.withLock { book in
+            book.drawn.insert(record)
+            book.newest = max(book.newest, offset)
+        }
+    }
+
+    // MARK: Reading
+
+    /// Reads what the first one gets, and from half-way on what the second one gets, to their ends.
+    func watch() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            let early = book.withLock { $0.joiners[0] }
+            group.addTask { await early.watch() }
+            group.addTask {
+                await self.halfway.reached()
+                try await self.join(.halfway).watch()
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    /// Everything is drawn and durable: waits until the two have it, then lets the last one in.
+    func look(_ watching: Task<Void, any Error>) async throws -> ReplayBoards {
+        halfway.end()
+        let newest = book.withLock { book in
+            book.isDone = true
+            return book.newest
+        }
+        let impatience = Task {
+            try await Task.sleep(for: patience)
+            await close()
+        }
+        defer { impatience.cancel() }
+        for joiner in book.withLock({ $0.joiners }) { await joiner.sendersAreDone(newest) }
+        try await watching.value
+        try await join(.after).watch()
+        return book.withLock { ReplayBoards(drawn: $0.drawn, seen: $0.joiners.map { $0.finish() }) }
+    }
+
+    /// Ends all reading.
+    func close() async {
+        halfway.end()
+        for joiner in book.withLock({ $0.joiners }) { await joiner.client.close() }
+    }
+
+    @discardableResult
+    private func join(_ moment: ReplayJoiner.Moment) async throws -> ReplayJoiner {
+        let joiner = try await enter(moment)
+        let target = book.withLock { book in
+            book.joiners.append(joiner)
+            return book.isDone ? book.newest : nil
+        }
+        if let target { await joiner.sendersAreDone(target) }
+        return joiner
+    }
+}
+
+/// Tells when half of the strokes are accepted.
+final class Halfway: Sendable {
+    private let left: Lock<Int>
+    private let arrivals: AsyncStream<Void>
+    private let arrival: AsyncStream<Void>.Continuation
+
+    init(strokes: Int) {
+        left = Lock((strokes + 1) / 2)
+        (arrivals, arrival) = AsyncStream.makeStream(of: Void.self)
+    }
+
+    func strokeIsDone() {
+        let isHalf = left.withLock { left in
+            left -= 1
+            return left <= 0
+        }
+        if isHalf { arrival.finish() }
+    }
+
+    /// Nothing more will be drawn: whoever waits need not.
+    func end() { arrival.finish() }
+
+    func reached() async { for await _ in arrivals {} }
+}
