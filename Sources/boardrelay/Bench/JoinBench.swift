@@ -69,12 +69,12 @@ struct JoinBench: Sendable {
     private func join(_ relay: BenchRelay, _ count: Int, name: String) async throws -> Joined {
         let drawing = try await client(relay, "drawing-\(name)"), looking = try await client(relay, "looking-\(name)")
         let mine = try await drawing.join("lesson"), theirs = try await looking.join("lesson")
-        let publisher = try await mine.joinTopic("points")
+        try await mine.joinTopic("points")
         _ = try await theirs.subscribeTopic("points")
         let points = Task {
             var sent = 0
             while !Task.isCancelled {
-                try publisher.send(.bytes([UInt8](repeating: 1, count: 200)))
+                try mine.send(.bytes([UInt8](repeating: 1, count: 200)), topic: "points")
                 sent += 1
                 try? await Task.sleep(for: .milliseconds(16))
             }
