@@ -139,6 +139,23 @@ struct BoardCommandTests {
     }
 }
 
+@Suite("a board on a terminal")
+struct BoardFileTests {
+    @Test("nothing in it is obeyed, and it is still the same document")
+    func shown() throws {
+        let record = BoardRecord(key: "k", customType: "a\u{9B}31m", payload: .text("\u{202E}é\u{7F}\u{E0041}\n\u{1B}[2J😀"))
+        var writer = BoardExportWriter()
+        let document = String(decoding: writer.head() + (try writer.line(record)) + writer.tail(), as: UTF8.self)
+        let shown = BoardFile.shown(document, .json)
+        #expect(shown.unicodeScalars.allSatisfy { $0 == "\n" || !Printable.isHidden($0) } && shown.contains("é") && shown.contains("😀"))
+        var reader = BoardExportReader()
+        var records: [BoardRecord] = []
+        try reader.read(Array(shown.utf8), into: &records)
+        #expect(records == [record])
+        #expect(BoardFile.shown("<t>\u{9B}\u{202E}a</t>\n", .xml) == "<t>&#x9b;&#x202e;a</t>\n")
+    }
+}
+
 @Suite("what events tell of a board")
 struct KeptBoardTests {
     func message(_ offset: UInt64, key: String?, _ text: String, retained: Bool = true, channel: String = "b") -> Message {
