@@ -10,10 +10,12 @@ import Testing
 
 @Suite("board against a relay")
 struct BoardCommandTests {
-    /// Two strokes of which one needs parts on its way, a title, and bytes without custom type.
+    /// A stroke that needs parts on its way and one that does not, a title, and bytes without custom type.
     static func document() throws -> Data {
         var records = try ReplayPlan(Samples.recording(Samples.drawing("excalidraw-long-strokes")).boards, .init(idPrefix: "s", isKept: true))
-            .drawing.suffix(2).map { stroke throws in try stroke.record() }
+            .drawing.map { stroke throws in try stroke.record() }.sorted { $0.payload.count > $1.payload.count }
+        records.removeSubrange(2...)
+        try #require(records[0].payload.count > BoardLimits.messageBytesMax && records[1].payload.count < BoardLimits.messageBytesMax)
         records.append(BoardRecord(key: "title", customType: "title", payload: .text("{\"text\":\"Ink\\u0007\",\"v\":1}")))
         records.append(BoardRecord(key: "a photo", payload: .bytes(Array(0...255))))
         records.append(BoardRecord(key: "0", customType: "poll", payload: .text("line\nfeed \u{202E}é")))
