@@ -45,6 +45,20 @@ struct BoardCommandTests {
         await relay.stop()
     }
 
+    @Test("[BL8] a record that takes a second in parts keeps its place before what was imported after it")
+    func partsKeepTheirPlace() async throws {
+        let relay = try await RelayServer.start(.init(port: 0))
+        let url = "\(relay.address)"
+        var writer = BoardExportWriter()
+        // More parts than may leave at once: what follows would overtake them.
+        let document = Data(
+            writer.head() + (try writer.line(BoardRecord(key: "photo", payload: .bytes(Array(repeating: 7, count: 1_500_000)))))
+                + (try writer.line(BoardRecord(key: "after", payload: .text("x")))) + writer.tail())
+        #expect(try await Tool.run("board", "import", "lesson", "-", url: url, input: document).code == 0)
+        #expect(Data(try await Tool.run("board", "export", "lesson", url: url).output.utf8) == document)
+        await relay.stop()
+    }
+
     @Test("[BL6, BL9] ls lists, clear empties, undo brings back what clear took, rm forgets")
     func life() async throws {
         let relay = try await RelayServer.start(.init(port: 0))
