@@ -10,10 +10,12 @@ import Testing
 
 @Suite("board against a relay")
 struct BoardCommandTests {
-    /// Two strokes of which one needs parts on its way, a title, and bytes without custom type.
+    /// A stroke that needs parts on its way and one that does not, a title, and bytes without custom type.
     static func document() throws -> Data {
         var records = try ReplayPlan(Samples.recording(Samples.drawing("excalidraw-long-strokes")).boards, .init(idPrefix: "s", isKept: true))
-            .drawing.suffix(2).map { stroke throws in try stroke.record() }
+            .drawing.map { stroke throws in try stroke.record() }.sorted { $0.payload.count > $1.payload.count }
+        records.removeSubrange(2...)
+        try #require(records[0].payload.count > BoardLimits.messageBytesMax && records[1].payload.count < BoardLimits.messageBytesMax)
         records.append(BoardRecord(key: "title", customType: "title", payload: .text("{\"text\":\"Ink\\u0007\",\"v\":1}")))
         records.append(BoardRecord(key: "a photo", payload: .bytes(Array(0...255))))
         records.append(BoardRecord(key: "0", customType: "poll", payload: .text("line\nfeed \u{202E}é")))
@@ -40,6 +42,20 @@ struct BoardCommandTests {
         defer { try? FileManager.default.removeItem(at: file) }
         #expect(try await Tool.run("board", "export", "copy", "-o", file.path, url: url).output == "")
         #expect(try Data(contentsOf: file) == document)
+        await relay.stop()
+    }
+
+    @Test("[BL8] a record that takes a second in parts keeps its place before what was imported after it")
+    func partsKeepTheirPlace() async throws {
+        let relay = try await RelayServer.start(.init(port: 0))
+        let url = "\(relay.address)"
+        var writer = BoardExportWriter()
+        // More parts than may leave at once: what follows would overtake them.
+        let document = Data(
+            writer.head() + (try writer.line(BoardRecord(key: "photo", payload: .bytes(Array(repeating: 7, count: 1_500_000)))))
+                + (try writer.line(BoardRecord(key: "after", payload: .text("x")))) + writer.tail())
+        #expect(try await Tool.run("board", "import", "lesson", "-", url: url, input: document).code == 0)
+        #expect(Data(try await Tool.run("board", "export", "lesson", url: url).output.utf8) == document)
         await relay.stop()
     }
 
@@ -136,6 +152,23 @@ struct BoardCommandTests {
         #expect(none.code == 1)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
         await relay.stop()
+    }
+}
+
+@Suite("a board on a terminal")
+struct BoardFileTests {
+    @Test("nothing in it is obeyed, and it is still the same document")
+    func shown() throws {
+        let record = BoardRecord(key: "k", customType: "a\u{9B}31m", payload: .text("\u{202E}é\u{7F}\u{E0041}\n\u{1B}[2J😀"))
+        var writer = BoardExportWriter()
+        let document = String(decoding: writer.head() + (try writer.line(record)) + writer.tail(), as: UTF8.self)
+        let shown = BoardFile.shown(document, .json)
+        #expect(shown.unicodeScalars.allSatisfy { $0 == "\n" || !Printable.isHidden($0) } && shown.contains("é") && shown.contains("😀"))
+        var reader = BoardExportReader()
+        var records: [BoardRecord] = []
+        try reader.read(Array(shown.utf8), into: &records)
+        #expect(records == [record])
+        #expect(BoardFile.shown("<t>\u{9B}\u{202E}a</t>\n", .xml) == "<t>&#x9b;&#x202e;a</t>\n")
     }
 }
 

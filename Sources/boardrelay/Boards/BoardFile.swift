@@ -3,14 +3,19 @@ import RelayBoard
 
 /// Where an exported board goes: a file, which is there as a whole or not at all, or standard output.
 struct BoardFile {
+    /// How a character is written that cannot be seen, or that a terminal obeys.
+    enum Escape: Sendable { case json, xml }
+
     private let path: String?
+    private let escape: Escape
     private let temporary: String?
     private let handle: FileHandle?
     private(set) var bytes = 0
 
     /// - Parameter path: `nil` or `-` for standard output.
     /// - Throws: `Failure` that names the path.
-    init(path: String?) throws(Failure) {
+    init(path: String?, escape: Escape) throws(Failure) {
+        self.escape = escape
         guard let path, path != "-" else {
             self.path = nil
             temporary = nil
@@ -28,12 +33,36 @@ struct BoardFile {
     /// Whole lines.
     mutating func write(_ lines: [UInt8]) throws {
         bytes += lines.count
-        guard let handle else { return try Console.print(String(decoding: lines.dropLast(), as: UTF8.self)) }
+        guard let handle else {
+            // Into a pipe as it is; a terminal must not be changed by what others wrote.
+            let text = String(decoding: lines.dropLast(), as: UTF8.self)
+            return try Console.print(Console.outputIsTerminal ? Self.shown(text, escape) : text)
+        }
         do {
             try handle.write(contentsOf: Data(lines))
         } catch {
             throw failure("\(error.localizedDescription)")
         }
+    }
+
+    /// The same document, with nothing in it that a terminal obeys.
+    static func shown(_ text: String, _ escape: Escape) -> String {
+        var shown = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            guard scalar != "\n", Printable.isHidden(scalar) else {
+                shown.append(scalar)
+                continue
+            }
+            switch escape {
+            case .xml: shown.append(contentsOf: "&#x\(String(scalar.value, radix: 16));".unicodeScalars)
+            case .json:
+                for unit in String(scalar).utf16 {
+                    let digits = String(unit, radix: 16)
+                    shown.append(contentsOf: ("\\u" + String(repeating: "0", count: 4 - digits.count) + digits).unicodeScalars)
+                }
+            }
+        }
+        return String(shown)
     }
 
     /// All is written: the file takes its name.

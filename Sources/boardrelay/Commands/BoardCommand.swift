@@ -51,7 +51,7 @@ extension Command {
         let user = try arguments.user()
         // Before anything is asked for: a file that is wrong, or cannot be written, changes nothing.
         let records = try file.map { try read($0) } ?? []
-        var output = try action == .export ? BoardFile(path: arguments.value("-o")) : nil
+        var output = try action == .export ? BoardFile(path: arguments.value("-o"), escape: format == .json ? .json : .xml) : nil
         let code: ExitCode
         do {
             let client = try await connect(arguments, as: user)
