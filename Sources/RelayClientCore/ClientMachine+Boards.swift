@@ -130,6 +130,7 @@ extension ClientMachine {
         let receives = wanted.channels[channel]?.features.contains(.messages) ?? false
         dropPartials(channel.channel, isTold: false)
         emit(.messagesMissed(MessagesMissed(channel: channel.channel.text, epoch: reset.epoch, extent: .reset)))
+        known.missedThrough[channel.channel] = nil
         known.ownAhead[channel.channel] = nil
         known.positions[channel.channel] = ChannelPosition(epoch: reset.epoch, offset: receives ? 0 : reset.head)
         guard receives else { return }
@@ -141,6 +142,7 @@ extension ClientMachine {
     mutating func forgetBoard(_ channel: Name) {
         dropPartials(channel, isTold: false)
         known.readings[channel] = nil
+        known.missedThrough[channel] = nil
         known.ownAhead[channel] = nil
     }
 }

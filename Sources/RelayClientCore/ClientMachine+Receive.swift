@@ -177,11 +177,18 @@ extension ClientMachine {
     /// What was still to come is not kept any more. [HI4]
     private mutating func gap(_ gap: Gap) {
         guard let channel = known.channels[gap.channel], let position = known.positions[channel.channel] else { return }
-        see(gap.to, channel.channel, position)
-        // That is told by the gap.
-        dropPartials(channel.channel, isTold: false) { !$0.head.isRetained || $0.offset <= gap.to }
+        // That is told by the gap; records of its range may still come, so it counts as seen by nobody.
+        dropPartials(channel.channel, isTold: false) { !$0.head.isRetained }
+        tellMissed(OffsetRange(from: gap.from, to: gap.to), channel.channel, position.epoch)
+    }
+
+    /// Once: after a break the relay tells again what lies behind the last message that was seen.
+    mutating func tellMissed(_ range: OffsetRange, _ channel: Name, _ epoch: Epoch) {
+        let told = known.missedThrough[channel].flatMap { $0.epoch == epoch ? $0.offset : nil } ?? 0
+        guard range.to > told else { return }
+        known.missedThrough[channel] = ChannelPosition(epoch: epoch, offset: range.to)
         emit(.messagesMissed(MessagesMissed(
-            channel: channel.channel.text, epoch: position.epoch, extent: .range(OffsetRange(from: gap.from, to: gap.to)))))
+            channel: channel.text, epoch: epoch, extent: .range(OffsetRange(from: max(range.from, told + 1), to: range.to)))))
     }
 
     private mutating func caughtUp(_ caughtUp: CaughtUp) {

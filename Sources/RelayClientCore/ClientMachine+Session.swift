@@ -115,7 +115,8 @@ extension ClientMachine {
     private mutating func standing(_ answer: SubscribeAnswer, _ id: ChannelID, start: Start) {
         guard id.kind == .message, let epoch = answer.epoch, let head = answer.head else { return }
         if answer.reset == true { emit(.messagesMissed(MessagesMissed(channel: id.channel.text, epoch: epoch, extent: .reset))) }
-        if let missed = answer.missed { emit(.messagesMissed(MessagesMissed(channel: id.channel.text, epoch: epoch, extent: .range(missed)))) }
+        if answer.reset == true || start != .goesOn { known.missedThrough[id.channel] = nil }
+        if let missed = answer.missed { tellMissed(missed, id.channel, epoch) }
         if answer.reset == true || answer.missed != nil { dropPartials(id.channel, isTold: false) }
         known.ownAhead[id.channel] = nil
         if let after = answer.after {

@@ -74,6 +74,8 @@ struct KnownSession: Sendable {
     var positions: [Name: ChannelPosition] = [:]
     /// Offsets of own messages that were accepted above what has come, in order.
     var ownAhead: [Name: [UInt64]] = [:]
+    /// Up to where messages of each channel were told missed, if they are.
+    var missedThrough: [Name: ChannelPosition] = [:]
     /// Boards that are being read from the beginning, or anew after a reset.
     var readings: [Name: BoardReading] = [:]
     /// Large drawings whose last part has not come.

@@ -45,7 +45,11 @@ package enum Seeds {
     ]
 
     /// The same of the simulation of boards.
-    package static let boardRegressions: [UInt64] = []
+    package static let boardRegressions: [UInt64] = [
+        65_501_806_989_419,  // own records above the place where a reading from the beginning was cut off never came
+        120_035_380_731_625,  // a record that was removed while its reader was still reading from the beginning stayed with it
+        17_289_841_380_877,  // of a gap in a board nothing was told to who was cut off before its end
+    ]
 
     /// New seeds at each run; a failure prints its seed.
     package static func fresh(count: Int, from base: UInt64) -> [UInt64] {

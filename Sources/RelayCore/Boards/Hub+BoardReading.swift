@@ -40,13 +40,14 @@ extension Hub {
     private mutating func giveBlock(_ session: Int32, _ channel: Int32, _ connection: Int32, _ bytes: inout Int) -> Bool {
         let through = sessions[session].memberships[channel]!.catchUp!.block!.through
         let items = sessions[session].memberships[channel]!.catchUp!.block!.items.count
+        // Before anything of its range: a reader that is cut off goes on behind what it has got.
+        tellGap(session, channel, connection, through: through)
         while bytes < configuration.catchUpBlockBytesInUse {
             let index = sessions[session].memberships[channel]!.catchUp!.blockIndex
             let item = index < items ? sessions[session].memberships[channel]!.catchUp!.block!.items[index] : nil
             let offset = sessions[session].memberships[channel]!.catchUp!.offset
             if let kept = nextUnretained(channel, above: offset, through: min(through, item.map { $0.offset - 1 } ?? through)) {
                 let message = channels[channel].history[kept]
-                tellGap(session, channel, connection, through: message.offset - 1)
                 bytes += give(message, session, channel, connection)
                 sessions[session].memberships[channel]!.catchUp!.offset = message.offset
                 sessions[session].memberships[channel]!.catchUp!.complete = message.offset
@@ -54,8 +55,9 @@ extension Hub {
                 bytes += give(item, session, channel, connection)
                 sessions[session].memberships[channel]!.catchUp!.blockIndex += 1
             } else {
-                tellGap(session, channel, connection, through: through)
                 sessions[session].memberships[channel]!.catchUp!.offset = max(offset, through)
+                let complete = sessions[session].memberships[channel]!.catchUp!.complete
+                sessions[session].memberships[channel]!.catchUp!.complete = max(complete, through)
                 sessions[session].memberships[channel]!.catchUp!.block = nil
                 sessions[session].memberships[channel]!.catchUp!.blockIndex = 0
                 return true
@@ -74,14 +76,13 @@ extension Hub {
         return nil
     }
 
-    /// Messages that are gone are told when everything before them has been given. [HI4]
+    /// Messages that are gone are told before anything behind them is given. [HI4]
     mutating func tellGap(_ session: Int32, _ channel: Int32, _ connection: Int32, through: UInt64) {
         let catchUp = sessions[session].memberships[channel]!.catchUp!
         let to = min(channels[channel].history.floor(began: catchUp.began), through)
-        if catchUp.complete < to {
-            enqueueJSON(connection, .gap, Gap(channel: channels[channel].handle, from: catchUp.complete + 1, to: to))
-        }
-        sessions[session].memberships[channel]!.catchUp!.complete = max(catchUp.complete, through)
+        guard catchUp.complete < to else { return }
+        enqueueJSON(connection, .gap, Gap(channel: channels[channel].handle, from: catchUp.complete + 1, to: to))
+        sessions[session].memberships[channel]!.catchUp!.complete = to
     }
 
     // MARK: - Frames

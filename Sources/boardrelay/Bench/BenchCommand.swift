@@ -5,7 +5,7 @@ extension Command {
     static let bench = Command(
         name: "bench",
         summary: "measures a relay that it starts on this machine",
-        arguments: [.init(name: "SCENARIO", help: "storage: durable sets a second, messages beside a storm of sets, start-up with 10,000 channels.")],
+        arguments: [.init(name: "SCENARIO", help: "storage: durable sets a second, messages beside a storm of sets, start-up with 10,000 channels. join: 30 late joiners of a board of 20,000 strokes while two draw.")],
         options: [
             .value("--seconds", as: "N", help: "How long each measurement takes; 5 if not given."),
             .value("--data-dir", as: "DIR", help: "Where the relay that is measured keeps its data: the disk is what is measured. A new folder in it is used and removed; the system's temporary folder if not given."),
@@ -18,10 +18,11 @@ extension Command {
         examples: [
             .init("boardrelay bench storage", "Into the system's temporary folder, which may be in memory."),
             .init("boardrelay bench storage --data-dir . --seconds 10 --json", "On this folder's disk, for programs to read."),
+            .init("boardrelay bench join", "How long late joiners wait for a large board."),
         ],
         run: bench)
 
-    private enum Scenario: String, CaseIterable { case storage }
+    private enum Scenario: String, CaseIterable { case storage, join }
 
     private static func bench(_ arguments: Arguments) async throws -> ExitCode {
         guard let scenario = Scenario(rawValue: arguments.positional[0]) else {
@@ -34,6 +35,7 @@ extension Command {
         let report = BenchReport(json: arguments.flag("--json"))
         switch scenario {
         case .storage: try await StorageBench(folder: folder, duration: .seconds(seconds), report: report).run()
+        case .join: try await JoinBench(folder: folder, report: report).run()
         }
         return .ok
     }
