@@ -120,6 +120,26 @@ struct BoardCommandTests {
         await relay.stop()
     }
 
+    @Test("Ctrl-C in the middle of an import ends with 130 and tells how much is kept")
+    func interrupted() async throws {
+        let relay = try await RelayServer.start(.init(port: 0))
+        let url = "\(relay.address)"
+        var writer = BoardExportWriter()
+        var document = writer.head()
+        // At 60 a second this takes 16 s.
+        for number in 1...1_000 { document += try writer.line(BoardRecord(key: "k\(number)", payload: .text("x"))) }
+        let sub = try Running(["sub", "lesson", "--json"], url: url)
+        _ = await sub.errorLine(containing: "Listening on lesson")
+        let importing = try Running(["board", "import", "lesson", "-"], url: url, input: Data(document + writer.tail()))
+        _ = await sub.line(containing: "\"retained\":true")
+        importing.signal(SIGINT)
+        let result = await importing.end()
+        #expect(result.code == 130 && result.errors.contains("of 1,000 records are kept"), "\(result)")
+        sub.signal(SIGINT)
+        _ = await sub.end()
+        await relay.stop()
+    }
+
     @Test("a file that is wrong is told with its line, and none of it is written")
     func badFiles() async throws {
         let relay = try await RelayServer.start(.init(port: 0))

@@ -189,7 +189,14 @@ extension Command {
             display.cancel()
             progress.end()
         }
-        let outcome = try await writing.write(records)
+        let outcome: BoardImport.Outcome
+        do {
+            outcome = try await writing.write(records)
+        } catch {
+            progress.end()
+            Console.note("Not finished: \(Printable.count(writing.outcome.withLock { $0.records })) of \(Printable.count(records.count)) records are kept.")
+            throw error
+        }
         display.cancel()
         await display.value
         progress.end()
