@@ -180,10 +180,16 @@ package struct ClientMachine: Sendable {
     private var resumption: ResumeRequest? {
         guard let resumeToken else { return nil }
         let pairs = known.channels.sorted { $0.key < $1.key }.compactMap { handle, id in
-            id.kind == .message ? known.positions[id.channel].map { [UInt64(handle), $0.offset, UInt64($0.epoch.start), UInt64($0.epoch.incarnation)] } : nil
+            id.kind == .message ? known.positions[id.channel].map { seen($0, handle, id.channel) } : nil
         }
         guard pairs.count <= ClientLimits.resumedChannelsMax else { return nil }
         return ResumeRequest(token: resumeToken, seen: pairs.isEmpty ? nil : pairs)
+    }
+
+    /// A board that is being read wants its own records, too. [BL3]
+    private func seen(_ position: ChannelPosition, _ handle: UInt32, _ channel: Name) -> [UInt64] {
+        let place = [UInt64(handle), position.offset, UInt64(position.epoch.start), UInt64(position.epoch.incarnation)]
+        return known.readings[channel] == nil ? place : place + [1]
     }
 
     package mutating func linkEnded(attempt: UInt64, text: String, at now: Moment) {

@@ -61,7 +61,6 @@ extension Hub {
         if start.isFresh { sessions[session].memberships[channel]!.freshThrough = board < 0 ? 0 : boards[board].readableHead }
         if !start.takesOwn { sessions[session].memberships[channel]!.freshThrough = 0 }
         sessions[session].memberships[channel]!.catchUp!.freshThrough = sessions[session].memberships[channel]!.freshThrough
-        sessions[session].memberships[channel]!.takesOwn = start.takesOwn
         rooms[channels[channel].room].catchingUp += 1
         connections[connection].catchUps.append(channel)
         markDirty(connection)
@@ -102,8 +101,6 @@ extension Hub {
             let pull = pullBlock(session, channel, connection)
             if pull == .done {
                 endCatchUp(session, channel)
-                sessions[session].memberships[channel]!.takesOwn = false
-                sessions[session].memberships[channel]!.freshThrough = 0
                 enqueueJSON(connection, .caughtUp, CaughtUp(channel: channels[channel].handle, head: channels[channel].head))
             } else {
                 // Another channel's turn.

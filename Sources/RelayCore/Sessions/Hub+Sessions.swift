@@ -172,8 +172,8 @@ extension Hub {
             let seen = ChannelPosition(epoch: told?.epoch ?? membership.epoch, offset: told?.offset ?? Limits.integerMax)
             let isCurrent = seen.epoch == channels[channel].epoch && (told == nil || seen.offset >= channels[channel].head)
             if membership.receivesMessages, !isCurrent {
-                let since = membership.takesOwn ? Since.rest(seen) : .position(seen)
-                begin = recover(from: since, channel, freshThrough: membership.freshThrough, into: &restored)
+                let isRest = told?.isRest ?? false
+                begin = recover(from: isRest ? .rest(seen) : .position(seen), channel, freshThrough: isRest ? membership.freshThrough : 0, into: &restored)
             }
             sessions[session].memberships[channel]!.epoch = channels[channel].epoch
             enqueueJSON(connection, .restored, restored)
@@ -208,6 +208,8 @@ private struct CheckedLogin {
         var offset: UInt64
         /// `nil`: of the epoch that the session was told last.
         var epoch: Epoch?
+        /// It was getting a board from its beginning, and `caughtUp` has not come. [BL3]
+        var isRest: Bool
     }
 
     init(_ request: LoginRequest, timeoutDefault: Duration) throws(WireError) {
@@ -238,13 +240,13 @@ private struct CheckedLogin {
         // A token that is none is as good as an old one. [SE10]
         resume = request.resume.flatMap { Entropy(hex: $0.token) }
         for pair in request.resume?.seen ?? [] {
-            guard pair.count == 2 || pair.count == 4, let handle = UInt32(exactly: pair[0]), pair[1] <= Limits.integerMax,
+            guard [2, 4, 5].contains(pair.count), let handle = UInt32(exactly: pair[0]), pair[1] <= Limits.integerMax,
                 pair.dropFirst(2).allSatisfy({ $0 <= UInt64(UInt32.max) })
             else {
-                throw WireError(.badRequest, "field resume.seen has lists of a channel's handle, an offset, and its epoch's start and incarnation")
+                throw WireError(.badRequest, "field resume.seen has lists of a channel's handle, an offset, its epoch's start and incarnation, and 1 for a board that is being read")
             }
-            let epoch = pair.count == 4 ? Epoch(start: UInt32(pair[2]), incarnation: UInt32(pair[3])) : nil
-            seen[handle] = Seen(offset: pair[1], epoch: epoch)
+            let epoch = pair.count >= 4 ? Epoch(start: UInt32(pair[2]), incarnation: UInt32(pair[3])) : nil
+            seen[handle] = Seen(offset: pair[1], epoch: epoch, isRest: pair.count == 5 && pair[4] == 1)
         }
     }
 

@@ -63,9 +63,7 @@ struct Membership {
     var quiet = false
     /// The numbering that it was last told. [BL4]
     var epoch = Epoch(start: 0, incarnation: 0)
-    /// It is being given a board from the beginning, its own records too, over whatever connections. [BL3]
-    var takesOwn = false
-    /// The same of removals: see `CatchUp`.
+    /// Of the newest reading of a board from its beginning, over whatever connections: see `CatchUp`.
     var freshThrough: UInt64 = 0
     /// While it gets what is kept instead of what comes. [HI2]
     var catchUp: CatchUp?
