@@ -31,7 +31,7 @@ import Testing
 
         // One whose bounds of boards are soon reached (`BOARDS` in interop.py), and that is started again.
         var tight = Configuration()
-        tight.limits.largeMessageBytesMax = 100_000
+        tight.limits.largeMessageBytesMax = 7_000
         tight.historyMessagesMax = 20
         tight.boardBytesMax = 10_000
         tight.boardBytesTotalMax = 32_000
