@@ -17,7 +17,7 @@ public struct Board: Sendable {
     ///
     /// The records come with new offsets, their authors and times as they were.
     ///
-    /// - Returns: the place of it, and how many records at most came back; it is durable.
+    /// - Returns: the place of it, and how many records the `clear` had taken away; it is durable.
     /// - Throws: `nothingToUndo`, `boardNotFound`, `badName`, `storageFailed`, `outcomeUnknown`, or why the relay was not reached.
     @discardableResult
     public func undoClear() async throws(RelayError) -> BoardChange { try await change(.undoClear(try checkedName(channel))) }

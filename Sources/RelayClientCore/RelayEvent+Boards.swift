@@ -29,6 +29,6 @@ public struct BoardCleared: Hashable, Sendable {
 public struct BoardChange: Hashable, Sendable {
     /// Its place among the channel's messages.
     public var offset: UInt64
-    /// Records that went, or at most came back.
+    /// Records that the `clear` took away, however many come back.
     public var records: UInt64
 }

@@ -5,7 +5,7 @@ package struct ClearAnswer: Codable, Equatable {
     package var id: UInt32
     /// Of the change.
     package var offset: UInt64
-    /// Records that went, or at most came back.
+    /// Records that the `clear` took away, however many come back.
     package var records: UInt64
 
     package init(id: UInt32, offset: UInt64, records: UInt64) {

@@ -55,8 +55,8 @@ CODES = {
     113: "channelFull", 114: "userOffline", 115: "unconfirmed", 116: "outcomeUnknown",
     117: "notSupported", 118: "relayFull", 119: "notPresent", 120: "revisionMismatch",
     121: "itemNotFound", 122: "storageFull", 123: "storageFailed", 124: "busy", 125: "lockNotFound",
-    126: "lockHeld", 127: "lockNotHeld", 128: "notAccepted",
-    129: "boardFull", 130: "quotaReached", 131: "boardNotFound", 132: "nothingToUndo", 133: "partMissing",
+    126: "lockHeld", 127: "lockNotHeld", 128: "notAccepted", 129: "boardFull", 130: "quotaReached",
+    131: "boardNotFound", 132: "nothingToUndo", 133: "partMissing",
     200: "shuttingDown", 201: "slowConsumer", 202: "heartbeatTimeout", 203: "loginTimeout",
     204: "tooManyConnections",
     300: "protocolError", 301: "versionNotSupported", 302: "replaced", 303: "abuse",
@@ -65,7 +65,9 @@ CODES = {
 
 # Requests whose answer waits until they are durable (SG1).
 CHANGES = {"setMetadata", "updateMetadata", "removeMetadata",
-           "setLock", "acquireLock", "releaseLock", "revokeLock", "removeLock", "clear", "undoClear", "removeBoard"}
+           "setLock", "acquireLock", "releaseLock", "revokeLock", "removeLock"}
+# Those of boards wait, too (BL6, BL9), for a storage of their own.
+BOARD_CHANGES = {"clear", "undoClear", "removeBoard"}
 
 TEXT, CUSTOM_TYPE, KEY, PART, ECHO, RETAIN, NO_HISTORY = 0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40
 SLOT, SENDER_TIME = 0x02, 0x04
@@ -368,18 +370,9 @@ SHAPES = {
     "answer history": "id:u32 epoch?:object head:u53 count:u32 floor:u53 next?:u53",
     "gap": "channel:u32 from:u53 to:u53",
     "caughtUp": "channel:u32 head:u53",
-    "cleared": "channel:u32 offset:u53 user:name time:u53",
-    "reset": "channel:u32 epoch:object head:u53",
-    "notStored": "number:u53 code:u32 name:text text:text",
-    "board": "channel:name records:u53 bytes:u53 changed:u53",
-    "answer clear": "id:u32 offset:u53 records:u53",
-    "answer undoClear": "id:u32 offset:u53 records:u53",
-    "answer boards": "id:u32 boards:objects next?:name bytes:u53 bytesMax:u53",
-    "answer removeBoard": "id:u32",
 }
 SHAPE_RULES = {"welcome": "SE6", "error": "ER1", "closing": "ER2", "restored": "SE9", "flowOpened": "ST9",
-               "flowClosed": "ST10", "packetsDropped": "RT4", "topics": "ST11", "member": "PR2", "answer history": "HI6", "gap": "HI4", "caughtUp": "HI2",
-               "cleared": "BL6", "reset": "BL4", "notStored": "BL2", "board": "BL9", "answer clear": "BL6", "answer boards": "BL9"}
+               "flowClosed": "ST10", "packetsDropped": "RT4", "topics": "ST11", "member": "PR2", "answer history": "HI6", "gap": "HI4", "caughtUp": "HI2"}
 
 
 SHAPES.update({
@@ -400,6 +393,18 @@ SHAPES.update({
     "answer removeLock": "id:u32",
     "answer getLocks": "id:u32 locks:objects",
 })
+SHAPES.update({
+    "answer clear": "id:u32 offset:u53 records:u53",
+    "answer undoClear": "id:u32 offset:u53 records:u53",
+    "answer boards": "id:u32 boards:objects next?:name bytes:u53 bytesMax:u53",
+    "answer removeBoard": "id:u32",
+    "board": "channel:name records:u53 bytes:u53 changed:u53",
+    "notStored": "number:u53 code:u32 name:text text:text",
+    "cleared": "channel:u32 offset:u53 user:name time:u53",
+    "reset": "channel:u32 epoch:object head:u53",
+})
+SHAPE_RULES.update({"answer clear": "BL6", "answer undoClear": "BL6", "answer boards": "BL9", "board": "BL9",
+                    "notStored": "BL2", "cleared": "BL6", "reset": "BL4"})
 SHAPE_RULES.update({"metadataPage": "MD9", "metadata": "MD7", "item": "MD1", "locks": "LK8", "lock": "LK8"})
 LOCK_EVENTS = ("snapshot", "set", "acquired", "released", "revoked", "expired", "removed")
 
@@ -450,8 +455,7 @@ class Event:
 
 def _decode_payload(fields, flags):
     data = fields.rest()
-    # A part may end inside a character (BL8).
-    return decode_utf8(data, f"{fields.kind} payload") if flags & TEXT and not flags & PART else data
+    return decode_utf8(data, f"{fields.kind} payload") if flags & TEXT else data
 
 
 def _decode_custom_type(fields, flags):
@@ -468,12 +472,8 @@ def _decode_deliver(fields, flags):
              "time": fields.number(8), "customType": _decode_custom_type(fields, flags)}
     event["key"] = fields.text() if flags & KEY else None
     event["part"] = (fields.number(2), fields.number(2)) if flags & PART else None
-    event["retain"] = bool(flags & RETAIN)
-    event["payload"] = _decode_payload(fields, flags)
-    if bool(flags & KEY) != bool(flags & (RETAIN | PART)):
-        raise Violation("MS7", f"a key without retain or part, or one of them without a key: flags {flags:#x}")
-    if event["key"] is not None:
-        must_be_name(event["key"], "key")
+    # A text in parts may be cut inside a character: its reader checks it as a whole (BL8).
+    event["payload"] = fields.rest() if event["part"] else _decode_payload(fields, flags)
     return event
 
 
@@ -493,7 +493,7 @@ def _decode_direct_deliver(fields, flags):
 def _decode_history_item(fields, flags):
     return {"id": fields.number(4), "offset": fields.number(8), "time": fields.number(8), "publisher": fields.text(),
             "customType": _decode_custom_type(fields, flags), "key": fields.text() if flags & KEY else None,
-            "retain": bool(flags & RETAIN), "payload": _decode_payload(fields, flags)}
+            "payload": _decode_payload(fields, flags)}
 
 
 def _decode_lost(fields, _):
@@ -712,19 +712,42 @@ class Ledger:
 
     def __init__(self):
         self.lock = threading.Lock()
-        self.messages, self.boards = {}, set()
+        self.messages = {}
+        self.clears, self.durable = {}, {}
+        # Channels whose numbering began anew, so that an offset does not name one message; those whose live readers
+        # may be made to catch up: with a large record, or with what came back (BL6, BL8).
+        self.renumbered, self.detours = set(), set()
+
+    def cleared(self, channel, offset):
+        """A `clear` has this offset, and is durable (BL6)."""
+        with self.lock:
+            self.clears.setdefault(channel, set()).add(offset)
+            self.durable.setdefault(channel, set()).add(offset)
+
+    def stored(self, channel, offset):
+        """The retained message at this offset is durable (BL2)."""
+        with self.lock:
+            self.durable.setdefault(channel, set()).add(offset)
+
+    def durable_in(self, channel):
+        """The offsets that are known to be durable now."""
+        with self.lock:
+            return frozenset(self.durable.get(channel, ()))
+
+    def successors(self, channel, offset, key):
+        """Offsets above this one at which its key was written, removed or cleared."""
+        later = {other for other, _, _, fields in self.of(channel)
+                 if other > offset and fields.get("retain") and fields["key"] == key}
+        return later | {other for other in self.clears.get(channel, ()) if other > offset}
 
     def accepted(self, identity, channel, offset, fields):
         """A publish has this offset."""
+        if channel in self.renumbered or not offset:
+            return
         with self.lock:
             known = self.messages.setdefault((channel, offset), (identity.instance, identity.user, fields))
         if known[0] != identity.instance or known[2].get("number") != fields.get("number"):
             raise Violation("CH5", f"offset {offset} of {channel} went to two messages")
-
-    def has_board(self, channel):
-        """BL1: was anything retained in it?"""
-        with self.lock:
-            return channel in self.boards
 
     def of(self, channel):
         """(offset, instance, user, fields) of a channel, rising."""
@@ -735,17 +758,20 @@ class Ledger:
     def judge(self, checker):
         """Every stretch of every subscription, and every page of history, against what was published."""
         for span in checker.spans:
-            self.judge_span(span, checker.identity)
+            if span.channel not in self.renumbered:
+                self.judge_span(span, checker.identity)
         for page in checker.pages:
-            self.judge_page(page)
+            if page[0]["channel"] not in self.renumbered:
+                self.judge_page(page)
 
     def judge_span(self, span, identity):
-        """MS4, MS6, HI1, HI2, HI4: each message once, no hole but those that are told. Boards are held against what they are."""
-        if self.has_board(span.channel):
-            return
+        """MS4, MS6, HI1, HI2, HI4: each message once, no hole but those that are told."""
         for offset, instance, user, fields in self.of(span.channel):
             own = instance == identity.instance
             got = span.received.get(offset)
+            if fields.get("retain"):
+                self.judge_record(span, own, offset, user, fields, got)
+                continue
             if got is None:
                 if not span.low < offset <= span.high or span.is_in_gap(offset) or own and not fields.get("echo"):
                     continue
@@ -760,11 +786,30 @@ class Ledger:
                 raise Violation("MS4", f"{span.channel}: {offset} came as {got[0]}: {got[1]!r:.40}, "
                                        f"{user} published {fields.get('payload')!r:.40}")
 
+    def judge_record(self, span, own, offset, user, fields, got):
+        """BL1, BL3: a record comes unless a newer one of its key, its removal or a clear took its place before the
+        reader was there; what had lost its place, durably, when the reader asked never comes."""
+        later = self.successors(span.channel, offset, fields["key"])
+        removal, kept = not fields["payload"], offset <= span.entered_at
+        if got is None:
+            if not span.low < offset <= span.high or later and offset <= span.caught_up_at or span.fresh and removal and kept:
+                return
+            if own and not fields.get("echo") and not (span.fresh and offset in span.durable):
+                return
+            raise Violation("BL3", f"{span.channel}: record {offset} of {fields['key']} never came; the reader has {span}")
+        if later & span.durable and kept:
+            raise Violation("BL3", f"{span.channel}: {offset} of {fields['key']} came, superseded by {sorted(later)}")
+        if span.fresh and removal and offset in span.durable:
+            raise Violation("BL3", f"{span.channel}: {offset} removes {fields['key']}, which was never shown")
+        if own and not fields.get("echo") and offset > span.caught_up_at:
+            raise Violation("MS6", f"{span.channel}: own record {offset} without echo came live")
+        if got[0] != user or fields.get("part") is None and got[1:] != (fields["payload"], fields["customType"]):
+            raise Violation("MS4", f"{span.channel}: {offset} came as {got[0]}: {got[1]!r:.40}, "
+                                   f"{user} published {fields['payload']!r:.40}")
+
     def judge_page(self, page):
         """HI6: what lies between the ends of a page is in it."""
         asked, answer, items = page
-        if self.has_board(asked["channel"]):
-            return
         low, high = answer["floor"] + 1, answer["head"]
         if asked.get("backwards"):
             high = min(high, asked["from"]) if asked.get("from") is not None else high
@@ -776,6 +821,8 @@ class Ledger:
         for offset, _, user, fields in self.of(asked["channel"]):
             item = came.get(offset)
             if item is None:
+                if fields.get("retain") and self.successors(asked["channel"], offset, fields["key"]):
+                    continue  # what lost its place is not kept (BL3)
                 if low <= offset <= high and not fields.get("noHistory"):
                     raise Violation("HI6", f"{offset} is not in the page {low}…{high} of {asked}: {sorted(came)}")
             elif fields.get("noHistory"):
@@ -788,9 +835,11 @@ class Ledger:
 class Span:
     """A stretch of one subscription in which nothing may be missing: what came above `low`, up to `high`."""
 
-    def __init__(self, channel, low, head):
+    def __init__(self, channel, low, head, fresh=False, durable=frozenset()):
         self.channel, self.low, self.high, self.entered_at = channel, low, low, head
-        self.received, self.gaps, self.part, self.told = {}, [], None, low
+        self.received, self.gaps, self.gap_high = {}, [], 0
+        # fresh: from the beginning, or after `reset` (BL3); what was known to be durable when it was asked for.
+        self.fresh, self.durable, self.caught_up_at, self.drawing = fresh, durable, INTEGER_MAX, None
 
     def is_in_gap(self, offset):
         """HI4: was it told that it will not come?"""
@@ -810,8 +859,6 @@ class Channel:
         self.publishers, self.topics_state = {}, "wanted"
         self.selections = {}
         self.span, self.catching_up, self.was_catching_up = None, False, False
-        # BL3: the board as it came, whether it is being read from the beginning, and keys that came twice although they were old.
-        self.board, self.reading, self.repeated = {}, False, []
         self.refresh(fields)
 
     def refresh(self, fields):
@@ -870,6 +917,8 @@ class Checker:
         if self.restoring and event.name not in ("restored", "presence", "topics", "flowOpened", "flowClosed",
                                                  "metadata", "locks"):
             self.end_of_restoring(event)
+        if event.name in ("gap", "caughtUp", "cleared", "reset") and event["channel"] in self.channels:
+            self.must_not_cut(self.channels[event["channel"]], event)
         getattr(self, "on_" + event.name)(event)
         if event.name not in ("accepted", "userNamed"):
             self.last_accepted = None
@@ -894,7 +943,7 @@ class Checker:
             raise Violation("SE6", f"unexpected {event}")
         fields = event.fields
         asked = request.fields
-        self.seen = {entry[0]: entry[1] for entry in (asked.get("resume") or {}).get("seen") or ()}
+        self.seen = {entry[0]: entry[1:] for entry in (asked.get("resume") or {}).get("seen") or ()}
         wanted = asked.get("presenceTimeoutMs") or 10_000
         if fields["version"] != 1 or fields["user"] != asked["user"]:
             raise Violation("SE6", f"welcome of another: {event}")
@@ -933,7 +982,12 @@ class Checker:
             if event["channel"] < self.last_restored.name:
                 raise Violation("SE9", f"restored {event['channel']} after {self.last_restored.name}")
         seen = self.seen.get(event["handle"]) if event["kind"] == "message" else None
-        since = None if seen is None or seen >= event["head"] else {"epoch": event["epoch"], "offset": seen}
+        since = None
+        if seen is not None:
+            epoch = {"start": seen[1], "incarnation": seen[2]} if len(seen) > 2 else event["epoch"]
+            since = {"epoch": epoch, "offset": seen[0], "own": seen[3:] == [1]}
+            if epoch == event["epoch"] and seen[0] >= event["head"]:
+                since = None
         channel = self.enter(event.fields, event, since)
         self.check_since(event, since)
         self.last_restored = channel
@@ -1027,6 +1081,8 @@ class Checker:
         """A wait for a lock ends when it ends (LK4); a change is answered when it is durable, and refused at once
         if it is, but no change is answered before an earlier one (SG1)."""
         if earlier.kind == "acquireLock" and (earlier.fields or {}).get("waitMs"):
+            return True
+        if earlier.kind in BOARD_CHANGES:
             return True
         return earlier.kind in CHANGES and (what == "error" or later.kind not in CHANGES)
 
@@ -1193,12 +1249,13 @@ class Checker:
         if "messages" not in channel.features:
             channel.span, channel.catching_up = None, False
         elif since is not None:
-            channel.span, channel.catching_up, channel.was_catching_up = Span(channel.name, fields.get("after") or 0, fields["head"]), True, True
-            if since.get("beginning") or fields.get("reset"):
-                channel.board, channel.reading = {}, True
+            fresh = bool(since.get("beginning") or since.get("own") or fields.get("reset"))
+            channel.span = Span(channel.name, fields.get("after") or 0, fields["head"], fresh, getattr(self.in_hand, "durable", frozenset()))
+            channel.catching_up = channel.was_catching_up = True
             self.spans.append(channel.span)
         elif channel.span is None:
             channel.span = Span(channel.name, fields["head"], fields["head"])
+            channel.span.caught_up_at = fields["head"]
             self.spans.append(channel.span)
         elif not channel.catching_up:
             channel.span.high = fields["head"]  # one queue: all up to it has come
@@ -1234,13 +1291,9 @@ class Checker:
             raise Violation("CH4", f"since {since}, and recovered or after is absent or after is above head: {event}")
         if since.get("beginning"):
             since = {"epoch": event["epoch"], "offset": 0}
-        if self.ledger.has_board(event["channel"]):
-            # BL3, BL4, BL5: what is missing is told by gap.
-            known = since["epoch"] == event["epoch"] and since["offset"] <= event["head"]
-            if missed is not None or after != (0 if reset else since["offset"]) or reset and recovered or recovered and not known:
-                raise Violation("BL3", f"since {since}: {event}")
-            return
-        if since["epoch"] != event["epoch"] or since["offset"] > event["head"]:
+        if not recovered and missed is None and not reset and after == since["offset"]:
+            self.ledger.detours.add(event["channel"])  # BL3, BL5: a board; what is missing is told by `gap`
+        elif since["epoch"] != event["epoch"] or since["offset"] > event["head"]:
             if recovered or not reset or missed != ({"from": 1, "to": after} if after else None):
                 raise Violation("CH6", f"reset: since {since}: {event}")
         elif reset or recovered == bool(missed) or after < since["offset"]:
@@ -1253,77 +1306,24 @@ class Checker:
     def on_gap(self, event):
         """HI4."""
         channel = self.catching_up(event)
-        if not channel.span.told < event["from"] <= event["to"]:
-            raise Violation("HI4", f"{event} after {channel.span.told}")
-        channel.span.gaps.append((event["from"], event["to"]))
-        channel.span.told = event["to"]
-        # Records of its range may still come (BL3).
-        if not self.ledger.has_board(channel.name):
-            channel.span.high = event["to"]
+        span = channel.span
+        if not max(span.high, span.gap_high) < event["from"] <= event["to"]:
+            raise Violation("HI4", f"{event} after {span.high}, told up to {span.gap_high}")
+        span.gaps.append((event["from"], event["to"]))
+        span.gap_high = event["to"]  # records of its range still come (BL3)
 
     def on_caughtUp(self, event):
         """HI2: from here on it is live."""
-        channel = self.channel(event["channel"], "message", "CH9")
-        if channel.catching_up or not self.ledger.has_board(channel.name):
-            self.catching_up(event)
+        channel = self.catching_up(event)
         if event["head"] < max(channel.span.high, self.offsets.get(channel.name, 0)):
             raise Violation("HI2", f"{event}, but {self.offsets.get(channel.name, 0)} is known")
-        channel.span.high = self.offsets[channel.name] = event["head"]
-        channel.catching_up = channel.reading = False
-
-    def on_cleared(self, event):
-        """BL6: in the order of offsets."""
-        channel = self.channel(event["channel"], "message", "CH9")
-        if channel.span is None or event["offset"] <= channel.span.high:
-            raise Violation("BL6", f"{event} after {channel.span}")
-        channel.span.high = event["offset"]
-        self.offsets[channel.name] = max(self.offsets.get(channel.name, 0), event["offset"])
-        channel.board = {}
-
-    def on_reset(self, event):
-        """BL4: another epoch, and all that is kept follows."""
-        channel = self.channel(event["channel"], "message", "CH9")
-        if channel.span is None:
-            raise Violation("BL4", f"{event}, and this session gets no messages")
-        must_have_shape("epoch", event["epoch"])
-        self.epochs[channel.name], self.offsets[channel.name] = event["epoch"], event["head"]
-        channel.span = Span(channel.name, 0, event["head"])
-        self.spans.append(channel.span)
-        channel.catching_up, channel.was_catching_up, channel.reading, channel.board = True, True, True, {}
-
-    def on_stored(self, event):
-        """BL2: an own retained message that was accepted, at the offset that it was told."""
-        if self.identity.accepted.get(event["number"]) != event["offset"] or not event["offset"]:
-            raise Violation("BL2", f"{event}, accepted is {self.identity.accepted.get(event['number'])}")
-        self.identity.stored[event["number"]] = event["offset"]
-
-    def on_notStored(self, event):
-        """BL2: an own retained message that was accepted is gone."""
-        self.must_be_code(event, "BL2", 100, 199)
-        if event["number"] not in self.identity.accepted or event["number"] in self.identity.stored:
-            raise Violation("BL2", f"{event}, stored is {self.identity.stored.get(event['number'])}")
-        del self.identity.accepted[event["number"]]
-
-    def answer_clear(self, event, asked):
-        """BL6: what is in the answer, its shape says."""
-
-    answer_undoClear = answer_removeBoard = answer_clear
-
-    @staticmethod
-    def answer_boards(event, asked):
-        """BL9."""
-        for board in event["boards"]:
-            must_have_shape("board", board)
-        names = [board["channel"] for board in event["boards"]]
-        if names != sorted(set(names)) or len(names) > (asked.get("limit") or 100) or asked.get("after") and names and names[0] <= asked["after"]:
-            raise Violation("BL9", f"asked {asked}: {event}")
-        if event.get("next") is not None and (not names or event["next"] != names[-1]):
-            raise Violation("BL9", f"next does not lead on: {event}")
+        channel.span.high = self.offsets[channel.name] = channel.span.caught_up_at = event["head"]
+        channel.catching_up = False
 
     def catching_up(self, event):
         """The channel of a frame that only comes while one catches up, behind the snapshots (HI2)."""
         channel = self.channel(event["channel"], "message", "CH9")
-        if not channel.catching_up:
+        if not channel.catching_up and not (channel.span and channel.name in self.ledger.detours):
             raise Violation("HI2", f"{event}, and the session does not catch up")
         self.must_be_complete(channel)
         return channel
@@ -1341,6 +1341,8 @@ class Checker:
         if self.items and self.items[-1]["id"] != event["id"]:
             raise Violation("HI6", f"{event} before the answer to {self.items[-1]['id']}")
         must_be_name(event["publisher"], "publisher")
+        if event.flags & RETAIN:
+            must_be_name(event["key"], "key of a record")
         if abs(event["time"] - time.time() * 1000) > CLOCK_TOLERANCE_MS:
             raise Violation("MS4", f"a strange time: {event['time']}")
         backwards, first = request.fields.get("backwards"), request.fields.get("from")
@@ -1510,22 +1512,28 @@ class Checker:
                 raise Violation("MS9", f"{event}, but it was accepted as {identity.accepted[number]}")
         elif number in identity.sent_before:
             pass  # it may have been accepted on the connection that broke, below what is known now
-        elif not event["offset"]:
-            if not pending.fields.get("early part"):
-                raise Violation("BL8", f"{event}, and it is no part before the last one")
         else:
             if number <= max(identity.accepted, default=0):
                 raise Violation("MS9", f"{event} after {max(identity.accepted)}")
-            self.must_rise(name, event["offset"])
-            self.last_accepted = (pending, event)
+            part = pending.fields.get("part") if pending.fields.get("retain") else None
+            if part and part[0] < part[1]:
+                if event["offset"]:
+                    raise Violation("BL8", f"{event} for part {part}")
+            else:
+                self.must_rise(name, event["offset"])
+                self.last_accepted = (pending, event)
+        if pending.fields.get("retain"):
+            identity.retained[number] = (name, identity.retained.get(number, ("", 0))[1] + 1)
         identity.accepted[number] = event["offset"]
-        if name and not known and event["offset"]:
+        if name and not known:
             self.ledger.accepted(identity, name, event["offset"], dict(pending.fields, number=number))
         pending.reply.succeed(event["offset"])
 
     def must_rise(self, name, offset):
         """CH5, MS3, MS4: offsets of one channel rise at their places in the queue."""
-        if not self.offsets.get(name, 0) < offset <= INTEGER_MAX:
+        if name in self.ledger.renumbered:
+            self.offsets[name] = offset
+        if not self.offsets.get(name, 0) < offset <= INTEGER_MAX and name not in self.ledger.renumbered:
             raise Violation("CH5", f"offset {offset} of {name} after {self.offsets.get(name, 0)}")
         self.offsets[name] = offset
 
@@ -1548,71 +1556,151 @@ class Checker:
         """MS9: `notAccepted` is a promise, and `outcomeUnknown` only for what is below all that is remembered."""
         accepted, number = self.identity.accepted, event["number"]
         above = sum(1 for other in accepted if other > number)
+        if event["code"] == 128 and number in self.identity.not_stored:
+            return
         if event["code"] == 128 and (number in accepted or not above):
             raise Violation("MS9", f"{event}, accepted are {sorted(accepted)[-5:]}")
         if event["code"] == 116 and above < NUMBERS_REMEMBERED:
             raise Violation("MS9", f"{event}, and only {above} above it were accepted")
 
-    def on_deliver(self, event):
-        """MS4 to MS6, CH9."""
+    def on_stored(self, event):
+        """BL2: for what was accepted, with its offset, once; again only for a number that was sent again."""
+        number = event["number"]
+        name, asked = self.identity.retained.get(number, ("", 0))
+        if not asked and number in self.identity.sent_before:
+            return  # accepted on the connection that broke
+        if not asked:
+            raise Violation("BL2", f"{event}, and that was not accepted as retained, or told before")
+        if self.identity.accepted[number] != event["offset"]:
+            raise Violation("BL2", f"{event}, accepted as {self.identity.accepted[number]}")
+        self.identity.retained[number] = (name, asked - 1)
+        self.identity.stored[number] = event["offset"]
+        self.ledger.stored(name, event["offset"])
+
+    def on_notStored(self, event):
+        """BL2: gone; its number is one that was passed over."""
+        number = event["number"]
+        if number not in self.identity.retained or number in self.identity.stored:
+            raise Violation("BL2", f"{event}, and that was not accepted as retained, or is stored")
+        if event["code"] != 123 or event["name"] != CODES[123]:
+            raise Violation("BL2", f"{event} is not storageFailed")
+        self.ledger.renumbered.add(self.identity.retained.pop(number)[0])
+        self.identity.accepted.pop(number, None)
+        self.identity.not_stored.add(number)
+
+    def on_cleared(self, event):
+        """BL6: in the order of offsets."""
         channel = self.channel(event["channel"], "message", "CH9")
+        if channel.span is None:
+            raise Violation("BL6", f"{event} without the feature messages")
+        if channel.catching_up:
+            self.must_be_complete(channel)
+        if event["offset"] <= channel.span.high:
+            raise Violation("BL6", f"{event} after {channel.span.high}")
+        channel.span.high = event["offset"]
+        self.offsets[channel.name] = max(self.offsets.get(channel.name, 0), event["offset"])
+
+    def on_reset(self, event):
+        """BL4: another epoch; all that is kept follows, as from the beginning."""
+        channel = self.channel(event["channel"], "message", "CH9")
+        if channel.span is None:
+            raise Violation("BL4", f"{event} without the feature messages")
+        must_have_shape("epoch", event["epoch"])
+        if event["epoch"] == self.epochs.get(channel.name):
+            raise Violation("BL4", f"{event} in the epoch there was")
+        self.ledger.renumbered.add(channel.name)
+        self.epochs[channel.name], self.offsets[channel.name] = event["epoch"], event["head"]
+        channel.span, channel.catching_up, channel.was_catching_up = Span(channel.name, 0, event["head"], True), True, True
+        self.spans.append(channel.span)
+
+    @staticmethod
+    def must_not_cut(channel, event):
+        """BL8: the parts of a record come one behind the other."""
+        if channel.span and channel.span.drawing and event.name != "reset":
+            raise Violation("BL8", f"{event} between the parts of {channel.span.drawing}")
+
+    @staticmethod
+    def take_part(span, event):
+        """BL8: parts 1, 2, … of one record, nothing of the channel between them. True: not its first one."""
+        is_record_part = event["part"] and event.flags & RETAIN
+        under_way, wanted = span.drawing, None
+        if is_record_part:
+            same = (event["offset"], event["key"], event["publisher"], event["customType"], event["time"], event["part"][1])
+            wanted = (same, event["part"][0])
+        if under_way is None:
+            if is_record_part and event["part"][0] != 1:
+                raise Violation("BL8", f"{event} without the parts before it")
+        elif wanted != under_way:
+            raise Violation("BL8", f"{event}, the part that follows is {under_way}")
+        if is_record_part:
+            if not event["payload"]:
+                raise Violation("BL8", f"a part without payload: {event}")
+            number, count = event["part"]
+            span.drawing = (same, number + 1) if number < count else None
+        return under_way is not None
+
+    @staticmethod
+    def check_record(event):
+        """MS7, BL1, BL8: retain and part have a key, a key has one of them."""
+        part = event["part"]
+        if (event["key"] is not None) != bool(event.flags & RETAIN or part):
+            raise Violation("MS7", f"key, retain and part of {event}, flags {event.flags:#04x}")
+        if event["key"] is not None:
+            must_be_name(event["key"], "key")
+        if part and not 1 <= part[0] <= part[1] or part and part[1] < 2:
+            raise Violation("BL8", f"part {part}")
+
+    def answer_clear(self, event, asked):
+        """BL6: durable when it is answered."""
+        self.ledger.cleared(asked["channel"], event["offset"])
+
+    def answer_boards(self, event, asked):
+        """BL9: in order of names, behind `after`, at most `limit`."""
+        names = [board["channel"] for board in event["boards"]]
+        for board in event["boards"]:
+            must_have_shape("board", board)
+        if any(a >= b for a, b in zip(names, names[1:])) or names and asked.get("after") and names[0] <= asked["after"]:
+            raise Violation("BL9", f"not in order of names: {event}")
+        if len(names) > (asked.get("limit") or 100) or event["bytes"] > event["bytesMax"]:
+            raise Violation("BL9", f"too much: {event}")
+
+    answer_undoClear = answer_removeBoard = answer_plain
+
+    def on_deliver(self, event):
+        """MS4 to MS6, CH9, BL3, BL8."""
+        channel = self.channel(event["channel"], "message", "CH9")
+        self.check_record(event)
         if "messages" not in channel.features:
             raise Violation("CH3", f"{event} without the feature messages")
         self.must_be_named(event["publisher"], channel)
         if abs(event["time"] - time.time() * 1000) > CLOCK_TOLERANCE_MS:
             raise Violation("MS4", f"a strange time: {event['time']}")
         span = channel.span
-        self.must_be_part(event, span)
-        if event["offset"] < span.high or event["offset"] == span.high and not (event["part"] and event["part"][0] > 1):
+        if self.take_part(span, event):
+            span.received[event["offset"]] = (self.names[event["publisher"]], event["payload"], event["customType"])
+            span.high = event["offset"] if span.drawing is None else span.high
+            return
+        if event["offset"] <= span.high:
             raise Violation("MS4", f"{event} after {span.high}, catching up: {channel.catching_up}")
-        if event["retain"]:
-            self.take_record(event, channel)
-        if event["retain"] and event["part"] or self.ledger.has_board(channel.name):
-            # Records may come by catching up, unannounced, and below what is known to be accepted (BL6, BL8).
-            self.offsets[channel.name] = max(self.offsets.get(channel.name, 0), event["offset"])
-        elif channel.catching_up:
+        if not event.flags & RETAIN and span.is_in_gap(event["offset"]):
+            raise Violation("HI4", f"{event}, and {span.gaps} will not come")
+        if channel.catching_up or channel.name in self.ledger.detours:
             self.must_be_complete(channel)
             self.offsets[channel.name] = max(self.offsets.get(channel.name, 0), event["offset"])
         elif event["publisher"] == self.handle:
             self.must_be_echo(event, channel)
         else:
             self.must_rise(channel.name, event["offset"])
-        span.high = event["offset"]
+        if span.drawing is None:
+            span.high = event["offset"]  # a record in parts has come with the last of them
         span.received[event["offset"]] = (self.names[event["publisher"]], event["payload"], event["customType"])
 
-    @staticmethod
-    def must_be_part(event, span):
-        """BL8: the parts of a record come one behind the other, all of them."""
-        part, retained = event["part"], event["retain"]
-        if retained and span.part is not None and (part is None or (event["offset"], part) != (span.part[0], (span.part[1] + 1, span.part[2]))):
-            raise Violation("BL8", f"{event} after part {span.part}")
-        if part is not None and (not 1 <= part[0] <= part[1] or part[1] < 2 or not event["payload"]):
-            raise Violation("BL8", f"{event} is no part")
-        if retained:
-            if part is not None and span.part is None and part[0] != 1:
-                raise Violation("BL8", f"{event} without the parts before it")
-            span.part = None if part is None or part[0] == part[1] else (event["offset"], *part)
-
-    @staticmethod
-    def take_record(event, channel):
-        """BL3: what is read from the beginning has each key once, and no removal of what was not given."""
-        key, offset, head = event["key"], event["offset"], channel.span.entered_at
-        if channel.reading and offset <= head and (event["part"] is None or event["part"][0] == 1):
-            if key in channel.board and channel.board[key][0] <= head and not event["payload"] == b"":
-                channel.repeated.append((key, channel.board[key][0], offset))
-        if event["part"] is None:
-            if len(event["payload"]) == 0:
-                channel.board.pop(key, None)
-            else:
-                channel.board[key] = (offset, event["payload"])
-        else:
-            before = channel.board[key][1] if event["part"][0] > 1 else b""
-            channel.board[key] = (offset, before + event["payload"])
-
     def seen_offsets(self):
-        """SE9 `seen`: the last offset seen of each message channel, with its epoch. Own offsets count when one is live (MS3)."""
-        return [[handle, channel.span.high if channel.catching_up else self.offsets[channel.name],
-                 self.epochs[channel.name]["start"], self.epochs[channel.name]["incarnation"]] + ([1] if channel.reading else [])
+        """SE2 `seen`: the last offset seen of each message channel with its epoch, and 1 while a board is read (BL3).
+        Own offsets count when one is live (MS3)."""
+        return [[handle, channel.span.high if channel.catching_up or channel.span.drawing else self.offsets[channel.name],
+                 self.epochs[channel.name]["start"], self.epochs[channel.name]["incarnation"],
+                 *([1] if channel.span.fresh and channel.catching_up else [])]
                 for handle, channel in self.channels.items() if channel.kind == "message" and channel.span]
 
     def must_be_named(self, handle, channel):
@@ -1870,8 +1958,8 @@ class Identity:
         self.instance = instance or secrets.token_hex(8)
         self.secret = secret or secrets.token_hex(16)
         self.number = 0
+        self.retained, self.stored, self.not_stored = {}, {}, set()  # (channel, how often `stored` may come); offsets
         self.accepted, self.sent, self.sent_before = {}, set(), set()  # offsets by number; numbers, of earlier connections
-        self.stored = {}  # offsets by number
         self.lock = threading.Lock()
 
     def next_number(self):
@@ -1907,11 +1995,12 @@ class Reply:
         return self.value
 
 
-def publish_fields(channel, payload, custom_type, extra):
+def publish_fields(channel, payload, custom_type, extra, key=None, part=None):
     """What is known of a publish when it is answered."""
     payload = payload if isinstance(payload, str) else bytes(payload)
     return {"channel": channel, "payload": payload, "customType": custom_type,
-            "echo": bool(extra & ECHO), "noHistory": bool(extra & NO_HISTORY)}
+            "echo": bool(extra & ECHO), "noHistory": bool(extra & NO_HISTORY), "retain": bool(extra & RETAIN),
+            "key": key, "part": part}
 
 
 class Pending:
@@ -2086,7 +2175,12 @@ class Client:
             self.next_id += 1
             id = self.next_id
         body = json_body({"id": id, **fields})
-        return self._submit(kind, 0, body, Pending(kind, fields, id=id), self.checker.requests.append)
+        pending = Pending(kind, fields, id=id)
+        if kind == "undoClear":
+            self.checker.ledger.detours.add(fields.get("channel"))
+        if kind == "subscribe":
+            pending.durable = self.checker.ledger.durable_in(fields.get("channel"))
+        return self._submit(kind, 0, body, pending, self.checker.requests.append)
 
     def request(self, kind, /, id=None, timeout=PATIENCE, **fields):
         """Sends a JSON request and waits for its answer."""
@@ -2145,20 +2239,10 @@ class Client:
         """Publishes a message; the reply's value is its offset. `extra`: ECHO, RETAIN, NO_HISTORY."""
         number = number or self.identity.next_number()
         flags, body = encode_publish(number, channel, payload, custom_type, key, part, extra)
-        fields = publish_fields(channel, payload, custom_type, extra)
-        if extra & RETAIN:
-            fields["early part"] = part is not None and part[0] < part[1]
-            with self.checker.ledger.lock:
-                self.checker.ledger.boards.add(channel)
-        pending = Pending("publish", fields, number=number)
+        if extra & RETAIN and part:
+            self.checker.ledger.detours.add(channel)
+        pending = Pending("publish", publish_fields(channel, payload, custom_type, extra, key, part), number=number)
         return self._submit("publish", flags, body, pending, self._remember_publish)
-
-    def keep(self, channel, key, payload=b"", timeout=PATIENCE, **more):
-        """Publishes a record and waits until it is stored (BL2): its offset."""
-        number = self.identity.next_number()
-        offset = self.publish(channel, payload, number=number, key=key, extra=RETAIN, **more).wait(timeout)
-        self.wait_for("stored", lambda event: event["number"] == number, timeout=timeout)
-        return offset
 
     def publish_many(self, channel, payloads, extra=0):
         """Publishes at one instant: all frames in one write. Returns the replies."""
@@ -2175,6 +2259,20 @@ class Client:
                     data += frame("publish", body, flags)
             self._send(data)
         return replies
+
+    def retain(self, channel, key, payload=b"", **more):
+        """Publishes a record, or a removal, and waits until it is durable (BL2): its offset."""
+        number = self.identity.next_number()
+        mark = self.mark()
+        offset = self.publish(channel, payload, number=number, key=key, extra=RETAIN | more.pop("extra", 0), **more).wait()
+        self.wait_for("stored", lambda e: e["number"] == number, since=mark)
+        return offset
+
+    def draw(self, channel, key, pieces, extra=RETAIN, **more):
+        """Publishes a drawing in parts (BL8): the offset of the last."""
+        replies = [self.publish(channel, piece, key=key, part=(n, len(pieces)), extra=extra, **more)
+                   for n, piece in enumerate(pieces, 1)]
+        return [reply.wait() for reply in replies][-1]
 
     def expect_number(self, kind, number, channel=""):
         """Waits for the answer to a `publish` or `direct` whose bytes the caller sends by itself."""

@@ -2,10 +2,11 @@ import Foundation
 import RelayCore
 import RelayIO
 import RelayServer
+import RelayWire
 import Testing
 
 /// `Tests/Interop` is a client in Python that was written from `docs/` alone; it runs every frame type and every error
-/// code of the document's tables against four relays in this process.
+/// code of the document's tables against five relays in this process.
 @Suite struct ServerInteropTests {
     @Test("[FR2, JS5, ER1, ER4] a client written from the documents alone meets every frame type and every code")
     func interop() async throws {
@@ -15,8 +16,6 @@ import Testing
         small.channelsMax = 4
         small.streamChannelUsersMax = 3
         small.metadataBytesTotalMax = 1_000
-        small.boardBytesMax = 200
-        small.boardBytesTotalMax = 1_600
         let smallRelay = try await RelayServer.start(.init(port: 0, hub: small))
 
         // One whose folder is removed while it runs, and one whose folder may be a single byte behind.
@@ -30,13 +29,25 @@ import Testing
         narrow.boardBytesTotalMax = 0
         let narrowRelay = try await RelayServer.start(.init(port: 0, storage: .folder(folder.appendingPathComponent("narrow").path), hub: narrow))
 
+        // One whose bounds of boards are soon reached (`BOARDS` in interop.py), and that is started again.
+        var tight = Configuration()
+        tight.limits.largeMessageBytesMax = 7_000
+        tight.historyMessagesMax = 20
+        tight.boardBytesMax = 10_000
+        tight.boardBytesTotalMax = 32_000
+        tight.boardsMax = 8
+        tight.newBoardsPerHour = 3
+        let boardsFolder = RelayServer.Storage.folder(folder.appendingPathComponent("boards").path)
+        var boards = try await RelayServer.start(.init(port: 0, storage: boardsFolder, hub: tight))
+
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = [
             "python3", "-B", root.appendingPathComponent("Tests/Interop/interop.py").path,
             "--url", "\(relay.address)", "--small-url", "\(smallRelay.address)",
-            "--broken-url", "\(broken.address)", "--narrow-url", "\(narrowRelay.address)", "--docs", root.appendingPathComponent("docs").path,
+            "--broken-url", "\(broken.address)", "--narrow-url", "\(narrowRelay.address)",
+            "--boards-url", "\(boards.address)", "--docs", root.appendingPathComponent("docs").path,
         ]
         let output = Pipe()
         process.standardOutput = output
@@ -44,13 +55,18 @@ import Testing
         try process.run()
         for await line in lines.stream {
             if line == "READY-FOR-SHUTDOWN" { await smallRelay.stop() }
+            if line == "READY-FOR-RESTART" {
+                let port = boards.address.port
+                await boards.stop()
+                boards = try await RelayServer.start(.init(port: port, storage: boardsFolder, hub: tight))
+            }
             await lines.keep(line)
         }
         process.waitUntilExit()
         let report = await lines.kept.filter { !$0.hasPrefix("ok") }.joined(separator: "\n")
         #expect(process.terminationStatus == 0, "\(report)")
         #expect(await lines.kept.last?.hasSuffix("0 failed") == true, "\(report)")
-        for relay in [broken, narrowRelay, smallRelay, relay] { await relay.stop() }
+        for relay in [broken, narrowRelay, smallRelay, boards, relay] { await relay.stop() }
     }
 }
 

@@ -71,7 +71,7 @@ extension Command {
                         "\(Printable.count(change.records)) records went; 'boardrelay board undo' brings them back for 10 minutes.")
                 case .undo:
                     let change = try await client.board(of: name!).undoClear()
-                    try tell(fields("restored", name!, change), json: json, "\(Printable.count(change.records)) records are back.")
+                    try tell(fields("restored", name!, change), json: json, "Of \(Printable.count(change.records)) records those are back that were not written since.")
                 }
                 return .ok
             }
