@@ -28,13 +28,15 @@ import Testing
 
     @Test("[MD2, MD3, MD4, MD5, MD6, MD7, LK2, LK3, LK4, LK5, LK6, LK7, LK8, SG1, SG2, SG4] changes of metadata and locks lead to what a model says, are shown when they are durable and never before, and are what is there after a restart")
     func storagePromises() async throws {
-        var total = StorageSimulation.Tally()
         let seeds = Self.storageSeeds
-        for seed in seeds {
-            let simulation = StorageSimulation(seed: seed, trace: Self.isTraced ? { print($0) } : nil)
-            try simulation.run(steps: 600)
-            await Task.yield()
-            total += simulation.done
+        let total = try await apart {
+            var total = StorageSimulation.Tally()
+            for seed in seeds {
+                let simulation = StorageSimulation(seed: seed, trace: Self.isTraced ? { print($0) } : nil)
+                try simulation.run(steps: 600)
+                total += simulation.done
+            }
+            return total
         }
         print("storage simulation: \(seeds.count) seeds, \(total)")
         if seeds.count >= 30 {
@@ -45,10 +47,11 @@ import Testing
     @Test("[MD5, SG1, SG2, SG4] 30 clients count 1,000 times each by compare-and-set on a disk that fails under a relay that dies: the counter is what succeeded, each value was written once")
     func counter() async throws {
         let seed = Self.replayed("BOARDRELAY_COUNTER_SEED")?[0] ?? Self.fresh(unlessTold: 1)[0]
-        let simulation = CounterSimulation(seed: seed)
-        while try simulation.run(turns: 1_000) { await Task.yield() }
-        let final = try simulation.judge()
-        let done = simulation.done
+        let (final, done) = try await apart {
+            let simulation = CounterSimulation(seed: seed)
+            while try simulation.run(turns: 1_000) {}
+            return (try simulation.judge(), simulation.done)
+        }
         print("counter simulation: seed \(seed), counter \(final), \(done)")
         #expect(done.tries == 30_000 && final == done.successes)
         #expect(
@@ -58,13 +61,15 @@ import Testing
 
     @Test("[BL1, BL2, BL3, BL4, BL5, BL6, BL8, MS9] whatever links, disks and relays do, every app ends with the same board: what was stored, and nothing that was removed")
     func boardPromises() async throws {
-        var total = BoardSimulation.Tally()
         let seeds = Self.boardSeeds
-        for seed in seeds {
-            let simulation = BoardSimulation(seed: seed, trace: Self.isTraced ? { print($0) } : nil)
-            try simulation.run(steps: 500)
-            await Task.yield()
-            total += simulation.done
+        let total = try await apart {
+            var total = BoardSimulation.Tally()
+            for seed in seeds {
+                let simulation = BoardSimulation(seed: seed, trace: Self.isTraced ? { print($0) } : nil)
+                try simulation.run(steps: 500)
+                total += simulation.done
+            }
+            return total
         }
         print("board simulation: \(seeds.count) seeds, \(total)")
         if seeds.count >= 40 {
@@ -74,13 +79,15 @@ import Testing
 
     @Test("[DL1, DL3, DL6, DL7, MS1, MS3, MS4, ST6, SE8, SE9, SE10, SE11, RT1, RT2, HB3] every promise to an app holds through client, links and relay")
     func clientPromises() async throws {
-        var total = ClientSimulation.Tally()
         let seeds = Self.clientSeeds
-        for seed in seeds {
-            let simulation = ClientSimulation(seed: seed, trace: Self.isTraced ? { print($0) } : nil)
-            try simulation.run(steps: 300)
-            await Task.yield()
-            total += simulation.done
+        let total = try await apart {
+            var total = ClientSimulation.Tally()
+            for seed in seeds {
+                let simulation = ClientSimulation(seed: seed, trace: Self.isTraced ? { print($0) } : nil)
+                try simulation.run(steps: 300)
+                total += simulation.done
+            }
+            return total
         }
         print("client simulation: \(seeds.count) seeds, \(total)")
         if seeds.count >= 40 {
@@ -92,24 +99,32 @@ import Testing
 
     @Test("[DL1, DL2, DL3, DL4, DL5, DL6, DL7, DL8, DL9, MS4, ST6, SE9] every promise holds whatever links and clocks do")
     func promises() async throws {
-        var total = Simulation.Tally()
         let seeds = Self.seeds
-        for seed in seeds {
-            let simulation = Simulation(seed: seed)
-            try simulation.run(steps: 1500)
-            // The pool has as many threads as the machine has cores: others want theirs.
-            await Task.yield()
-            total.messages += simulation.done.messages
-            total.packets += simulation.done.packets
-            total.packetsLost += simulation.done.packetsLost
-            total.resumes += simulation.done.resumes
-            total.timeouts += simulation.done.timeouts
-            total.slowConsumers += simulation.done.slowConsumers
+        let total = try await apart {
+            var total = Simulation.Tally()
+            for seed in seeds {
+                let simulation = Simulation(seed: seed)
+                try simulation.run(steps: 1500)
+                total.messages += simulation.done.messages
+                total.packets += simulation.done.packets
+                total.packetsLost += simulation.done.packetsLost
+                total.resumes += simulation.done.resumes
+                total.timeouts += simulation.done.timeouts
+                total.slowConsumers += simulation.done.slowConsumers
+            }
+            return total
         }
         print("simulation: \(seeds.count) seeds, \(total)")
         // A simulation in which nothing happens proves nothing.
         if seeds.count >= 50 {
             #expect(total.messages > 0 && total.packetsLost > 0 && total.resumes > 0 && total.slowConsumers > 0, "\(total)")
         }
+    }
+}
+
+/// On a thread of its own: the pool has as many threads as the machine has cores, and other tests want theirs.
+private func apart<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
+    try await withCheckedThrowingContinuation { continuation in
+        Thread.detachNewThread { continuation.resume(with: Swift.Result { try body() }) }
     }
 }
