@@ -35,10 +35,7 @@ extension Hub {
             guard !boards[board].isDropping else {
                 throw WireError(.busy, "the board of \(channel) is being removed", retryAfterMilliseconds: 100)
             }
-            if bytes > 0 {
-                try check(
-                    boards[board].bytes + bytes, pending: boards[board].pendingBytes, configuration.boardBytesMax, .boardFull, "the board of \(channel)")
-            }
+            if bytes > 0 { try check(boards[board].bytes + bytes, configuration.boardBytesMax, .boardFull, "the board of \(channel)") }
         } else {
             guard boards.count < configuration.boardsMax else {
                 throw WireError(
@@ -46,25 +43,17 @@ extension Hub {
             }
             try checkNewBoards(of: user)
             // Boards that exist keep room to go on.
-            try check(boardBytes + bytes, pending: 0, configuration.boardBytesTotalMax / 16 * 15, .storageFull, "new boards, all together,")
+            try check(boardBytes + bytes, configuration.boardBytesTotalMax / 16 * 15, .storageFull, "new boards, all together,")
         }
         guard bytes > 0 else { return }
-        let pending = boardUserPending[user, default: 0]
-        try check(boardBytes + bytes, pending: pending, configuration.boardBytesTotalMax, .storageFull, "all boards of the relay")
+        try check(boardBytes + bytes, configuration.boardBytesTotalMax, .storageFull, "all boards of the relay")
         try check(
-            boardUserBytes[user, default: 0] + pending + bytes, pending: pending, configuration.boardBytesTotalMax / 4, .quotaReached,
+            boardUserBytes[user, default: 0] + boardUserPending[user, default: 0] + bytes, configuration.boardBytesTotalMax / 4, .quotaReached,
             "what user \(user) has on all boards")
     }
 
-    /// - Parameter pending: of these bytes, those that may take the place of others as soon as they are in a file.
-    private func check(_ bytes: Int, pending: Int, _ limit: Int, _ code: ErrorCode, _ what: String) throws(WireError) {
-        guard bytes > limit else { return }
-        guard bytes - pending > limit else {
-            throw WireError(
-                .busy, "\(what) may have \(limit) bytes, not \(bytes), of which \(pending) are on their way and may take the place of others", limit: limit,
-                actual: bytes, retryAfterMilliseconds: 50)
-        }
-        throw WireError(code, "\(what) may have \(limit) bytes, not \(bytes)", limit: limit, actual: bytes)
+    private func check(_ bytes: Int, _ limit: Int, _ code: ErrorCode, _ what: String) throws(WireError) {
+        guard bytes <= limit else { throw WireError(code, "\(what) may have \(limit) bytes, not \(bytes)", limit: limit, actual: bytes) }
     }
 
     private func checkNewBoards(of user: Name) throws(WireError) {

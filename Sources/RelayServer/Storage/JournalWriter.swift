@@ -261,11 +261,15 @@ actor JournalWriter {
         guard let journal, let boards, !hasFailed else { return }
         do throws(JournalError) {
             try journal.append(batch)
-            tell(.persisted(through: batch[batch.count - 1].sequence))
-            try boards.apply(batch)
         } catch {
-            failed(error)
+            return failed(error)
         }
+        var trouble: JournalError?
+        do throws(JournalError) { try boards.apply(batch) } catch { trouble = error }
+        // What files hold first: records that were replaced do not count any more when their successors are told stored.
+        report()
+        tell(.persisted(through: batch[batch.count - 1].sequence))
+        if let trouble { failed(trouble) }
     }
 
     private func failed(_ error: JournalError) {
