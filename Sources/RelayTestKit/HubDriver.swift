@@ -279,6 +279,8 @@ package final class HubDriver {
             case .readBoard(let read): reads.append(read)
             }
         }
-        if !hub.settings.isJournaled, !holdsFiles { writeFiles() }
+        guard !hub.settings.isJournaled, !holdsFiles, let last = unwritten.last?.sequence else { return }
+        writeFiles()
+        handle(.persisted(through: last))
     }
 }

@@ -17,6 +17,8 @@ struct Board {
     /// Records that were accepted and are not in the file, in order of offsets; and the bytes of all of them.
     var pending: [PendingRecord] = []
     var pendingBytes = 0
+    /// Offset of the newest `clear` or undoing that was accepted: what can be undone is known when it is in the file.
+    var lastClear: UInt64 = 0
     /// Its end was accepted and is not durable.
     var isDropping = false
 

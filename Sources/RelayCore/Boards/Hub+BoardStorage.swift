@@ -136,6 +136,7 @@ extension Hub {
         for board in shown.sorted() {
             boards[board].head = boards[board].durableHead
             boards[board].unheld = min(boards[board].unheld, boards[board].durableHead)
+            boards[board].lastClear = min(boards[board].lastClear, boards[board].durableHead)
             let channel = boards[board].channel
             guard channel >= 0 else { continue }
             let removed = channels[channel].history.removeRetained(above: boards[board].durableHead)

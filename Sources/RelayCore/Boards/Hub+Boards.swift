@@ -236,6 +236,7 @@ extension Hub {
         if channels[channel].inside.isEmpty { setChannelEnd(channel) }
         let user = sessions[session].user!
         let offset = takeOffset(channel)
+        boards[board].lastClear = offset
         let records = UInt64(boards[board].summary.records + boards[board].pending.count { $0.bytes > 0 })
         store(
             change(board, offset: offset, session, .clear), .clear, board, user: user,
@@ -249,8 +250,8 @@ extension Hub {
     mutating func undoClear(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
         let request = try decode(ChannelRequest.self, body)
         let board = try board(request.channel)
-        guard boards[board].head == boards[board].readableHead else {
-            throw WireError(.busy, "the board is being written", retryAfterMilliseconds: 50)
+        guard boards[board].lastClear <= boards[board].readableHead else {
+            throw WireError(.busy, "the board is being cleared", retryAfterMilliseconds: 50)
         }
         guard let clear = boards[board].summary.clear, clear.records > 0,
             now.wallMilliseconds < clear.wallMilliseconds + UInt64(Limits.undoMilliseconds)
@@ -261,6 +262,7 @@ extension Hub {
         channels[channel].head += clear.records
         channels[channel].lastUsed = now.instant
         boards[board].summary.clear = nil
+        boards[board].lastClear = channels[channel].head
         store(
             change(board, offset: channels[channel].head, session, .undo(clear: clear.offset, count: clear.records)), .undo(clear), board,
             user: sessions[session].user!,

@@ -82,8 +82,8 @@ extension Hub {
         if configuration.isJournaled {
             effects.append(.persist(record))
         } else {
-            // Boards have files even so, in memory.
-            if case .board = subject { effects.append(.persist(record)) }
+            // Boards have files even so, in memory, and are shown when they are written there.
+            if case .board = subject { return effects.append(.persist(record)) }
             reveal(through: storage.sequence)
         }
     }
