@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import RelayTestKit
 import Testing
@@ -122,9 +123,15 @@ import Testing
     }
 }
 
-/// On a thread of its own: the pool has as many threads as the machine has cores, and other tests want theirs.
+/// On a thread of its own, two at a time: the pool has as many threads as the machine has cores, and other tests want theirs.
 private func apart<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
     try await withCheckedThrowingContinuation { continuation in
-        Thread.detachNewThread { continuation.resume(with: Swift.Result { try body() }) }
+        Thread.detachNewThread {
+            turns.wait()
+            defer { turns.signal() }
+            continuation.resume(with: Swift.Result { try body() })
+        }
     }
 }
+
+private let turns = DispatchSemaphore(value: 2)
