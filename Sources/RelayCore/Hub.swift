@@ -44,6 +44,7 @@ package struct Hub: ~Copyable {
     /// What message channels keep for good. [BL1]
     var boards = Slab<Board>(vacant: Board())
     var boardsByName: [Name: Int32] = [:]
+    var boardNames = SortedNames()
     var boardsByID: [UInt64: Int32] = [:]
     /// Records of all boards, those on their way to a file counted, and of each user: in files, and on their way.
     var boardBytes = 0
@@ -52,7 +53,7 @@ package struct Hub: ~Copyable {
     /// When each user's newest boards began. [BL7]
     var newBoards: [Name: [Instant]] = [:]
     /// While a relay starts: publishes that were remembered, by client object.
-    var restoredPublishes: [Name: [UInt64: [PublishWindow.Accepted]]] = [:]
+    var restoredPublishes: [Name: [UInt64: [PublishWindow.Remembered]]] = [:]
     /// Reads that have not been answered, by token.
     var boardReadings: [UInt64: BoardReading] = [:]
     var lastBoardRead: UInt64 = 0

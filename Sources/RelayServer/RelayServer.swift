@@ -1,4 +1,5 @@
 internal import Dispatch
+import RelayJournal
 public import RelayCore
 public import RelayIO
 
@@ -91,8 +92,11 @@ public final class RelayServer: Sendable {
         let opened = try await journal.open()
         configuration.isJournaled = path != nil
         if let path {
-            // Half of what is free, so that whoever shares the disk has the other one. [BL7]
-            if let free = SystemVolume.freeBytes(of: path) { configuration.boardBytesTotalMax = min(configuration.boardBytesTotalMax, free / 2) }
+            // Half of what is free is for others who share the disk. [BL7]
+            if let free = SystemVolume.freeBytes(of: path) {
+                configuration.boardBytesTotalMax = boardBytesTotalMax(
+                    configured: configuration.boardBytesTotalMax, stored: opened.boards.reduce(0) { $0 + $1.bytes }, free: free)
+            }
         } else {
             configuration.boardBytesTotalMax = min(configuration.boardBytesTotalMax, Self.boardBytesInMemoryMax)
         }
@@ -124,6 +128,9 @@ public final class RelayServer: Sendable {
             throw RelayServerError(text: "\(error)")
         }
     }
+
+    /// What boards have is theirs, at the next start, too.
+    static func boardBytesTotalMax(configured: Int, stored: Int, free: Int) -> Int { min(configured, stored + free / 2) }
 
     /// Unix seconds, and greater than that of every earlier relay of this process and folder: a relay that is started
     /// again within the second must not take offsets of the one before for its own.

@@ -504,6 +504,68 @@ import Testing
         #expect(again.board().last?.hasSuffix("limitReached") == true)
     }
 
+    @Test("[BL8, BL9] parts that went with their board, or could not be stored, are no parts of what follows, whoever has a session meanwhile")
+    func partsGone() {
+        let driver = driver(), alice = client(driver, "alice"), bob = client(driver, "bob")
+        alice.retain("lesson", "k", [1])
+        alice.part("lesson", "big", 1, of: 2, [1])
+        driver.persist()
+        bob.request(.removeBoard) { ChannelRequest(id: $0, channel: try! Name("lesson")) }
+        driver.persist()
+        _ = alice.board()
+        alice.part("lesson", "big", 2, of: 2, [1])
+        #expect(alice.board() == ["error 3 partMissing"] && driver.hub.census().boards == 0)
+
+        alice.retain("lesson", "k", [1])
+        alice.part("lesson", "big", 1, of: 2, [1])
+        driver.persist()
+        alice.part("lesson", "other", 1, of: 2, [1])
+        // Her session ends before the disk fails: what is known of her client object waits for her.
+        let number = alice.number
+        alice.request(.logout) { EmptyRequest(id: $0) }
+        driver.cut(alice.id)
+        driver.advance(.seconds(5))
+        driver.failStorage()
+        driver.handle(.storageRecovered)
+        let again = client(driver, "alice")
+        again.number = number
+        again.part("lesson", "other", 2, of: 2, [1])
+        #expect(again.board().last == "error \(number + 1) partMissing")
+    }
+
+    @Test("[BL2] after many retained messages and two restarts each of the last 256 is known, and no more is forgotten than was remembered")
+    func rememberedTwice() {
+        var driver = driver()
+        var alice = client(driver, "alice")
+        for number in 0..<300 { alice.retain("lesson", "k\(number)", [1]) }
+        driver.persist()
+        driver = driver.restarted(start: 1_800_000_100)
+        driver.persist()
+        alice = client(driver, "alice")
+        alice.number = 300
+        for number in 0..<50 { alice.retain("lesson", "l\(number)", [1]) }
+        driver.persist()
+        _ = alice.board()
+        driver = driver.restarted(start: 1_800_000_200)
+        driver.persist()
+        alice = client(driver, "alice")
+        for number in UInt64(95)...350 {
+            alice.number = number - 1
+            alice.retain("lesson", "again", [1])
+        }
+        #expect(alice.board() == (95...350).flatMap { ["accepted \($0) at \($0)", "stored \($0) at \($0)"] })
+        // Few places in use are few entries to forget.
+        let few = self.driver()
+        let bob = client(few, "bob")
+        bob.retain("lesson", "k", [1])
+        few.persist()
+        let next = few.restarted(start: 1_800_000_100)
+        next.persist()
+        let before = next.hub.census().counters.changesAccepted
+        next.advance(.seconds(600))
+        #expect(next.hub.census().counters.changesAccepted == before + 1 && next.unpersisted.last?.entries.count == 1)
+    }
+
     @Test("[BL8] parts without retain are messages like any other, with their key and number")
     func unretainedParts() {
         let driver = driver(), alice = client(driver, "alice"), bob = client(driver, "bob")

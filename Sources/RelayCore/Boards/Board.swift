@@ -44,6 +44,8 @@ struct PendingRecord {
 /// A drawing whose parts are coming in, of one client object. [BL8]
 struct Draft {
     var channel: Name
+    /// Id of the board that has the parts.
+    var board: UInt64
     var key: Name
     var upload: UInt64
     /// The part that follows, from 1.
@@ -75,7 +77,8 @@ struct BoardTransition {
     var bytes: Int
     /// With it the board came to be.
     var begins: Bool
-    var user: Name
+    /// `nil`: the relay itself.
+    var user: Name?
     var instance: UInt64
     var number: UInt64
 }

@@ -112,8 +112,9 @@ extension Hub {
             case .clear:
                 guard let user = author(item.author) else { break }
                 let event = Cleared(channel: channels[channel].handle, offset: item.offset, user: user, time: item.wallMilliseconds)
-                enqueueJSON(connection, .cleared, event)
-                bytes = 100
+                let frame = Frame.json(.cleared, event).bytes
+                enqueueWhole(connection, frame)
+                bytes = frame.count
             case .removal(let key):
                 bytes = deliver(item, key: key, isText: false, customType: nil, payload: [], part: nil, session, channel, connection)
             case .record(let key, let isText, let customType, let payload, let part, let parts):

@@ -11,7 +11,7 @@ extension Hub {
         guard let board = known(transition) else { return }
         boards[board].durableHead = max(boards[board].durableHead, transition.offset)
         switch transition.kind {
-        case .record: tellStored(transition.user, transition.instance, transition.number, transition.offset)
+        case .record: if let user = transition.user { tellStored(user, transition.instance, transition.number, transition.offset) }
         case .drop: dropped(board)
         case .part, .clear, .undo: break
         }
@@ -50,8 +50,7 @@ extension Hub {
     /// The board and its file are gone.
     private mutating func dropped(_ board: Int32) {
         let channel = boards[board].channel
-        boardsByName[boards[board].name!] = nil
-        boardsByID[boards[board].id] = nil
+        forgetNames(of: board)
         boardBytes -= boards[board].bytes
         for record in boards[board].pending { forgetPending(record) }
         boards.remove(board)
@@ -62,6 +61,12 @@ extension Hub {
         historyBytes -= removed.bytes
         resetChannel(channel)
         endChannelIfUnused(channel)
+    }
+
+    private mutating func forgetNames(of board: Int32) {
+        boardNames.remove(boards[board].name!)
+        boardsByName[boards[board].name!] = nil
+        boardsByID[boards[board].id] = nil
     }
 
     private mutating func forgetPending(_ record: PendingRecord) {
@@ -96,12 +101,12 @@ extension Hub {
 
     /// Nothing shows it any more, and its publisher is told.
     mutating func undoBoard(_ transition: BoardTransition, _ text: String) {
-        if transition.number > 0 {
+        if transition.number > 0, let user = transition.user {
             let error = WireError(.storageFailed, "the message could not be stored: \(text)")
-            if let connection = connection(of: transition.user, transition.instance) {
+            if let connection = connection(of: user, transition.instance) {
                 enqueueJSON(connection, .notStored, NotStored(number: transition.number, error))
             }
-            takeBack(transition.number, transition.user, transition.instance)
+            withWindow(of: user, transition.instance) { $0.takeBack(transition.number) }
         }
         guard let board = known(transition) else { return }
         switch transition.kind {
@@ -117,11 +122,12 @@ extension Hub {
         }
     }
 
-    private mutating func takeBack(_ number: UInt64, _ user: Name, _ instance: UInt64) {
+    /// What is known of a client object, whether it has a session now or not.
+    private mutating func withWindow(of user: Name, _ instance: UInt64, _ change: (inout PublishWindow) -> Void) {
         if let session = sessionsByUser[user], sessions[session].instance == instance {
-            sessions[session].window.takeBack(number)
+            change(&sessions[session].window)
         } else if let index = publishWindows[user]?.firstIndex(where: { $0.instance == instance }) {
-            publishWindows[user]![index].window.takeBack(number)
+            change(&publishWindows[user]![index].window)
         }
     }
 
@@ -147,18 +153,16 @@ extension Hub {
         for transition in transitions where transition.begins {
             guard let board = known(transition) else { continue }
             if boards[board].channel >= 0 { channels[boards[board].channel].board = -1 }
-            boardsByName[boards[board].name!] = nil
-            boardsByID[boards[board].id] = nil
+            forgetNames(of: board)
             boards.remove(board)
         }
     }
 
     /// Parts that are not there: the next one has nothing before it.
     private mutating func dropDrafts(_ transition: BoardTransition) {
-        guard case .part = transition.kind, let name = boards[transition.board].name else { return }
-        if let session = sessionsByUser[transition.user], sessions[session].instance == transition.instance {
-            sessions[session].window.drafts.removeAll { $0.channel == name }
-        }
+        guard case .part = transition.kind, let user = transition.user else { return }
+        let board = boards[transition.board].id
+        withWindow(of: user, transition.instance) { $0.drafts.removeAll { $0.board == board } }
     }
 
     // MARK: - After a restart
@@ -191,6 +195,7 @@ extension Hub {
             board.durableHead = summary.head
             let index = boards.insert(board)
             boardsByName[name] = index
+            boardNames.insert(name)
             boardsByID[summary.board] = index
             boardBytes += summary.bytes
             if let channel = channelsByID[ChannelID(kind: .message, channel: name)] { takeUpBoard(channel) }

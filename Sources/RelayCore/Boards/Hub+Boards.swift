@@ -79,6 +79,7 @@ extension Hub {
         made.channel = channel
         let board = boards.insert(made)
         boardsByName[name] = board
+        boardNames.insert(name)
         boardsByID[made.id] = board
         channels[channel].board = board
         if newBoards.count >= 10_000 { newBoards = newBoards.filter { now.instant - ($0.value.last ?? $0.value[0]) < .seconds(3600) } }
@@ -105,7 +106,7 @@ extension Hub {
     ///
     /// - Parameter before: what must stand before it, in the same record: all of it is durable, or nothing counts.
     private mutating func store(
-        _ change: BoardChange, before: [BoardChange] = [], _ kind: BoardTransition.Kind, _ board: Int32, begins: Bool = false, bytes: Int = 0, user: Name,
+        _ change: BoardChange, before: [BoardChange] = [], _ kind: BoardTransition.Kind, _ board: Int32, begins: Bool = false, bytes: Int = 0, user: Name?,
         entries: [JournalEntry] = [], _ requester: Requester? = nil
     ) {
         var beginning = change
@@ -113,7 +114,7 @@ extension Hub {
         let changes = (begins ? [beginning] : []) + before + [change]
         let sequence = nextSequence
         let own = changes.enumerated().map { $0.element.entry(sequence: sequence, index: $0.offset) }
-        if change.offset > 0 {
+        if change.offset > 0, let user {
             boards[board].head = change.offset
             boards[board].pending.append(PendingRecord(offset: change.offset, bytes: bytes, user: user))
             boards[board].pendingBytes += bytes
@@ -151,7 +152,7 @@ extension Hub {
         let (board, begins) = boardFor(channel, by: user)
         var draft = sessions[session].window.takeDraft(name, key)
             ?? Draft(
-                channel: name, key: key, upload: nextSequence, next: 1, parts: frame.parts, flags: frame.flags.intersection([.text, .customType]),
+                channel: name, board: boards[board].id, key: key, upload: nextSequence, next: 1, parts: frame.parts, flags: frame.flags.intersection([.text, .customType]),
                 customType: Array(frame.customType), bytes: key.text.utf8.count + frame.customType.count + BoardSummary.recordOverheadBytes,
                 lastAt: now.instant)
         draft.bytes += frame.payload.count
@@ -180,7 +181,7 @@ extension Hub {
     func checkPart(_ frame: PublishFrame, _ key: Name, _ channel: Name, _ session: Int32) throws(WireError) -> Int {
         let head = key.text.utf8.count + frame.customType.count + BoardSummary.recordOverheadBytes
         guard frame.part > 1 else {
-            let others = sessions[session].window.drafts.count { !($0.channel == channel && $0.key == key) && now.instant - $0.lastAt <= .milliseconds(Limits.partTimeoutMilliseconds) }
+            let others = sessions[session].window.drafts.count { !($0.channel == channel && $0.key == key) && isAlive($0) }
             guard others < configuration.draftsMax else {
                 throw WireError(
                     .limitReached, "at most \(configuration.draftsMax) drawings of a client come in parts at once", limit: configuration.draftsMax,
@@ -188,10 +189,11 @@ extension Hub {
             }
             return head + frame.payload.count
         }
-        guard let draft = sessions[session].window.drafts.first(where: { $0.channel == channel && $0.key == key }) else {
+        let draft = sessions[session].window.drafts.first { $0.channel == channel && $0.key == key }
+        guard let draft, isThere(draft) else {
             throw WireError(.partMissing, "part \(frame.part) of \(frame.parts) comes without the parts before it")
         }
-        let isLate = now.instant - draft.lastAt > .milliseconds(Limits.partTimeoutMilliseconds)
+        let isLate = !isAlive(draft)
         let isSame = draft.parts == frame.parts && draft.flags == frame.flags.intersection([.text, .customType]) && frame.customType.elementsEqual(draft.customType)
         guard !isLate, isSame, draft.next == frame.part else {
             throw WireError(
@@ -204,6 +206,13 @@ extension Hub {
             throw WireError(.tooLarge, "a drawing in parts has at most \(limit) bytes, not \(drawn)", limit: limit, actual: drawn)
         }
         return bytes
+    }
+
+    /// The board that has its parts is there still, and is not another one of the same name.
+    private func isThere(_ draft: Draft) -> Bool { boardsByName[draft.channel].map { boards[$0].id } == draft.board }
+
+    private func isAlive(_ draft: Draft) -> Bool {
+        isThere(draft) && now.instant - draft.lastAt <= .milliseconds(Limits.partTimeoutMilliseconds)
     }
 
     mutating func takeOffset(_ channel: Int32) -> UInt64 {
@@ -276,7 +285,7 @@ extension Hub {
         guard (1...100).contains(limit) else {
             throw WireError(.badRequest, "field limit is within 1…100, not \(limit)", limit: limit < 1 ? 1 : 100, actual: max(0, limit))
         }
-        let names = boardsByName.keys.filter { name in request.after.map { $0 < name } ?? true }.sorted()
+        let names = boardNames.behind(request.after)
         let listed = names.prefix(limit).map { name in
             let summary = boards[boardsByName[name]!].summary
             return BoardInfo(channel: name, records: summary.records, bytes: summary.bytes, changed: summary.wallMilliseconds)
@@ -296,8 +305,7 @@ extension Hub {
 
     private mutating func drop(_ board: Int32, by session: Int32, _ requester: Requester?) {
         boards[board].isDropping = true
-        let user = session >= 0 ? sessions[session].user! : boards[board].name!
-        store(change(board, offset: 0, session, .drop), .drop, board, user: user, requester)
+        store(change(board, offset: 0, session, .drop), .drop, board, user: session >= 0 ? sessions[session].user! : nil, requester)
     }
 
     // MARK: - Expiry
@@ -310,7 +318,7 @@ extension Hub {
     /// Boards that nobody has changed for as long as an operator wants to keep them, and that nobody looks at.
     mutating func expireBoards() {
         guard let age = configuration.boardExpiry else { return }
-        for name in boardsByName.keys.sorted() {
+        for name in boardNames.all {
             let board = boardsByName[name]!
             let isWatched = boards[board].channel >= 0 && !channels[boards[board].channel].inside.isEmpty
             guard !isWatched, !boards[board].isDropping, boards[board].head == boards[board].readableHead, storage.failure == nil,

@@ -9,6 +9,12 @@ struct PublishWindow {
         var board: UInt64 = 0
     }
 
+    /// One that the journal has.
+    struct Remembered {
+        var place: UInt8
+        var accepted: Accepted
+    }
+
     enum Judgement {
         case new
         /// Accepted before, at this offset.
@@ -77,12 +83,17 @@ struct PublishWindow {
     func places(of places: Int) -> Int { min(retained, places) }
 
     /// What was durable when the relay ended.
-    mutating func restore(_ kept: [Accepted], places: Int) {
-        accepted = kept.sorted { $0.number < $1.number }
+    ///
+    /// - Parameter places: of the journal; the next one is that behind the newest's.
+    mutating func restore(_ kept: [Remembered], places: Int) {
+        let ordered = kept.sorted { $0.accepted.number < $1.accepted.number }
+        accepted = ordered.map(\.accepted)
         lastNumber = accepted.last?.number ?? 0
         // What was not retained is not known of any more.
         forgotten = lastNumber
-        retained = places
+        guard let newest = ordered.last?.place else { return }
+        let hasGoneRound = ordered.contains { $0.place > newest }
+        retained = Int(newest) + 1 + (hasGoneRound ? places : 0)
     }
 
     mutating func takeDraft(_ channel: Name, _ key: Name) -> Draft? {

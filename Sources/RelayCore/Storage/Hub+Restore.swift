@@ -11,7 +11,7 @@ extension Hub {
         do throws(WireError) {
             switch entry {
             case .start: break
-            case .publish(let user, let instance, let accepted): restoredPublishes[user, default: [:]][instance, default: []].append(accepted)
+            case .publish(let user, let instance, let remembered): restoredPublishes[user, default: [:]][instance, default: []].append(remembered)
             case .metadata(let owner, let majorRevision):
                 let book = try bookFor(owner)
                 metadata[book].applied.restore(majorRevision: majorRevision)

@@ -18,7 +18,7 @@ enum StoredEntry {
     case item(MetadataOwner, Name, MetadataItem)
     case lock(ChannelID, Name, LockState)
     case start(UInt32)
-    case publish(Name, instance: UInt64, PublishWindow.Accepted)
+    case publish(Name, instance: UInt64, PublishWindow.Remembered)
 
     /// - Returns: `nil` when it is none that this version writes.
     init?(key: [UInt8], value: [UInt8]) {
@@ -53,10 +53,11 @@ enum StoredEntry {
 
     private static func publish(_ key: UnsafeRawBufferPointer, _ value: inout ByteReader) -> StoredEntry? {
         var key = ByteReader(UnsafeRawBufferPointer(rebasing: key.dropFirst()))
-        guard let instance = key.integer(UInt64.self), key.integer(UInt8.self) != nil, let user = try? Name(bytes: key.rest),
+        guard let instance = key.integer(UInt64.self), let place = key.integer(UInt8.self), let user = try? Name(bytes: key.rest),
             let number = value.integer(UInt64.self), let offset = value.integer(UInt64.self), let board = value.integer(UInt64.self)
         else { return nil }
-        return .publish(user, instance: instance, PublishWindow.Accepted(number: number, offset: offset, board: board))
+        let accepted = PublishWindow.Accepted(number: number, offset: offset, board: board)
+        return .publish(user, instance: instance, PublishWindow.Remembered(place: place, accepted: accepted))
     }
 
     private static func owner(_ bytes: UnsafeRawBufferPointer) -> MetadataOwner? {

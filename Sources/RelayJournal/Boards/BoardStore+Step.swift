@@ -9,10 +9,7 @@ extension BoardStore {
     /// - Throws: when the store has failed.
     package func step(wall: UInt64) throws(JournalError) -> Bool {
         self.wall = max(self.wall, wall)
-        if let board = nextLoad {
-            try loadStep(board)
-            return true
-        }
+        if try loadStep() { return true }
         guard failure == nil, journal.failure == nil else { return false }
         if checkpointableBytes > settings.checkpointBytes {
             try checkpoint()
@@ -20,6 +17,15 @@ extension BoardStore {
         }
         if expireStep() { return true }
         return try compactionStep()
+    }
+
+    /// A piece of a board that somebody reads, or whose changes wait: nothing else can be done while nothing can be written.
+    ///
+    /// - Returns: whether there was something to do.
+    package func loadStep() throws(JournalError) -> Bool {
+        guard let board = nextLoad else { return false }
+        try loadStep(board)
+        return true
     }
 
     /// One board is forgotten, or what is too old of it.

@@ -6,8 +6,8 @@ import RelayJournal
 /// The journal and the boards' files on a queue of their own, so that no disk ever makes the relay wait.
 ///
 /// While one batch is written and synced, what is submitted gathers, and goes as the next one (group commit). Between
-/// batches boards are read, and boards and journal are compacted, in small steps. After a failure everything submitted is dropped until the engine has
-/// said that it knows (`acknowledgeFailure`): what it submitted before rests on what has failed.
+/// batches boards are read, and boards and journal are compacted, in small steps. After a failure everything submitted is
+/// dropped, and boards can be read, until the engine has said that it knows (`acknowledgeFailure`): what it submitted before rests on what has failed.
 actor JournalWriter {
     /// What the engine is told, in the order in which it happened.
     enum Outcome: Sendable, Hashable {
@@ -189,13 +189,8 @@ actor JournalWriter {
         if let batch { append(batch) }
         for read in reads { boards.read(read) }
         if batch == nil, reads.isEmpty {
-            // Until it has recovered nothing is submitted, and what is woken then finds a queue at rest.
-            guard !hasFailed else {
-                report()
-                return rest()
-            }
             do throws(JournalError) {
-                if !(try boards.step(wall: SystemClock.wallMilliseconds())), !(try journal.compactStep(bytesMax: Self.compactionBytes)) {
+                guard try step(journal, boards) else {
                     report()
                     return rest()
                 }
@@ -205,6 +200,14 @@ actor JournalWriter {
         }
         report()
         schedule()
+    }
+
+    /// - Returns: whether there was something to do.
+    private func step(_ journal: Journal<AnyJournalStorage>, _ boards: BoardStore<AnyJournalStorage>) throws(JournalError) -> Bool {
+        // Until it has recovered nothing is written; who comes in reads all the same.
+        guard !hasFailed else { return try boards.loadStep() }
+        if try boards.step(wall: SystemClock.wallMilliseconds()) { return true }
+        return try journal.compactStep(bytesMax: Self.compactionBytes)
     }
 
     /// Hands over what was read and written of boards.

@@ -209,7 +209,8 @@ struct ClientBooks {
         if item.order > lastOrder {
             lastOrder = item.order
         } else if isMessage {
-            if uncertainUntil[channel] != .max { late.insert(channel) }
+            // Of a subscription that has ended there may be events that the app had not read.
+            if item.order > uncertainUntil[channel, default: 0] { late.insert(channel) }
         } else {
             throw BrokenPromise("[DL1] \(name) got \(what) after something that was accepted later")
         }

@@ -133,6 +133,42 @@ import Testing
         }
     }
 
+    @Test("[SG2, BL3] while nothing can be written a board that nobody has used since the start is read all the same", .timeLimit(.minutes(1)))
+    func readingOn() async throws {
+        try await withTemporaryPath { path in
+            try await withRelay(.folder(path)) { server in
+                let alice = try await RelayClient.connect(to: server.address, as: "alice")
+                for key in ["a", "b"] { _ = try await alice.send(.text(key), to: "lesson", retainedAs: key).stored }
+                await alice.close()
+            }
+            let faults = FolderFaults()
+            try await withRelay(.folder(path), permit: faults.permit) { server in
+                let bob = try await RelayClient.connect(to: server.address, as: "bob")
+                for operation in [StorageError.Operation.write, .sync, .create] { faults.fail(operation, times: .max) }
+                #expect(await refusal { try await bob.metadata(of: .message("lesson")).set(["title": "lost"]) }?.code == .storageFailed)
+                try await bob.subscribe("lesson", features: [.messages], since: .beginning)
+                var keys: [String] = []
+                for await event in bob.events {
+                    if case .board(let batch) = event { keys += batch.messages.compactMap(\.key) }
+                    if case .caughtUp = event { break }
+                }
+                #expect(keys == ["a", "b"])
+                #expect(await server.census().storageFailure != nil, "nothing is shown if it works again meanwhile")
+                await bob.close()
+            }
+        }
+    }
+
+    @Test("[BL7] boards may grow by half of what is free at the start, whatever they have; never above what is configured")
+    func room() {
+        let most = 4_000
+        #expect(RelayServer.boardBytesTotalMax(configured: most, stored: 0, free: 3_000) == 1_500)
+        #expect(RelayServer.boardBytesTotalMax(configured: most, stored: 1_500, free: 1_500) == 2_250, "what they have stays theirs")
+        #expect(RelayServer.boardBytesTotalMax(configured: most, stored: 1_500, free: 0) == 1_500)
+        #expect(RelayServer.boardBytesTotalMax(configured: most, stored: 0, free: 1_000_000) == most)
+        #expect(RelayServer.boardBytesTotalMax(configured: 0, stored: 0, free: 1_000_000) == 0)
+    }
+
     @Test("a disk that fails at the start is why there is no relay, and leaves the folder free")
     func failedStart() async throws {
         try await withTemporaryPath { path in
