@@ -50,6 +50,7 @@ package enum Seeds {
         65_501_806_989_419,  // own records above the place where a reading from the beginning was cut off never came
         120_035_380_731_625,  // a record that was removed while its reader was still reading from the beginning stayed with it
         187_658_613_040_105,  // own records of a reading that the relay had written to its end, and that the link took along, never came
+        65_016_332_768_427,  // parts of a drawing that was replaced while it was read were taken for parts of those behind it
         17_289_841_380_877,  // of a gap in a board nothing was told to who was cut off before its end
     ]
 

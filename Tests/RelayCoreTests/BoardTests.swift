@@ -475,6 +475,31 @@ import Testing
         #expect(bob.board() == ["3 big gone"] && driver.hub.census().boardBytes == 70)
     }
 
+    @Test("[BL3, BL8] a drawing that is replaced while its parts are read takes nothing along: those behind it come whole")
+    func partsReplaced() {
+        let driver = driver {
+            $0.catchUpBlockBytes = 1
+            $0.catchUpQueueBytes = 1
+        }
+        let alice = client(driver, "alice"), bob = client(driver, "bob")
+        func draw(_ key: String, parts: UInt16) {
+            for part in 1...parts { alice.part("lesson", key, part, of: parts, bytes("\(key)\(part)")) }
+            driver.persist()
+        }
+        draw("a", parts: 5)
+        driver.send(
+            .json(.subscribe, SubscribeRequest(id: bob.nextRequest(), channel: try! Name("lesson"), features: ["messages"], since: .beginning)), from: bob.id)
+        while driver.hub.census().counters.messagesRecovered < 3 { driver.take(bob.id, bytes: 1) }
+        draw("a", parts: 2)
+        draw("b", parts: 4)
+        let board = bob.board()
+        #expect(board.prefix(3) == ["1 a=a1 1/5", "1 a=a2 2/5", "1 a=a3 3/5"])
+        #expect(
+            board.drop { $0.hasPrefix("1 ") } == [
+                "2 a=a1 1/2", "2 a=a2 2/2", "3 b=b1 1/4", "3 b=b2 2/4", "3 b=b3 3/4", "3 b=b4 4/4", "caughtUp 3",
+            ])
+    }
+
     @Test("[BL8] a part that does not follow is partMissing: out of order, changed, too late, after a failure; part 1 begins anew; too much is tooLarge")
     func missingParts() {
         let driver = driver { $0.limits.largeMessageBytesMax = 5 }

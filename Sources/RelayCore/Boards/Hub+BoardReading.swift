@@ -105,7 +105,6 @@ extension Hub {
     /// What was read.
     private mutating func give(_ item: BoardBlock.Item, _ session: Int32, _ channel: Int32, _ connection: Int32) -> Int {
         let catchUp = sessions[session].memberships[channel]!.catchUp!
-        var isLastPart = true
         var bytes = 0
         if item.instance == 0 || item.instance != sessions[session].instance || catchUp.takesOwn {
             switch item.content {
@@ -123,12 +122,10 @@ extension Hub {
                     connection)
             }
         }
-        if case .record(_, _, _, _, let part, let parts) = item.content { isLastPart = part == parts }
-        if isLastPart {
-            sessions[session].memberships[channel]!.catchUp!.offset = item.offset
-            sessions[session].memberships[channel]!.catchUp!.partsKnown = 0
+        if case .record(_, _, _, _, let part, let parts) = item.content, part < parts {
+            sessions[session].memberships[channel]!.catchUp!.partsKnown = (item.offset, part)
         } else {
-            sessions[session].memberships[channel]!.catchUp!.partsKnown += 1
+            sessions[session].memberships[channel]!.catchUp!.offset = item.offset
         }
         return bytes
     }
@@ -192,11 +189,13 @@ extension Hub {
         lastBoardRead += 1
         let catchUp = sessions[session].memberships[channel]!.catchUp!
         sessions[session].memberships[channel]!.catchUp!.reading = lastBoardRead
+        // Replaced meanwhile, what it has parts of is not there any more.
+        let partsKnown = catchUp.partsKnown.offset == catchUp.offset + 1 ? catchUp.partsKnown.count : 0
         boardReadings[lastBoardRead] = BoardReading(session: session, sessionGeneration: sessions[session].generation, channel: channel)
         effects.append(
             .readBoard(
                 BoardRead(
-                    token: lastBoardRead, board: boards[channels[channel].board].id, above: catchUp.offset, partsKnown: catchUp.partsKnown,
+                    token: lastBoardRead, board: boards[channels[channel].board].id, above: catchUp.offset, partsKnown: partsKnown,
                     bytesMax: configuration.catchUpBlockBytesInUse, freshThrough: catchUp.freshThrough)))
     }
 

@@ -130,8 +130,8 @@ struct CatchUp {
     var block: BoardBlock?
     var blockIndex = 0
     var reading: UInt64 = 0
-    /// Parts that it has of the record above `offset`.
-    var partsKnown: UInt16 = 0
+    /// It has so many parts of the record at this offset.
+    var partsKnown: (offset: UInt64, count: UInt16) = (0, 0)
     /// Authors that it was told.
     var authors: [Name: UInt32] = [:]
     /// Packets that were accepted meanwhile and are not for it, by flow. [HI5]
