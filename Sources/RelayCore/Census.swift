@@ -126,6 +126,8 @@ public struct Counters: Sendable, Hashable, Codable {
     public var sessionsResumed: UInt64 = 0
     /// Sessions that ended because nobody came back in time.
     public var sessionsTimedOut: UInt64 = 0
+    /// Logins with a key or token that was none. [AC1]
+    public var credentialsWrong: UInt64 = 0
     /// Messages that got an offset.
     public var messagesAccepted: UInt64 = 0
     /// Messages put into readers' queues.

@@ -32,6 +32,14 @@ public struct Configuration: Sendable, Hashable {
     public var metadataCallsBurst = 20
     /// Keys and values of all metadata together, in bytes. [MD4]
     public var metadataBytesTotalMax = 256 * 1024 * 1024
+    /// User ids that are known to belong to a client; the longest unseen are forgotten first. [AC3]
+    public var claimsMax = 100_000
+    /// How long a user id belongs to the client that was there last. [AC3]
+    public var claimTime = Duration.seconds(24 * 3600)
+    /// Before the first wrong credential of a connection is answered; twice as long before each further one … [AC2]
+    public var credentialPause = Duration.seconds(1)
+    /// … up to this. [AC2]
+    public var credentialPauseMax = Duration.seconds(30)
     /// Users whose metadata is kept. [MD4]
     public var userMetadataMax = 10_000
     /// Users whose metadata one session may subscribe to. [MD8]

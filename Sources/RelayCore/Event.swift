@@ -56,6 +56,8 @@ package enum Event: Sendable {
     case boardsWritten(BoardReport)
     /// A `readBoard` is answered.
     case boardRead(BoardBlock)
+    /// Other keys or secrets hold; sessions that a key let in that is none any more are ended, or cannot come back. [AC1]
+    case accessChanged(AccessRules, endsSessions: Bool)
 }
 
 /// What the shell carries out for the hub.

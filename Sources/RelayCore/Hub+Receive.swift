@@ -114,14 +114,14 @@ extension Hub {
             return refuse(connection, WireError(.loginRequired, "\(type.name) before login"))
         case .directReceived: return directReceived(flags: head.flags, body, connection)
         case .publish, .publishPacket, .direct: preconditionFailure("\(type.name) without a session got here")
-        case .login, .logout, .subscribe, .unsubscribe, .join, .leave, .joinTopic, .leaveTopic, .subscribeTopic, .unsubscribeTopic,
+        case .login, .logout, .renew, .subscribe, .unsubscribe, .join, .leave, .joinTopic, .leaveTopic, .subscribeTopic, .unsubscribeTopic,
             .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates, .history, .setMetadata, .updateMetadata, .removeMetadata,
             .getMetadata, .subscribeUserMetadata, .unsubscribeUserMetadata, .setLock, .acquireLock, .releaseLock, .revokeLock, .removeLock,
             .getLocks, .clear, .undoClear, .boards, .removeBoard:
             return handleRequest(type, head, body, session, connection)
         case .welcome, .answer, .error, .closing, .restored, .deliver, .packet, .directDeliver, .accepted, .confirmed, .userNamed,
             .flowOpened, .flowClosed, .lost, .packetsDropped, .presence, .topics, .metadataPage, .metadata, .locks, .historyItem, .gap, .caughtUp, .stored, .notStored,
-            .cleared, .reset:
+            .cleared, .reset, .accessChanged, .accessExpiring, .removed:
             return handleUnknown(head, connection)
         }
     }
@@ -142,6 +142,7 @@ extension Hub {
             switch type {
             case .login: try login(body, connection)
             case .logout: try logout(body, session, connection)
+            case .renew: try renew(body, session, connection)
             case .subscribe: try subscribe(body, session, connection)
             case .unsubscribe: try leaveChannel(.message, body, session, connection)
             case .join: try join(body, session, connection)
@@ -151,12 +152,12 @@ extension Hub {
             case .subscribeTopic: try subscribeTopic(body, session, connection)
             case .unsubscribeTopic: try unsubscribeTopic(body, session, connection)
             case .subscribedUsers: try subscribedUsers(body, session, connection)
-            case .who: try who(body, connection)
-            case .whereIs: try whereIs(body, connection)
+            case .who: try who(body, session, connection)
+            case .whereIs: try whereIs(body, session, connection)
             case .setStates: try setStates(body, session, connection)
             case .removeStates: try removeStates(body, session, connection)
-            case .getStates: try getStates(body, connection)
-            case .history: try history(body, connection)
+            case .getStates: try getStates(body, session, connection)
+            case .history: try history(body, session, connection)
             case .setMetadata: try writeMetadata(body, mustExist: false, session, connection)
             case .updateMetadata: try writeMetadata(body, mustExist: true, session, connection)
             case .removeMetadata: try removeMetadata(body, session, connection)
@@ -166,12 +167,12 @@ extension Hub {
             case .setLock: try setLock(body, session, connection)
             case .acquireLock: try acquireLock(body, session, connection)
             case .releaseLock: try releaseLock(body, session, connection)
-            case .revokeLock: try revokeLock(body, connection)
-            case .removeLock: try removeLock(body, connection)
-            case .getLocks: try getLocks(body, connection)
+            case .revokeLock: try revokeLock(body, session, connection)
+            case .removeLock: try removeLock(body, session, connection)
+            case .getLocks: try getLocks(body, session, connection)
             case .clear: try clear(body, session, connection)
             case .undoClear: try undoClear(body, session, connection)
-            case .boards: try listBoards(body, connection)
+            case .boards: try listBoards(body, session, connection)
             case .removeBoard: try removeBoard(body, session, connection)
             default: preconditionFailure("\(type.name) is no request")
             }

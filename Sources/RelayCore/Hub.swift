@@ -40,6 +40,11 @@ package struct Hub: ~Copyable {
     var publishWindows: [Name: [KeptPublishWindow]] = [:]
     /// All of them.
     var publishWindowsCount = 0
+    /// Who may come in. [AC1]
+    var accessRules: AccessRules
+    /// Which clients user ids belong to. [AC3]
+    var claims: [Name: UserClaim] = [:]
+    var claimSweepIsSet = false
     var storage: StorageState
     /// What message channels keep for good. [BL1]
     var boards = Slab<Board>(vacant: Board())
@@ -124,6 +129,7 @@ package struct Hub: ~Copyable {
         case .storageRecovered: storageRecovered()
         case .boardsWritten(let report): boardsWritten(report)
         case .boardRead(let block): boardRead(block)
+        case .accessChanged(let rules, let endsSessions): accessChanged(rules, endsSessions: endsSessions)
         }
         leave(&effects)
     }
@@ -271,6 +277,17 @@ package struct Hub: ~Copyable {
             markDirty(connection)
         case .boardExpiry:
             expireBoards()
+        case .credentialAnswer(let connection, let generation):
+            guard isCurrent(connection, generation), connections[connection].isOpen else { return }
+            credentialDeadline(connection)
+        case .accessEnd(let connection, let generation):
+            guard isCurrent(connection, generation), connections[connection].state == .live else { return }
+            accessDeadline(connection)
+        case .lentRights(let session, let channel, let channelGeneration):
+            guard channels[channel].generation == channelGeneration, channels[channel].id != nil else { return }
+            lentRightsDeadline(session, channel)
+        case .claimSweep:
+            sweepClaims()
         }
     }
 

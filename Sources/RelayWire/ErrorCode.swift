@@ -78,6 +78,18 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, Codable {
     public static let nothingToUndo = Self(132)
     /// A part of a drawing without the parts before it.
     public static let partMissing = Self(133)
+    /// A token that is wrong in any way but its time.
+    public static let tokenInvalid = Self(134)
+    /// A token whose time is over.
+    public static let tokenExpired = Self(135)
+    /// A key that is none of the relay's.
+    public static let keyWrong = Self(136)
+    /// A login without a key or token that the relay takes.
+    public static let credentialRequired = Self(137)
+    /// A user id that belongs to another client.
+    public static let userIDTaken = Self(138)
+    /// A request without the right for it.
+    public static let notPermitted = Self(139)
 
     // 2xx: the connection is closed; come back.
     /// The relay ends.
@@ -90,6 +102,8 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, Codable {
     public static let loginTimeout = Self(203)
     /// The relay holds all connections it may.
     public static let tooManyConnections = Self(204)
+    /// The session's token is over.
+    public static let accessExpired = Self(205)
 
     // 3xx: the connection is closed; do not come back by yourself.
     /// A frame length below 2.
@@ -106,6 +120,10 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, Codable {
     public static let frameTooLarge = Self(305)
     /// The first byte of the connection is not 0.
     public static let notRelayProtocol = Self(306)
+    /// Three wrong credentials on one connection.
+    public static let credentialsWrong = Self(307)
+    /// The key that let a session in is none any more.
+    public static let keyChanged = Self(308)
 
     /// The codes this version of the protocol knows, in numeric order.
     public static let all: [(code: ErrorCode, name: String)] = [
@@ -119,12 +137,13 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, Codable {
         (.storageFull, "storageFull"), (.storageFailed, "storageFailed"), (.busy, "busy"),
         (.lockNotFound, "lockNotFound"), (.lockHeld, "lockHeld"), (.lockNotHeld, "lockNotHeld"), (.notAccepted, "notAccepted"),
         (.boardFull, "boardFull"), (.quotaReached, "quotaReached"), (.boardNotFound, "boardNotFound"), (.nothingToUndo, "nothingToUndo"),
-        (.partMissing, "partMissing"),
+        (.partMissing, "partMissing"), (.tokenInvalid, "tokenInvalid"), (.tokenExpired, "tokenExpired"), (.keyWrong, "keyWrong"),
+        (.credentialRequired, "credentialRequired"), (.userIDTaken, "userIDTaken"), (.notPermitted, "notPermitted"),
         (.shuttingDown, "shuttingDown"), (.slowConsumer, "slowConsumer"), (.heartbeatTimeout, "heartbeatTimeout"),
-        (.loginTimeout, "loginTimeout"), (.tooManyConnections, "tooManyConnections"),
+        (.loginTimeout, "loginTimeout"), (.tooManyConnections, "tooManyConnections"), (.accessExpired, "accessExpired"),
         (.protocolError, "protocolError"), (.versionNotSupported, "versionNotSupported"), (.replaced, "replaced"),
         (.abuse, "abuse"), (.loggedOut, "loggedOut"), (.frameTooLarge, "frameTooLarge"),
-        (.notRelayProtocol, "notRelayProtocol"),
+        (.notRelayProtocol, "notRelayProtocol"), (.credentialsWrong, "credentialsWrong"), (.keyChanged, "keyChanged"),
     ]
 
     /// The name in the table of codes, or `code NNN` for one this version does not know.

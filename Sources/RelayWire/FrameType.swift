@@ -7,6 +7,7 @@ package enum FrameType: UInt8, CaseIterable, Sendable {
     // From the client.
     case login = 0x01
     case logout = 0x02
+    case renew = 0x05
     case publish = 0x10
     case publishPacket = 0x11
     case direct = 0x12
@@ -71,6 +72,9 @@ package enum FrameType: UInt8, CaseIterable, Sendable {
     case caughtUp = 0xB5
     case cleared = 0xB6
     case reset = 0xB7
+    case accessChanged = 0xB8
+    case accessExpiring = 0xB9
+    case removed = 0xBA
 
     /// Who may send it.
     package enum Sender: Sendable { case client, relay, either }

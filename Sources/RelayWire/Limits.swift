@@ -19,6 +19,12 @@ public enum Limits {
     public static let integerMax: UInt64 = (1 << 53) - 1
     /// Bytes a connection may send before it has logged in, heads included. [SE4]
     public static let bytesBeforeLoginMax = 4 * 1024
+    /// Longest key of a login, in bytes. [AC1]
+    public static let keyBytesMax = 128
+    /// Wrong credentials that one connection may try. [AC2]
+    public static let wrongCredentialsMax = 3
+    /// How long before the end of a token its session is told, in milliseconds. [AC8]
+    public static let accessNoticeMilliseconds: UInt64 = 30_000
 
     /// Longest name of a user, channel, topic, state key or lock, in bytes. [NM1]
     public static let nameBytesMax = 64

@@ -8,6 +8,9 @@ package struct LoginRequest: Codable, Equatable {
     package var user: Name
     /// 128 bits as 32 hexadecimal digits, drawn once per installation and user id.
     package var secret: String?
+    /// What lets it in, if the relay is not open: one of both. [AC1]
+    package var key: String?
+    package var token: String?
     /// 64 bits as 16 hexadecimal digits, drawn once per client object.
     package var instance: String
     package var presenceTimeoutMs: Int?
@@ -15,13 +18,15 @@ package struct LoginRequest: Codable, Equatable {
     package var resume: ResumeRequest?
 
     package init(
-        id: UInt32, version: Int = Limits.protocolVersion, user: Name, secret: String? = nil, instance: String,
+        id: UInt32, version: Int = Limits.protocolVersion, user: Name, secret: String? = nil, key: String? = nil, token: String? = nil, instance: String,
         presenceTimeoutMs: Int? = nil, client: String? = nil, resume: ResumeRequest? = nil
     ) {
         self.id = id
         self.version = version
         self.user = user
         self.secret = secret
+        self.key = key
+        self.token = token
         self.instance = instance
         self.presenceTimeoutMs = presenceTimeoutMs
         self.client = client
@@ -53,11 +58,12 @@ package struct Welcome: Codable, Equatable {
     package var start: UInt32
     package var heartbeatMs: Int
     package var presenceTimeoutMs: Int
+    package var access: AccessBody
     package var limits: ServerLimits
 
     package init(
         id: UInt32, user: Name, handle: UInt32, resumeToken: String, resumed: Bool, lastEnd: CloseNotice?,
-        start: UInt32, heartbeatMs: Int, presenceTimeoutMs: Int, limits: ServerLimits
+        start: UInt32, heartbeatMs: Int, presenceTimeoutMs: Int, access: AccessBody, limits: ServerLimits
     ) {
         self.id = id
         version = Limits.protocolVersion
@@ -69,6 +75,7 @@ package struct Welcome: Codable, Equatable {
         self.start = start
         self.heartbeatMs = heartbeatMs
         self.presenceTimeoutMs = presenceTimeoutMs
+        self.access = access
         self.limits = limits
     }
 }

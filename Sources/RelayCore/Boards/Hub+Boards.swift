@@ -240,6 +240,7 @@ extension Hub {
 
     mutating func clear(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
         let request = try decode(ChannelRequest.self, body)
+        try require(.clear, on: ChannelID(kind: .message, channel: request.channel), session)
         let board = try board(request.channel)
         let channel = try channelFor(ChannelID(kind: .message, channel: request.channel))
         if channels[channel].inside.isEmpty { setChannelEnd(channel) }
@@ -258,6 +259,7 @@ extension Hub {
 
     mutating func undoClear(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
         let request = try decode(ChannelRequest.self, body)
+        try require(.clear, on: ChannelID(kind: .message, channel: request.channel), session)
         let board = try board(request.channel)
         guard boards[board].lastClear <= boards[board].readableHead else {
             throw WireError(.busy, "the board is being cleared", retryAfterMilliseconds: 50)
@@ -279,13 +281,15 @@ extension Hub {
         readFromFile(channel, above: before)
     }
 
-    mutating func listBoards(_ body: UnsafeRawBufferPointer, _ connection: Int32) throws(WireError) {
+    mutating func listBoards(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
         let request = try decode(BoardsRequest.self, body)
         let limit = request.limit ?? 100
         guard (1...100).contains(limit) else {
             throw WireError(.badRequest, "field limit is within 1…100, not \(limit)", limit: limit < 1 ? 1 : 100, actual: max(0, limit))
         }
-        let names = boardNames.behind(request.after)
+        // One more than fits tells whether there is a next page.
+        let names = boardNames.behind(request.after).lazy.filter { rights(of: session, on: ChannelID(kind: .message, channel: $0)).contains(.subscribe) }
+            .prefix(limit + 1).map { $0 }
         let listed = names.prefix(limit).map { name in
             let summary = boards[boardsByName[name]!].summary
             return BoardInfo(channel: name, records: summary.records, bytes: summary.bytes, changed: summary.wallMilliseconds)
@@ -293,12 +297,13 @@ extension Hub {
         answer(
             connection,
             BoardsAnswer(
-                id: request.id, boards: listed, next: names.count > listed.count ? listed.last?.channel : nil, bytes: boardBytes,
+                id: request.id, boards: listed, next: names.count > limit ? listed.last?.channel : nil, bytes: boardBytes,
                 bytesMax: configuration.boardBytesTotalMax))
     }
 
     mutating func removeBoard(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
         let request = try decode(ChannelRequest.self, body)
+        try require(.clear, on: ChannelID(kind: .message, channel: request.channel), session)
         let board = try board(request.channel)
         drop(board, by: session, requester(connection, request.id, .empty))
     }

@@ -9,6 +9,7 @@ extension Hub {
         let request = try decode(SubscribeRequest.self, body)
         let id = ChannelID(kind: .message, channel: request.channel)
         let features = request.features.map { Set($0.compactMap(Feature.init)) } ?? [.messages, .presence]
+        try requireEntry(id, features, lent: nil, session)
         let channel = try enterChannel(id, session, features: features, quiet: request.quiet ?? false)
         var answer = subscribeAnswer(id: request.id, session, channel)
         let start = features.contains(.messages) ? request.since.map { recover(from: $0, channel, into: &answer) } : nil
@@ -17,6 +18,13 @@ extension Hub {
         channels[channel].named = []
         sendSnapshots(channel, sessions[session].memberships[channel]!, to: connection)
         if let start { beginCatchUp(session, channel, start, connection) }
+    }
+
+    /// Whether a channel may be come into, with what is wanted of it. [AC6]
+    private func requireEntry(_ id: ChannelID, _ features: Set<Feature>, lent: LentRights?, _ session: Int32) throws(WireError) {
+        let wanted: Rights = features.contains(.presence) ? [.subscribe, .presence] : .subscribe
+        let rights = rights(of: session, on: id).union(lent?.rights ?? [])
+        guard rights.isSuperset(of: wanted) else { throw Self.notPermitted(wanted) }
     }
 
     /// What a channel is at this moment, for each feature. [CH4]
@@ -30,7 +38,13 @@ extension Hub {
         let request = try decode(JoinRequest.self, body)
         let id = ChannelID(kind: .stream, channel: request.channel)
         let features = request.features.map { Set($0.compactMap(Feature.init)) } ?? [.presence]
+        let lent = try lend(request.token, id, session)
+        try requireEntry(id, features, lent: lent, session)
         let channel = try enterChannel(id, session, features: features.subtracting([.messages]), quiet: request.quiet ?? false)
+        if lent != nil {
+            sessions[session].memberships[channel]!.lent = lent
+            setLentDeadline(session, channel)
+        }
         self.answer(connection, subscribeAnswer(id: request.id, session, channel))
         sendSnapshots(channel, sessions[session].memberships[channel]!, to: connection)
         sendTopicsSnapshot(channel, to: connection)

@@ -7,6 +7,7 @@ extension Hub {
 
     mutating func setLock(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
         let request = try decode(SetLockRequest.self, body)
+        try require(.lock, on: ChannelID(kind: request.kind, channel: request.channel), session)
         let milliseconds = request.ttlMs ?? Limits.lockTTLMillisecondsDefault
         let allowed = Limits.lockTTLMilliseconds
         guard allowed.contains(milliseconds) else {
@@ -35,6 +36,7 @@ extension Hub {
 
     mutating func acquireLock(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
         let request = try decode(AcquireLockRequest.self, body)
+        try require(.lock, on: ChannelID(kind: request.kind, channel: request.channel), session)
         if let wait = request.waitMs, !Limits.lockWaitMilliseconds.contains(wait) {
             let allowed = Limits.lockWaitMilliseconds
             throw WireError(
@@ -66,21 +68,27 @@ extension Hub {
 
     mutating func releaseLock(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
         let request = try decode(LockRequest.self, body)
-        let lock = try heldLock(request.lock, ChannelID(kind: request.kind, channel: request.channel), by: sessions[session].user!)
+        let id = ChannelID(kind: request.kind, channel: request.channel)
+        // What one has may be given back with whatever rights.
+        let isOwn = lock(request.lock, of: id).map { locks[$0].applied?.owner == sessions[session].user } ?? false
+        if !isOwn { try require(.lock, on: id, session) }
+        let lock = try heldLock(request.lock, id, by: sessions[session].user!)
         try checkStorage()
         free(lock, .released, requester(connection, request.id, .empty))
     }
 
-    mutating func revokeLock(_ body: UnsafeRawBufferPointer, _ connection: Int32) throws(WireError) {
+    mutating func revokeLock(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
         let request = try decode(LockRequest.self, body)
+        try require(.clear, on: ChannelID(kind: request.kind, channel: request.channel), session)
         guard let owner = request.owner else { throw WireError(.badRequest, "field owner is missing: whose lock is it?") }
         let lock = try heldLock(request.lock, ChannelID(kind: request.kind, channel: request.channel), by: owner)
         try checkStorage()
         free(lock, .revoked, requester(connection, request.id, .empty))
     }
 
-    mutating func removeLock(_ body: UnsafeRawBufferPointer, _ connection: Int32) throws(WireError) {
+    mutating func removeLock(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
         let request = try decode(LockRequest.self, body)
+        try require(.clear, on: ChannelID(kind: request.kind, channel: request.channel), session)
         let lock = try existingLock(request.lock, ChannelID(kind: request.kind, channel: request.channel))
         try checkStorage()
         let state = locks[lock].applied!
@@ -90,8 +98,9 @@ extension Hub {
             lock, LockTransition(event: .removed, state: state, user: state.owner, waiters: waiters), requester(connection, request.id, .empty))
     }
 
-    mutating func getLocks(_ body: UnsafeRawBufferPointer, _ connection: Int32) throws(WireError) {
+    mutating func getLocks(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
         let request = try decode(GetLocksRequest.self, body)
+        try require(.subscribe, on: ChannelID(kind: request.kind, channel: request.channel), session)
         answer(connection, LocksAnswer(id: request.id, locks: details(ChannelID(kind: request.kind, channel: request.channel))))
     }
 

@@ -20,6 +20,7 @@ extension Hub {
             let frame = try DirectFrame(flags: flags, body: body)
             try checkNumber(frame.number, session)
             try checkContent(frame.payload, frame.customType, flags: frame.flags)
+            try requireEverywhere(.direct, session)
             let user = try Name(bytes: frame.user)
             guard sessions[session].directsPending < configuration.directPendingMax else {
                 throw WireError(

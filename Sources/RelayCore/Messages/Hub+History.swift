@@ -71,8 +71,9 @@ extension Hub {
 
     // MARK: - Reading
 
-    mutating func history(_ body: UnsafeRawBufferPointer, _ connection: Int32) throws(WireError) {
+    mutating func history(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
         let request = try decode(HistoryRequest.self, body)
+        try require(.subscribe, on: ChannelID(kind: .message, channel: request.channel), session)
         let most = configuration.historyPageMessagesMax
         let limit = request.limit ?? most
         guard (1...most).contains(limit) else {

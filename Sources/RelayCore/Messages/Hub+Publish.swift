@@ -95,6 +95,7 @@ extension Hub {
             return (last.channel, last.bucket)
         }
         let name = try Name(bytes: frame.channel)
+        try require(.publish, on: ChannelID(kind: .message, channel: name), session)
         let channel = try channelFor(ChannelID(kind: .message, channel: name))
         if channels[channel].inside.isEmpty { setChannelEnd(channel) }
         let bucket = bucket(.messages(channel: name), of: session)
@@ -105,6 +106,7 @@ extension Hub {
     /// Where it goes, before anything has changed. [BL7, BL8]
     private func checkRetained(_ frame: PublishFrame, _ key: Name, _ session: Int32) throws(WireError) {
         let channel = try Name(bytes: frame.channel)
+        try require(.publish, on: ChannelID(kind: .message, channel: channel), session)
         let isPart = frame.flags.contains(.part)
         let bytes = isPart ? try checkPart(frame, key, channel, session) : frame.payload.isEmpty ? 0 : Self.recordBytes(of: frame)
         try checkBoard(channel, session, bytes: bytes)

@@ -12,6 +12,7 @@ extension Hub {
         let (head, texts) = try TextBody.read(body)
         let request = try decode(WriteMetadataRequest.self, head)
         let owner = try MetadataOwnerFields(request).owner()
+        try requireMetadata(owner, isWrite: true, session)
         try spendMetadataCall(owner, session, connection)
         guard connections[connection].isOpen else { return }
         guard !request.items.isEmpty else { throw WireError(.badRequest, "field items is empty") }
@@ -38,6 +39,7 @@ extension Hub {
     mutating func removeMetadata(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
         let request = try decode(RemoveMetadataRequest.self, body)
         let owner = try MetadataOwnerFields(request).owner()
+        try requireMetadata(owner, isWrite: true, session)
         try spendMetadataCall(owner, session, connection)
         guard connections[connection].isOpen else { return }
         var keys: Set<Name>?
@@ -144,6 +146,7 @@ extension Hub {
     mutating func getMetadata(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
         let request = try decode(GetMetadataRequest.self, body)
         let owner = try MetadataOwnerFields(request).owner()
+        try requireMetadata(owner, isWrite: false, session)
         try spendMetadataCall(owner, session, connection)
         guard connections[connection].isOpen else { return }
         let set = book(of: owner).map { metadata[$0].revealed } ?? MetadataSet()
@@ -161,6 +164,7 @@ extension Hub {
 
     mutating func subscribeUserMetadata(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
         let request = try decode(UserRequest.self, body)
+        try requireMetadata(.user(request.user), isWrite: false, session)
         if !sessions[session].userMetadata.contains(request.user) {
             let count = sessions[session].userMetadata.count
             guard count < configuration.subscribedUserMetadataMax else {
@@ -185,7 +189,7 @@ extension Hub {
         answer(connection, EmptyAnswer(id: request.id))
     }
 
-    private mutating func stopUserMetadata(_ user: Name, _ session: Int32) {
+    mutating func stopUserMetadata(_ user: Name, _ session: Int32) {
         sessions[session].userMetadata.remove(user)
         guard let book = metadataByUser[user] else { return }
         metadata[book].receivers.removeFirst(of: session)

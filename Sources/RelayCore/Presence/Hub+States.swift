@@ -5,6 +5,7 @@ import RelayWire
 extension Hub {
     mutating func setStates(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
         let request = try decode(SetStatesRequest.self, body)
+        try require(.presence, on: ChannelID(kind: request.kind, channel: request.channel), session)
         var changes: [Name: String] = [:]
         for (key, value) in request.states.sorted(by: { $0.key < $1.key }) { changes[try Name(key)] = value }
         let id = ChannelID(kind: request.kind, channel: request.channel)
@@ -21,6 +22,7 @@ extension Hub {
 
     mutating func removeStates(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
         let request = try decode(RemoveStatesRequest.self, body)
+        try require(.presence, on: ChannelID(kind: request.kind, channel: request.channel), session)
         let id = ChannelID(kind: request.kind, channel: request.channel)
         var states = try states(of: session, in: id)
         let removed = Set(request.keys ?? Array(states.keys)).filter { states[$0] != nil }.sorted()
@@ -32,14 +34,15 @@ extension Hub {
         answer(connection, EmptyAnswer(id: request.id))
     }
 
-    mutating func getStates(_ body: UnsafeRawBufferPointer, _ connection: Int32) throws(WireError) {
+    mutating func getStates(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
         let request = try decode(GetStatesRequest.self, body)
+        try require(.presence, on: ChannelID(kind: request.kind, channel: request.channel), session)
         let id = ChannelID(kind: request.kind, channel: request.channel)
         var found: [Name: String] = [:]
-        if let session = sessionsByUser[request.user] {
-            if let channel = channelsByID[id], let membership = sessions[session].memberships[channel] {
+        if let member = sessionsByUser[request.user] {
+            if let channel = channelsByID[id], let membership = sessions[member].memberships[channel] {
                 found = membership.states
-            } else if session == connections[connection].session {
+            } else if member == session {
                 found = sessions[session].statesBefore[id] ?? [:]
             }
         }
@@ -93,8 +96,9 @@ extension Hub {
 
     // MARK: - Questions
 
-    mutating func who(_ body: UnsafeRawBufferPointer, _ connection: Int32) throws(WireError) {
+    mutating func who(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
         let request = try decode(WhoRequest.self, body)
+        try require(.presence, on: ChannelID(kind: request.kind, channel: request.channel), session)
         let limit = request.limit ?? Limits.membersPerPageMax
         guard (1...Limits.membersPerPageMax).contains(limit) else {
             throw WireError(
@@ -112,11 +116,12 @@ extension Hub {
         answer(connection, WhoAnswer(id: request.id, total: members.count, members: page, next: next))
     }
 
-    mutating func whereIs(_ body: UnsafeRawBufferPointer, _ connection: Int32) throws(WireError) {
+    mutating func whereIs(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
         let request = try decode(WhereRequest.self, body)
         var found: [ChannelID] = []
-        if let session = sessionsByUser[request.user] {
-            found = sortedMemberships(session).filter { sessions[session].memberships[$0]!.quiet == false }.map { channels[$0].id! }
+        if let member = sessionsByUser[request.user] {
+            found = sortedMemberships(member).filter { sessions[member].memberships[$0]!.quiet == false }.map { channels[$0].id! }
+            found = found.filter { rights(of: session, on: $0).contains(.presence) }
         }
         let page = ListPage(of: found.filter { id in request.after.map { $0 < id } ?? true }) { $0.channel.text.utf8.count + 33 }
         answer(connection, WhereAnswer(id: request.id, channels: page.elements, next: page.goesOn ? page.elements.last : nil))

@@ -20,6 +20,11 @@ struct Connection {
     var lastHeard = Instant(nanoseconds: 0)
     /// Bytes received while greeting. [SE4]
     var bytesBeforeLogin = 0
+    /// Logins with a wrong credential, and their answers that wait. [AC2]
+    var wrongCredentials = 0
+    var refusals: [HeldRefusal] = []
+    /// The end of a token that was told to come soon. [AC8]
+    var noticeToldFor: UInt64?
     /// Bytes of a frame that has not come whole yet. Empty, without memory, between frames.
     var partial: [UInt8] = []
 

@@ -12,6 +12,20 @@ extension Hub {
         }
         let request = try decode(LoginRequest.self, body)
         let checked = try CheckedLogin(request, timeoutDefault: configuration.presenceTimeoutDefault)
+        let admission: Admission
+        do throws(WireError) {
+            admission = try admit(request.user, key: request.key, token: request.token)
+        } catch {
+            guard Self.isWrongCredential(error.code) else { throw error }
+            return refuseLate(connection, error, id: request.id)
+        }
+        if !accessRules.isOpen {
+            guard checked.secret != nil || admission.isToken else {
+                throw WireError(.badRequest, "field secret is missing: a user id belongs to the client that has it")
+            }
+            try claim(request.user, secret: checked.secret, isToken: admission.isToken)
+        }
+        tellHeldRefusals(connection)
 
         let session: Int32
         var resumed = false
@@ -21,13 +35,13 @@ extension Hub {
             case .vacant: preconditionFailure("user \(request.user) has a vacant session")
             case .lingering: break
             case .present(let old):
-                resumed = checked.resume == sessions[known].resumeToken
+                resumed = checked.resumes(sessions[known])
                 close(old, .replaced, "user \(request.user) has logged in elsewhere")
                 // That end is this login's own doing and says nothing to it.
                 sessions[known].lastEnd = nil
                 if !resumed { handOver(known) }
             case .away:
-                resumed = checked.resume == sessions[known].resumeToken
+                resumed = checked.resumes(sessions[known])
                 if !resumed { handOver(known) }
             }
         } else {
@@ -43,8 +57,9 @@ extension Hub {
                 id: request.id, user: request.user, handle: sessions[session].handle, resumeToken: connections[connection].entropy.hex,
                 resumed: resumed, lastEnd: sessions[session].lastEnd, start: start,
                 heartbeatMs: Int(checked.heartbeat(max: configuration.heartbeatMax).milliseconds),
-                presenceTimeoutMs: Int(checked.presenceTimeout.milliseconds), limits: configuration.limits))
+                presenceTimeoutMs: Int(checked.presenceTimeout.milliseconds), access: accessBody(admission.access), limits: configuration.limits))
         sessions[session].lastEnd = nil
+        setAccess(admission, session)
         if resumed {
             counters.sessionsResumed += 1
             restore(session, connection, seen: checked.seen)
@@ -132,6 +147,7 @@ extension Hub {
 
     /// Takes a session out of everything; its rate buckets stay for a moment. [RT3]
     mutating func endSession(_ session: Int32, telling end: PresenceEnd) {
+        userWasSeen(sessions[session].user!)
         for channel in sortedMemberships(session) { removeFromChannel(session, channel, end) }
         sessions[session].statesBefore = [:]
         stopUserMetadata(of: session)
@@ -198,6 +214,7 @@ private struct LoginVersion: Decodable { var version: Int }
 /// The fields of a login that need more than the right type. [SE2, SE7]
 private struct CheckedLogin {
     var instance: UInt64
+    var secret: Entropy?
     var presenceTimeout: Duration
     var client: String
     var resume: Entropy?
@@ -217,8 +234,9 @@ private struct CheckedLogin {
             throw WireError(.badRequest, "field instance has 16 hexadecimal digits")
         }
         self.instance = instance
-        if let secret = request.secret, Entropy(hex: secret) == nil {
-            throw WireError(.badRequest, "field secret has 32 hexadecimal digits")
+        if let digits = request.secret {
+            guard let secret = Entropy(hex: digits) else { throw WireError(.badRequest, "field secret has 32 hexadecimal digits") }
+            self.secret = secret
         }
         if let milliseconds = request.presenceTimeoutMs {
             let allowed = Limits.presenceTimeoutMilliseconds
@@ -249,6 +267,8 @@ private struct CheckedLogin {
             seen[handle] = Seen(offset: pair[1], epoch: epoch, isRest: pair.count == 5 && pair[4] == 1)
         }
     }
+
+    func resumes(_ session: Session) -> Bool { resume != nil && resume == session.resumeToken }
 
     func heartbeat(max: Duration) -> Duration { min(max, presenceTimeout / 2) }
 }

@@ -1,3 +1,4 @@
+import RelayAccess
 import RelayWire
 
 /// A logged-in client, or what is remembered of one: at most one for each user id.
@@ -16,7 +17,11 @@ struct Session {
     var generation: UInt32 = 0
     var user: Name?
     var handle: UInt32 = 0
-    var resumeToken = Entropy(high: 0, low: 0)
+    /// `nil`: it cannot be resumed.
+    var resumeToken: Entropy?
+    /// What it may, and the digest of the key that let it in. [AC4]
+    var access = Access(role: nil)
+    var keyDigest: [UInt8]?
     /// The client object, and what became of its publishes. [MS1, MS9]
     var instance: UInt64?
     var window = PublishWindow()
@@ -68,6 +73,8 @@ struct Membership {
     /// While it gets what is kept instead of what comes. [HI2]
     var catchUp: CatchUp?
     var states: [Name: String] = [:]
+    /// Of a token for this channel. [AC9]
+    var lent: LentRights?
     /// Topics published in: flow indexes. [ST3]
     var publishing: [Name: Int32] = [:]
     /// Topics listened to. [ST7]

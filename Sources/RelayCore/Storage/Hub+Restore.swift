@@ -11,6 +11,7 @@ extension Hub {
         do throws(WireError) {
             switch entry {
             case .start: break
+            case .claim(let user, let claim): claims[user] = claim
             case .publish(let user, let instance, let remembered): restoredPublishes[user, default: [:]][instance, default: []].append(remembered)
             case .metadata(let owner, let majorRevision):
                 let book = try bookFor(owner)
@@ -49,6 +50,7 @@ extension Hub {
         }
         restoreWindows()
         setBoardExpiry()
+        if !claims.isEmpty { sweepClaims() }
         if configuration.isJournaled { store([StoredForm.start(start)], .nothing, nil) }
     }
 

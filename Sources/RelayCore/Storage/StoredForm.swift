@@ -10,6 +10,8 @@ import RelayWire
 //     W instance place user  a retained publish of a client object (u64), in one of 256 places (u8): version u8 (1) · number u64 ·
 //                          offset u64 · id of the board u64
 //
+//     U user               who a user id belongs to: version u8 (1) · flags u8 (1 digest) · [digest, 16 bytes] · last seen u64 ms
+//
 // An owner is `m` or `s` and a channel's name, or `u` and a user id. Names hold no 0.
 
 /// A stored key and value as the hub reads them.
@@ -18,6 +20,7 @@ enum StoredEntry {
     case item(MetadataOwner, Name, MetadataItem)
     case lock(ChannelID, Name, LockState)
     case start(UInt32)
+    case claim(Name, UserClaim)
     case publish(Name, instance: UInt64, PublishWindow.Remembered)
 
     /// - Returns: `nil` when it is none that this version writes.
@@ -45,6 +48,9 @@ enum StoredEntry {
             else { return nil }
             let holder = bytes.isEmpty ? nil : try? Name(bytes: bytes)
             return .lock(channel, lock, LockState(ttl: .milliseconds(Int64(ttl)), owner: holder, fencing: fencing))
+        case UInt8(ascii: "U"):
+            guard names.count == 1, let user = try? Name(bytes: names[0]), let claim = claim(&value) else { return nil }
+            return .claim(user, claim)
         case UInt8(ascii: "S"):
             return value.integer(UInt32.self).map(StoredEntry.start)
         default: return nil
@@ -58,6 +64,17 @@ enum StoredEntry {
         else { return nil }
         let accepted = PublishWindow.Accepted(number: number, offset: offset, board: board)
         return .publish(user, instance: instance, PublishWindow.Remembered(place: place, accepted: accepted))
+    }
+
+    private static func claim(_ value: inout ByteReader) -> UserClaim? {
+        guard let flags = value.integer(UInt8.self) else { return nil }
+        var digest: Entropy?
+        if flags & 1 != 0 {
+            guard let high = value.integer(UInt64.self), let low = value.integer(UInt64.self) else { return nil }
+            digest = Entropy(high: high, low: low)
+        }
+        guard let lastSeen = value.integer(UInt64.self) else { return nil }
+        return UserClaim(digest: digest, lastSeen: lastSeen)
     }
 
     private static func owner(_ bytes: UnsafeRawBufferPointer) -> MetadataOwner? {
@@ -116,6 +133,19 @@ enum StoredForm {
         var value: [UInt8] = [version]
         value.append(bigEndian: start)
         return JournalEntry(key: [UInt8(ascii: "S")], value: value)
+    }
+
+    /// - Parameter claim: `nil`: forgotten.
+    static func claim(_ user: Name, _ claim: UserClaim?) -> JournalEntry {
+        let key = [UInt8(ascii: "U")] + Array(user.text.utf8)
+        guard let claim else { return JournalEntry(key: key, value: nil) }
+        var value: [UInt8] = [version, claim.digest == nil ? 0 : 1]
+        if let digest = claim.digest {
+            value.append(bigEndian: digest.high)
+            value.append(bigEndian: digest.low)
+        }
+        value.append(bigEndian: claim.lastSeen)
+        return JournalEntry(key: key, value: value)
     }
 
     static func publish(_ user: Name, _ instance: UInt64, _ place: UInt8, number: UInt64, offset: UInt64, board: UInt64) -> JournalEntry {

@@ -7,6 +7,7 @@ extension Hub {
 
     mutating func joinTopic(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
         let request = try decode(JoinTopicRequest.self, body)
+        try require(.stream, on: ChannelID(kind: .stream, channel: request.channel), session)
         let channel = try inside(ChannelID(kind: .stream, channel: request.channel), session)
         let meta = request.meta ?? ""
         guard meta.utf8.count <= Limits.topicMetaBytesMax else {

@@ -1,0 +1,47 @@
+package import RelayAccess
+import RelayDigest
+
+/// Who may come in, and with which rights. [AC1]
+package struct AccessRules: Sendable {
+    /// A shared key, known by its digest alone.
+    package struct Key: Sendable {
+        package var digest: [UInt8]
+        package var role: Role
+
+        /// - Parameter text: as clients send it.
+        package init(_ text: String, _ role: Role) {
+            digest = SHA256.hash(Array(text.utf8))
+            self.role = role
+        }
+    }
+
+    /// Everybody who can reach the relay may everything.
+    package var isOpen: Bool
+    package var keys: [Key]
+    /// `nil`: no tokens are taken.
+    package var tokens: TokenRules?
+
+    package static let open = AccessRules(isOpen: true, keys: [], tokens: nil)
+
+    package init(isOpen: Bool = false, keys: [Key], tokens: TokenRules?) {
+        self.isOpen = isOpen
+        self.keys = keys
+        self.tokens = tokens
+    }
+
+    /// Compares with every key, each in constant time: how long it takes says nothing about any.
+    func key(_ text: String) -> Key? {
+        let digest = SHA256.hash(Array(text.utf8))
+        var found: Key?
+        for key in keys where isEqualInConstantTime(key.digest, digest) { found = key }
+        return found
+    }
+}
+
+/// What let a session in.
+struct Admission {
+    var access: Access
+    /// Of the key, if it was one: sessions end with it.
+    var keyDigest: [UInt8]?
+    var isToken = false
+}

@@ -1,0 +1,194 @@
+import RelayAccess
+import RelayWire
+
+// What a session may: asked before anything is looked up, changed while it is there. [AC4–AC9]
+
+extension Hub {
+    // MARK: - Asking
+
+    func rights(of session: Int32, on channel: ChannelID) -> Rights {
+        let own = sessions[session].access.rights(on: channel.channel)
+        guard let index = channelsByID[channel], let lent = sessions[session].memberships[index]?.lent else { return own }
+        return own.union(lent.rights)
+    }
+
+    /// - Throws: `notPermitted`, the same whatever else is there or not. [AC5]
+    func require(_ right: Rights, on channel: ChannelID, _ session: Int32) throws(WireError) {
+        guard !rights(of: session, on: channel).isSuperset(of: right) else { return }
+        throw Self.notPermitted(right)
+    }
+
+    /// Of what is no channel's.
+    func requireEverywhere(_ right: Rights, _ session: Int32) throws(WireError) {
+        guard !sessions[session].access.everywhere.isSuperset(of: right) else { return }
+        throw Self.notPermitted(right)
+    }
+
+    static func notPermitted(_ right: Rights) -> WireError {
+        WireError(.notPermitted, "the right \(right.names.joined(separator: ", ")) is missing")
+    }
+
+    /// Of metadata: a channel's, or a user's.
+    func requireMetadata(_ owner: MetadataOwner, isWrite: Bool, _ session: Int32) throws(WireError) {
+        switch owner {
+        case .channel(let channel): try require(isWrite ? .metadata : .subscribe, on: channel, session)
+        case .user(let user) where user == sessions[session].user: if isWrite { try requireEverywhere(.metadata, session) }
+        case .user:
+            if isWrite {
+                guard sessions[session].access.role == .moderator else { throw WireError(.notPermitted, "the role moderator is missing") }
+            } else {
+                try requireEverywhere(.metadata, session)
+            }
+        }
+    }
+
+    // MARK: - Telling
+
+    func accessBody(_ access: Access) -> AccessBody {
+        let grants = access.grants.names
+        return AccessBody(
+            role: access.role?.rawValue, grants: grants.isEmpty ? nil : grants,
+            untilMs: access.expires.map { $0 > now.wallMilliseconds ? $0 - now.wallMilliseconds : 0 })
+    }
+
+    // MARK: - Changing
+
+    /// Takes over what a credential is good for; what the session may not any more it has no more. [AC7]
+    mutating func setAccess(_ admission: Admission, _ session: Int32) {
+        sessions[session].access = admission.access
+        sessions[session].keyDigest = admission.keyDigest
+        sessions[session].lastPublish = nil
+        applyAccess(session)
+        let connection = links[Int(session)]
+        if connection >= 0 { setAccessDeadline(connection) }
+    }
+
+    /// Ends what there is no right for.
+    mutating func applyAccess(_ session: Int32) {
+        for channel in sortedMemberships(session) {
+            let rights = rights(of: session, on: channels[channel].id!)
+            guard rights.contains(.subscribe) else {
+                tellRemoved(session, channel)
+                removeFromChannel(session, channel, .leave)
+                continue
+            }
+            if !rights.contains(.stream) { closeOwnFlows(session, channel) }
+            if !rights.contains(.presence), sessions[session].memberships[channel]!.receivesPresence {
+                sessions[session].memberships[channel]!.receivesPresence = false
+                channels[channel].presenceReceivers.removeFirst(of: session)
+            }
+        }
+        if !sessions[session].access.everywhere.contains(.metadata) {
+            for user in sessions[session].userMetadata.sorted() where user != sessions[session].user { stopUserMetadata(user, session) }
+        }
+    }
+
+    private mutating func tellRemoved(_ session: Int32, _ channel: Int32) {
+        let connection = links[Int(session)]
+        guard connection >= 0, sessions[session].memberships[channel]?.heldOver == false else { return }
+        let error = Self.notPermitted(.subscribe)
+        enqueueJSON(connection, .removed, RemovedNotice(channel: channels[channel].handle, code: error.code, text: error.text))
+    }
+
+    /// A publisher is told of the end that it did not ask for.
+    private mutating func closeOwnFlows(_ session: Int32, _ channel: Int32) {
+        // Who listens to itself is told as a receiver.
+        let own = sessions[session].memberships[channel]!.publishing.values.filter { !flows[$0].receivers.contains(session) }
+            .map { FlowClosed(flow: flows[$0].handle, last: flows[$0].sequence) }
+        closeFlows(of: session, in: channel)
+        let connection = links[Int(session)]
+        guard connection >= 0 else { return }
+        for closed in own.sorted(by: { $0.flow < $1.flow }) { enqueueJSON(connection, .flowClosed, closed) }
+    }
+
+    /// `renew`: a newer credential for the same user. [AC8]
+    mutating func renew(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
+        let request = try decode(RenewRequest.self, body)
+        let admission = try admit(sessions[session].user!, key: request.key, token: request.token)
+        answer(connection, RenewAnswer(id: request.id, access: accessBody(admission.access)))
+        setAccess(admission, session)
+    }
+
+    // MARK: - A token for one channel
+
+    /// What `join.token` adds. [AC9]
+    func lend(_ token: String?, _ id: ChannelID, _ session: Int32) throws(WireError) -> LentRights? {
+        guard let token, !accessRules.isOpen else { return nil }
+        let checked = try check(token, sessions[session].user!)
+        return LentRights(rights: checked.access.rights(on: id.channel), expires: checked.access.expires ?? .max)
+    }
+
+    mutating func lentRightsDeadline(_ session: Int32, _ channel: Int32) {
+        guard let lent = sessions[session].memberships[channel]?.lent else { return }
+        guard lent.expires <= now.wallMilliseconds else { return setLentDeadline(session, channel) }
+        sessions[session].memberships[channel]!.lent = nil
+        applyAccess(session)
+    }
+
+    mutating func setLentDeadline(_ session: Int32, _ channel: Int32) {
+        guard let lent = sessions[session].memberships[channel]?.lent else { return }
+        deadlines.set(
+            .lentRights(session: session, channel: channel, channelGeneration: channels[channel].generation), at: instant(ofWall: lent.expires))
+    }
+
+    // MARK: - The end of a token
+
+    /// When the wall clock will show a time, if nobody moves it; looked at again once in a while, because somebody may.
+    private func instant(ofWall milliseconds: UInt64) -> Instant {
+        let left = milliseconds > now.wallMilliseconds ? milliseconds - now.wallMilliseconds : 0
+        return now.instant + min(.milliseconds(Int64(clamping: left)), Self.wallLookedAtEvery)
+    }
+
+    private static let wallLookedAtEvery = Duration.seconds(600)
+
+    /// The notice, then the end.
+    mutating func setAccessDeadline(_ connection: Int32) {
+        guard let expires = sessions[connections[connection].session].access.expires else { return }
+        let notice = expires > Limits.accessNoticeMilliseconds ? expires - Limits.accessNoticeMilliseconds : 0
+        let isNoticeDue = notice <= now.wallMilliseconds
+        deadlines.set(
+            .accessEnd(connection: connection, generation: connections[connection].id.generation), at: instant(ofWall: isNoticeDue ? expires : notice))
+    }
+
+    mutating func accessDeadline(_ connection: Int32) {
+        let session = connections[connection].session
+        guard let expires = sessions[session].access.expires else { return }
+        guard expires > now.wallMilliseconds else {
+            return close(connection, .accessExpired, "the token of user \(sessions[session].user!) is over")
+        }
+        let left = expires - now.wallMilliseconds
+        if left <= Limits.accessNoticeMilliseconds, connections[connection].noticeToldFor != expires {
+            connections[connection].noticeToldFor = expires
+            enqueueJSON(connection, .accessExpiring, AccessExpiring(inMs: left))
+        }
+        setAccessDeadline(connection)
+    }
+
+    // MARK: - The relay's rules
+
+    /// Other keys, or secrets of tokens, hold from now on. Who came in by a key that is none any more cannot come back with
+    /// what it has, and is closed if `endsSessions`.
+    mutating func accessChanged(_ rules: AccessRules, endsSessions: Bool) {
+        accessRules = rules
+        guard !rules.isOpen else { return }
+        for session in 0..<Int32(sessions.slots) where sessions[session].user != nil && sessions[session].state != .lingering {
+            guard let digest = sessions[session].keyDigest, !rules.keys.contains(where: { $0.digest == digest }) else { continue }
+            // Its token is good for nothing now.
+            sessions[session].resumeToken = nil
+            let connection = links[Int(session)]
+            if endsSessions, connection >= 0 {
+                close(connection, .keyChanged, "the relay has another key now")
+                endSession(session, telling: .leave)
+            } else if endsSessions, sessions[session].state == .away {
+                endSession(session, telling: .leave)
+            }
+        }
+    }
+}
+
+/// Rights that a token gives in one channel. [AC9]
+struct LentRights {
+    var rights: Rights
+    /// By the wall clock, in milliseconds since 1970.
+    var expires: UInt64
+}

@@ -1,0 +1,79 @@
+import RelayAccess
+import RelayWire
+
+// Credentials: judged, and answered late when they are wrong. [AC1, AC2]
+
+extension Hub {
+    /// What a login's credential is good for.
+    ///
+    /// - Throws: `credentialRequired`, `keyWrong`, `tokenInvalid`, `tokenExpired`: to be answered late; `badRequest`.
+    func admit(_ user: Name, key: String?, token: String?) throws(WireError) -> Admission {
+        guard key == nil || token == nil else { throw WireError(.badRequest, "fields key and token do not go together") }
+        if let key, !(1...Limits.keyBytesMax).contains(key.utf8.count) {
+            throw WireError(
+                .badRequest, "field key has 1…\(Limits.keyBytesMax) bytes, not \(key.utf8.count)", limit: Limits.keyBytesMax, actual: key.utf8.count)
+        }
+        guard !accessRules.isOpen else { return Admission(access: Access(role: .moderator)) }
+        if let key {
+            guard let known = accessRules.key(key) else { throw WireError(.keyWrong, "the key is none of this relay's") }
+            return Admission(access: Access(role: known.role), keyDigest: known.digest)
+        }
+        guard let token else {
+            let wanted = accessRules.keys.isEmpty ? "a token" : accessRules.tokens == nil ? "a key" : "a key or a token"
+            throw WireError(.credentialRequired, "this relay wants \(wanted)")
+        }
+        return Admission(access: try check(token, user).access, isToken: true)
+    }
+
+    /// A token for one user id.
+    func check(_ token: String, _ user: Name) throws(WireError) -> CheckedToken {
+        guard let rules = accessRules.tokens else { throw WireError(.tokenInvalid, "this relay takes no tokens") }
+        let checked = try rules.check(token, wallMilliseconds: now.wallMilliseconds)
+        guard checked.subject == user else { throw WireError(.tokenInvalid, "the token is for another user id") }
+        return checked
+    }
+
+    /// Whether a refusal tells a guesser something.
+    static func isWrongCredential(_ code: ErrorCode) -> Bool {
+        switch code {
+        case .credentialRequired, .keyWrong, .tokenInvalid, .tokenExpired: true
+        default: false
+        }
+    }
+
+    /// Refuses a login after a time that doubles. [AC2]
+    mutating func refuseLate(_ connection: Int32, _ error: WireError, id: UInt32?) {
+        let count = connections[connection].wrongCredentials
+        guard count < Limits.wrongCredentialsMax else { return }
+        counters.credentialsWrong += 1
+        connections[connection].wrongCredentials = count + 1
+        let pause = min(configuration.credentialPauseMax, configuration.credentialPause * (1 << count))
+        let at = max(now.instant, connections[connection].refusals.last?.at ?? now.instant) + pause
+        connections[connection].refusals.append(HeldRefusal(at: at, error: error, id: id))
+        deadlines.set(.credentialAnswer(connection: connection, generation: connections[connection].id.generation), at: at)
+    }
+
+    mutating func credentialDeadline(_ connection: Int32) {
+        while let first = connections[connection].refusals.first, first.at <= now.instant {
+            connections[connection].refusals.removeFirst()
+            refuse(connection, first.error, id: first.id)
+        }
+        if connections[connection].wrongCredentials >= Limits.wrongCredentialsMax, connections[connection].refusals.isEmpty {
+            close(connection, .credentialsWrong, "\(Limits.wrongCredentialsMax) logins had a wrong credential")
+        }
+    }
+
+    /// A right login is answered at once, and what waits before it. [AC2]
+    mutating func tellHeldRefusals(_ connection: Int32) {
+        let held = connections[connection].refusals
+        connections[connection].refusals = []
+        for refusal in held { refuse(connection, refusal.error, id: refusal.id) }
+    }
+}
+
+/// A refusal that is told later, so that guessing takes long. [AC2]
+struct HeldRefusal {
+    var at: Instant
+    var error: WireError
+    var id: UInt32?
+}
