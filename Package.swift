@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Arrows point downwards only; docs/architecture.md draws them. The pure modules (RelayWire, RelayBoard, RelayCore,
-// RelayClientCore) never import Dispatch, a clock or a socket.
+// Arrows point downwards only; docs/architecture.md draws them. The pure modules (RelayDigest, RelayWire,
+// RelayBoard, RelayCore, RelayClientCore) never import Dispatch, a clock or a socket.
 
 let strict: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
@@ -28,6 +28,7 @@ let package = Package(
         .executable(name: "boardrelay", targets: ["boardrelay"]),
     ],
     targets: [
+        module("RelayDigest"),
         module("RelayWire"),
         module("RelayBoard"),
         module("RelayJournal"),
@@ -41,6 +42,7 @@ let package = Package(
             name: "boardrelay", dependencies: ["RelayServer", "RelayClient", "RelayBoard", "RelayCore", "RelayIO", "RelayWire"],
             swiftSettings: strict),
 
+        tests("RelayDigestTests", ["RelayDigest"], resources: [.copy("Vectors")]),
         tests("RelayWireTests", ["RelayWire"]),
         tests("RelayBoardTests", ["RelayBoard"]),
         tests("RelayJournalTests", ["RelayJournal", "RelayTestKit"]),
