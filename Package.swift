@@ -2,7 +2,7 @@
 import PackageDescription
 
 // Arrows point downwards only; docs/architecture.md draws them. The pure modules (RelayDigest, RelayWire,
-// RelayBoard, RelayCore, RelayClientCore) never import Dispatch, a clock or a socket.
+// RelayAccess, RelayBoard, RelayCore, RelayClientCore) never import Dispatch, a clock or a socket.
 
 let strict: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
@@ -30,28 +30,30 @@ let package = Package(
     targets: [
         module("RelayDigest"),
         module("RelayWire"),
+        module("RelayAccess", ["RelayDigest", "RelayWire"]),
         module("RelayBoard"),
         module("RelayJournal"),
-        module("RelayCore", ["RelayJournal", "RelayWire"]),
-        module("RelayClientCore", ["RelayWire"]),
+        module("RelayCore", ["RelayAccess", "RelayDigest", "RelayJournal", "RelayWire"]),
+        module("RelayClientCore", ["RelayAccess", "RelayWire"]),
         module("RelayIO"),
-        module("RelayServer", ["RelayCore", "RelayIO", "RelayJournal", "RelayWire"]),
-        module("RelayClient", ["RelayClientCore", "RelayIO", "RelayWire"]),
-        module("RelayTestKit", ["RelayClientCore", "RelayCore", "RelayJournal", "RelayWire"]),
+        module("RelayServer", ["RelayAccess", "RelayCore", "RelayIO", "RelayJournal", "RelayWire"]),
+        module("RelayClient", ["RelayAccess", "RelayClientCore", "RelayIO", "RelayWire"]),
+        module("RelayTestKit", ["RelayAccess", "RelayClientCore", "RelayCore", "RelayJournal", "RelayWire"]),
         .executableTarget(
-            name: "boardrelay", dependencies: ["RelayServer", "RelayClient", "RelayBoard", "RelayCore", "RelayIO", "RelayWire"],
+            name: "boardrelay", dependencies: ["RelayServer", "RelayAccess", "RelayClient", "RelayBoard", "RelayCore", "RelayIO", "RelayWire"],
             swiftSettings: strict),
 
         tests("RelayDigestTests", ["RelayDigest"], resources: [.copy("Vectors")]),
         tests("RelayWireTests", ["RelayWire"]),
+        tests("RelayAccessTests", ["RelayAccess", "RelayDigest", "RelayWire"], resources: [.copy("Vectors")]),
         tests("RelayBoardTests", ["RelayBoard"]),
         tests("RelayJournalTests", ["RelayJournal", "RelayTestKit"]),
-        tests("RelayCoreTests", ["RelayCore", "RelayJournal", "RelayTestKit", "RelayWire"]),
+        tests("RelayCoreTests", ["RelayAccess", "RelayCore", "RelayJournal", "RelayTestKit", "RelayWire"]),
         tests("RelayClientCoreTests", ["RelayClientCore", "RelayCore", "RelayTestKit", "RelayWire"]),
         tests("RelayIOTests", ["RelayIO"]),
         tests("RelayServerTests", ["RelayServer", "RelayClient", "RelayClientCore", "RelayIO", "RelayJournal", "RelayWire", "RelayCore"]),
         tests("SimulationTests", ["RelayTestKit", "RelayCore", "RelayWire"]),
         tests("BoardrelayTests", ["boardrelay", "RelayServer", "RelayClient", "RelayClientCore", "RelayBoard", "RelayCore", "RelayIO", "RelayWire"]),
-        tests("DocsTests", ["RelayWire", "RelayCore", "RelayClient"]),
+        tests("DocsTests", ["RelayAccess", "RelayWire", "RelayCore", "RelayClient"]),
     ]
 )

@@ -1,3 +1,4 @@
+@_exported import RelayAccess
 @_exported import RelayClientCore
 @_exported import RelayWire
 @_exported import RelayIO
@@ -8,6 +9,8 @@ public struct ClientOptions: Sendable, Hashable {
     public var presenceTimeout: Duration?
     /// What shows the relay that the user id is used by the one it belongs to.
     public var secret = ClientSecret.kept()
+    /// What lets it in, at a relay that is not open.
+    public var credential: Credential?
     /// What the client calls itself to operators, at most 64 bytes.
     public var description: String? = "RelayClient"
     /// Time for one attempt to link up and log in.

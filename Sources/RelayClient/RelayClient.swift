@@ -22,6 +22,7 @@ public final class RelayClient: Sendable {
         let name = try checkedName(user)
         var settings = ClientSettings(
             user: name, instance: SystemEntropy.word(), secret: try options.secret.digits(for: name, at: address), seed: SystemEntropy.word())
+        settings.credential = options.credential
         settings.presenceTimeout = options.presenceTimeout
         settings.description = options.description
         settings.connectTimeout = options.connectTimeout
@@ -176,6 +177,21 @@ public final class RelayClient: Sendable {
             next = following
         } while next != nil
         return found
+    }
+
+    // MARK: - Access
+
+    /// What this client may: its role, and what is granted to it besides; `nil` before the first login.
+    ///
+    ///     if client.access?.rights(on: try Name("lesson")).contains(.publish) == true { … }
+    public var access: Access? { core.read { $0.access } }
+
+    /// Brings another credential for the same user id: the session goes on with what that one is good for. Without a link it
+    /// is used for the next login, which is tried at once.
+    ///
+    /// - Throws: `tokenInvalid`, `tokenExpired`, `keyWrong`, with which nothing has changed; `clientClosed`, `outcomeUnknown`.
+    public func renew(_ credential: Credential) async throws(RelayError) {
+        _ = try await core.answer { (machine, token, now) throws(RelayError) in try machine.renew(credential, token: token, at: now) }
     }
 
     // MARK: - The link

@@ -32,6 +32,8 @@
     func relayClient(_ client: RelayClient, caughtUp channel: CaughtUpChannel)
     /// Something that no call waits for was refused.
     func relayClient(_ client: RelayClient, refused refusal: Refusal)
+    /// The token of this session is over in so long: `renew` brings another one.
+    func relayClient(_ client: RelayClient, accessExpiringIn time: Duration)
     func relayClient(_ client: RelayClient, linkChanged state: LinkState)
 }
 
@@ -53,6 +55,7 @@ extension RelayClientDelegate {
         case .messagesMissed(let messages): relayClient(client, missed: messages)
         case .caughtUp(let channel): relayClient(client, caughtUp: channel)
         case .refused(let refusal): relayClient(client, refused: refusal)
+        case .accessExpiring(let time): relayClient(client, accessExpiringIn: time)
         case .link(let state): relayClient(client, linkChanged: state)
         }
     }
@@ -87,6 +90,8 @@ extension RelayClientDelegate {
     public func relayClient(_ client: RelayClient, caughtUp channel: CaughtUpChannel) {}
     /// Does nothing.
     public func relayClient(_ client: RelayClient, refused refusal: Refusal) {}
+    /// Does nothing.
+    public func relayClient(_ client: RelayClient, accessExpiringIn time: Duration) {}
     /// Does nothing.
     public func relayClient(_ client: RelayClient, linkChanged state: LinkState) {}
 }

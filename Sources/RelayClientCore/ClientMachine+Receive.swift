@@ -34,6 +34,8 @@ extension ClientMachine {
         case .notStored: notStored(try body(NotStored.self, frame))
         case .cleared: cleared(try body(Cleared.self, frame))
         case .reset: reset(try body(ChannelReset.self, frame))
+        case .accessExpiring: emit(.accessExpiring(in: .milliseconds(Int64(clamping: try body(AccessExpiring.self, frame).inMs))))
+        case .removed: removed(try body(RemovedNotice.self, frame))
         case .flowOpened: try flowOpened(try body(FlowOpened.self, frame))
         case .flowClosed: flowClosed(try body(FlowClosed.self, frame))
         case .packetsDropped:
@@ -44,7 +46,7 @@ extension ClientMachine {
         case .metadataPage: try metadataPage(frame)
         case .metadata: try metadata(frame)
         case .locks: if let event = try event(LocksEvent.self, frame, LocksEvent.Event.self) { locks(event) }
-        case .login, .logout, .publish, .publishPacket, .direct, .directReceived, .subscribe, .unsubscribe, .join, .leave, .joinTopic,
+        case .login, .logout, .renew, .publish, .publishPacket, .direct, .directReceived, .subscribe, .unsubscribe, .join, .leave, .joinTopic,
             .leaveTopic, .subscribeTopic, .unsubscribeTopic, .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates, .history,
             .setMetadata, .updateMetadata, .removeMetadata, .getMetadata, .subscribeUserMetadata, .unsubscribeUserMetadata, .setLock,
             .acquireLock, .releaseLock, .revokeLock, .removeLock, .getLocks, .clear, .undoClear, .boards, .removeBoard:
@@ -227,6 +229,13 @@ extension ClientMachine {
                 payload: try Payload(flags: direct.flags, bytes: direct.payload)))
         }
         emit(.direct(message), delivery: delivery)
+    }
+
+    /// The relay has taken this client out of a channel. [AC7]
+    private mutating func removed(_ notice: RemovedNotice) {
+        guard let channel = known.channels[notice.channel] else { return }
+        left(channel)
+        emit(.refused(Refusal(subject: .channel, channel: channel, topic: nil, error: RelayError(notice.code, notice.text))))
     }
 
     // MARK: - Presence and topics

@@ -1,3 +1,4 @@
+internal import RelayAccess
 import RelayWire
 
 // Login, what is restored after a break, answers to requests.
@@ -11,6 +12,7 @@ extension ClientMachine {
         giveUpSent(at: now, isSameStart: relayStart == welcome.start)
         relayStart = welcome.start
         resumeToken = welcome.resumeToken
+        access = Access(welcome.access)
         limits = welcome.limits
         heartbeat = .milliseconds(max(100, welcome.heartbeatMs))
         known.users[welcome.handle] = welcome.user.text
@@ -202,6 +204,9 @@ extension ClientMachine {
             known.metadata[.user(user)] = nil
         case .acquireLock: return .fencing(try body(FencingAnswer.self, frame).fencing)
         case .getLocks: return .locks(try body(LocksAnswer.self, frame).locks)
+        case .renew(let credential):
+            self.credential = credential
+            access = Access(try body(RenewAnswer.self, frame).access)
         case .clear, .undoClear:
             let answer = try body(ClearAnswer.self, frame)
             return .boardChange(BoardChange(offset: answer.offset, records: answer.records))
@@ -290,7 +295,7 @@ extension ClientMachine {
             if case .connecting = state { return end(.loginRefused(RelayError(error)), at: now) }
             let topic = error.flow.flatMap { known.ownTopics[$0] }
             // Left by a request whose answer was lost with the link.
-            if error.code == .unknownFlow, let topic, known.ownFlows[topic] == error.flow { leftTopic(topic) }
+            if error.code == .unknownFlow || error.code == .notPermitted, let topic, known.ownFlows[topic] == error.flow { leftTopic(topic) }
             return emit(.refused(Refusal(
                 subject: error.flow == nil ? .unknown : .packet, channel: topic.map { ChannelID(kind: .stream, channel: $0.channel) },
                 topic: topic?.topic.text, error: RelayError(error))))
@@ -330,7 +335,7 @@ extension ClientMachine {
             wanted.userMetadata.remove(user)
         case .unsubscribe, .leave, .leaveTopic, .unsubscribeTopic, .subscribedUsers, .who, .whereIs, .removeStates, .getStates, .history, .writeMetadata,
             .removeMetadata, .getMetadata, .unsubscribeUserMetadata, .setLock, .acquireLock, .releaseLock, .revokeLock, .removeLock, .getLocks,
-            .clear, .undoClear, .boards, .removeBoard:
+            .clear, .undoClear, .boards, .removeBoard, .renew:
             break
         }
         emit(.refused(refusal))

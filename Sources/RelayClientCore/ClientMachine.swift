@@ -1,3 +1,4 @@
+package import RelayAccess
 import RelayWire
 
 /// A client without sockets, clocks and dice: calls and bytes in, bytes, effects and events out.
@@ -13,6 +14,10 @@ package struct ClientMachine: Sendable {
     }
 
     let settings: ClientSettings
+    /// Changed by `renew`. [AC8]
+    package internal(set) var credential: Credential?
+    /// What the session may; as the relay said last. [AC4]
+    package internal(set) var access: Access?
     var state = State.closed
     /// Numbers links, so that what a link that was given up still says is not heard.
     var attempt: UInt64 = 0
@@ -84,6 +89,7 @@ package struct ClientMachine: Sendable {
 
     package init(settings: ClientSettings) {
         self.settings = settings
+        credential = settings.credential
         dice = Dice(seed: settings.seed)
     }
 
@@ -144,6 +150,15 @@ package struct ClientMachine: Sendable {
         }
     }
 
+    /// Another credential: for the session that is there, or for the next login. [AC8]
+    package mutating func renew(_ credential: Credential, token: ClientToken, at now: Moment) throws(RelayError) {
+        if state == .live { return try request(.renew(credential), token: token, at: now) }
+        guard state != .closed else { throw .clientClosed }
+        self.credential = credential
+        effects.append(.completed(token, .success(.done)))
+        wakeUp(at: now)
+    }
+
     // MARK: - What happens
 
     /// - Parameter token: completed at the first login, or with why there was none.
@@ -168,15 +183,22 @@ package struct ClientMachine: Sendable {
         lastHeard = now
         let digits = String(settings.instance, radix: 16)
         lastRequest += 1
-        write(.json(.login, LoginRequest(
-            id: lastRequest, user: settings.user, secret: settings.secret, instance: String(repeating: "0", count: 16 - digits.count) + digits,
-            presenceTimeoutMs: settings.presenceTimeout.map { Int($0.wholeMilliseconds) }, client: settings.description,
-            resume: resumption)))
+        var login = LoginRequest(
+            id: lastRequest, user: settings.user, secret: settings.secret, key: credential?.key, token: credential?.token,
+            instance: String(repeating: "0", count: 16 - digits.count) + digits,
+            presenceTimeoutMs: settings.presenceTimeout.map { Int($0.wholeMilliseconds) }, client: settings.description, resume: resumption)
+        var frame = Frame.json(.login, login)
+        if frame.bytes.count > Limits.bytesBeforeLoginMax {
+            // A new session asks for each channel from where it was.
+            login.resume = nil
+            frame = .json(.login, login)
+        }
+        write(frame)
     }
 
     /// With the last offset seen of each message channel, by the handle that it has in the session so far. [SE9]
     ///
-    /// More than a login may hold is not resumed: the new session asks for each channel from where it was.
+    /// More than a login may hold is not resumed.
     private var resumption: ResumeRequest? {
         guard let resumeToken else { return nil }
         let pairs = known.channels.sorted { $0.key < $1.key }.compactMap { handle, id in
@@ -286,7 +308,9 @@ package struct ClientMachine: Sendable {
         let comesBack: Bool
         switch reason {
         case .relayClosed(let code, _): comesBack = code.clientReconnects
-        case .loginRefused, .closedByApp: comesBack = false
+        // With another token it may, and the app can still bring one. [AC8]
+        case .loginRefused(let error): comesBack = logins > 0 && error.code == .tokenExpired
+        case .closedByApp: comesBack = false
         case .linkFailed, .timedOut, .relaySilent, .relayFault, .eventsNotRead: comesBack = true
         }
         if closeToken != nil || !comesBack || (logins == 0 && !settings.retriesFirstConnect) { return finish(closeToken != nil ? .closedByApp : reason) }

@@ -33,6 +33,7 @@ package enum ClientRequest: Hashable, Sendable {
     case undoClear(Name)
     case boards(after: Name?)
     case removeBoard(Name)
+    case renew(Credential)
 
     func frame(id: UInt32) -> Frame {
         switch self {
@@ -83,6 +84,7 @@ package enum ClientRequest: Hashable, Sendable {
         case .undoClear(let channel): .json(.undoClear, ChannelRequest(id: id, channel: channel))
         case .boards(let after): .json(.boards, BoardsRequest(id: id, after: after))
         case .removeBoard(let channel): .json(.removeBoard, ChannelRequest(id: id, channel: channel))
+        case .renew(let credential): .json(.renew, RenewRequest(id: id, key: credential.key, token: credential.token))
         }
     }
 

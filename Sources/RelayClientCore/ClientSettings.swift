@@ -7,6 +7,8 @@ package struct ClientSettings: Sendable {
     package var instance: UInt64
     /// 32 hexadecimal digits, drawn once per installation and user id. [SE2]
     package var secret: String?
+    /// What lets it in. [AC1]
+    package var credential: Credential?
     /// How long others still see the user after its link broke; the relay's default if `nil`. [SE7]
     package var presenceTimeout: Duration?
     /// What the client calls itself to operators, at most 64 bytes.

@@ -30,6 +30,8 @@ public enum RelayEvent: Hashable, Sendable {
     case caughtUp(CaughtUpChannel)
     /// Something that no call waits for was refused: a packet, or a step of coming back after a break.
     case refused(Refusal)
+    /// The token of this session is over in so long: `RelayClient.renew` brings another one.
+    case accessExpiring(in: Duration)
     /// How the client stands with its relay.
     case link(LinkState)
 }

@@ -121,7 +121,7 @@ extension Hub {
             return handleRequest(type, head, body, session, connection)
         case .welcome, .answer, .error, .closing, .restored, .deliver, .packet, .directDeliver, .accepted, .confirmed, .userNamed,
             .flowOpened, .flowClosed, .lost, .packetsDropped, .presence, .topics, .metadataPage, .metadata, .locks, .historyItem, .gap, .caughtUp, .stored, .notStored,
-            .cleared, .reset, .accessChanged, .accessExpiring, .removed:
+            .cleared, .reset, .accessExpiring, .removed:
             return handleUnknown(head, connection)
         }
     }

@@ -98,7 +98,9 @@ package struct Hub: ~Copyable {
     var lastDelivery: UInt64 = 0
 
     /// - Parameter start: greater at each start of the relay; part of each channel's epoch.
-    package init(configuration: Configuration, start: UInt32) {
+    /// - Parameter access: who may come in.
+    package init(configuration: Configuration, start: UInt32, access: AccessRules = .open) {
+        accessRules = access
         self.configuration = configuration
         self.start = start
         // 2²⁰ changes a second could be made and the next start would still begin above. Stays below 2⁵³.

@@ -1,6 +1,6 @@
 // What a session may, and its changes. Field by field in `docs/protocol.md`. [AC4, AC7, AC8]
 
-/// In `welcome`, in the answer to `renew`, and as `accessChanged`. [AC4]
+/// In `welcome` and in the answer to `renew`. [AC4]
 package struct AccessBody: Codable, Hashable, Sendable {
     /// `reader`, `editor` or `moderator`: rights in every channel.
     package var role: String?

@@ -72,9 +72,8 @@ package enum FrameType: UInt8, CaseIterable, Sendable {
     case caughtUp = 0xB5
     case cleared = 0xB6
     case reset = 0xB7
-    case accessChanged = 0xB8
-    case accessExpiring = 0xB9
-    case removed = 0xBA
+    case accessExpiring = 0xB8
+    case removed = 0xB9
 
     /// Who may send it.
     package enum Sender: Sendable { case client, relay, either }

@@ -1,5 +1,5 @@
 package import RelayAccess
-import RelayDigest
+internal import RelayDigest
 
 /// Who may come in, and with which rights. [AC1]
 package struct AccessRules: Sendable {

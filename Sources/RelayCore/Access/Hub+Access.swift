@@ -1,4 +1,4 @@
-import RelayAccess
+internal import RelayAccess
 import RelayWire
 
 // What a session may: asked before anything is looked up, changed while it is there. [AC4–AC9]
@@ -25,7 +25,7 @@ extension Hub {
     }
 
     static func notPermitted(_ right: Rights) -> WireError {
-        WireError(.notPermitted, "the right \(right.names.joined(separator: ", ")) is missing")
+        WireError(.notPermitted, "the right \(right.words.joined(separator: ", ")) is missing")
     }
 
     /// Of metadata: a channel's, or a user's.
@@ -35,7 +35,7 @@ extension Hub {
         case .user(let user) where user == sessions[session].user: if isWrite { try requireEverywhere(.metadata, session) }
         case .user:
             if isWrite {
-                guard sessions[session].access.role == .moderator else { throw WireError(.notPermitted, "the role moderator is missing") }
+                guard sessions[session].access.isModerator else { throw WireError(.notPermitted, "the role moderator is missing") }
             } else {
                 try requireEverywhere(.metadata, session)
             }
@@ -45,7 +45,7 @@ extension Hub {
     // MARK: - Telling
 
     func accessBody(_ access: Access) -> AccessBody {
-        let grants = access.grants.names
+        let grants = access.grants.words
         return AccessBody(
             role: access.role?.rawValue, grants: grants.isEmpty ? nil : grants,
             untilMs: access.expires.map { $0 > now.wallMilliseconds ? $0 - now.wallMilliseconds : 0 })
@@ -92,13 +92,11 @@ extension Hub {
 
     /// A publisher is told of the end that it did not ask for.
     private mutating func closeOwnFlows(_ session: Int32, _ channel: Int32) {
-        // Who listens to itself is told as a receiver.
-        let own = sessions[session].memberships[channel]!.publishing.values.filter { !flows[$0].receivers.contains(session) }
-            .map { FlowClosed(flow: flows[$0].handle, last: flows[$0].sequence) }
+        let own = sessions[session].memberships[channel]!.publishing.values.map { flows[$0].handle }.sorted()
         closeFlows(of: session, in: channel)
         let connection = links[Int(session)]
         guard connection >= 0 else { return }
-        for closed in own.sorted(by: { $0.flow < $1.flow }) { enqueueJSON(connection, .flowClosed, closed) }
+        for flow in own { refuse(connection, Self.notPermitted(.stream), flow: flow) }
     }
 
     /// `renew`: a newer credential for the same user. [AC8]
@@ -115,7 +113,7 @@ extension Hub {
     func lend(_ token: String?, _ id: ChannelID, _ session: Int32) throws(WireError) -> LentRights? {
         guard let token, !accessRules.isOpen else { return nil }
         let checked = try check(token, sessions[session].user!)
-        return LentRights(rights: checked.access.rights(on: id.channel), expires: checked.access.expires ?? .max)
+        return LentRights(rights: checked.access.rights(on: id.channel), expires: checked.expires)
     }
 
     mutating func lentRightsDeadline(_ session: Int32, _ channel: Int32) {

@@ -1,4 +1,4 @@
-import RelayAccess
+internal import RelayAccess
 import RelayWire
 
 // Credentials: judged, and answered late when they are wrong. [AC1, AC2]

@@ -1,5 +1,5 @@
-import RelayDigest
-import RelayJournal
+internal import RelayDigest
+internal import RelayJournal
 import RelayWire
 
 /// Which client a user id belongs to. [AC3]

@@ -1,3 +1,4 @@
+internal import RelayAccess
 internal import RelayJournal
 import RelayWire
 
@@ -288,8 +289,11 @@ extension Hub {
             throw WireError(.badRequest, "field limit is within 1…100, not \(limit)", limit: limit < 1 ? 1 : 100, actual: max(0, limit))
         }
         // One more than fits tells whether there is a next page.
-        let names = boardNames.behind(request.after).lazy.filter { rights(of: session, on: ChannelID(kind: .message, channel: $0)).contains(.subscribe) }
-            .prefix(limit + 1).map { $0 }
+        var names: [Name] = []
+        for name in boardNames.behind(request.after) where rights(of: session, on: ChannelID(kind: .message, channel: name)).contains(.subscribe) {
+            names.append(name)
+            if names.count > limit { break }
+        }
         let listed = names.prefix(limit).map { name in
             let summary = boards[boardsByName[name]!].summary
             return BoardInfo(channel: name, records: summary.records, bytes: summary.bytes, changed: summary.wallMilliseconds)

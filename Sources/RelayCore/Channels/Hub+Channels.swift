@@ -1,3 +1,4 @@
+internal import RelayAccess
 import RelayWire
 
 // Coming into channels and going out of them. [CH1–CH9]

@@ -1,3 +1,4 @@
+internal import RelayAccess
 import RelayWire
 
 // Requests about locks. [LK1–LK9]

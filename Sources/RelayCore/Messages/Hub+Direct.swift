@@ -1,3 +1,4 @@
+internal import RelayAccess
 import RelayWire
 
 /// A direct message that its receiver has not acknowledged yet. [DM3]

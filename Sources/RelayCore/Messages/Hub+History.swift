@@ -1,3 +1,4 @@
+internal import RelayAccess
 import RelayWire
 
 // What message channels keep, and reading it. [HI1, HI6]

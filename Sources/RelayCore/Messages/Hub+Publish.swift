@@ -1,3 +1,4 @@
+internal import RelayAccess
 import RelayWire
 
 // Messages: accepted, numbered, delivered. [MS1–MS8]

@@ -1,3 +1,4 @@
+internal import RelayAccess
 import RelayWire
 
 // States, and questions about presence. [PR4, PR8]

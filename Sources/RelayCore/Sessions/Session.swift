@@ -1,4 +1,4 @@
-import RelayAccess
+internal import RelayAccess
 import RelayWire
 
 /// A logged-in client, or what is remembered of one: at most one for each user id.

@@ -1,3 +1,4 @@
+internal import RelayAccess
 import RelayWire
 
 // Topics: publishing in them, listening to them, flows. [ST1–ST12]

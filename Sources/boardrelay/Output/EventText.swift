@@ -41,6 +41,7 @@ enum EventText {
             case .range(let range): return "missed messages \(range.from)…\(range.to) of \(Printable.escaped(missed.channel))"
             case .reset: return "\(Printable.escaped(missed.channel)) counts anew: what came before says nothing about it"
             }
+        case .accessExpiring(let time): return "the token is over in \(Printable.time(time))"
         case .refused(let refusal): return "refused: \(Printable.escaped(refusal.error.description))"
         case .link(let state):
             let words = words(state)
