@@ -591,6 +591,30 @@ import Testing
         #expect(next.hub.census().counters.changesAccepted == before + 1 && next.unpersisted.last?.entries.count == 1)
     }
 
+    @Test("[BL2, MS9] after a restart a retained message that could not be stored is known not to be; what was not retained is not known of")
+    func knownNotStored() {
+        let driver = driver(), alice = client(driver, "alice")
+        alice.retain("lesson", "a", [1])
+        driver.persist()
+        alice.retain("lesson", "b", [1])
+        driver.failStorage()
+        driver.handle(.storageRecovered)
+        alice.retain("lesson", "c", [1])
+        driver.persist()
+        let next = driver.restarted(start: 1_800_000_100)
+        next.persist()
+        let again = client(next, "alice")
+        again.number = 1
+        again.retain("lesson", "b", [1])
+        #expect(again.board() == ["error 2 notAccepted"])
+        again.number = 1
+        again.publish("lesson", [1])
+        #expect(again.board() == ["error 2 outcomeUnknown"])
+        again.number = 2
+        again.retain("lesson", "c", [1])
+        #expect(again.board() == ["accepted 3 at 3", "stored 3 at 3"])
+    }
+
     @Test("[BL8] parts without retain are messages like any other, with their key and number")
     func unretainedParts() {
         let driver = driver(), alice = client(driver, "alice"), bob = client(driver, "bob")

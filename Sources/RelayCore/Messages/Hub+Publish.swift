@@ -9,7 +9,7 @@ extension Hub {
         do throws(WireError) {
             number = Self.publishNumber(body)
             let frame = try PublishFrame(flags: flags, body: body)
-            if try isKnown(frame.number, session, connection) { return }
+            if try isKnown(frame, session, connection) { return }
             let key = try checkKey(of: frame)
             try checkContent(frame.payload, frame.customType, flags: frame.flags)
             if let key, frame.flags.contains(.retain) { try checkRetained(frame, key, session) }
@@ -39,8 +39,9 @@ extension Hub {
     /// Whether a publish was accepted before: then it is answered as it was, and costs nothing. [MS9]
     ///
     /// - Throws: `notAccepted`, `outcomeUnknown`.
-    private mutating func isKnown(_ number: UInt64, _ session: Int32, _ connection: Int32) throws(WireError) -> Bool {
-        switch sessions[session].window.judge(number) {
+    private mutating func isKnown(_ frame: PublishFrame, _ session: Int32, _ connection: Int32) throws(WireError) -> Bool {
+        let number = frame.number
+        switch sessions[session].window.judge(number, isRetained: frame.flags.contains(.retain)) {
         case .new: return false
         case .accepted(let known):
             sendAccepted(number, known.offset, to: connection)

@@ -30,8 +30,9 @@ struct PublishWindow {
     /// By number, a ring once it is full.
     private var accepted: [Accepted] = []
     private var start = 0
-    /// Numbers up to here may have been forgotten.
+    /// Numbers up to here may have been forgotten; those of retained messages, which the journal has, up to there.
     private var forgotten: UInt64 = 0
+    private var forgottenRetained: UInt64 = 0
     /// Drawings that come in parts. [BL8]
     var drafts: [Draft] = []
     /// Retained messages so far: where the next one is remembered in the journal. [BL2]
@@ -39,7 +40,7 @@ struct PublishWindow {
 
     var isEmpty: Bool { lastNumber == 0 }
 
-    func judge(_ number: UInt64) -> Judgement {
+    func judge(_ number: UInt64, isRetained: Bool) -> Judgement {
         if number > lastNumber { return .new }
         var low = 0
         var high = accepted.count
@@ -48,7 +49,7 @@ struct PublishWindow {
             if self[middle].number < number { low = middle + 1 } else { high = middle }
         }
         if low < accepted.count, self[low].number == number { return .accepted(self[low]) }
-        return number > forgotten ? .passed : .forgotten
+        return number > (isRetained ? forgottenRetained : forgotten) ? .passed : .forgotten
     }
 
     private subscript(index: Int) -> Accepted { accepted[(start + index) % accepted.count] }
@@ -58,7 +59,8 @@ struct PublishWindow {
         if accepted.count < limit {
             accepted.append(Accepted(number: number, offset: offset, board: board))
         } else {
-            forgotten = accepted[start].number
+            forgotten = max(forgotten, accepted[start].number)
+            forgottenRetained = max(forgottenRetained, accepted[start].number)
             accepted[start] = Accepted(number: number, offset: offset, board: board)
             start = (start + 1) % accepted.count
         }
@@ -94,6 +96,7 @@ struct PublishWindow {
         guard let newest = ordered.last?.place else { return }
         let hasGoneRound = ordered.contains { $0.place > newest }
         retained = Int(newest) + 1 + (hasGoneRound ? places : 0)
+        forgottenRetained = hasGoneRound ? accepted[0].number : 0
     }
 
     mutating func takeDraft(_ channel: Name, _ key: Name) -> Draft? {
