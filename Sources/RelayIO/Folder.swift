@@ -65,7 +65,7 @@ package final class Folder {
         guard errno == EEXIST else { throw FileFailure("make", path, errno) }
     }
 
-    private static func syncParent(of path: String) throws(FileFailure) {
+    static func syncParent(of path: String) throws(FileFailure) {
         let parent = open(path + "/..", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         // A parent that may be written but not read cannot be synced.
         guard parent >= 0 else { return }

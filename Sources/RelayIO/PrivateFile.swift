@@ -25,6 +25,23 @@ package enum PrivateFile {
         }
     }
 
+    /// Puts other content in the file's place: whoever reads it finds the one or the other, after a crash, too.
+    package static func replace(_ path: String, content: [UInt8]) throws(Failure) {
+        try makeFolder(of: path)
+        let draft = "\(path).\(getpid())-\(String(SystemEntropy.word(), radix: 16))"
+        try write(content, toNew: draft)
+        guard rename(draft, path) == 0 else {
+            let code = errno
+            unlink(draft)
+            throw Failure(path: path, code: code)
+        }
+        do throws(FileFailure) {
+            try Folder.syncParent(of: path)
+        } catch {
+            throw Failure(path: error.path, code: error.code)
+        }
+    }
+
     /// `nil` if there is no such file. One that is longer than `bytesMax` is cut there.
     package static func read(_ path: String, bytesMax: Int) throws(Failure) -> [UInt8]? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)

@@ -1,38 +1,111 @@
 internal import Dispatch
 import Foundation
+internal import RelayAccess
 public import RelayCore
 import RelayIO
 
-/// Answers `boardrelay status` on a Unix socket that only this user can open.
+/// Answers the operator on a Unix socket that only this user can open.
 ///
-/// One line in (`status`), one JSON object out, then the end. One caller at a time, each with 2 s.
+/// One line in, one JSON object out, then the end. One caller at a time, each with 2 s.
 final class ControlServer: Sendable {
     private let listener: UnixListener
 
-    /// - Parameter count: asked for each caller; `nil` when the relay is gone.
-    init(path: String, address: RelayAddress, count: @escaping @Sendable () async -> (Census, JournalStatus?)?) throws {
-        let started = SystemClock.monotonicNanoseconds()
-        listener = try UnixListener(path: path) { request in
-            guard request == "status" else { return #"{"error":"the one request is: status"}"# }
-            let answered = Lock<(Census, JournalStatus?)?>(nil)
+    /// - Parameter answer: asked for each caller; `nil` when the relay is gone.
+    init(path: String, answer: @escaping @Sendable (ControlRequest) async -> ControlAnswer?) throws {
+        listener = try UnixListener(path: path) { line in
+            guard let request = ControlRequest(line: line) else {
+                return ControlAnswer.refused("requests are: status, keys, rotate [join|host] [end]").json
+            }
+            let answered = Lock<ControlAnswer?>(nil)
             let done = DispatchSemaphore(value: 0)
             Task.detached {
-                let counted = await count()
-                answered.withLock { $0 = counted }
+                let answer = await answer(request)
+                answered.withLock { $0 = answer }
                 done.signal()
             }
-            guard done.wait(timeout: .now() + .seconds(2)) == .success, let (census, journal) = answered.withLock({ $0 }) else {
-                return #"{"error":"the relay does not answer"}"#
+            guard done.wait(timeout: .now() + .seconds(2)) == .success, let answer = answered.withLock({ $0 }) else {
+                return ControlAnswer.refused("the relay does not answer").json
             }
-            let status = Status(
-                address: address.description, pid: ProcessInfo.processInfo.processIdentifier,
-                uptimeSeconds: (SystemClock.monotonicNanoseconds() - started) / 1_000_000_000, census: census,
-                journal: journal)
-            return status.json
+            return answer.json
         }
     }
 
     func close() { listener.close() }
+}
+
+/// What can be asked on the control socket, as one line of words.
+enum ControlRequest: Sendable, Equatable {
+    case status
+    case keys
+    case rotate(Set<AccessKeys.Kind>, endsSessions: Bool)
+
+    init?(line: String) {
+        var words = line.split(separator: " ").map(String.init)
+        guard !words.isEmpty else { return nil }
+        switch words.removeFirst() {
+        case "status" where words.isEmpty: self = .status
+        case "keys" where words.isEmpty: self = .keys
+        case "rotate":
+            let endsSessions = words.last == "end"
+            if endsSessions { words.removeLast() }
+            let kinds = words.compactMap(AccessKeys.Kind.init)
+            guard kinds.count == words.count else { return nil }
+            self = .rotate(kinds.isEmpty ? Set(AccessKeys.Kind.allCases) : Set(kinds), endsSessions: endsSessions)
+        default: return nil
+        }
+    }
+
+    var line: String {
+        switch self {
+        case .status: "status"
+        case .keys: "keys"
+        case .rotate(let kinds, let endsSessions):
+            (["rotate"] + AccessKeys.Kind.allCases.filter(kinds.contains).map(\.rawValue) + (endsSessions ? ["end"] : [])).joined(separator: " ")
+        }
+    }
+}
+
+/// What comes back.
+enum ControlAnswer: Sendable {
+    case status(Status)
+    case keys(KeysReport)
+    case refused(String)
+
+    /// One line, keys sorted.
+    var json: String {
+        switch self {
+        case .status(let status): Self.encode(status)
+        case .keys(let keys): Self.encode(keys)
+        case .refused(let text): Self.encode(ControlRefusal(error: text))
+        }
+    }
+
+    private static func encode(_ value: some Encodable) -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        guard let data = try? encoder.encode(value) else { preconditionFailure("\(type(of: value)) cannot be encoded") }
+        return String(decoding: data, as: UTF8.self)
+    }
+}
+
+private struct ControlRefusal: Codable { var error: String }
+
+/// What `boardrelay key show --json` prints.
+public struct KeysReport: Codable, Sendable {
+    /// Where the relay listens.
+    public var address: String
+    /// What the join key lets do: `reader` or `editor`.
+    public var joinRole: String
+    /// What the keys say.
+    public var join: String
+    public var host: String
+
+    init(address: RelayAddress, role: Role, keys: AccessKeys) {
+        self.address = address.description
+        joinRole = role.rawValue
+        join = keys.join
+        host = keys.host
+    }
 }
 
 /// What `boardrelay status --json` prints.
@@ -48,12 +121,13 @@ public struct Status: Codable, Sendable {
     /// How what outlives the relay is kept; absent with `--in-memory`.
     public var journal: JournalStatus?
 
-    /// One line, keys sorted.
-    var json: String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        guard let data = try? encoder.encode(self) else { preconditionFailure("a census cannot be encoded") }
-        return String(decoding: data, as: UTF8.self)
+    /// - Parameter since: of the monotonic clock, in nanoseconds.
+    init(address: RelayAddress, since: UInt64, census: Census, journal: JournalStatus?) {
+        self.address = address.description
+        pid = ProcessInfo.processInfo.processIdentifier
+        uptimeSeconds = (SystemClock.monotonicNanoseconds() - since) / 1_000_000_000
+        self.census = census
+        self.journal = journal
     }
 }
 
@@ -70,16 +144,30 @@ extension RelayServer {
     /// Asks the relay behind a control socket how it is.
     ///
     /// - Throws: `RelayServerError` when nobody answers there within 3 s.
-    public static func status(controlSocket path: String) throws(RelayServerError) -> Status {
+    public static func status(controlSocket path: String) throws(RelayServerError) -> Status { try ask(.status, path) }
+
+    /// Asks the relay behind a control socket for its keys.
+    ///
+    /// - Throws: `RelayServerError` when nobody answers there within 3 s, or the relay has none.
+    public static func keys(controlSocket path: String) throws(RelayServerError) -> KeysReport { try ask(.keys, path) }
+
+    /// Has the relay behind a control socket draw keys anew: see `rotateKeys(_:endsSessions:)`.
+    public static func rotateKeys(
+        _ kinds: Set<AccessKeys.Kind>, endsSessions: Bool, controlSocket path: String
+    ) throws(RelayServerError) -> KeysReport {
+        try ask(.rotate(kinds, endsSessions: endsSessions), path)
+    }
+
+    private static func ask<Answer: Decodable>(_ request: ControlRequest, _ path: String) throws(RelayServerError) -> Answer {
         let answer: String
         do {
-            answer = try UnixListener.query(path: path, line: "status")
+            answer = try UnixListener.query(path: path, line: request.line)
         } catch {
             throw RelayServerError(text: "\(error)")
         }
-        guard let status = try? JSONDecoder().decode(Status.self, from: Data(answer.utf8)) else {
-            throw RelayServerError(text: "\(path): the answer is no status: \(answer.prefix(200))")
-        }
-        return status
+        let data = Data(answer.utf8)
+        if let answer = try? JSONDecoder().decode(Answer.self, from: data) { return answer }
+        if let refusal = try? JSONDecoder().decode(ControlRefusal.self, from: data) { throw RelayServerError(text: refusal.error) }
+        throw RelayServerError(text: "\(path): the answer is none that this version knows")
     }
 }

@@ -44,9 +44,9 @@ actor Engine {
     static let farewellMilliseconds = 500
     static let bytesPerWrite = 64 * 1024
 
-    init(configuration: Configuration, start: UInt32, flush: FlushPolicy, log: @escaping @Sendable (LogLine) -> Void) {
+    init(configuration: Configuration, start: UInt32, access: AccessRules, flush: FlushPolicy, log: @escaping @Sendable (LogLine) -> Void) {
         executor = QueueExecutor(label: "boardrelay.engine")
-        hub = Hub(configuration: configuration, start: start)
+        hub = Hub(configuration: configuration, start: start, access: access)
         policy = flush
         self.log = log
     }
@@ -110,6 +110,11 @@ actor Engine {
     }
 
     func census() -> Census { hub.census() }
+
+    func setAccess(_ rules: AccessRules, endsSessions: Bool) {
+        hub.handle(.accessChanged(rules, endsSessions: endsSessions), at: Self.now(), into: &effects)
+        finishTurn()
+    }
 
     // MARK: - Links
 

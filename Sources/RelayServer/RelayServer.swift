@@ -1,5 +1,6 @@
 internal import Dispatch
 import RelayJournal
+public import RelayAccess
 public import RelayCore
 public import RelayIO
 
@@ -25,9 +26,16 @@ public final class RelayServer: Sendable {
     }
 
     /// Who may come in.
-    public enum Access: Sendable, Hashable {
-        /// Everybody who can reach the port.
+    public enum Access: Sendable {
+        /// Everybody who can reach the port, and may everything there.
         case open
+        /// Who has one of the relay's two keys, which stand in its data folder, or are drawn at its start; `RelayServer.keys`
+        /// tells them. The host key is a moderator's, the join key gives the role `join`.
+        ///
+        /// - Parameter tokens: a token that these rules take lets in, too.
+        case keys(join: Role = .editor, tokens: TokenRules? = nil)
+        /// Who has a token.
+        case tokens(TokenRules)
     }
 
     /// How a relay runs.
@@ -71,6 +79,7 @@ public final class RelayServer: Sendable {
     private let engine: Engine
     private let control: ControlServer?
     private let journal: JournalWriter
+    private let gate: Gate
 
     /// Boards of a relay that keeps nothing on disk may have so many bytes, together.
     private static let boardBytesInMemoryMax = 256 * 1024 * 1024
@@ -107,7 +116,15 @@ public final class RelayServer: Sendable {
             await journal.close()
             throw error
         }
-        let engine = Engine(configuration: configuration, start: start, flush: FlushPolicy(options.flush), log: options.log)
+        let gate: Gate
+        do throws(RelayServerError) {
+            gate = try Gate(options.access, folder: path)
+        } catch {
+            await journal.close()
+            throw error
+        }
+        let engine = Engine(
+            configuration: configuration, start: start, access: await gate.rules, flush: FlushPolicy(options.flush), log: options.log)
         do {
             await engine.restore(opened, from: journal)
             // The start number is durable before anybody sees it: offsets of two starts must never be mistaken.
@@ -116,12 +133,20 @@ public final class RelayServer: Sendable {
             var address = RelayAddress(host: options.host ?? bound.host, port: bound.port)
             address.isLasting = options.port != 0
             let control = try options.controlSocket.map { path in
-                try ControlServer(path: path, address: address) { [weak engine, journal] in
+                try ControlServer(path: path) { [weak engine, journal, address, started = SystemClock.monotonicNanoseconds()] request in
                     guard let engine else { return nil }
-                    return (await engine.census(), await journal.status())
+                    switch request {
+                    case .status:
+                        return .status(
+                            Status(
+                                address: address, since: started, census: await engine.census(), journal: await journal.status()))
+                    case .keys: return await gate.control(address)
+                    case .rotate(let kinds, let endsSessions):
+                        return await gate.rotate(kinds, endsSessions: endsSessions, engine, address)
+                    }
                 }
             }
-            return RelayServer(address: address, engine: engine, control: control, journal: journal)
+            return RelayServer(address: address, engine: engine, control: control, journal: journal, gate: gate)
         } catch {
             await engine.stop()
             await journal.close()
@@ -150,11 +175,12 @@ public final class RelayServer: Sendable {
 
     private static let lastStart = Lock(UInt32(0))
 
-    private init(address: RelayAddress, engine: Engine, control: ControlServer?, journal: JournalWriter) {
+    private init(address: RelayAddress, engine: Engine, control: ControlServer?, journal: JournalWriter, gate: Gate) {
         self.address = address
         self.engine = engine
         self.control = control
         self.journal = journal
+        self.gate = gate
     }
 
     /// Tells every client, gives queues up to 5 s to drain, closes all connections, the port and the data folder.
@@ -164,6 +190,18 @@ public final class RelayServer: Sendable {
         control?.close()
         await engine.stop()
         await journal.close()
+    }
+
+    /// The relay's keys; `nil` unless it was started with `Access.keys`.
+    public var keys: AccessKeys? { get async { await gate.keys } }
+
+    /// Draws keys anew. Who came in by the old one stays, and cannot come back without the new one.
+    ///
+    /// - Parameter endsSessions: nobody stays who came in by the old one: they are closed with `keyChanged`.
+    /// - Throws: when the relay has no keys, or they cannot be kept; then the old ones hold.
+    @discardableResult
+    public func rotateKeys(_ kinds: Set<AccessKeys.Kind> = [.join, .host], endsSessions: Bool = false) async throws(RelayServerError) -> AccessKeys {
+        try await gate.rotate(kinds, endsSessions: endsSessions, engine)
     }
 
     /// Everything counted, at one moment.

@@ -4,7 +4,7 @@ import Foundation
 @main
 struct Boardrelay {
     static let version = "0.1.0"
-    static let commands: [Command] = [.serve, .sub, .pub, .history, .presence, .meta, .lock, .board, .replay, .status, .bench]
+    static let commands: [Command] = [.serve, .sub, .pub, .history, .presence, .meta, .lock, .board, .replay, .status, .key, .token, .bench]
 
     static func main() async {
         signal(SIGPIPE, SIG_IGN)
@@ -70,6 +70,7 @@ struct Boardrelay {
             notes: [
                 ("--help, --version", "What a command takes, with examples; this program's version."),
                 ("$BOARDRELAY_URL", "The relay to use where --url is not given: relay://host:7420, the port may be left out."),
+                ("$BOARDRELAY_KEY, $BOARDRELAY_TOKEN", "What lets in at a relay that is not open, where neither --key-file nor --token-file is given."),
                 ("output", "Data on standard output, one JSON object a line with --json; everything else on standard error."),
                 ("exit code", "0 done, 1 failed, 2 the command line is wrong, 124 timed out, 130 Ctrl-C."),
             ],

@@ -7,6 +7,10 @@ import RelayWire
 extension Command.Option {
     static let url = value(
         "--url", as: "URL", help: "The relay: relay://host:7420. Not given: $BOARDRELAY_URL, or this machine.")
+    static let key = value("--key", as: "KEY", help: "The relay's key. Others on this machine can see it: --key-file is better.")
+    static let keyFile = value("--key-file", as: "FILE", help: "A file with the relay's key.")
+    static let tokenFile = value("--token-file", as: "FILE", help: "A file with a token for this user.")
+    static let token = value("--token", as: "TOKEN", help: "A token. Others on this machine can see it: --token-file is better.")
     static let user = value("--as", as: "USER", help: "The user id to log in with; cli- and some digits if not given.")
     static let json = flag("--json", help: "One JSON object a line on standard output.")
 }
@@ -21,6 +25,28 @@ extension Arguments {
             throw UsageError("\(source) wants an address such as relay://host:7420, not \(Printable.quoted(text))")
         }
         return address
+    }
+
+    /// What lets in: an option, what stands in the address behind `#`, the environment, or the key of a relay that this user runs.
+    func credential(for address: RelayAddress, environment: [String: String] = ProcessInfo.processInfo.environment) throws -> Credential? {
+        let options = ["--key", "--key-file", "--token", "--token-file"].filter { value($0) != nil }
+        guard options.count <= 1 else { throw UsageError("options \(options.joined(separator: " and ")) exclude each other") }
+        if let key = value("--key") { return .key(key) }
+        if let token = value("--token") { return .token(token) }
+        if let path = value("--key-file") { return .key(try Self.secret(in: path)) }
+        if let path = value("--token-file") { return .token(try Self.secret(in: path)) }
+        func set(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
+        if let text = value("--url") ?? set("BOARDRELAY_URL"), let credential = Credential(address: text) { return credential }
+        if let key = set("BOARDRELAY_KEY") { return .key(key) }
+        if let token = set("BOARDRELAY_TOKEN") { return .token(token) }
+        return ControlSocket.hostKey(of: address).map { .key($0) }
+    }
+
+    private static func secret(in path: String) throws -> String {
+        guard let bytes = try PrivateFile.read(path, bytesMax: Limits.tokenBytesMax + 2) else { throw Failure("\(path): no such file") }
+        let text = String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+        guard !text.isEmpty else { throw Failure("\(path) is empty") }
+        return text
     }
 
     /// Who to be.
@@ -77,13 +103,19 @@ extension Arguments {
 func connect(_ arguments: Arguments, as user: String) async throws -> RelayClient {
     let address = try arguments.address()
     var options = ClientOptions()
+    options.credential = try arguments.credential(for: address)
     options.description = "boardrelay \(Boardrelay.version)"
     // A user id of its own choice is met again; one that was drawn is not.
     options.secret = arguments.value("--as") == nil ? .inMemory : .kept()
     do {
         return try await RelayClient.connect(to: address, as: user, options: options)
     } catch {
-        let hint = error.code == .connectFailed ? " (is it running? 'boardrelay serve' starts one)" : ""
+        let hint =
+            switch error.code {
+            case .connectFailed: " (is it running? 'boardrelay serve' starts one)"
+            case .credentialRequired: " ('boardrelay key show' tells who runs it; --key-file, --token-file, $BOARDRELAY_KEY or an address with #key=… bring it)"
+            default: ""
+            }
         throw Failure("\(address): \(error.text)\(hint)")
     }
 }

@@ -1,7 +1,14 @@
 import Foundation
+import RelayIO
 
 /// The addresses under which others can reach this machine.
 enum Interfaces {
+    /// Those of a relay: one for each of this machine's, if it listens on all of them.
+    static func reachable(_ address: RelayAddress) -> [RelayAddress] {
+        guard address.host == "::" || address.host == "0.0.0.0" else { return [address] }
+        return addresses().filter { address.host != "0.0.0.0" || !$0.contains(":") }.map { RelayAddress(host: $0, port: address.port) }
+    }
+
     /// IPv4 first, loopback last, without link-local ones.
     static func addresses() -> [String] {
         var list: UnsafeMutablePointer<ifaddrs>?

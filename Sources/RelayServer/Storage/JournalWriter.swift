@@ -1,5 +1,5 @@
 internal import Dispatch
-import RelayCore
+internal import RelayCore
 import RelayIO
 import RelayJournal
 

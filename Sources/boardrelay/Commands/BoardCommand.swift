@@ -16,7 +16,7 @@ extension Command {
             .value("--format", as: "FORMAT", help: "For export: json (the default), which import reads, or svg, the picture."),
             .value("-o", "--output", as: "FILE", help: "For export: writes this file, whole or not at all; standard output if not given."),
             .value("--timeout", as: "TIME", help: "Gives up after this time with exit code 124; 30s if not given, for export and import as long as it takes."),
-            .json, .url, .user,
+            .json, .url, .user, .key, .keyFile, .token, .tokenFile,
         ],
         notes: [
             "A board is the newest retained message of each key of a channel: 'boardrelay pub --retain --key', 'boardrelay replay --retain'.",

@@ -12,7 +12,7 @@ extension Command {
             .value("--from", as: "OFFSET", help: "From this offset on; with --backwards from it down."),
             .flag("--backwards", help: "The newest first."),
             .value("--timeout", as: "TIME", help: "Gives up after this time with exit code 124; 30s if not given."),
-            .json, .url, .user,
+            .json, .url, .user, .key, .keyFile, .token, .tokenFile,
         ],
         notes: [
             "A relay keeps the newest messages of a channel for ten minutes, at most 1,000 and 8 MiB, unless its operator has set it otherwise. What is not kept any more is said on standard error.",

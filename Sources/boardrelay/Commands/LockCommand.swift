@@ -17,7 +17,7 @@ extension Command {
             .value("--wait", as: "TIME", help: "acquire: stands in line for the lock for so long, at most 5m."),
             .value("--from", as: "USER", help: "revoke: whose it is."),
             .value("--timeout", as: "TIME", help: "Gives up after this time with exit code 124."),
-            .json, .url, .user,
+            .json, .url, .user, .key, .keyFile, .token, .tokenFile,
         ],
         notes: [
             "A lock belongs to a user: to release it later use the same --as. When this command ends its user has no connection any more, and the lock's ttl begins to run.",

@@ -21,7 +21,7 @@ extension Command {
             .value("--lock", as: "LOCK", help: "Only if this user holds this lock of the channel."),
             .flag("--record", help: "Keeps with the item who wrote it, and when."),
             .value("--timeout", as: "TIME", help: "Gives up after this time with exit code 124; 30s if not given."),
-            .json, .url, .user,
+            .json, .url, .user, .key, .keyFile, .token, .tokenFile,
         ],
         notes: [
             "A set has at most 65,536 bytes of keys and values and 1,000 items. What breaks a condition or a limit changes nothing: exit code 1, with what was found.",

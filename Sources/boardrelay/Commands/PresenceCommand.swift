@@ -11,7 +11,7 @@ extension Command {
             .flag("--stream", help: "The stream channel of this name, instead of the message channel."),
             .flag("--watch", help: "Goes on: prints who comes, goes and changes, until Ctrl-C."),
             .value("--timeout", as: "TIME", help: "Ends after this time with exit code 124."),
-            .json, .url, .user,
+            .json, .url, .user, .key, .keyFile, .token, .tokenFile,
         ],
         notes: ["Looks on without being seen: this command itself is in no list."],
         examples: [

@@ -19,7 +19,7 @@ extension Command {
             .value("--slot", as: "N", help: "The packet's slot: where a slow reader has several, only the newest counts."),
             .value("--to", as: "USER", help: "Sends to this user alone, and waits until it has arrived."),
             .value("--timeout", as: "TIME", help: "Gives up after this time with exit code 124; 30s if not given."),
-            .json, .url, .user,
+            .json, .url, .user, .key, .keyFile, .token, .tokenFile,
         ],
         notes: [
             "A message has at most 32,768 bytes with its custom type, a packet 1,024. What is larger is refused with limit and size, exit code 1.",

@@ -17,7 +17,7 @@ extension Command {
             .flag("--verify", help: "A second connection looks on, and the exit code is 1 unless the relay kept every promise."),
             .flag("--retain", help: "Each finished stroke is kept for good, under its id; with --verify three join the board: before, half-way and after the end."),
             .value("--store", as: "WHERE", help: "Saves the board, too: metadata, as existing apps do. Not given: what is drawn is sent only."),
-            .json, .url, .user,
+            .json, .url, .user, .key, .keyFile, .token, .tokenFile,
         ],
         notes: [
             "While a stroke is drawn its points go as packets on topic 'points', one packet for what falls into 16 ms; when it is finished it goes as one message with custom type 'stroke' (several, if it is over 32,768 bytes).",

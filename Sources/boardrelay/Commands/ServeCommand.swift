@@ -1,3 +1,4 @@
+import RelayAccess
 import RelayCore
 import RelayIO
 import RelayServer
@@ -12,7 +13,10 @@ extension Command {
             .value("--port", as: "PORT", help: "7420 if not given; 0 lets the system choose."),
             .value("--data-dir", as: "DIR", help: "Where boards, profiles and locks are kept; $STATE_DIRECTORY or \(RelayServer.Storage.defaultFolder) if not given."),
             .flag("--in-memory", help: "Keeps nothing on disk: boards, profiles and locks are gone when the relay ends."),
-            .value("--auth", as: "MODE", help: "open: everybody who can reach the port may come in. The one mode of this version."),
+            .value("--auth", as: "MODE", help: "key (the default): who has the join key or the host key; token: who has a token; open: everybody who can reach the port."),
+            .value("--pupils", as: "WHAT", help: "What the join key lets do: draw (the default) or view."),
+            .list("--token-secret-file", as: "[ID=]FILE", help: "What signs tokens, 32…1024 bytes, with an id if there are several; taken besides keys, too."),
+            .value("--token-audience", as: "NAME", help: "Only tokens for this audience (aud) are taken."),
             .value("--flush", as: "MODE", help: "When queued bytes are written: adaptive (the default), immediate, or a tick such as 2ms."),
             .value("--log-level", as: "LEVEL", help: "debug, info (the default), warning or error."),
             .value("--control", as: "PATH", help: "The Unix socket on which 'boardrelay status' asks."),
@@ -39,17 +43,18 @@ extension Command {
         ],
         run: serve)
 
-    private enum Auth: String, CaseIterable { case open }
+    private enum Auth: String, CaseIterable { case key, token, open }
+    private enum Pupils: String, CaseIterable { case draw, view }
     private enum Level: String, CaseIterable { case debug, info, warning, error }
 
     private static func serve(_ arguments: Arguments) async throws -> ExitCode {
         try arguments.exclude("--in-memory", "--data-dir")
         let level = LogLine.Level(rawValue: (try arguments.choice("--log-level", of: Level.self) ?? .info).rawValue)!
         let port = UInt16(try arguments.integer("--port", in: 0...65_535) ?? Int(RelayAddress.defaultPort))
-        _ = try arguments.choice("--auth", of: Auth.self)
         var options = RelayServer.Options(host: arguments.value("--host"), port: port, flush: try flush(arguments))
         let folder = arguments.flag("--in-memory") ? nil : arguments.value("--data-dir") ?? RelayServer.Storage.defaultFolder
         if let folder { options.storage = .folder(folder) }
+        options.access = try access(arguments)
         options.controlSocket = arguments.value("--control") ?? ControlSocket.path(folder: folder, port: port)
         try setBounds(of: &options.hub, arguments)
         options.log = { @Sendable line in
@@ -63,9 +68,12 @@ extension Command {
         } catch {
             throw Failure("the relay cannot start: \(error)")
         }
-        for address in addresses(of: server, host: options.host) { try? Console.print("\(address)") }
+        let addresses = Interfaces.reachable(RelayAddress(host: options.host ?? "::", port: server.address.port))
+        for address in addresses { try? Console.print("\(address)") }
+        let entry = await entry(options.access, server, addresses)
+        for line in entry.lines { Console.note(line) }
         Console.note(
-            "boardrelay \(Boardrelay.version) listens. Everybody who can reach it may come in. "
+            "boardrelay \(Boardrelay.version) listens. \(entry.who) "
                 + (folder.map { "Boards, profiles and locks are kept in \(Printable.escaped($0))." } ?? "Nothing is kept on disk."))
         Console.note("Ctrl-C ends it.")
         await signals.first()
@@ -103,10 +111,40 @@ extension Command {
         }
     }
 
-    private static func addresses(of server: RelayServer, host: String?) -> [RelayAddress] {
-        guard host == nil || host == "::" || host == "0.0.0.0" else { return [server.address] }
-        return Interfaces.addresses().filter { host != "0.0.0.0" || !$0.contains(":") }
-            .map { RelayAddress(host: $0, port: server.address.port) }
+    /// Who may come in.
+    private static func access(_ arguments: Arguments) throws -> RelayServer.Access {
+        let mode = try arguments.choice("--auth", of: Auth.self) ?? .key
+        let files = arguments.values("--token-secret-file")
+        let pupils = try arguments.choice("--pupils", of: Pupils.self)
+        if mode != .key, pupils != nil { throw UsageError("option --pupils goes with --auth key") }
+        if mode == .open, !files.isEmpty { throw UsageError("option --token-secret-file does not go with --auth open") }
+        if mode == .token, files.isEmpty { throw UsageError("--auth token wants what signs tokens: option --token-secret-file") }
+        if files.isEmpty, arguments.value("--token-audience") != nil { throw UsageError("option --token-audience goes with --token-secret-file") }
+        let rules = files.isEmpty ? nil : try TokenSecrets.rules(try TokenSecrets.read(files), audience: arguments.value("--token-audience"))
+        switch mode {
+        case .open: return .open
+        case .token: return .tokens(rules!)
+        case .key: return .keys(join: pupils == .view ? .reader : .editor, tokens: rules)
+        }
+    }
+
+    /// How to come in, as one sentence, and as addresses with keys in them: those for people at a terminal alone, because
+    /// what a service writes ends in somebody's log.
+    private static func entry(
+        _ access: RelayServer.Access, _ server: RelayServer, _ addresses: [RelayAddress]
+    ) async -> (who: String, lines: [String]) {
+        switch access {
+        case .open: return ("Everybody who can reach it may come in.", [])
+        case .tokens: return ("Who has a token may come in.", [])
+        case .keys(let role, _):
+            guard Console.errorsAreTerminal, let keys = await server.keys, let first = addresses.first else {
+                return ("Who has a key may come in: 'boardrelay key show' tells both.", [])
+            }
+            return (
+                "Who has a key may come in; 'boardrelay key show' tells all addresses.",
+                ["join (\(role.rawValue)):  \(KeyText.url(first, keys.join))", "host (moderator):  \(KeyText.url(first, keys.host))"]
+            )
+        }
     }
 
     private static func flush(_ arguments: Arguments) throws(UsageError) -> FlushPolicy.Mode {

@@ -8,11 +8,8 @@ extension Command {
         name: "status",
         summary: "shows what goes on in a relay on this machine",
         options: [
-            .value("--data-dir", as: "DIR", help: "The relay that keeps its data there; as for 'serve' if not given."),
-            .value("--port", as: "PORT", help: "The relay that keeps nothing, by its port; 7420 if not given."),
-            .value("--control", as: "PATH", help: "The relay with this socket, as given to 'serve'."),
             .flag("--json", help: "One JSON object instead of tables."),
-        ],
+        ] + ControlSocket.options,
         notes: ["Asks over a Unix socket that only the user who runs the relay can open."],
         examples: [
             .init("boardrelay status", "The relay with the usual data folder, or else the one in memory on port 7420."),
@@ -21,7 +18,7 @@ extension Command {
         run: status)
 
     private static func status(_ arguments: Arguments) async throws -> ExitCode {
-        let status = try ask(try sockets(arguments))
+        let status = try ControlSocket.ask(try ControlSocket.sockets(arguments)) { path throws(RelayServerError) in try RelayServer.status(controlSocket: path) }
         if arguments.flag("--json") {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -30,27 +27,6 @@ extension Command {
             for line in StatusText.lines(status) { try Console.print(line) }
         }
         return .ok
-    }
-
-    /// Where to ask, in turn.
-    private static func sockets(_ arguments: Arguments) throws -> [String] {
-        for (one, other) in [("--control", "--data-dir"), ("--control", "--port"), ("--data-dir", "--port")] { try arguments.exclude(one, other) }
-        if let path = arguments.value("--control") { return [path] }
-        if let folder = arguments.value("--data-dir") { return [ControlSocket.path(inFolder: folder)] }
-        if let port = try arguments.integer("--port", in: 1...65_535) { return [RelayServer.defaultControlSocket(port: UInt16(port))] }
-        return [ControlSocket.path(inFolder: RelayServer.Storage.defaultFolder), RelayServer.defaultControlSocket(port: RelayAddress.defaultPort)]
-    }
-
-    private static func ask(_ sockets: [String]) throws(Failure) -> Status {
-        var failures: [String] = []
-        for path in sockets {
-            do throws(RelayServerError) {
-                return try RelayServer.status(controlSocket: path)
-            } catch {
-                failures.append("\(error)")
-            }
-        }
-        throw Failure(failures.joined(separator: "; "))
     }
 }
 

@@ -18,7 +18,7 @@ extension Command {
             .flag("--locks", help: "Prints the channel's locks, and what happens to them."),
             .value("--since", as: "WHERE", help: "beginning: all messages that the relay keeps come first. now if not given."),
             .flag("--quiet", help: "Others do not see this user."),
-            .url, .user,
+            .url, .user, .key, .keyFile, .token, .tokenFile,
         ],
         notes: [
             "Each JSON object has a type: message (retained, if it is kept for good under its key; with empty contents that was removed), cleared (all that was kept of the channel was), packet, direct, presence, topics, metadata, locks, lost (packets that this reader did not get), missed (messages likewise), caughtUp, dropped, refused, link. A payload is text, or base64 if it was sent as bytes.",
@@ -89,7 +89,7 @@ extension Command {
         case .topics where !topics: break
         case .presence, .topics, .metadata, .locks, .cleared:
             try Console.print(json ? EventJSON.object(event).line : EventText.line(event))
-        case .packetsLost, .packetsDropped, .messagesMissed, .caughtUp, .refused:
+        case .packetsLost, .packetsDropped, .messagesMissed, .caughtUp, .refused, .accessExpiring:
             if json { try Console.print(EventJSON.object(event).line) } else { Console.note(EventText.line(event)) }
         }
         return false

@@ -43,7 +43,7 @@ enum EventJSON {
                 return ["type": "missed", "channel": .string(missed.channel), "from": number(range.from), "to": number(range.to)]
             case .reset: return ["type": "missed", "channel": .string(missed.channel), "reset": true]
             }
-        case .accessExpiring(let time): return ["type": "accessExpiring", "inMs": .integer(time.milliseconds)]
+        case .accessExpiring(let time): return ["type": "accessExpiring", "inMs": number(UInt64(max(0, time / .milliseconds(1))))]
         case .refused(let refusal):
             return [
                 "type": "refused", "channel": .optional(refusal.channel?.channel.text), "topic": .optional(refusal.topic),
