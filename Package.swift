@@ -2,7 +2,7 @@
 import PackageDescription
 
 // Arrows point downwards only; docs/architecture.md draws them. The pure modules (RelayDigest, RelayWire,
-// RelayBoard, RelayCore, RelayClientCore) never import Dispatch, a clock or a socket.
+// RelayAccess, RelayBoard, RelayCore, RelayClientCore) never import Dispatch, a clock or a socket.
 
 let strict: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
@@ -30,6 +30,7 @@ let package = Package(
     targets: [
         module("RelayDigest"),
         module("RelayWire"),
+        module("RelayAccess", ["RelayDigest", "RelayWire"]),
         module("RelayBoard"),
         module("RelayJournal"),
         module("RelayCore", ["RelayJournal", "RelayWire"]),
@@ -44,6 +45,7 @@ let package = Package(
 
         tests("RelayDigestTests", ["RelayDigest"], resources: [.copy("Vectors")]),
         tests("RelayWireTests", ["RelayWire"]),
+        tests("RelayAccessTests", ["RelayAccess", "RelayDigest", "RelayWire"], resources: [.copy("Vectors")]),
         tests("RelayBoardTests", ["RelayBoard"]),
         tests("RelayJournalTests", ["RelayJournal", "RelayTestKit"]),
         tests("RelayCoreTests", ["RelayCore", "RelayJournal", "RelayTestKit", "RelayWire"]),
@@ -52,6 +54,6 @@ let package = Package(
         tests("RelayServerTests", ["RelayServer", "RelayClient", "RelayClientCore", "RelayIO", "RelayJournal", "RelayWire", "RelayCore"]),
         tests("SimulationTests", ["RelayTestKit", "RelayCore", "RelayWire"]),
         tests("BoardrelayTests", ["boardrelay", "RelayServer", "RelayClient", "RelayClientCore", "RelayBoard", "RelayCore", "RelayIO", "RelayWire"]),
-        tests("DocsTests", ["RelayWire", "RelayCore", "RelayClient"]),
+        tests("DocsTests", ["RelayAccess", "RelayWire", "RelayCore", "RelayClient"]),
     ]
 )

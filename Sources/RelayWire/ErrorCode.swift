@@ -78,6 +78,10 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, Codable {
     public static let nothingToUndo = Self(132)
     /// A part of a drawing without the parts before it.
     public static let partMissing = Self(133)
+    /// A token that cannot be read, was not signed with the relay's secret, or is not for this relay and moment.
+    public static let tokenInvalid = Self(134)
+    /// A token whose time is over; a new one helps.
+    public static let tokenExpired = Self(135)
 
     // 2xx: the connection is closed; come back.
     /// The relay ends.
@@ -119,7 +123,7 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, Codable {
         (.storageFull, "storageFull"), (.storageFailed, "storageFailed"), (.busy, "busy"),
         (.lockNotFound, "lockNotFound"), (.lockHeld, "lockHeld"), (.lockNotHeld, "lockNotHeld"), (.notAccepted, "notAccepted"),
         (.boardFull, "boardFull"), (.quotaReached, "quotaReached"), (.boardNotFound, "boardNotFound"), (.nothingToUndo, "nothingToUndo"),
-        (.partMissing, "partMissing"),
+        (.partMissing, "partMissing"), (.tokenInvalid, "tokenInvalid"), (.tokenExpired, "tokenExpired"),
         (.shuttingDown, "shuttingDown"), (.slowConsumer, "slowConsumer"), (.heartbeatTimeout, "heartbeatTimeout"),
         (.loginTimeout, "loginTimeout"), (.tooManyConnections, "tooManyConnections"),
         (.protocolError, "protocolError"), (.versionNotSupported, "versionNotSupported"), (.replaced, "replaced"),

@@ -70,6 +70,12 @@ public enum Limits {
     public static let presenceTimeoutMilliseconds = 5_000...300_000
     /// Free text by which a client names itself to operators, in bytes. [SE2]
     public static let clientDescriptionBytesMax = 64
+    /// Largest token, in bytes: with the rest of its `login` it must stay within `bytesBeforeLoginMax`.
+    public static let tokenBytesMax = 3 * 1024
+    /// Channel patterns that the grants of one token may name.
+    public static let tokenGrantsMax = 64
+    /// Shortest and longest secret that signs tokens, in bytes: no shorter than a digest of SHA-256 (RFC 7518 §3.2).
+    public static let tokenSecretBytes = 32...1024
     /// Ranges in one `lost` frame. [DL6]
     public static let lostRangesPerFrameMax = 4_096
     /// Bytes of a ping that its pong repeats. [HB1]
