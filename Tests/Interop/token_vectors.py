@@ -101,6 +101,8 @@ def signatures():
     token = mint(BASE)
     head, body, code = token.split(".")
     bad("another secret", mint(BASE, OTHER), "signature")
+    bad("another secret, over claims that are none", sign(b"[]", secret=OTHER), "signature")
+    bad("another secret, expired", mint(but(exp=1), OTHER), "signature")
     bad("kid of another secret than signed", mint(BASE, kid="2025"), "signature", secrets=NAMED)
     bad("kid unknown", mint(BASE, kid=MARK), "kid names no secret", secrets=NAMED)
     bad("kid unknown to the only secret", mint(BASE, kid=MARK), "kid names no secret", secrets=[("2026", SECRET)])
