@@ -11,7 +11,7 @@ protocol BlockState: Sendable {
 
 /// Cuts a message into blocks of 64 bytes and pads the last: what SHA-1 and SHA-256 share. [FIPS 180-4 §5.1.1, §5.2.1]
 ///
-/// No allocation but that of the digest.
+/// Nothing is allocated before the digest.
 struct BlockHash<State: BlockState>: Sendable {
     private var state = State()
     /// The beginning of a block of which the rest has not come: its first `pendingCount` bytes, 0…63 of them.

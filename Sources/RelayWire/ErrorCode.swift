@@ -78,9 +78,9 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, Codable {
     public static let nothingToUndo = Self(132)
     /// A part of a drawing without the parts before it.
     public static let partMissing = Self(133)
-    /// A token that is wrong in any way but its time.
+    /// A token that cannot be read, was not signed with the relay's secret, or is not for this relay and moment.
     public static let tokenInvalid = Self(134)
-    /// A token whose time is over.
+    /// A token whose time is over; a new one helps.
     public static let tokenExpired = Self(135)
     /// A key that is none of the relay's.
     public static let keyWrong = Self(136)

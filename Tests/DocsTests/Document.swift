@@ -1,13 +1,16 @@
 import Foundation
 
-/// `docs/protocol.md`, and where everything else lies from here.
+/// `docs/protocol.md` or another page, and where everything else lies from here.
 struct Document {
     static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
     let text: String
 
-    static func `protocol`() throws -> Document {
-        Document(text: try String(contentsOf: root.appending(path: "docs/protocol.md"), encoding: .utf8))
+    static func `protocol`() throws -> Document { try named("protocol.md") }
+
+    /// A page of `docs`.
+    static func named(_ file: String) throws -> Document {
+        Document(text: try String(contentsOf: root.appending(path: "docs/\(file)"), encoding: .utf8))
     }
 
     var lines: [Substring] { text.split(separator: "\n", omittingEmptySubsequences: false) }

@@ -57,6 +57,7 @@ CODES = {
     121: "itemNotFound", 122: "storageFull", 123: "storageFailed", 124: "busy", 125: "lockNotFound",
     126: "lockHeld", 127: "lockNotHeld", 128: "notAccepted", 129: "boardFull", 130: "quotaReached",
     131: "boardNotFound", 132: "nothingToUndo", 133: "partMissing",
+    134: "tokenInvalid", 135: "tokenExpired",
     200: "shuttingDown", 201: "slowConsumer", 202: "heartbeatTimeout", 203: "loginTimeout",
     204: "tooManyConnections",
     300: "protocolError", 301: "versionNotSupported", 302: "replaced", 303: "abuse",

@@ -37,8 +37,8 @@ import Testing
             + "108 notSubscribed, 109 notJoined, 110 topicNotJoined, 111 unknownFlow, 112 limitReached, 113 channelFull, 114 userOffline, "
             + "115 unconfirmed, 116 outcomeUnknown, 117 notSupported, 118 relayFull, 119 notPresent, 120 revisionMismatch, 121 itemNotFound, "
             + "122 storageFull, 123 storageFailed, 124 busy, 125 lockNotFound, 126 lockHeld, 127 lockNotHeld, 128 notAccepted, 129 boardFull, "
-            + "130 quotaReached, 131 boardNotFound, 132 nothingToUndo, 133 partMissing, 200 shuttingDown, 201 slowConsumer, "
-            + "202 heartbeatTimeout, 203 loginTimeout, 204 tooManyConnections, 300 protocolError, 301 versionNotSupported, 302 replaced, "
+            + "130 quotaReached, 131 boardNotFound, 132 nothingToUndo, 133 partMissing, 134 tokenInvalid, 135 tokenExpired, "
+            + "200 shuttingDown, 201 slowConsumer, 202 heartbeatTimeout, 203 loginTimeout, 204 tooManyConnections, 300 protocolError, 301 versionNotSupported, 302 replaced, "
             + "303 abuse, 304 loggedOut, 305 frameTooLarge, 306 notRelayProtocol"
         #expect(ErrorCode.all.map { "\($0.code.rawValue) \($0.name)" }.joined(separator: ", ") == expected)
     }

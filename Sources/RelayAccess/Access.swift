@@ -1,0 +1,28 @@
+import RelayWire
+
+/// What a session may do, and until when: its role on every channel, and grants for some.
+public struct Access: Hashable, Sendable {
+    /// What it is everywhere; `nil` if only the grants count.
+    public let role: Role?
+    /// What it may do besides.
+    public let grants: Grants
+    /// The first millisecond since 1970, on the relay's wall clock, at which nothing of this holds any more; `nil` for never.
+    public let expires: UInt64?
+
+    /// - Parameter expires: wall clock, milliseconds since 1970.
+    public init(role: Role?, grants: Grants = Grants(), expires: UInt64? = nil) {
+        self.role = role
+        self.grants = grants
+        self.expires = expires
+    }
+
+    /// What may be done on a channel, of either kind. O(grants).
+    public func rights(on channel: Name) -> Rights { (role?.rights ?? []).union(grants.rights(on: channel)) }
+
+    /// What may be done on every channel, and what belongs to none (`direct`).
+    public var everywhere: Rights { (role?.rights ?? []).union(grants.everywhere) }
+
+    /// Whether locks may be revoked, channels frozen, users banned, sessions ended and other users' metadata changed. No grant
+    /// gives that.
+    public var isModerator: Bool { role == .moderator }
+}

@@ -1,0 +1,27 @@
+/// What somebody is on every channel, and so may do there. The raw value is its word in tokens.
+///
+/// Moderators alone may besides revoke locks, freeze, ban, end sessions and change other users' metadata, which is nobody's right
+/// by grant: see `Access.isModerator`.
+public enum Role: String, CaseIterable, Sendable {
+    /// Looks on.
+    case reader
+    /// Draws.
+    case editor
+    /// Leads.
+    case moderator
+
+    /// What the role may do on every channel.
+    public var rights: Rights {
+        switch self {
+        case .reader: [.subscribe, .presence]
+        case .editor: [.subscribe, .presence, .publish, .stream, .metadata, .lock, .direct]
+        case .moderator: .all
+        }
+    }
+
+    /// The role of a word; `nil` if there is none.
+    package init?(word: String) {
+        guard let role = Self.allCases.first(where: { $0.rawValue.utf8.elementsEqual(word.utf8) }) else { return nil }
+        self = role
+    }
+}
