@@ -66,7 +66,7 @@ struct BoardCommandTests {
         #expect(try await Tool.run("board", "ls", url: url).errors.contains("There are no boards."))
         let document = try Self.document()
         _ = try await Tool.run("board", "import", "lesson", "-", url: url, input: document)
-        _ = try await Tool.run("pub", "two", "--retain", "--key", "k", "-m", "x", url: url)
+        _ = try await Tool.run("pub", "two", "--retain", "--record", "k", "-m", "x", url: url)
         let list = try await Tool.run("board", "ls", "--json", url: url).objects()
         #expect(list.map { $0["channel"] as? String } == ["lesson", "two"] && list.map { $0["records"] as? Int } == [5, 1])
         #expect(list[1]["bytes"] as? Int == 66 && list[1]["changed"] as? Int ?? 0 > 1_700_000_000_000)
@@ -85,7 +85,7 @@ struct BoardCommandTests {
         #expect(Data(try await Tool.run("board", "export", "lesson", url: url).output.utf8) == document)
         // What came back comes as records.
         #expect(await sub.line(containing: "\"key\":\"0\",\"retained\":true") != nil)
-        _ = try await Tool.run("pub", "lesson", "--remove", "--key", "0", url: url)
+        _ = try await Tool.run("pub", "lesson", "--remove", "--record", "0", url: url)
         let removal = try #require(await sub.line(containing: "\"key\":\"0\",\"retained\":true"))
         #expect(removal.contains("\"base64\":\"\""))
         sub.signal(SIGINT)

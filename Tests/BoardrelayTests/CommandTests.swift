@@ -122,13 +122,13 @@ struct CommandTests {
     func records() async throws {
         try await withRelay { url in
             for (key, text) in [("a", "one"), ("b", "two"), ("a", "three")] {
-                let result = try await Tool.run("pub", "lesson", "--retain", "--key", key, "-m", text, "--as", "bob", "--json", url: url)
+                let result = try await Tool.run("pub", "lesson", "--retain", "--record", key, "-m", text, "--as", "bob", "--json", url: url)
                 #expect(try result.code == 0 && result.object()["type"] as? String == "stored" && result.object()["key"] as? String == key)
             }
-            let removed = try await Tool.run("pub", "lesson", "--remove", "--key", "b", "--as", "bob", "--json", url: url)
+            let removed = try await Tool.run("pub", "lesson", "--remove", "--record", "b", "--as", "bob", "--json", url: url)
             #expect(try removed.code == 0 && removed.object()["offset"] as? Int == 4)
             let large = Data(repeating: 0xFF, count: 100_000)
-            #expect(try await Tool.run("pub", "lesson", "-f", "-", "--retain", "--key", "photo", "--as", "bob", url: url, input: large).code == 0)
+            #expect(try await Tool.run("pub", "lesson", "-f", "-", "--retain", "--record", "photo", "--as", "bob", url: url, input: large).code == 0)
             let sub = try await Tool.run("sub", "lesson", "--since", "beginning", "--json", "-n", "2", url: url)
             let messages = try sub.objects().filter { $0["type"] as? String == "message" }
             try #require(messages.count == 2)

@@ -46,7 +46,7 @@ final class MachineDriver {
         lastLogin = request
         feed(.json(.welcome, Welcome(
             id: request?.id ?? 1, user: try! Name("alice"), handle: 1, resumeToken: String(repeating: "f", count: 32), resumed: resumed, lastEnd: nil,
-            start: start, heartbeatMs: 5000, presenceTimeoutMs: 10_000, limits: limits)))
+            start: start, heartbeatMs: 5000, presenceTimeoutMs: 10_000, access: AccessBody(role: "moderator"), limits: limits)))
     }
 
     func cut(_ text: String = "cut") {

@@ -60,7 +60,7 @@ struct BinaryBody: Equatable {
             .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates, .welcome, .answer, .error, .closing, .restored,
             .flowOpened, .flowClosed, .packetsDropped, .presence, .topics, .removeMetadata, .getMetadata,
             .subscribeUserMetadata, .unsubscribeUserMetadata, .setLock, .acquireLock, .releaseLock, .revokeLock, .removeLock, .getLocks,
-            .locks, .history, .gap, .caughtUp, .clear, .undoClear, .boards, .removeBoard, .notStored, .cleared, .reset:
+            .locks, .history, .gap, .caughtUp, .clear, .undoClear, .boards, .removeBoard, .notStored, .cleared, .reset, .renew, .accessExpiring, .removed:
             nil
         }
     }

@@ -24,6 +24,10 @@ extension Hub {
         throw Self.notPermitted(right)
     }
 
+    func requireModerator(_ session: Int32) throws(WireError) {
+        guard sessions[session].access.isModerator else { throw WireError(.notPermitted, "the role moderator is missing") }
+    }
+
     static func notPermitted(_ right: Rights) -> WireError {
         WireError(.notPermitted, "the right \(right.words.joined(separator: ", ")) is missing")
     }
@@ -35,7 +39,7 @@ extension Hub {
         case .user(let user) where user == sessions[session].user: if isWrite { try requireEverywhere(.metadata, session) }
         case .user:
             if isWrite {
-                guard sessions[session].access.isModerator else { throw WireError(.notPermitted, "the role moderator is missing") }
+                try requireModerator(session)
             } else {
                 try requireEverywhere(.metadata, session)
             }

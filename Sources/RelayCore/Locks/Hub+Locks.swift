@@ -80,7 +80,7 @@ extension Hub {
 
     mutating func revokeLock(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
         let request = try decode(LockRequest.self, body)
-        try require(.clear, on: ChannelID(kind: request.kind, channel: request.channel), session)
+        try requireModerator(session)
         guard let owner = request.owner else { throw WireError(.badRequest, "field owner is missing: whose lock is it?") }
         let lock = try heldLock(request.lock, ChannelID(kind: request.kind, channel: request.channel), by: owner)
         try checkStorage()
@@ -89,8 +89,9 @@ extension Hub {
 
     mutating func removeLock(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
         let request = try decode(LockRequest.self, body)
-        try require(.clear, on: ChannelID(kind: request.kind, channel: request.channel), session)
+        try require(.lock, on: ChannelID(kind: request.kind, channel: request.channel), session)
         let lock = try existingLock(request.lock, ChannelID(kind: request.kind, channel: request.channel))
+        if let owner = locks[lock].applied?.owner, owner != sessions[session].user { try requireModerator(session) }
         try checkStorage()
         let state = locks[lock].applied!
         let waiters = locks[lock].waiters

@@ -11,10 +11,10 @@ extension Command {
             .value("-m", "--message", as: "TEXT", help: "What to send."),
             .value("-f", "--file", as: "FILE", help: "Sends the contents of this file, - for standard input: as text if it is UTF-8, else as bytes."),
             .value("--type", as: "TYPE", help: "The message's custom type."),
-            .value("--key", as: "KEY", help: "What it is the record of, with --retain or --remove; what belongs together of a drawing in parts."),
+            .value("--record", as: "KEY", help: "What it is the record of, with --retain or --remove; what belongs together of a drawing in parts."),
             .flag("--retain", help: "Keeps it for good as the newest of its key, and waits until that is durable."),
             .flag("--remove", help: "Removes the record of the key, and waits until that is durable."),
-            .flag("--large", help: "Sends what one message does not hold in parts; --key does, too."),
+            .flag("--large", help: "Sends what one message does not hold in parts; --record does, too."),
             .value("--topic", as: "TOPIC", help: "Sends a packet on this topic of the stream channel instead of a message."),
             .value("--slot", as: "N", help: "The packet's slot: where a slow reader has several, only the newest counts."),
             .value("--to", as: "USER", help: "Sends to this user alone, and waits until it has arrived."),
@@ -23,13 +23,13 @@ extension Command {
         ],
         notes: [
             "A message has at most 32,768 bytes with its custom type, a packet 1,024. What is larger is refused with limit and size, exit code 1.",
-            "With --key or --large what is larger is sent in parts, up to 8,388,608 bytes, and arrives as one message.",
+            "With --record or --large what is larger is sent in parts, up to 8,388,608 bytes, and arrives as one message.",
         ],
         examples: [
             .init("boardrelay pub lesson -m hello", "A message to everybody on 'lesson'."),
             .init("boardrelay pub lesson -f drawing.bin --type drawing", "A file as one message."),
-            .init("boardrelay pub lesson --retain --key photo-1 -f photo.jpg", "A record of the board of 'lesson', in place of the one before."),
-            .init("boardrelay pub lesson --remove --key photo-1", "Removes it again."),
+            .init("boardrelay pub lesson --retain --record photo-1 -f photo.jpg", "A record of the board of 'lesson', in place of the one before."),
+            .init("boardrelay pub lesson --remove --record photo-1", "Removes it again."),
             .init("boardrelay pub lesson --topic cursor --slot 1 -m '10,20'", "A packet on topic 'cursor'."),
             .init("boardrelay pub --to alice -m 'your turn'", "A message to alice alone."),
         ],
@@ -37,12 +37,12 @@ extension Command {
 
     private static func pub(_ arguments: Arguments) async throws -> ExitCode {
         for other in ["--to", "--type"] { try arguments.exclude("--topic", other) }
-        for option in ["--key", "--retain", "--remove", "--large"] {
+        for option in ["--record", "--retain", "--remove", "--large"] {
             for other in ["--topic", "--to"] { try arguments.exclude(option, other) }
         }
         for other in ["-m", "-f", "--type", "--retain", "--large"] { try arguments.exclude("--remove", other) }
-        let key = try arguments.name("--key")
-        for option in ["--retain", "--remove"] where arguments.flag(option) && key == nil { throw UsageError("option \(option) wants --key") }
+        let key = try arguments.name("--record")
+        for option in ["--retain", "--remove"] where arguments.flag(option) && key == nil { throw UsageError("option \(option) wants --record") }
         if arguments.flag("--slot"), !arguments.flag("--topic") { throw UsageError("option --slot wants --topic") }
         let receiver = try arguments.name("--to")
         if receiver != nil, arguments.positional.first != nil { throw UsageError("CHANNEL and option --to exclude each other") }
