@@ -68,6 +68,7 @@ import Testing
         switch vector.typeName {
         case "login": return try through(LoginRequest.self)
         case "logout": return try through(EmptyRequest.self)
+        case "renew": return try through(RenewRequest.self)
         case "subscribe": return try through(SubscribeRequest.self)
         case "join": return try through(JoinRequest.self)
         case "unsubscribe", "leave": return try through(ChannelRequest.self)
@@ -96,6 +97,8 @@ import Testing
         case "notStored": return try through(NotStored.self)
         case "cleared": return try through(Cleared.self)
         case "reset": return try through(ChannelReset.self)
+        case "accessExpiring": return try through(AccessExpiring.self)
+        case "removed": return try through(RemovedNotice.self)
         case "welcome": return try through(Welcome.self)
         case "error": return try through(ErrorBody.self)
         case "closing": return try through(CloseNotice.self)
@@ -108,6 +111,7 @@ import Testing
         case "answer":
             switch vector.name {
             case "answer": return try through(EmptyAnswer.self)
+            case "answer.renew": return try through(RenewAnswer.self)
             case "answer.history", "answer.history.none": return try through(HistoryAnswer.self)
             case "answer.subscribe", "answer.join", "answer.caughtUp": return try through(SubscribeAnswer.self)
             case "answer.clear": return try through(ClearAnswer.self)
