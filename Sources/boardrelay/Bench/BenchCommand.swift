@@ -76,7 +76,7 @@ final class BenchRelay {
     /// - Parameter options: of `serve`, besides host and port.
     init(_ options: [String]) throws {
         process.executableURL = Bundle.main.executableURL ?? URL(fileURLWithPath: CommandLine.arguments[0])
-        process.arguments = ["serve", "--host", "127.0.0.1", "--port", "0", "--log-level", "error"] + options
+        process.arguments = ["serve", "--host", "127.0.0.1", "--port", "0", "--auth", "open", "--log-level", "error"] + options
         let output = Pipe()
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
