@@ -49,11 +49,11 @@ let package = Package(
         tests("RelayBoardTests", ["RelayBoard"]),
         tests("RelayJournalTests", ["RelayJournal", "RelayTestKit"]),
         tests("RelayCoreTests", ["RelayAccess", "RelayCore", "RelayJournal", "RelayTestKit", "RelayWire"]),
-        tests("RelayClientCoreTests", ["RelayClientCore", "RelayCore", "RelayTestKit", "RelayWire"]),
+        tests("RelayClientCoreTests", ["RelayAccess", "RelayClientCore", "RelayCore", "RelayTestKit", "RelayWire"]),
         tests("RelayIOTests", ["RelayIO"]),
-        tests("RelayServerTests", ["RelayServer", "RelayClient", "RelayClientCore", "RelayIO", "RelayJournal", "RelayWire", "RelayCore"]),
+        tests("RelayServerTests", ["RelayAccess", "RelayServer", "RelayClient", "RelayClientCore", "RelayIO", "RelayJournal", "RelayWire", "RelayCore"]),
         tests("SimulationTests", ["RelayTestKit", "RelayCore", "RelayWire"]),
-        tests("BoardrelayTests", ["boardrelay", "RelayServer", "RelayClient", "RelayClientCore", "RelayBoard", "RelayCore", "RelayIO", "RelayWire"]),
+        tests("BoardrelayTests", ["boardrelay", "RelayAccess", "RelayServer", "RelayClient", "RelayClientCore", "RelayBoard", "RelayCore", "RelayIO", "RelayWire"]),
         tests("DocsTests", ["RelayAccess", "RelayWire", "RelayCore", "RelayClient"]),
     ]
 )

@@ -22,7 +22,8 @@ extension Arguments {
         guard let text = value("--url") ?? fallback else { return RelayAddress(host: "127.0.0.1") }
         guard let address = RelayAddress(text) else {
             let source = value("--url") == nil ? "$BOARDRELAY_URL" : "option --url"
-            throw UsageError("\(source) wants an address such as relay://host:7420, not \(Printable.quoted(text))")
+            // What stands behind # may be a key.
+            throw UsageError("\(source) wants an address such as relay://host:7420, not \(Printable.quoted(String(text.prefix { $0 != "#" })))")
         }
         return address
     }
@@ -116,7 +117,7 @@ func connect(_ arguments: Arguments, as user: String) async throws -> RelayClien
             case .credentialRequired: " ('boardrelay key show' tells who runs it; --key-file, --token-file, $BOARDRELAY_KEY or an address with #key=… bring it)"
             default: ""
             }
-        throw Failure("\(address): \(error.text)\(hint)")
+        throw Failure("\(address): \(Failure(error))\(hint)")
     }
 }
 

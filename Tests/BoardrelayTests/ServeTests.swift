@@ -14,7 +14,7 @@ struct ServeTests {
 
     @Test("serve prints where it listens and ends with 0 on Ctrl-C and on SIGTERM", arguments: [SIGINT, SIGTERM])
     func serve(number: Int32) async throws {
-        let serve = try Running(["serve", "--in-memory", "--host", "127.0.0.1", "--port", "0"])
+        let serve = try Running(["serve", "--in-memory", "--host", "127.0.0.1", "--port", "0", "--auth", "open"])
         let address = try #require(await serve.line(containing: "relay://127.0.0.1:"))
         _ = await serve.errorLine(containing: "Ctrl-C ends it")
         let presence = try await Tool.run("presence", "lesson", "--json", url: address)
@@ -28,7 +28,7 @@ struct ServeTests {
 
     @Test("a second Ctrl-C ends it at once, with 130, though a client that never reads keeps the first one waiting")
     func secondSignal() async throws {
-        let serve = try Running(["serve", "--in-memory", "--host", "127.0.0.1", "--port", "0"])
+        let serve = try Running(["serve", "--in-memory", "--host", "127.0.0.1", "--port", "0", "--auth", "open"])
         let line = try #require(await serve.line(containing: "relay://127.0.0.1:"))
         let address = try #require(RelayServer.Address(line))
         let descriptor = try Connector.connect(to: address, timeoutMilliseconds: 10_000)
@@ -80,7 +80,7 @@ struct ServeTests {
     func status() async throws {
         let folder = Self.folder()
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let serve = try Running(["serve", "--host", "127.0.0.1", "--port", "0", "--data-dir", folder])
+        let serve = try Running(["serve", "--host", "127.0.0.1", "--port", "0", "--auth", "open", "--data-dir", folder])
         let address = try #require(await serve.line(containing: "relay://"))
         _ = await serve.errorLine(containing: "Ctrl-C ends it")
         let sub = try Running(["sub", "lesson", "--topic", "points", "--as", "alice"], url: address)

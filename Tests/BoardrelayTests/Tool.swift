@@ -43,12 +43,14 @@ struct Tool {
     }
 
     /// Runs it to its end.
-    static func run(_ words: String..., url: String? = nil, input: Data = Data()) async throws -> Result {
-        try await run(words, url: url, input: input)
+    static func run(
+        _ words: String..., url: String? = nil, environment: [String: String] = [:], input: Data = Data()
+    ) async throws -> Result {
+        try await run(words, url: url, environment: environment, input: input)
     }
 
-    static func run(_ words: [String], url: String? = nil, input: Data = Data()) async throws -> Result {
-        try await Running(words, url: url, input: input).end()
+    static func run(_ words: [String], url: String? = nil, environment: [String: String] = [:], input: Data = Data()) async throws -> Result {
+        try await Running(words, url: url, environment: environment, input: input).end()
     }
 }
 
@@ -59,12 +61,15 @@ final class Running: Sendable {
     private let errors: Lines
     private let ended: Task<Int32, Never>
 
-    init(_ words: [String], url: String? = nil, input: Data = Data()) throws {
+    /// - Parameter environment: besides that of this process, of which keys and tokens are left out.
+    init(_ words: [String], url: String? = nil, environment added: [String: String] = [:], input: Data = Data()) throws {
         process = Process()
         process.executableURL = try Tool.binary()
         process.arguments = words
         var environment = ProcessInfo.processInfo.environment
+        for name in ["BOARDRELAY_KEY", "BOARDRELAY_TOKEN"] { environment[name] = nil }
         environment["BOARDRELAY_URL"] = url
+        environment.merge(added) { $1 }
         process.environment = environment
         let (inPipe, outPipe, errorPipe) = (Pipe(), Pipe(), Pipe())
         process.standardInput = inPipe

@@ -16,7 +16,7 @@ struct UsageTests {
             (["help", "dance"], "unknown command"),
             (["serve", "--porrt", "1"], "unknown option --porrt, did you mean --port?"),
             (["serve", "--port", "65536"], "option --port wants a whole number within 0…65535"),
-            (["serve", "--auth", "none"], "option --auth wants one of open"),
+            (["serve", "--auth", "none"], "option --auth wants one of key, token, open, not \"none\""),
             (["serve", "--flush", "1s"], "option --flush wants adaptive, immediate or a tick"),
             (["serve", "--in-memory", "--data-dir", "x"], "exclude each other"),
             (["serve", "now"], "unexpected argument \"now\""),

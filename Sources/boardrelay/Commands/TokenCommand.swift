@@ -24,9 +24,9 @@ extension Command {
             "A token is a secret: it is read from standard input, and never an argument, which others on the machine can see.",
         ],
         examples: [
-            .init("boardrelay token create --secret-file class.secret --user ann --role editor --expires-in 2h", "For one lesson."),
-            .init("boardrelay token create --secret-file class.secret --user guest-1 --grant 'lesson-*=subscribe,presence'", "To look on in some channels."),
-            .init("boardrelay token check --secret-file class.secret < token.txt", "Prints what it says; exit code 1 if it is not taken."),
+            .init("boardrelay token create --secret-file k --user ann --role editor", "ann may draw, for 12 hours."),
+            .init("boardrelay token create --secret-file k --user bob --grant 'l-*=subscribe'", "bob may receive what channels carry whose names begin with l-."),
+            .init("boardrelay token check --secret-file k < token.txt", "Prints what it says; exit code 1 if it is not taken."),
         ],
         run: token)
 
@@ -60,9 +60,11 @@ extension Command {
         guard life >= .seconds(1) else { throw UsageError("option --expires-in is at least 1s") }
         let now = Int64(SystemClock.wallMilliseconds() / 1000)
         do throws(WireError) {
+            let grants = try Grants(words: words)
+            guard role != nil || grants.entries.contains(where: { !$0.rights.isEmpty }) else { throw WireError(.badRequest, "option --grant names no right") }
             let claims = TokenClaims(
                 subject: try Name(user), expires: now + Int64(life / .seconds(1)), issuedAt: now, audience: arguments.value("--audience").map { [$0] },
-                role: role, grants: try Grants(words: words))
+                role: role, grants: grants)
             try? Console.print(try TokenMint.mint(claims, secret: secrets[0]))
         } catch {
             throw UsageError(error.text)
@@ -116,8 +118,8 @@ enum TokenSecrets {
                 path = String(option[option.index(after: equals)...])
             }
             guard var bytes = try PrivateFile.read(path, bytesMax: Limits.tokenSecretBytes.upperBound + 2) else { throw Failure("\(path): no such file") }
-            // An editor's line end is not meant.
-            if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
+            // An editor's line end is not meant; a byte that only looks like one, at the end of random ones, is.
+            if bytes.last == UInt8(ascii: "\n"), bytes.dropLast().allSatisfy({ (0x20...0x7E).contains($0) }) { bytes.removeLast() }
             do {
                 secrets.append(try TokenSecret(id: id, bytes: bytes))
             } catch {

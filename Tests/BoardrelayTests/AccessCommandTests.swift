@@ -1,0 +1,424 @@
+import Foundation
+import RelayAccess
+import RelayCore
+import RelayIO
+import RelayServer
+import RelayWire
+import Testing
+
+@testable import boardrelay
+
+/// Keys and tokens, as an operator and a user have them on the command line.
+@Suite("serve with keys, key, token, and the options that bring a credential")
+struct AccessCommandTests {
+    /// The folder of one test: short enough for a socket's path, and all that this user's own relays would be found by.
+    private let folder = "/tmp/boardrelay-test-\(UInt32.random(in: 0...UInt32.max))"
+    private var surroundings: [String: String] { ["XDG_RUNTIME_DIR": folder, "XDG_DATA_HOME": "\(folder)/data"] }
+
+    private func withFolder(_ body: () async throws -> Void) async throws {
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try await body()
+    }
+
+    private func path(_ name: String) -> String { "\(folder)/\(name)" }
+
+    /// A file of this test.
+    @discardableResult
+    private func write(_ text: String, _ name: String) throws -> String {
+        try Data(text.utf8).write(to: URL(filePath: path(name)))
+        return path(name)
+    }
+
+    private func run(_ words: String..., url: String? = nil, environment: [String: String] = [:], input: String = "") async throws -> Tool.Result {
+        try await Tool.run(words, url: url, environment: surroundings.merging(environment) { $1 }, input: Data(input.utf8))
+    }
+
+    /// `serve`, until it says that it listens.
+    private func serve(_ words: String...) async throws -> Running {
+        let serve = try Running(["serve", "--host", "127.0.0.1"] + words, environment: surroundings)
+        try #require(await serve.errorLine(containing: "Ctrl-C ends it") != nil)
+        return serve
+    }
+
+    /// A port that was free a moment ago: one that the system chooses is no lasting address, by which nothing is found again.
+    private func freePort() async throws -> String {
+        let relay = try await RelayServer.start(.init(port: 0))
+        await relay.stop()
+        return "\(relay.address.port)"
+    }
+
+    private func keys(_ words: String...) async throws -> [(kind: String, role: String, key: String, urls: [String])] {
+        let shown = try await Tool.run(["key", "show", "--json"] + words, environment: surroundings)
+        try #require(shown.code == 0, "\(shown.errors)")
+        return try shown.objects().map {
+            (try #require($0["kind"] as? String), try #require($0["role"] as? String), try #require($0["key"] as? String), try #require($0["urls"] as? [String]))
+        }
+    }
+
+    /// A relay in this process, with keys and a control socket.
+    private func withRelay(_ access: RelayServer.Access = .keys(), _ body: (_ url: String, _ relay: RelayServer) async throws -> Void) async throws {
+        try await withFolder {
+            var hub = Configuration()
+            // How long a wrong credential waits is shown on a clock moved by hand.
+            hub.credentialPause = .milliseconds(1)
+            let relay = try await RelayServer.start(.init(port: 0, access: access, hub: hub, controlSocket: path("c.sock")))
+            do {
+                try await body("\(relay.address)", relay)
+            } catch {
+                await relay.stop()
+                throw error
+            }
+            await relay.stop()
+        }
+    }
+
+    // MARK: - serve
+
+    @Test("[AC1] a relay that keeps nothing has two keys; whoever runs it comes in by itself, as host; no key is in its output or log")
+    func inMemory() async throws {
+        try await withFolder {
+            let port = try await freePort()
+            let serve = try await serve("--in-memory", "--port", port, "--log-level", "debug")
+            let keys = try await keys("--port", port)
+            #expect(keys.map(\.kind) == ["join", "host"] && keys.map(\.role) == ["editor", "moderator"])
+            #expect(keys.allSatisfy { $0.key.utf8.count == 26 && $0.urls == ["http://127.0.0.1:\(port)/#key=\($0.key)"] } && keys[0].key != keys[1].key)
+            let join = try await run("key", "show", "join", "--port", port)
+            #expect(join.output == "join (editor):\n  \(keys[0].urls[0])\n")
+
+            // No credential is given: `board rm` is a moderator's.
+            let url = "relay://127.0.0.1:\(port)"
+            #expect(try await run("pub", "lesson", "--retain", "--record", "k", "-m", "x", url: url).code == 0)
+            let removed = try await run("board", "rm", "lesson", url: url)
+            #expect(removed.code == 0, "\(removed.errors)")
+            // By the address as it was shown, from elsewhere.
+            #expect(try await run("pub", "lesson", "-m", "x", url: keys[0].urls[0]).code == 0)
+
+            serve.signal(SIGTERM)
+            let ended = await serve.end()
+            #expect(ended.code == 0 && ended.errors.contains("'boardrelay key show' tells both"))
+            for key in keys { #expect(!(ended.output + ended.errors).contains(key.key)) }
+
+            let again = try await self.serve("--in-memory", "--port", port)
+            let others = try await self.keys("--port", port)
+            #expect(Set(keys.map(\.key)).isDisjoint(with: others.map(\.key)))
+            again.signal(SIGTERM)
+            #expect(await again.end().code == 0)
+        }
+    }
+
+    @Test("keys stand in the data folder, for this user alone, and are the same after a restart; rotate writes them anew")
+    func inFolder() async throws {
+        try await withFolder {
+            let data = path("d")
+            func stored() throws -> [String] { try ["join.key", "host.key"].map { try String(contentsOfFile: "\(data)/\($0)", encoding: .utf8) } }
+            var serve = try await serve("--data-dir", data, "--port", "0")
+            let first = try await keys("--data-dir", data)
+            #expect(try stored() == first.map { $0.key + "\n" })
+            for file in ["join.key", "host.key"] {
+                #expect(try FileManager.default.attributesOfItem(atPath: "\(data)/\(file)")[.posixPermissions] as? Int == 0o600)
+            }
+            serve.signal(SIGTERM)
+            #expect(await serve.end().code == 0)
+
+            serve = try await self.serve("--data-dir", data, "--port", "0")
+            #expect(try await keys("--data-dir", data).map(\.key) == first.map(\.key))
+            let rotated = try await run("key", "rotate", "host", "--data-dir", data, "--json").object()
+            let host = try #require(rotated["key"] as? String)
+            #expect(rotated["kind"] as? String == "host" && host != first[1].key)
+            #expect(try stored() == [first[0].key + "\n", host + "\n"])
+            #expect(try FileManager.default.attributesOfItem(atPath: "\(data)/host.key")[.posixPermissions] as? Int == 0o600)
+            serve.signal(SIGKILL)
+            _ = await serve.end()
+
+            serve = try await self.serve("--data-dir", data, "--port", "0")
+            #expect(try await keys("--data-dir", data).map(\.key) == [first[0].key, host])
+            serve.signal(SIGTERM)
+            #expect(await serve.end().code == 0)
+        }
+    }
+
+    @Test("a key file that holds no key is refused with its path and without its content; one written by hand is taken")
+    func damaged() async throws {
+        try await withFolder {
+            let data = path("d")
+            try FileManager.default.createDirectory(atPath: data, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            func refused(_ file: String, _ text: String) async throws -> String {
+                try write(text, "d/\(file)")
+                let result = try await run("serve", "--host", "127.0.0.1", "--port", "0", "--data-dir", data)
+                #expect(result.code == 1 && result.output == "", "\(file): \(result)")
+                return result.errors
+            }
+            for text in ["", "SECRETISH", "SECRETISH with spaces in it", "SECRETISH-é-0123456789", "SECRETISH" + String(repeating: "x", count: 120)] {
+                let errors = try await refused("join.key", text)
+                #expect(errors.contains("\(data)/join.key does not hold a key of 16…128 letters") && !errors.contains("SECRETISH"), "\(errors)")
+            }
+            _ = try write("SECRETISH-0123456789", "d/join.key")
+            let same = try await refused("host.key", "SECRETISH-0123456789\n")
+            #expect(same.contains("the join key and the host key are the same") && !same.contains("SECRETISH"))
+
+            _ = try write("SECRETISH-9876543210\r\n", "d/host.key")
+            let serve = try await serve("--data-dir", data, "--port", "0")
+            #expect(try await keys("--data-dir", data).map(\.key) == ["SECRETISH-0123456789", "SECRETISH-9876543210"])
+            serve.signal(SIGTERM)
+            #expect(await serve.end().code == 0)
+        }
+    }
+
+    @Test("[AC6] with --pupils view who has the join key looks on: pub is notPermitted, sub is not")
+    func pupils() async throws {
+        try await withFolder {
+            let data = path("d")
+            let serve = try await serve("--data-dir", data, "--port", "0", "--pupils", "view")
+            let keys = try await keys("--data-dir", data)
+            #expect(keys.map(\.role) == ["reader", "moderator"])
+            let sub = try Running(["sub", "lesson", "-n", "1", "--json"], url: keys[0].urls[0])
+            try #require(await sub.errorLine(containing: "Listening") != nil)
+            let pupil = try await run("pub", "lesson", "-m", "x", url: keys[0].urls[0])
+            #expect(pupil.code == 1 && pupil.errors.contains("(notPermitted)"), "\(pupil.errors)")
+            #expect(try await run("pub", "lesson", "-m", "from the host", url: keys[1].urls[0]).code == 0)
+            let result = await sub.end()
+            #expect(try result.code == 0 && result.objects().contains { $0["text"] as? String == "from the host" })
+            serve.signal(SIGTERM)
+            #expect(await serve.end().code == 0)
+        }
+    }
+
+    @Test("a relay without keys has none to show, and says so; one that wants tokens takes those of its secret files")
+    func others() async throws {
+        try await withFolder {
+            let secret = try write(String(repeating: "s", count: 32) + "\n", "secret")
+            let open = try await serve("--in-memory", "--port", "0", "--auth", "open", "--control", path("open.sock"))
+            let shown = try await run("key", "show", "--control", path("open.sock"))
+            #expect(shown.code == 1 && shown.output == "" && shown.errors.contains("this relay has no keys"))
+            let rotated = try await run("key", "rotate", "--control", path("open.sock"))
+            #expect(rotated.code == 1 && rotated.errors.contains("this relay has no keys"))
+            open.signal(SIGTERM)
+            #expect(await open.end().errors.contains("Everybody who can reach it may come in."))
+            #expect(try await run("key", "show", "--control", path("open.sock")).errors.contains("no relay answers on \(path("open.sock"))"))
+
+            let tokens = try Running(
+                ["serve", "--in-memory", "--host", "127.0.0.1", "--port", "0", "--auth", "token", "--token-secret-file", "2026=\(secret)", "--token-audience", "school"],
+                environment: surroundings)
+            let url = try #require(await tokens.line(containing: "relay://"))
+            let made = try await run(
+                "token", "create", "--secret-file", "2026=\(secret)", "--user", "ann", "--role", "editor", "--audience", "school")
+            let token = try write(made.output, "token")
+            #expect(try await run("pub", "lesson", "-m", "x", "--as", "ann", "--token-file", token, url: url).code == 0)
+            let other = try await run("pub", "lesson", "-m", "x", "--as", "bob", "--token-file", token, url: url)
+            #expect(other.code == 1 && other.errors.contains("(tokenInvalid)"), "\(other.errors)")
+            tokens.signal(SIGTERM)
+            #expect(await tokens.end().errors.contains("Who has a token may come in."))
+        }
+    }
+
+    // MARK: - key rotate
+
+    @Test("[AC1] rotate join --end-sessions ends who came in by the join key, with 1 and the reason; who came in by the host key stays")
+    func rotate() async throws {
+        try await withRelay { url, relay in
+            let keys = try #require(await relay.keys)
+            func listener(_ key: String) async throws -> Running {
+                let sub = try Running(["sub", "lesson", "--key", key, "-n", "1", "--json"], url: url)
+                try #require(await sub.errorLine(containing: "Listening") != nil)
+                return sub
+            }
+            let (pupil, teacher) = (try await listener(keys.join), try await listener(keys.host))
+            let result = try await run("key", "rotate", "join", "--end-sessions", "--control", path("c.sock"))
+            let join = try #require(await relay.keys).join
+            #expect(result.code == 0 && join != keys.join && result.lines == ["join (editor):", "  http://127.0.0.1:\(relay.address.port)/#key=\(join)"])
+
+            let ended = await pupil.end()
+            #expect(ended.code == 1 && ended.errors.contains("the relay has another key now (keyChanged)"), "\(ended.errors)")
+            let late = try await run("pub", "lesson", "-m", "x", "--key", keys.join, url: url)
+            #expect(late.code == 1 && late.errors.contains("(keyWrong)"), "\(late.errors)")
+            #expect(try await run("pub", "lesson", "-m", "hello", "--key", join, url: url).code == 0)
+            #expect(try await teacher.end().objects().contains { $0["text"] as? String == "hello" })
+        }
+    }
+
+    @Test("rotate without --end-sessions closes nobody; without a name it draws both keys")
+    func rotateBoth() async throws {
+        try await withRelay { url, relay in
+            let keys = try #require(await relay.keys)
+            let sub = try Running(["sub", "lesson", "--key", keys.join, "-n", "1", "--json"], url: url)
+            try #require(await sub.errorLine(containing: "Listening") != nil)
+            let objects = try await run("key", "rotate", "--json", "--control", path("c.sock")).objects()
+            #expect(objects.map { $0["kind"] as? String } == ["join", "host"])
+            let host = try #require(objects[1]["key"] as? String)
+            #expect(host != keys.host && objects[0]["key"] as? String != keys.join)
+            #expect(try await run("pub", "lesson", "-m", "hello", "--key", host, url: url).code == 0)
+            let result = await sub.end()
+            #expect(try result.code == 0 && result.objects().contains { $0["text"] as? String == "hello" })
+        }
+    }
+
+    // MARK: - Coming in
+
+    @Test("[AC1] a key or token comes from an option, a file, the address or the environment, in that order")
+    func sources() async throws {
+        let secret = try TokenSecret(bytes: [UInt8](repeating: 7, count: 32))
+        try await withRelay(.keys(tokens: TokenRules(secrets: [secret]))) { url, relay in
+            let key = try #require(await relay.keys).join
+            let secretFile = path("secret")
+            try Data(repeating: 7, count: 32).write(to: URL(filePath: secretFile))
+            let token = try await run("token", "create", "--secret-file", secretFile, "--user", "ann", "--role", "editor").output
+                .trimmingCharacters(in: .newlines)
+            let keyFile = try write(key + "\n", "key"), tokenFile = try write("\n" + token + "\n\n", "token")
+            func comesIn(_ words: [String], url: String = url, _ environment: [String: String] = [:], _ place: SourceLocation = #_sourceLocation) async throws {
+                let result = try await Tool.run(
+                    ["pub", "lesson", "-m", "x", "--as", "ann"] + words, url: url, environment: surroundings.merging(environment) { $1 })
+                #expect(result.code == 0, "\(result.errors)", sourceLocation: place)
+            }
+            // What is used comes before what would be wrong.
+            let wrong = ["BOARDRELAY_KEY": "none", "BOARDRELAY_TOKEN": "none"]
+            try await comesIn(["--key", key], url: url + "/#key=none", wrong)
+            try await comesIn(["--key-file", keyFile], wrong)
+            try await comesIn(["--token", token], wrong)
+            try await comesIn(["--token-file", tokenFile], wrong)
+            try await comesIn([], url: "\(url)/#key=\(key)", wrong)
+            try await comesIn([], url: "\(url)/#token=\(token)", wrong)
+            try await comesIn(["--url", "\(url)#key=\(key)"], url: "http://127.0.0.1:9/#key=none", wrong)
+            try await comesIn([], ["BOARDRELAY_KEY": key, "BOARDRELAY_TOKEN": "none"])
+            try await comesIn([], ["BOARDRELAY_KEY": "", "BOARDRELAY_TOKEN": token])
+        }
+    }
+
+    @Test("[AC1] without a key and with a wrong one: exit code 1, the code, and nothing of what was given")
+    func refused() async throws {
+        try await withRelay { url, _ in
+            let none = try await run("presence", "lesson", url: url)
+            #expect(none.code == 1 && none.output == "" && none.errors.contains("this relay wants a key (credentialRequired) ('boardrelay key show' tells"), "\(none.errors)")
+            let wrong = try await run("presence", "lesson", "--key", "SECRETISH-SECRETISH", url: url)
+            #expect(wrong.code == 1 && wrong.errors.contains("the key is none of this relay's (keyWrong)") && !wrong.errors.contains("SECRETISH"), "\(wrong.errors)")
+            let token = try await run("presence", "lesson", "--token", "SECRETISH", url: url)
+            #expect(token.code == 1 && token.errors.contains("(tokenInvalid)") && !token.errors.contains("SECRETISH"), "\(token.errors)")
+            let missing = try await run("presence", "lesson", "--key-file", path("nobody"), url: url)
+            #expect(missing.code == 1 && missing.errors.contains("\(path("nobody")): no such file"), "\(missing.errors)")
+            let empty = try await run("presence", "lesson", "--token-file", write("\n", "empty"), url: url)
+            #expect(empty.code == 1 && empty.errors.contains("is empty"), "\(empty.errors)")
+        }
+    }
+
+    @Test("every command that asks a relay takes the four options of a credential")
+    func options() {
+        let clients = Boardrelay.commands.filter { $0.options.contains { $0.names.contains("--url") } }
+        #expect(clients.map(\.name).sorted() == ["board", "history", "lock", "meta", "presence", "pub", "replay", "sub"])
+        for command in clients {
+            let names = command.options.flatMap(\.names)
+            for option in ["--key", "--key-file", "--token", "--token-file"] { #expect(names.contains(option), "\(command.name) \(option)") }
+        }
+    }
+
+    @Test("[AC1] every command that asks a relay comes in with a key file", arguments: [
+        ["sub", "lesson", "--since", "beginning", "-n", "1"], ["history", "lesson"], ["presence", "lesson"], ["meta", "set", "lesson", "k", "v"],
+        ["lock", "set", "lesson", "pen"], ["board", "ls"], ["replay", Samples.path("pencil"), "--channel", "drawn", "--speed", "max"],
+    ])
+    func commands(words: [String]) async throws {
+        try await withRelay { url, relay in
+            let file = try write(try #require(await relay.keys).join, "key")
+            #expect(try await run("pub", "lesson", "-m", "x", "--key-file", file, url: url).code == 0)
+            let result = try await Tool.run(words + ["--key-file", file], url: url, environment: surroundings)
+            #expect(result.code == 0, "\(result.errors)")
+        }
+    }
+
+    // MARK: - token
+
+    @Test("what token create makes token check reads, and nothing else")
+    func tokens() async throws {
+        try await withFolder {
+            let secret = try write(String(repeating: "k", count: 40), "secret"), other = try write(String(repeating: "o", count: 40), "other")
+            let made = try await run(
+                "token", "create", "--secret-file", secret, "--user", "ann", "--role", "reader", "--grant", "board-*=publish,stream", "--grant", "lesson=clear",
+                "--expires-in", "2h", "--audience", "school")
+            #expect(made.code == 0 && made.errors == "" && made.lines.count == 1 && made.output.split(separator: ".").count == 3)
+            func check(_ words: String..., token: String = made.output) async throws -> Tool.Result {
+                try await Tool.run(["token", "check"] + words, environment: surroundings, input: Data(token.utf8))
+            }
+            let text = try await check("--secret-file", secret, "--audience", "school", "--user", "ann")
+            #expect(text.code == 0 && text.lines.prefix(4) == ["user     ann", "role     reader", "grant    board-*: publish, stream", "grant    lesson: clear"], "\(text)")
+            let object = try await check("--secret-file", "a=\(other)", "--secret-file", "b=\(secret)", "--audience", "school", "--json")
+            #expect(object.code == 1 && object.errors.contains("no kid"), "\(object.errors)")
+            let json = try await check("--secret-file", secret, "--audience", "school", "--json").object()
+            #expect(json["user"] as? String == "ann" && json["role"] as? String == "reader" && (7_100...7_205).contains(json["expiresInSeconds"] as? Int ?? 0))
+            #expect(json["grants"] as? [String: [String]] == ["board-*": ["publish", "stream"], "lesson": ["clear"]])
+
+            for (words, problem) in [
+                (["--secret-file", other, "--audience", "school"], "the signature is not that of the relay's secret (tokenInvalid)"),
+                (["--secret-file", secret], "claim aud names an audience, and this relay has none (tokenInvalid)"),
+                (["--secret-file", secret, "--audience", "home"], "claim aud does not name this relay (tokenInvalid)"),
+                (["--secret-file", secret, "--audience", "school", "--user", "bob"], "the token is for user ann, not bob"),
+            ] {
+                let result = try await Tool.run(["token", "check"] + words, input: Data(made.output.utf8))
+                #expect(result.code == 1 && result.output == "" && result.errors.contains(problem), "\(words): \(result.errors)")
+            }
+        }
+    }
+
+    @Test("a secret of random bytes that end in that of a line end is taken whole; the line end of a text is not meant")
+    func secrets() async throws {
+        try await withFolder {
+            try Data([UInt8](repeating: 200, count: 31) + [0x0A]).write(to: URL(filePath: path("random")))
+            let made = try await run("token", "create", "--secret-file", path("random"), "--user", "ann", "--role", "editor")
+            #expect(made.code == 0, "\(made.errors)")
+            let plain = try write(String(repeating: "t", count: 32), "plain"), edited = try write(String(repeating: "t", count: 32) + "\n", "edited")
+            let token = try await run("token", "create", "--secret-file", plain, "--user", "ann", "--role", "editor").output
+            #expect(try await run("token", "check", "--secret-file", edited, input: token).code == 0)
+            let short = try await run("token", "create", "--secret-file", write("short\n", "short"), "--user", "ann", "--role", "editor")
+            #expect(short.code == 1 && short.errors.contains("\(path("short")): a token secret has 32…1024 bytes, this one has 5"))
+        }
+    }
+
+    // MARK: - Mistakes
+
+    /// `SECRET` is a file with a secret.
+    @Test("mistakes with keys and tokens end with 2 and say what is wrong", arguments: [
+        (["key"], "ACTION is missing"),
+        (["key", "draw"], "ACTION is one of show, rotate, not \"draw\""),
+        (["key", "show", "guest"], "WHICH is one of join, host, not \"guest\""),
+        (["key", "show", "join", "host"], "unexpected argument \"host\""),
+        (["key", "show", "--end-sessions"], "option --end-sessions is for rotate"),
+        (["key", "show", "--port", "1", "--control", "x"], "options --control and --port exclude each other"),
+        (["token"], "ACTION is missing"),
+        (["token", "make"], "ACTION is one of create, check, not \"make\""),
+        (["token", "create", "--user", "ann", "--role", "editor"], "option --secret-file is missing"),
+        (["token", "create", "--secret-file", "SECRET", "--role", "editor"], "option --user is missing"),
+        (["token", "create", "--secret-file", "SECRET", "--user", "a/b", "--role", "editor"], "option --user: a name is ASCII"),
+        (["token", "create", "--secret-file", "SECRET", "--user", "ann"], "--role or --grant is missing"),
+        (["token", "create", "--secret-file", "SECRET", "--user", "ann", "--role", "king"], "option --role wants one of reader, editor, moderator, not \"king\""),
+        (["token", "create", "--secret-file", "SECRET", "--user", "ann", "--grant", "lesson"], "option --grant wants PATTERN=RIGHT"),
+        (["token", "create", "--secret-file", "SECRET", "--user", "ann", "--grant", "lesson="], "option --grant names no right"),
+        (["token", "create", "--secret-file", "SECRET", "--user", "ann", "--grant", "lesson=fly"], "grants name a right that there is not"),
+        (["token", "create", "--secret-file", "SECRET", "--user", "ann", "--grant", "a*b=publish"], "a pattern of grants is no channel's name"),
+        (["token", "create", "--secret-file", "SECRET", "--user", "ann", "--grant", "lesson=direct"], "under another pattern than *"),
+        (["token", "create", "--secret-file", "SECRET", "--user", "ann", "--role", "editor", "--expires-in", "1ms"], "option --expires-in is at least 1s"),
+        (["token", "create", "--secret-file", "a=SECRET", "--secret-file", "b=SECRET", "--user", "ann", "--role", "editor"], "create signs with one secret: --secret-file stands 2 times"),
+        (["token", "check", "--secret-file", "SECRET"], "no token on standard input"),
+        (["serve", "--auth", "token"], "--auth token wants what signs tokens: option --token-secret-file"),
+        (["serve", "--auth", "open", "--token-secret-file", "SECRET"], "option --token-secret-file does not go with --auth open"),
+        (["serve", "--auth", "token", "--token-secret-file", "SECRET", "--pupils", "view"], "option --pupils goes with --auth key"),
+        (["serve", "--pupils", "dance"], "option --pupils wants one of draw, view, not \"dance\""),
+        (["serve", "--token-audience", "school"], "option --token-audience goes with --token-secret-file"),
+        (["sub", "lesson", "--key", "k", "--token-file", "t"], "options --key and --token-file exclude each other"),
+        (["sub", "lesson", "--key", "k", "--url", "ftp://x/#key=SECRETISH"], "not \"ftp://x/\""),
+    ] as [([String], String)])
+    func usage(words: [String], problem: String) async throws {
+        try await withFolder {
+            let secret = try write(String(repeating: "k", count: 32), "secret")
+            let result = try await Tool.run(words.map { $0.replacing(/SECRET$/, with: secret) }, environment: surroundings)
+            #expect(result.code == 2 && result.output == "" && result.errors.contains(problem), "\(result)")
+        }
+    }
+
+    @Test("several secrets without ids are exit code 1 that says so")
+    func secretsWithoutIDs() async throws {
+        try await withFolder {
+            let secret = try write(String(repeating: "k", count: 32), "secret")
+            for words in [["serve", "--port", "0", "--token-secret-file", secret, "--token-secret-file", secret], ["token", "check", "--secret-file", secret, "--secret-file", secret]] {
+                let result = try await Tool.run(words, environment: surroundings)
+                #expect(result.code == 1 && result.errors.contains("of several token secrets each has an id"), "\(result.errors)")
+            }
+        }
+    }
+}
