@@ -162,9 +162,9 @@ public struct HistoryPage: Hashable, Sendable {
 public struct Refusal: Hashable, Sendable {
     /// What was refused.
     public enum Subject: Hashable, Sendable {
-        /// A packet that this client sent.
+        /// A packet that this client sent, or the topic of its packets, when the right to publish there has ended.
         case packet
-        /// Subscribing or joining a channel again after a break: this client is no longer in it.
+        /// Subscribing or joining a channel again after a break, or staying in it when the right to has ended: this client is no longer in it.
         case channel
         /// Joining a topic again after a break: packets to it are not sent any more.
         case publishedTopic
