@@ -52,7 +52,7 @@ class Daemon:
     def __init__(self, binary, folder, control=None, kill_after=None, **more):
         self.binary, self.folder, self.control = str(binary), str(folder), control
         self.log = []
-        words = [self.binary, "serve", "--host", "127.0.0.1", "--port", "0", "--data-dir", self.folder]
+        words = [self.binary, "serve", "--auth", "open", "--host", "127.0.0.1", "--port", "0", "--data-dir", self.folder]
         self.process = subprocess.Popen(words + (["--control", str(control)] if control else []), text=True,
                                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
         self.reader = threading.Thread(target=self._read_log, daemon=True)
