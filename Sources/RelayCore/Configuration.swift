@@ -52,6 +52,10 @@ public struct Configuration: Sendable, Hashable {
     public var lockWaitersMax = 100
     /// Links that may be open at once, logged in or not. [SE5]
     public var connectionsMax = 12_000
+    /// Those of them that have not logged in: the one that has waited longest makes room for a newcomer. [SE5]
+    public var greetingsMax = 2_000
+    /// Users with a session, those that are away included. [SE5]
+    public var sessionsMax = 20_000
 
     // MARK: History
 

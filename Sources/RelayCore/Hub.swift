@@ -88,6 +88,10 @@ package struct Hub: ~Copyable {
 
     var counters = Counters()
     var openConnections = 0
+    /// Those that have not logged in, and all that came, the oldest first, with those that have gone on since.
+    var greetings = 0
+    var greetingQueue: [ConnectionID] = []
+    var greetingHead = 0
     var isShuttingDown = false
     /// The moment of the call that is being carried out.
     var now = Now(instant: Instant(nanoseconds: 0), wallMilliseconds: 0)

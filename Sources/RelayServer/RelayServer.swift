@@ -52,15 +52,17 @@ public final class RelayServer: Sendable {
         public var hub: Configuration
         /// When queued bytes go to their sockets.
         public var flush: FlushPolicy.Mode
-        /// Path of a Unix socket on which `boardrelay status` asks, 0600; `nil` for none.
+        /// Path of a Unix socket on which the operator asks (`boardrelay status`, `boardrelay key`), 0600; `nil` for none.
         public var controlSocket: String?
+        /// Whether it is asked on another one, too, whose path follows from the port: see `defaultControlSocket(port:)`.
+        public var isAskedByPort: Bool
         /// Called on the relay's queue for each log line; must return at once.
         public var log: @Sendable (LogLine) -> Void
 
         /// The relay on this machine alone, on the usual port, unless told otherwise.
         public init(
             host: String? = "127.0.0.1", port: UInt16 = RelayAddress.defaultPort, storage: Storage = .inMemory, access: Access = .open,
-            hub: Configuration = .init(), flush: FlushPolicy.Mode = .adaptive, controlSocket: String? = nil,
+            hub: Configuration = .init(), flush: FlushPolicy.Mode = .adaptive, controlSocket: String? = nil, isAskedByPort: Bool = false,
             log: @escaping @Sendable (LogLine) -> Void = { _ in }
         ) {
             self.host = host
@@ -70,6 +72,7 @@ public final class RelayServer: Sendable {
             self.hub = hub
             self.flush = flush
             self.controlSocket = controlSocket
+            self.isAskedByPort = isAskedByPort
             self.log = log
         }
     }
@@ -77,7 +80,7 @@ public final class RelayServer: Sendable {
     /// Where it listens, with the port that the system chose if it was asked to.
     public let address: RelayAddress
     private let engine: Engine
-    private let control: ControlServer?
+    private let controls: [ControlServer]
     private let journal: JournalWriter
     private let gate: Gate
 
@@ -132,26 +135,37 @@ public final class RelayServer: Sendable {
             let bound = try await engine.start(host: options.host, port: options.port)
             var address = RelayAddress(host: options.host ?? bound.host, port: bound.port)
             address.isLasting = options.port != 0
-            let control = try options.controlSocket.map { path in
-                try ControlServer(path: path) { [weak engine, journal, address, started = SystemClock.monotonicNanoseconds()] request in
-                    guard let engine else { return nil }
-                    switch request {
-                    case .status:
-                        return .status(
-                            Status(
-                                address: address, since: started, census: await engine.census(), journal: await journal.status()))
-                    case .keys: return await gate.control(address)
-                    case .rotate(let kinds, let endsSessions):
-                        return await gate.rotate(kinds, endsSessions: endsSessions, engine, address)
-                    }
-                }
-            }
-            return RelayServer(address: address, engine: engine, control: control, journal: journal, gate: gate)
+            let controls = try controls(options, address, engine, journal, gate)
+            return RelayServer(address: address, engine: engine, controls: controls, journal: journal, gate: gate)
         } catch {
             await engine.stop()
             await journal.close()
             throw RelayServerError(text: "\(error)")
         }
+    }
+
+    /// The sockets on which the operator asks.
+    private static func controls(
+        _ options: Options, _ address: RelayAddress, _ engine: Engine, _ journal: JournalWriter, _ gate: Gate
+    ) throws -> [ControlServer] {
+        let started = SystemClock.monotonicNanoseconds()
+        let answer: @Sendable (ControlRequest) async -> ControlAnswer? = { [weak engine] request in
+            guard let engine else { return nil }
+            switch request {
+            case .status: return .status(Status(address: address, since: started, census: await engine.census(), journal: await journal.status()))
+            case .keys: return await gate.control(address)
+            case .rotate(let kinds, let endsSessions): return await gate.rotate(kinds, endsSessions: endsSessions, engine, address)
+            }
+        }
+        var controls = try options.controlSocket.map { [try ControlServer(path: $0, answer: answer)] } ?? []
+        let byPort = defaultControlSocket(port: address.port)
+        guard options.isAskedByPort, byPort != options.controlSocket else { return controls }
+        do {
+            controls.append(try ControlServer(path: byPort, answer: answer))
+        } catch {
+            options.log(LogLine(.warning, "commands on this machine do not find this relay by its port: \(error)"))
+        }
+        return controls
     }
 
     /// What boards have is theirs, at the next start, too.
@@ -175,10 +189,10 @@ public final class RelayServer: Sendable {
 
     private static let lastStart = Lock(UInt32(0))
 
-    private init(address: RelayAddress, engine: Engine, control: ControlServer?, journal: JournalWriter, gate: Gate) {
+    private init(address: RelayAddress, engine: Engine, controls: [ControlServer], journal: JournalWriter, gate: Gate) {
         self.address = address
         self.engine = engine
-        self.control = control
+        self.controls = controls
         self.journal = journal
         self.gate = gate
     }
@@ -187,7 +201,7 @@ public final class RelayServer: Sendable {
     ///
     /// Calling again waits for the same end. A server that is dropped without it goes on until the process ends.
     public func stop() async {
-        control?.close()
+        for control in controls { control.close() }
         await engine.stop()
         await journal.close()
     }

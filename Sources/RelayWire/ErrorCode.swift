@@ -104,6 +104,8 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, Codable {
     public static let tooManyConnections = Self(204)
     /// The session's token is over.
     public static let accessExpired = Self(205)
+    /// The relay holds all sessions it may.
+    public static let tooManySessions = Self(206)
 
     // 3xx: the connection is closed; do not come back by yourself.
     /// A frame length below 2.
@@ -140,7 +142,7 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, Codable {
         (.partMissing, "partMissing"), (.tokenInvalid, "tokenInvalid"), (.tokenExpired, "tokenExpired"), (.keyWrong, "keyWrong"),
         (.credentialRequired, "credentialRequired"), (.userIDTaken, "userIDTaken"), (.notPermitted, "notPermitted"),
         (.shuttingDown, "shuttingDown"), (.slowConsumer, "slowConsumer"), (.heartbeatTimeout, "heartbeatTimeout"),
-        (.loginTimeout, "loginTimeout"), (.tooManyConnections, "tooManyConnections"), (.accessExpired, "accessExpired"),
+        (.loginTimeout, "loginTimeout"), (.tooManyConnections, "tooManyConnections"), (.accessExpired, "accessExpired"), (.tooManySessions, "tooManySessions"),
         (.protocolError, "protocolError"), (.versionNotSupported, "versionNotSupported"), (.replaced, "replaced"),
         (.abuse, "abuse"), (.loggedOut, "loggedOut"), (.frameTooLarge, "frameTooLarge"),
         (.notRelayProtocol, "notRelayProtocol"), (.credentialsWrong, "credentialsWrong"), (.keyChanged, "keyChanged"),

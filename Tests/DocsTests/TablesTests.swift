@@ -115,6 +115,8 @@ import Testing
             "direct messages waiting for confirmation": [defaults.directPendingMax],
             "channels of a kind per relay": [defaults.channelsMax],
             "connections per relay": [defaults.connectionsMax],
+            "connections without login per relay": [defaults.greetingsMax],
+            "sessions per relay": [defaults.sessionsMax],
             "packets queued for a reader": [defaults.packetBacklogBytesMax],
             "other frames queued for a reader": [defaults.reliableBacklogBytesHard],
             "metadata of a relay": [defaults.metadataBytesTotalMax],

@@ -12,15 +12,51 @@ extension Hub {
         openConnections += 1
         counters.connectionsOpened += 1
         if isShuttingDown { return close(id.index, .shuttingDown, "the relay is ending") }
-        if openConnections > configuration.connectionsMax {
+        greetings += 1
+        greetingQueue.append(id)
+        if greetings > max(1, configuration.greetingsMax) { turnAwayOldest(except: id) }
+        if openConnections > configuration.connectionsMax, !turnAwayOldest(except: id) {
             return close(id.index, .tooManyConnections, "the relay holds \(configuration.connectionsMax) connections, it may not hold more")
         }
         deadlines.set(.login(connection: id.index, generation: id.generation), at: now.instant + configuration.loginTimeout)
     }
 
+    /// Of those that have not logged in the one that has waited longest makes room. [SE5]
+    ///
+    /// - Returns: whether there was one.
+    @discardableResult
+    private mutating func turnAwayOldest(except newcomer: ConnectionID) -> Bool {
+        while greetingHead < greetingQueue.count {
+            let oldest = greetingQueue[greetingHead]
+            guard oldest != newcomer else { return false }
+            greetingHead += 1
+            guard isKnown(oldest), connections[oldest.index].state == .greeting else { continue }
+            // It has said nothing yet: there is nothing that its farewell must not overtake.
+            close(oldest.index, .tooManyConnections, "others come in, and this connection has not logged in", linger: .zero)
+            return true
+        }
+        return false
+    }
+
+    /// One has logged in, or is gone.
+    mutating func greetingEnded() {
+        greetings -= 1
+        if greetings == 0 {
+            greetingQueue.removeAll(keepingCapacity: greetingQueue.count <= 1024)
+            greetingHead = 0
+        } else if greetingHead >= 1024 || greetingQueue.count - greetingHead > 4 * max(greetings, 1024) {
+            greetingQueue = greetingQueue[greetingHead...].filter { isKnown($0) && connections[$0.index].state == .greeting }
+            greetingHead = 0
+        }
+    }
+
     mutating func closed(_ id: ConnectionID, _ cause: CloseCause) {
         guard isKnown(id) else { return }
         let connection = id.index
+        if connections[connection].state == .greeting {
+            connections[connection].state = .closing
+            greetingEnded()
+        }
         if connections[connection].state == .live { detach(connection, lastEnd: nil) }
         discardQueue(connection)
         connections.clear(connection)
@@ -36,7 +72,9 @@ extension Hub {
         log(code == .loggedOut || code == .shuttingDown ? .debug : .info, "\(who) closed: \(code.name), \(text)")
         enqueueJSON(connection, .closing, notice)
         if connections[connection].state == .live { detach(connection, lastEnd: notice) }
+        let hasLoggedIn = connections[connection].state == .live
         connections[connection].state = .closing
+        if !hasLoggedIn { greetingEnded() }
         connections[connection].partial = []
         effects.append(
             .close(connections[connection].id, lingerMilliseconds: Int((linger ?? configuration.farewellLinger).milliseconds)))

@@ -45,6 +45,9 @@ extension Hub {
                 if !resumed { handOver(known) }
             }
         } else {
+            guard sessions.count < configuration.sessionsMax else {
+                return close(connection, .tooManySessions, "the relay holds \(configuration.sessionsMax) sessions, it may not hold more")
+            }
             session = sessions.insert(Session(user: request.user, handle: makeHandle()))
             while links.count <= Int(session) { links.append(-1) }
             sessionsByUser[request.user] = session
@@ -82,6 +85,7 @@ extension Hub {
         ownerCame(sessions[session].user!)
         connections[connection].session = session
         connections[connection].state = .live
+        greetingEnded()
         setHeartbeat(connection, at: now.instant + sessions[session].heartbeat)
         if let until = handedOverUntil, !sessions[session].memberships.isEmpty {
             deadlines.set(.heldOver(session: session, generation: sessions[session].generation), at: until)

@@ -43,11 +43,7 @@ enum ControlSocket {
     /// The host key of a relay that this user runs on this machine, if the address is its.
     static func hostKey(of address: RelayAddress) -> String? {
         guard address.host == "localhost" || Interfaces.addresses().contains(address.host) || address.host == "::1" else { return nil }
-        let sockets = [path(inFolder: RelayServer.Storage.defaultFolder), RelayServer.defaultControlSocket(port: address.port)]
-        for socket in sockets {
-            guard let report = try? RelayServer.keys(controlSocket: socket), RelayAddress(report.address)?.port == address.port else { continue }
-            return report.host
-        }
-        return nil
+        guard let report = try? RelayServer.keys(controlSocket: RelayServer.defaultControlSocket(port: address.port)) else { return nil }
+        return RelayAddress(report.address)?.port == address.port ? report.host : nil
     }
 }

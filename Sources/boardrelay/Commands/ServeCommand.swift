@@ -56,6 +56,8 @@ extension Command {
         if let folder { options.storage = .folder(folder) }
         options.access = try access(arguments)
         options.controlSocket = arguments.value("--control") ?? ControlSocket.path(folder: folder, port: port)
+        // So that commands of this user find it by its address, wherever it keeps its data.
+        options.isAskedByPort = true
         try setBounds(of: &options.hub, arguments)
         options.log = { @Sendable line in
             if line.level >= level { Console.note("\(line.level.rawValue): \(Printable.escaped(line.text))") }
