@@ -28,7 +28,7 @@ from collections import OrderedDict, deque
 # ------------------------------------------------------------------------------------------------
 
 FRAME_TYPES = {
-    "login": 0x01, "logout": 0x02, "ping": 0x03, "pong": 0x04,
+    "login": 0x01, "logout": 0x02, "ping": 0x03, "pong": 0x04, "renew": 0x05,
     "publish": 0x10, "publishPacket": 0x11, "direct": 0x12, "directReceived": 0x13,
     "subscribe": 0x20, "unsubscribe": 0x21, "join": 0x22, "leave": 0x23,
     "joinTopic": 0x24, "leaveTopic": 0x25, "subscribeTopic": 0x26, "unsubscribeTopic": 0x27,
@@ -44,7 +44,7 @@ FRAME_TYPES = {
     "historyItem": 0x95, "stored": 0x96, "notStored": 0x97,
     "userNamed": 0xA0, "flowOpened": 0xA1, "flowClosed": 0xA2, "lost": 0xA3, "packetsDropped": 0xA4,
     "presence": 0xB0, "topics": 0xB1, "metadata": 0xB2, "locks": 0xB3,
-    "gap": 0xB4, "caughtUp": 0xB5, "cleared": 0xB6, "reset": 0xB7,
+    "gap": 0xB4, "caughtUp": 0xB5, "cleared": 0xB6, "reset": 0xB7, "accessExpiring": 0xB8, "removed": 0xB9,
 }
 FRAME_NAMES = {number: name for name, number in FRAME_TYPES.items()}
 
@@ -57,11 +57,12 @@ CODES = {
     121: "itemNotFound", 122: "storageFull", 123: "storageFailed", 124: "busy", 125: "lockNotFound",
     126: "lockHeld", 127: "lockNotHeld", 128: "notAccepted", 129: "boardFull", 130: "quotaReached",
     131: "boardNotFound", 132: "nothingToUndo", 133: "partMissing",
-    134: "tokenInvalid", 135: "tokenExpired",
+    134: "tokenInvalid", 135: "tokenExpired", 136: "keyWrong", 137: "credentialRequired", 138: "userIDTaken",
+    139: "notPermitted",
     200: "shuttingDown", 201: "slowConsumer", 202: "heartbeatTimeout", 203: "loginTimeout",
-    204: "tooManyConnections",
+    204: "tooManyConnections", 205: "accessExpired", 206: "tooManySessions",
     300: "protocolError", 301: "versionNotSupported", 302: "replaced", 303: "abuse",
-    304: "loggedOut", 305: "frameTooLarge", 306: "notRelayProtocol",
+    304: "loggedOut", 305: "frameTooLarge", 306: "notRelayProtocol", 307: "credentialsWrong", 308: "keyChanged",
 }
 
 # Requests whose answer waits until they are durable (SG1).
@@ -75,7 +76,7 @@ SLOT, SENDER_TIME = 0x02, 0x04
 
 RELAY_JSON = {"welcome", "answer", "error", "closing", "restored", "flowOpened", "flowClosed",
               "packetsDropped", "presence", "topics", "locks", "gap", "caughtUp",
-              "notStored", "cleared", "reset"}
+              "notStored", "cleared", "reset", "accessExpiring", "removed"}
 RELAY_TEXTS = {"metadataPage", "metadata"}
 ALLOWED_FLAGS = {"deliver": TEXT | CUSTOM_TYPE | KEY | PART | RETAIN,
                  "packet": TEXT | SLOT | SENDER_TIME, "directDeliver": TEXT | CUSTOM_TYPE,
@@ -329,7 +330,7 @@ SINCE_SHAPE = " recovered?:bool missed?:object reset?:bool after?:u53"
 
 SHAPES = {
     "welcome": "id:u32 version:u32 user:name handle:u32 resumeToken:text resumed:bool lastEnd?:object "
-               "start:any heartbeatMs:u32 presenceTimeoutMs:u32 limits:object",
+               "start:any heartbeatMs:u32 presenceTimeoutMs:u32 access:object limits:object",
     "error": "id?:u32 number?:u53 flow?:u32 code:u32 name:text text:text limit?:u53 actual?:u53 "
              "retryAfterMs?:u53",
     "closing": "code:u32 name:text text:text",
@@ -407,6 +408,16 @@ SHAPES.update({
 SHAPE_RULES.update({"answer clear": "BL6", "answer undoClear": "BL6", "answer boards": "BL9", "board": "BL9",
                     "notStored": "BL2", "cleared": "BL6", "reset": "BL4"})
 SHAPE_RULES.update({"metadataPage": "MD9", "metadata": "MD7", "item": "MD1", "locks": "LK8", "lock": "LK8"})
+SHAPES.update({
+    "access": "role?:text grants?:object untilMs?:u53",
+    "answer renew": "id:u32 access:object",
+    "accessExpiring": "inMs:u53",
+    "removed": "channel:u32 code:u32 name:text text:text",
+})
+SHAPE_RULES.update({"access": "AC4", "answer renew": "AC8", "accessExpiring": "AC8", "removed": "AC7"})
+ROLES = ("reader", "editor", "moderator")
+RIGHTS = ("subscribe", "presence", "publish", "stream", "metadata", "lock", "clear", "direct")
+ACCESS_NOTICE_MS = 30_000
 LOCK_EVENTS = ("snapshot", "set", "acquired", "released", "revoked", "expired", "removed")
 
 
@@ -421,6 +432,18 @@ def must_have_shape(name, fields):
                 raise Violation(rule, f"{name} without {key}: {fields}")
         elif not SHAPE_TESTS[kind](value):
             raise Violation(rule, f"{name}: {key} is not {kind}: {value!r}")
+
+
+def must_be_access(fields):
+    """AC4: a role, or lists of rights by pattern, or both."""
+    must_have_shape("access", fields)
+    if fields.get("role") not in (None, *ROLES):
+        raise Violation("AC4", f"no role: {fields}")
+    for pattern, rights in (fields.get("grants") or {}).items():
+        if not (is_name(pattern) or pattern == "*" or pattern.endswith("*") and is_name(pattern[:-1])):
+            raise Violation("AC4", f"no pattern: {pattern!r}")
+        if not _is_texts(rights) or not set(rights) <= set(RIGHTS) or len(set(rights)) < len(rights):
+            raise Violation("AC4", f"no rights: {rights!r}")
 
 
 def must_be_sorted(users, what):
@@ -884,6 +907,7 @@ class Checker:
         self.early_lost = {}
         self.seen = {}
         self.welcome = None
+        self.access = None
         self.handle = None
         self.channels = {}
         self.offsets = dict(previous.offsets) if previous else {}
@@ -955,7 +979,8 @@ class Checker:
                 raise Violation("SE6", f"limits without {key}")
         if fields.get("lastEnd") is not None:
             must_have_shape("lastEnd", fields["lastEnd"])
-        self.welcome, self.handle = fields, fields["handle"]
+        must_be_access(fields["access"])
+        self.welcome, self.handle, self.access = fields, fields["handle"], fields["access"]
         self.check_resumption(fields, asked)
         request.reply.succeed(fields)
 
@@ -1036,6 +1061,26 @@ class Checker:
             self.forget(self.raw.popleft()).reply.fail(problem)
         elif keys and event["flow"] not in self.own_flows and event["code"] != 111:
             raise Violation("ER1", f"an error for a flow that is not ours: {event}")
+        elif keys and event["name"] == "notPermitted":  # AC7: it is closed
+            self.ended_flows[event["flow"]] = self.own_flows.pop(event["flow"])
+
+    def answer_renew(self, event, _):
+        """AC8: the new access."""
+        must_be_access(event["access"])
+        self.access = event["access"]
+
+    def on_accessExpiring(self, event):
+        """AC8: not before its time, and only to who has an end."""
+        if event["inMs"] > ACCESS_NOTICE_MS or self.access.get("untilMs") is None:
+            raise Violation("AC8", f"{event} with {self.access}")
+
+    def on_removed(self, event):
+        """AC7: out of the channel."""
+        self.must_be_code(event, "ER3", 100, 199)
+        channel = self.channel(event["channel"], None, "AC7")
+        self.exit(channel.kind, channel.name)
+        if channel.kind == "stream":
+            self.end_own_flows(channel.name)
 
     def must_be_code(self, event, rule, low, high):
         """Number and name belong together; unknown numbers are ignored (FR6)."""
@@ -1081,6 +1126,8 @@ class Checker:
     def may_be_overtaken(earlier, later, what):
         """A wait for a lock ends when it ends (LK4); a change is answered when it is durable, and refused at once
         if it is, but no change is answered before an earlier one (SG1)."""
+        if earlier.kind == "login" and what == "error":  # AC2: a wrong one is answered late
+            return True
         if earlier.kind == "acquireLock" and (earlier.fields or {}).get("waitMs"):
             return True
         if earlier.kind in BOARD_CHANGES:
@@ -1954,8 +2001,8 @@ class Checker:
 class Identity:
     """Who a client is: user id, instance, secret and the numbers it has used (MS1, SE2)."""
 
-    def __init__(self, user, instance=None, secret=None):
-        self.user = user
+    def __init__(self, user, instance=None, secret=None, credential=None):
+        self.user, self.credential = user, credential or {}  # {"key": …} or {"token": …} (AC1)
         self.instance = instance or secrets.token_hex(8)
         self.secret = secret or secrets.token_hex(16)
         self.number = 0
@@ -2231,10 +2278,14 @@ class Client:
 
     def login(self, timeout=PATIENCE, token=None, seen=None, **more):
         """Logs in, with a token (and what was seen) as the resuming client; the answer is `welcome`."""
+        return self.start_login(token, seen, **more).wait(timeout)
+
+    def start_login(self, token=None, seen=None, **more):
+        """Sends it."""
         fields = {"version": 1, "user": self.identity.user, "instance": self.identity.instance,
-                  "secret": self.identity.secret, "client": "interop.py",
+                  "secret": self.identity.secret, "client": "interop.py", **self.identity.credential,
                   "resume": None if token is None else {"token": token, **({} if seen is None else {"seen": seen})}, **more}
-        return self.request("login", timeout=timeout, **fields)
+        return self.start_request("login", **fields)
 
     def publish(self, channel, payload=b"", number=None, custom_type=None, key=None, part=None, extra=0):
         """Publishes a message; the reply's value is its offset. `extra`: ECHO, RETAIN, NO_HISTORY."""

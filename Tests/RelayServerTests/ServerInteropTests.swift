@@ -1,4 +1,5 @@
 import Foundation
+import RelayAccess
 import RelayCore
 import RelayIO
 import RelayServer
@@ -6,7 +7,7 @@ import RelayWire
 import Testing
 
 /// `Tests/Interop` is a client in Python that was written from `docs/` alone; it runs every frame type and every error
-/// code of the document's tables against five relays in this process.
+/// code of the document's tables against six relays in this process.
 @Suite struct ServerInteropTests {
     @Test("[FR2, JS5, ER1, ER4] a client written from the documents alone meets every frame type and every code")
     func interop() async throws {
@@ -27,6 +28,7 @@ import Testing
         var narrow = Configuration()
         narrow.unjournaledBytesMax = 1
         narrow.boardBytesTotalMax = 0
+        narrow.sessionsMax = 16
         let narrowRelay = try await RelayServer.start(.init(port: 0, storage: .folder(folder.appendingPathComponent("narrow").path), hub: narrow))
 
         // One whose bounds of boards are soon reached (`BOARDS` in interop.py), and that is started again.
@@ -40,6 +42,12 @@ import Testing
         let boardsFolder = RelayServer.Storage.folder(folder.appendingPathComponent("boards").path)
         var boards = try await RelayServer.start(.init(port: 0, storage: boardsFolder, hub: tight))
 
+        // One that is not open.
+        let secret = (0..<32).map { _ in UInt8.random(in: 0...255) }
+        let access = try await RelayServer.start(
+            .init(port: 0, access: .keys(tokens: TokenRules(secrets: [TokenSecret(bytes: secret)]))))
+        let keys = try #require(await access.keys)
+
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
@@ -47,7 +55,8 @@ import Testing
             "python3", "-B", root.appendingPathComponent("Tests/Interop/interop.py").path,
             "--url", "\(relay.address)", "--small-url", "\(smallRelay.address)",
             "--broken-url", "\(broken.address)", "--narrow-url", "\(narrowRelay.address)",
-            "--boards-url", "\(boards.address)", "--docs", root.appendingPathComponent("docs").path,
+            "--boards-url", "\(boards.address)", "--access-url", "\(access.address)", "--keys", "\(keys.join),\(keys.host)",
+            "--token-secret", secret.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined(), "--docs", root.appendingPathComponent("docs").path,
         ]
         let output = Pipe()
         process.standardOutput = output
@@ -55,6 +64,7 @@ import Testing
         try process.run()
         for await line in lines.stream {
             if line == "READY-FOR-SHUTDOWN" { await smallRelay.stop() }
+            if line == "READY-FOR-ROTATION" { try await access.rotateKeys([.join], endsSessions: true) }
             if line == "READY-FOR-RESTART" {
                 let port = boards.address.port
                 await boards.stop()
@@ -66,7 +76,7 @@ import Testing
         let report = await lines.kept.filter { !$0.hasPrefix("ok") }.joined(separator: "\n")
         #expect(process.terminationStatus == 0, "\(report)")
         #expect(await lines.kept.last?.hasSuffix("0 failed") == true, "\(report)")
-        for relay in [broken, narrowRelay, smallRelay, boards, relay] { await relay.stop() }
+        for relay in [broken, narrowRelay, smallRelay, boards, access, relay] { await relay.stop() }
     }
 }
 
