@@ -106,7 +106,15 @@ extension Hub {
     /// `renew`: a newer credential for the same user. [AC8]
     mutating func renew(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
         let request = try decode(RenewRequest.self, body)
-        let admission = try admit(sessions[session].user!, key: request.key, token: request.token)
+        guard !hasGuessedEnough(connection) else { return }
+        let admission: Admission
+        do throws(WireError) {
+            admission = try admit(sessions[session].user!, key: request.key, token: request.token)
+        } catch {
+            guard Self.isWrongCredential(error.code) else { throw error }
+            return refuseLate(connection, error, id: request.id)
+        }
+        tellHeldRefusals(connection)
         answer(connection, RenewAnswer(id: request.id, access: accessBody(admission.access)))
         setAccess(admission, session)
     }
