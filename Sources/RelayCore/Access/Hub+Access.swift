@@ -72,6 +72,7 @@ extension Hub {
         for channel in sortedMemberships(session) {
             let rights = rights(of: session, on: channels[channel].id!)
             guard rights.contains(.subscribe) else {
+                closeOwnFlows(session, channel)
                 tellRemoved(session, channel)
                 removeFromChannel(session, channel, .leave)
                 continue
