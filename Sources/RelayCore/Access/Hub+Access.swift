@@ -83,6 +83,7 @@ extension Hub {
                 channels[channel].presenceReceivers.removeFirst(of: session)
             }
         }
+        endLockWaits(session)
         if !sessions[session].access.everywhere.contains(.metadata) {
             for user in sessions[session].userMetadata.sorted() where user != sessions[session].user { stopUserMetadata(user, session) }
         }

@@ -57,8 +57,11 @@ extension Hub {
     ) throws(WireError) {
         let request = try decode(ChannelRequest.self, body)
         let channel = try inside(ChannelID(kind: kind, channel: request.channel), session)
+        let wasLent = sessions[session].memberships[channel]!.lent != nil
         removeFromChannel(session, channel, .leave)
         answer(connection, EmptyAnswer(id: request.id))
+        // What a token for the channel gave goes with the stay. [AC9]
+        if wasLent { endLockWaits(session) }
     }
 
     /// The channel a session is in.
