@@ -99,6 +99,7 @@ extension Hub {
                 removeMembership(session, channel)
             } else {
                 sessions[session].memberships[channel]?.heldOver = true
+                sessions[session].memberships[channel]?.lent = nil
             }
         }
         sessions[session].statesBefore = [:]
