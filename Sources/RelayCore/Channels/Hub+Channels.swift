@@ -22,9 +22,11 @@ extension Hub {
     }
 
     /// Whether a channel may be come into, with what is wanted of it. [AC6]
+    ///
+    /// - Parameter lent: by a token of this request, in place of an earlier one's.
     private func requireEntry(_ id: ChannelID, _ features: Set<Feature>, lent: LentRights?, _ session: Int32) throws(WireError) {
         let wanted: Rights = features.contains(.presence) ? [.subscribe, .presence] : .subscribe
-        let rights = rights(of: session, on: id).union(lent?.rights ?? [])
+        let rights = lent.map { sessions[session].access.rights(on: id.channel).union($0.rights) } ?? rights(of: session, on: id)
         guard rights.isSuperset(of: wanted) else { throw Self.notPermitted(wanted) }
     }
 
@@ -49,6 +51,8 @@ extension Hub {
         self.answer(connection, subscribeAnswer(id: request.id, session, channel))
         sendSnapshots(channel, sessions[session].memberships[channel]!, to: connection)
         sendTopicsSnapshot(channel, to: connection)
+        // An earlier token may have given more. [AC7]
+        if lent != nil { applyAccess(session) }
     }
 
     /// `unsubscribe` and `leave`.
