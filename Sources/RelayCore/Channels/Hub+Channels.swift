@@ -44,7 +44,8 @@ extension Hub {
         let lent = try lend(request.token, id, session)
         try requireEntry(id, features, lent: lent, session)
         let channel = try enterChannel(id, session, features: features.subtracting([.messages]), quiet: request.quiet ?? false)
-        if lent != nil {
+        if var lent {
+            lent.lookAt = sessions[session].memberships[channel]!.lent?.lookAt
             sessions[session].memberships[channel]!.lent = lent
             setLentDeadline(session, channel)
         }
