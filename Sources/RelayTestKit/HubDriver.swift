@@ -23,11 +23,17 @@ package final class HubDriver {
         var isOpen = true
     }
 
+    /// Who may come in, as the hub was told last.
+    package private(set) var access: AccessRules
+
     /// - Parameter now: when it starts; some moment if `nil`.
-    package init(configuration: Configuration = .init(), start: UInt32 = 1_800_000_000, now: Now? = nil, entropy: UInt64 = 42) {
+    package init(
+        configuration: Configuration = .init(), start: UInt32 = 1_800_000_000, now: Now? = nil, entropy: UInt64 = 42, access: AccessRules = .open
+    ) {
         self.entropy = SeededGenerator(seed: entropy)
+        self.access = access
         if let now { self.now = now }
-        hub = Hub(configuration: configuration, start: start)
+        hub = Hub(configuration: configuration, start: start, access: access)
         openFiles()
     }
 
@@ -222,7 +228,7 @@ package final class HubDriver {
     ///
     /// - Parameter crash: what of unsynced bytes the disk has kept; `nil`: all of them.
     package func restarted(start: UInt32, crash: SimulatedDisk.Crash? = nil, entropy: UInt64 = 42) -> HubDriver {
-        let next = HubDriver(configuration: hub.settings, start: start, entropy: entropy)
+        let next = HubDriver(configuration: hub.settings, start: start, entropy: entropy, access: access)
         next.now = now
         next.disk = disk
         next.storage = crash.map { storage.crashed($0) } ?? storage.restarted()
@@ -251,6 +257,17 @@ package final class HubDriver {
     package func sleep(_ duration: Duration) {
         move(to: now.instant + duration)
         handle(.deadlineReached)
+    }
+
+    /// Somebody sets the host's clock; the monotonic one goes on as it did.
+    package func moveWall(by duration: Duration) {
+        now.wallMilliseconds = UInt64(Int64(now.wallMilliseconds) + duration.milliseconds)
+    }
+
+    /// Other keys or secrets hold from now on.
+    package func changeAccess(_ rules: AccessRules, endsSessions: Bool) {
+        access = rules
+        handle(.accessChanged(rules, endsSessions: endsSessions))
     }
 
     private func move(to instant: Instant) {

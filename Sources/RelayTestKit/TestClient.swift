@@ -11,16 +11,33 @@ package final class TestClient {
     package private(set) var welcome: Welcome?
 
     /// Connects and logs in.
-    package init(_ driver: HubDriver, _ user: String, instance: String = "00000000000000aa", resume: String? = nil, presenceTimeoutMs: Int? = nil) {
+    package init(
+        _ driver: HubDriver, _ user: String, instance: String = "00000000000000aa", resume: String? = nil, presenceTimeoutMs: Int? = nil,
+        secret: String? = nil, key: String? = nil, token: String? = nil
+    ) {
         self.driver = driver
         self.user = user
         id = driver.open()
+        login(instance: instance, resume: resume, presenceTimeoutMs: presenceTimeoutMs, secret: secret, key: key, token: token)
+    }
+
+    /// Sends a login, the first one or one after a refusal. What comes before and behind `welcome` is in `others`.
+    ///
+    /// - Returns: the request's id.
+    @discardableResult
+    package func login(
+        instance: String = "00000000000000aa", resume: String? = nil, presenceTimeoutMs: Int? = nil, secret: String? = nil, key: String? = nil,
+        token: String? = nil
+    ) -> UInt32 {
         let request = LoginRequest(
-            id: 1, user: try! Name(user), instance: instance, presenceTimeoutMs: presenceTimeoutMs,
-            resume: resume.map { ResumeRequest(token: $0) })
-        lastRequest = 1
+            id: nextRequest(), user: try! Name(user), secret: secret, key: key, token: token, instance: instance,
+            presenceTimeoutMs: presenceTimeoutMs, resume: resume.map { ResumeRequest(token: $0) })
         driver.send(.json(.login, request), from: id)
-        if case .frame(.welcome, let body) = first() { welcome = Self.decode(Welcome.self, body) }
+        others += frames()
+        if let index = others.firstIndex(where: { $0.type == FrameType.welcome.rawValue }) {
+            welcome = Self.decode(Welcome.self, others.remove(at: index).body)
+        }
+        return request.id
     }
 
     package enum Outcome: Equatable {
@@ -33,14 +50,6 @@ package final class TestClient {
     package func frames() -> [Frame] { driver.received(id) }
 
     package func frames(_ type: FrameType) -> [Frame] { frames().filter { $0.type == type.rawValue } }
-
-    /// What comes behind it (of a resumption: everything) is in `others`.
-    private func first() -> Outcome {
-        others = frames()
-        guard let frame = others.first, let type = FrameType(rawValue: frame.type) else { return .nothing }
-        others.removeFirst()
-        return .frame(type, frame.body)
-    }
 
     /// Sends a request and gives its answer or error; other frames that came are in `others`.
     @discardableResult
@@ -101,9 +110,12 @@ package final class TestClient {
     }
 
     @discardableResult
-    package func join(_ channel: String, quiet: Bool? = nil) -> Outcome {
-        request(.join) { JoinRequest(id: $0, channel: try! Name(channel), quiet: quiet) }
+    package func join(_ channel: String, features: [String]? = nil, quiet: Bool? = nil, token: String? = nil) -> Outcome {
+        request(.join) { JoinRequest(id: $0, channel: try! Name(channel), features: features, quiet: quiet, token: token) }
     }
+
+    @discardableResult
+    package func renew(key: String? = nil, token: String? = nil) -> Outcome { request(.renew) { RenewRequest(id: $0, key: key, token: token) } }
 
     @discardableResult
     package func joinTopic(_ channel: String, _ topic: String, priority: TopicPriority? = nil, lifetimeMs: Int? = nil) -> UInt32 {
@@ -129,6 +141,12 @@ package final class TestClient {
     }
 
     package func errors() -> [ErrorBody] { frames(.error).map { Self.decode(ErrorBody.self, $0.body) } }
+
+    /// The code of the refusal, if it is one.
+    package static func code(_ outcome: Outcome) -> ErrorCode? {
+        guard case .error(let error) = outcome else { return nil }
+        return error.code
+    }
 
     package func closing() -> CloseNotice? { frames(.closing).first.map { Self.decode(CloseNotice.self, $0.body) } }
 }

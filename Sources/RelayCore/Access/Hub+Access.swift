@@ -72,6 +72,7 @@ extension Hub {
         for channel in sortedMemberships(session) {
             let rights = rights(of: session, on: channels[channel].id!)
             guard rights.contains(.subscribe) else {
+                closeOwnFlows(session, channel)
                 tellRemoved(session, channel)
                 removeFromChannel(session, channel, .leave)
                 continue
@@ -82,6 +83,7 @@ extension Hub {
                 channels[channel].presenceReceivers.removeFirst(of: session)
             }
         }
+        endLockWaits(session)
         if !sessions[session].access.everywhere.contains(.metadata) {
             for user in sessions[session].userMetadata.sorted() where user != sessions[session].user { stopUserMetadata(user, session) }
         }
@@ -106,7 +108,15 @@ extension Hub {
     /// `renew`: a newer credential for the same user. [AC8]
     mutating func renew(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
         let request = try decode(RenewRequest.self, body)
-        let admission = try admit(sessions[session].user!, key: request.key, token: request.token)
+        guard !hasGuessedEnough(connection) else { return }
+        let admission: Admission
+        do throws(WireError) {
+            admission = try admit(sessions[session].user!, key: request.key, token: request.token)
+        } catch {
+            guard Self.isWrongCredential(error.code) else { throw error }
+            return refuseLate(connection, error, id: request.id)
+        }
+        tellHeldRefusals(connection)
         answer(connection, RenewAnswer(id: request.id, access: accessBody(admission.access)))
         setAccess(admission, session)
     }
@@ -122,6 +132,7 @@ extension Hub {
 
     mutating func lentRightsDeadline(_ session: Int32, _ channel: Int32) {
         guard let lent = sessions[session].memberships[channel]?.lent else { return }
+        if let next = lent.lookAt, next <= now.instant { sessions[session].memberships[channel]!.lent!.lookAt = nil }
         guard lent.expires <= now.wallMilliseconds else { return setLentDeadline(session, channel) }
         sessions[session].memberships[channel]!.lent = nil
         applyAccess(session)
@@ -129,8 +140,10 @@ extension Hub {
 
     mutating func setLentDeadline(_ session: Int32, _ channel: Int32) {
         guard let lent = sessions[session].memberships[channel]?.lent else { return }
-        deadlines.set(
-            .lentRights(session: session, channel: channel, channelGeneration: channels[channel].generation), at: instant(ofWall: lent.expires))
+        let at = instant(ofWall: lent.expires)
+        if let next = lent.lookAt, next <= at { return }
+        sessions[session].memberships[channel]!.lent!.lookAt = at
+        deadlines.set(.lentRights(session: session, channel: channel, channelGeneration: channels[channel].generation), at: at)
     }
 
     // MARK: - The end of a token
@@ -148,11 +161,15 @@ extension Hub {
         guard let expires = sessions[connections[connection].session].access.expires else { return }
         let notice = expires > Limits.accessNoticeMilliseconds ? expires - Limits.accessNoticeMilliseconds : 0
         let isNoticeDue = notice <= now.wallMilliseconds
-        deadlines.set(
-            .accessEnd(connection: connection, generation: connections[connection].id.generation), at: instant(ofWall: isNoticeDue ? expires : notice))
+        let at = instant(ofWall: isNoticeDue ? expires : notice)
+        // A look that is due before sets the next one: however often a client renews, one look waits.
+        if let next = connections[connection].accessLookAt, next <= at { return }
+        connections[connection].accessLookAt = at
+        deadlines.set(.accessEnd(connection: connection, generation: connections[connection].id.generation), at: at)
     }
 
     mutating func accessDeadline(_ connection: Int32) {
+        if let next = connections[connection].accessLookAt, next <= now.instant { connections[connection].accessLookAt = nil }
         let session = connections[connection].session
         guard let expires = sessions[session].access.expires else { return }
         guard expires > now.wallMilliseconds else {
@@ -193,4 +210,6 @@ struct LentRights {
     var rights: Rights
     /// By the wall clock, in milliseconds since 1970.
     var expires: UInt64
+    /// When its end is looked at next.
+    var lookAt: Instant?
 }

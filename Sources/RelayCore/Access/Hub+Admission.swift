@@ -8,12 +8,12 @@ extension Hub {
     ///
     /// - Throws: `credentialRequired`, `keyWrong`, `tokenInvalid`, `tokenExpired`: to be answered late; `badRequest`.
     func admit(_ user: Name, key: String?, token: String?) throws(WireError) -> Admission {
+        guard !accessRules.isOpen else { return Admission(access: Access(role: .moderator)) }
         guard key == nil || token == nil else { throw WireError(.badRequest, "fields key and token do not go together") }
         if let key, !(1...Limits.keyBytesMax).contains(key.utf8.count) {
             throw WireError(
                 .badRequest, "field key has 1…\(Limits.keyBytesMax) bytes, not \(key.utf8.count)", limit: Limits.keyBytesMax, actual: key.utf8.count)
         }
-        guard !accessRules.isOpen else { return Admission(access: Access(role: .moderator)) }
         if let key {
             guard let known = accessRules.key(key) else { throw WireError(.keyWrong, "the key is none of this relay's") }
             return Admission(access: Access(role: known.role), keyDigest: known.digest)
@@ -41,10 +41,12 @@ extension Hub {
         }
     }
 
-    /// Refuses a login after a time that doubles. [AC2]
+    /// Whether a connection has made all the guesses that it may: nothing it brings is judged any more, its end is on the way. [AC2]
+    func hasGuessedEnough(_ connection: Int32) -> Bool { connections[connection].wrongCredentials >= Limits.wrongCredentialsMax }
+
+    /// Refuses a login or renewal after a time that doubles. [AC2]
     mutating func refuseLate(_ connection: Int32, _ error: WireError, id: UInt32?) {
         let count = connections[connection].wrongCredentials
-        guard count < Limits.wrongCredentialsMax else { return }
         counters.credentialsWrong += 1
         connections[connection].wrongCredentials = count + 1
         let pause = min(configuration.credentialPauseMax, configuration.credentialPause * (1 << count))
@@ -58,8 +60,8 @@ extension Hub {
             connections[connection].refusals.removeFirst()
             refuse(connection, first.error, id: first.id)
         }
-        if connections[connection].wrongCredentials >= Limits.wrongCredentialsMax, connections[connection].refusals.isEmpty {
-            close(connection, .credentialsWrong, "\(Limits.wrongCredentialsMax) logins had a wrong credential")
+        if hasGuessedEnough(connection), connections[connection].refusals.isEmpty {
+            close(connection, .credentialsWrong, "\(Limits.wrongCredentialsMax) wrong credentials came")
         }
     }
 

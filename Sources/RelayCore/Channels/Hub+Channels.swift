@@ -22,9 +22,11 @@ extension Hub {
     }
 
     /// Whether a channel may be come into, with what is wanted of it. [AC6]
+    ///
+    /// - Parameter lent: by a token of this request, in place of an earlier one's.
     private func requireEntry(_ id: ChannelID, _ features: Set<Feature>, lent: LentRights?, _ session: Int32) throws(WireError) {
         let wanted: Rights = features.contains(.presence) ? [.subscribe, .presence] : .subscribe
-        let rights = rights(of: session, on: id).union(lent?.rights ?? [])
+        let rights = lent.map { sessions[session].access.rights(on: id.channel).union($0.rights) } ?? rights(of: session, on: id)
         guard rights.isSuperset(of: wanted) else { throw Self.notPermitted(wanted) }
     }
 
@@ -42,13 +44,16 @@ extension Hub {
         let lent = try lend(request.token, id, session)
         try requireEntry(id, features, lent: lent, session)
         let channel = try enterChannel(id, session, features: features.subtracting([.messages]), quiet: request.quiet ?? false)
-        if lent != nil {
+        if var lent {
+            lent.lookAt = sessions[session].memberships[channel]!.lent?.lookAt
             sessions[session].memberships[channel]!.lent = lent
             setLentDeadline(session, channel)
         }
         self.answer(connection, subscribeAnswer(id: request.id, session, channel))
         sendSnapshots(channel, sessions[session].memberships[channel]!, to: connection)
         sendTopicsSnapshot(channel, to: connection)
+        // An earlier token may have given more. [AC7]
+        if lent != nil { applyAccess(session) }
     }
 
     /// `unsubscribe` and `leave`.
@@ -57,8 +62,11 @@ extension Hub {
     ) throws(WireError) {
         let request = try decode(ChannelRequest.self, body)
         let channel = try inside(ChannelID(kind: kind, channel: request.channel), session)
+        let wasLent = sessions[session].memberships[channel]!.lent != nil
         removeFromChannel(session, channel, .leave)
         answer(connection, EmptyAnswer(id: request.id))
+        // What a token for the channel gave goes with the stay. [AC9]
+        if wasLent { endLockWaits(session) }
     }
 
     /// The channel a session is in.

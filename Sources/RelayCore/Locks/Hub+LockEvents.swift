@@ -1,3 +1,4 @@
+internal import RelayAccess
 import RelayWire
 
 // What is shown of locks, who waits, and what becomes of the locks of those who are not there. [LK4–LK9]
@@ -75,6 +76,19 @@ extension Hub {
     private mutating func refuse(_ waiter: LockWaiter, _ error: WireError) {
         guard isWaiting(waiter) else { return }
         refuse(waiter.requester.connection.index, error, id: waiter.requester.id)
+    }
+
+    /// Who has no right to a lock any more does not wait for it. [AC7]
+    mutating func endLockWaits(_ session: Int32) {
+        let connection = links[Int(session)]
+        guard connection >= 0 else { return }
+        for lock in sessions[session].waitsForLocks.sorted() where locks[lock].name != nil {
+            guard !rights(of: session, on: locks[lock].channel!).contains(.lock) else { continue }
+            let ended = locks[lock].waiters.filter { $0.requester.connection == connections[connection].id }
+            locks[lock].waiters.removeAll { $0.requester.connection == connections[connection].id }
+            for waiter in ended { refuse(waiter, Self.notPermitted(.lock)) }
+            if locks[lock].applied == nil { forgetLockIfUnused(lock) }
+        }
     }
 
     /// Who waits does so on one connection; with it the wait is over.

@@ -23,6 +23,8 @@ struct Connection {
     /// Logins with a wrong credential, and their answers that wait. [AC2]
     var wrongCredentials = 0
     var refusals: [HeldRefusal] = []
+    /// When the end of its token is looked at next.
+    var accessLookAt: Instant?
     /// The end of a token that was told to come soon. [AC8]
     var noticeToldFor: UInt64?
     /// Bytes of a frame that has not come whole yet. Empty, without memory, between frames.

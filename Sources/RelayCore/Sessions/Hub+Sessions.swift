@@ -12,6 +12,7 @@ extension Hub {
         }
         let request = try decode(LoginRequest.self, body)
         let checked = try CheckedLogin(request, timeoutDefault: configuration.presenceTimeoutDefault)
+        guard !hasGuessedEnough(connection) else { return }
         let admission: Admission
         do throws(WireError) {
             admission = try admit(request.user, key: request.key, token: request.token)
@@ -102,6 +103,7 @@ extension Hub {
                 removeMembership(session, channel)
             } else {
                 sessions[session].memberships[channel]?.heldOver = true
+                sessions[session].memberships[channel]?.lent = nil
             }
         }
         sessions[session].statesBefore = [:]
