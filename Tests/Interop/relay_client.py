@@ -1126,7 +1126,7 @@ class Checker:
     def may_be_overtaken(earlier, later, what):
         """A wait for a lock ends when it ends (LK4); a change is answered when it is durable, and refused at once
         if it is, but no change is answered before an earlier one (SG1)."""
-        if earlier.kind == "login" and what == "error":  # AC2: a wrong one is answered late
+        if earlier.kind == "renew" or earlier.kind == "login" and what == "error":  # AC2: a wrong one is answered late
             return True
         if earlier.kind == "acquireLock" and (earlier.fields or {}).get("waitMs"):
             return True
