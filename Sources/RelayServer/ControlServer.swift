@@ -96,8 +96,9 @@ public struct KeysReport: Codable, Sendable {
     public var address: String
     /// What the join key lets do: `reader` or `editor`.
     public var joinRole: String
-    /// What the keys say.
+    /// What the join key says.
     public var join: String
+    /// What the host key says.
     public var host: String
 
     init(address: RelayAddress, role: Role, keys: AccessKeys) {
