@@ -46,13 +46,14 @@ class Refused(Exception):
 class Daemon:
     """One process of `boardrelay serve`. Its log is in `log`, a list of lines.
 
-    options: of `serve`, besides where. control: where it answers `status`, if not in its folder. more: for subprocess.Popen.
+    control: where it answers `status`, if not in its folder. auth: who may come in. options: of `serve`, besides.
+    more: for subprocess.Popen.
     """
 
-    def __init__(self, binary, folder, control=None, kill_after=None, options=("--auth", "open"), **more):
+    def __init__(self, binary, folder, control=None, kill_after=None, auth="open", options=(), **more):
         self.binary, self.folder, self.control = str(binary), str(folder), control
         self.log = []
-        words = [self.binary, "serve", *options, "--host", "127.0.0.1", "--port", "0", "--data-dir", self.folder]
+        words = [self.binary, "serve", "--auth", auth, *options, "--host", "127.0.0.1", "--port", "0", "--data-dir", self.folder]
         self.process = subprocess.Popen(words + (["--control", str(control)] if control else []), text=True,
                                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
         self.reader = threading.Thread(target=self._read_log, daemon=True)

@@ -44,7 +44,7 @@ class Scene:
 
     def start(self):
         """The daemon, and its log and output from the first line on."""
-        return Daemon(self.binary, self.data, options=["--log-level", "debug", "--token-secret-file", str(self.folder / "secret")])
+        return Daemon(self.binary, self.data, auth="key", options=["--log-level", "debug", "--token-secret-file", str(self.folder / "secret")])
 
     def run(self, *words, **environment):
         """A command to its end; what it prints is its own affair if it is asked for secrets."""

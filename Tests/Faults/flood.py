@@ -1,0 +1,245 @@
+#!/usr/bin/env python3
+"""10,000 connections of garbage, and 500 that send one byte every five seconds, while 30 users draw: among the 30 nothing
+is lost, refused or ended, and nobody is seen to leave. [SE4, SE5, FR5]
+
+Users log in with a key, from the same address as the garbage. Each sends messages and packets that are numbered, and judges
+what comes of all others. The garbage has a process of its own.
+
+    python3 Tests/Faults/flood.py [--garbage 10000] [--slow 500] [--users 30] [--seconds 20]
+"""
+
+import argparse
+import asyncio
+import json
+import multiprocessing
+import os
+import pathlib
+import random
+import resource
+import struct
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from daemon import Daemon, find_binary, relay_client  # noqa: E402
+
+MESSAGES_PER_SECOND = 1
+PACKETS_PER_SECOND = 4
+GARBAGE = [
+    b"", b"\x00", b"\x00\x00\x00", b"GET / HTTP/1.1\r\nHost: board\r\n\r\n", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", b"\xff" * 4096,
+    b"\x00\x00\x00\x01\x01", b"\x00\x00\xff\xff\x01\x00", b"\x00\x00\x00\x06\x01\x00{\"i\"", b"\x00\x00\x00\x02\x10\x00" * 50,
+    b"\x00\x00\x0f\x00\x01\x00" + b" " * 2000, b"SSH-2.0-OpenSSH_9.6\r\n",
+]
+
+
+async def garbage(port, count, slow, seconds, seed):
+    """Opens them all as fast as it goes, holds each until the relay ends it, and begins anew until the time is over."""
+    dice = random.Random(seed)
+    loop = asyncio.get_running_loop()
+    end = loop.time() + seconds
+    opened = ended = refused = 0
+    limit = asyncio.Semaphore(1000)  # connects under way
+
+    async def one(content, pace):
+        nonlocal opened, ended, refused
+        try:
+            async with limit:
+                reader, writer = await asyncio.wait_for(asyncio.open_connection("127.0.0.1", port), 10)
+        except (OSError, asyncio.TimeoutError):
+            refused += 1
+            return
+        opened += 1
+        try:
+            if pace is None:
+                writer.write(content)
+            closing = asyncio.ensure_future(reader.read(1 << 16))
+            while loop.time() < end and not closing.done():
+                if pace is not None:
+                    writer.write(b"\x00")
+                await asyncio.wait([closing], timeout=pace or 1)
+            if closing.done():
+                ended += 1
+            else:
+                closing.cancel()
+        except OSError:
+            ended += 1
+        finally:
+            writer.close()
+
+    async def slow_one():
+        while loop.time() < end:
+            await one(b"", 5)
+            await asyncio.sleep(0.1)
+
+    slow_ones = [asyncio.ensure_future(slow_one()) for _ in range(slow)]
+    await asyncio.gather(*(one(dice.choice(GARBAGE), None) for _ in range(count)))
+    await asyncio.gather(*slow_ones)
+    return {"opened": opened, "ended": ended, "refused": refused}
+
+
+def garbage_process(*arguments):
+    print(json.dumps(asyncio.run(garbage(*arguments))), file=sys.stderr)
+
+
+class User:
+    """Sends what is numbered, and judges what comes of the others."""
+
+    def __init__(self, name, key, seed):
+        self.name, self.key = name, key
+        self.dice = random.Random(seed)
+        self.number = self.request = 0
+        self.messages, self.packets = {}, {}
+        self.names, self.flows, self.own_flow = {}, {}, None
+        self.faults, self.sent = [], [0, 0]
+        self.is_settled = False
+
+    async def enter(self, port):
+        self.reader, self.writer = await asyncio.open_connection("127.0.0.1", port)
+        self.splitter = relay_client.Splitter()
+        self.ask("login", version=1, user=self.name, instance=f"{self.dice.getrandbits(64):016x}",
+                 secret=f"{self.dice.getrandbits(128):032x}", key=self.key)
+        await self.until(lambda event: event.name == "welcome")
+        self.ask("subscribe", channel="lesson")
+        self.ask("join", channel="lesson")
+        self.ask("subscribeTopic", channel="lesson", topic="points")
+        self.ask("joinTopic", channel="lesson", topic="points")
+        answer = await self.until(lambda event: event.name == "answer" and event.get("flow") is not None)
+        self.own_flow = answer["flow"]
+
+    def ask(self, name, **fields):
+        self.request += 1
+        self.send(name, 0, relay_client.json_body({"id": self.request, **fields}))
+
+    def send(self, name, flags, body):
+        self.writer.write(relay_client.frame(name, body, flags))
+
+    async def until(self, wanted):
+        while True:
+            for event in await self.read():
+                if event.name in ("error", "closing"):
+                    raise SystemExit(f"{self.name} cannot come in: {event}")
+                self.note(event)
+                if wanted(event):
+                    return event
+
+    async def read(self):
+        data = await self.reader.read(1 << 18)
+        if not data:
+            self.faults.append("the link has ended")
+            return []
+        return [relay_client.decode(*parts) for parts in self.splitter.feed(data)]
+
+    def note(self, event):
+        if event.name == "userNamed":
+            self.names[event["handle"]] = event["user"]
+        elif event.name == "deliver":
+            self.follow(self.messages, event["publisher"], event["payload"])
+        elif event.name == "flowOpened":
+            self.flows[event["flow"]] = event["user"]
+        elif event.name == "packet":
+            self.follow(self.packets, event["flow"], event["payload"])
+        elif event.name in ("error", "closing", "lost", "packetsDropped", "gap", "reset"):
+            self.faults.append(f"{event}")
+        elif event.name == "presence" and self.is_settled and event["event"] != "snapshot":
+            self.faults.append(f"{event}")
+        elif event.name == "ping":
+            self.send("pong", 0, b"")
+
+    def follow(self, seen, sender, payload):
+        number = struct.unpack(">Q", payload[:8])[0]
+        if number != seen.get(sender, number - 1) + 1:
+            self.faults.append(f"{number} of {sender} after {seen.get(sender)}")
+        seen[sender] = number
+
+    async def listen(self):
+        while not self.faults:
+            for event in await self.read():
+                self.note(event)
+
+    async def draw(self, end):
+        loop = asyncio.get_running_loop()
+        step = 0
+        while loop.time() < end and not self.faults:
+            content = struct.pack(">Q", step) + bytes(100)
+            self.send("publishPacket", *relay_client.encode_packet(self.own_flow, content))
+            self.sent[1] += 1
+            if step % PACKETS_PER_SECOND == 0:
+                self.number += 1
+                self.send("publish", *relay_client.encode_publish(self.number, "lesson", struct.pack(">Q", self.number) + bytes(500)))
+                self.sent[0] += 1
+            step += 1
+            await asyncio.sleep(self.dice.uniform(0.5, 1.5) * MESSAGES_PER_SECOND / PACKETS_PER_SECOND)
+
+
+async def lesson(daemon, key, count, seconds, start_garbage):
+    users = [User(f"user-{number}", key, number) for number in range(count)]
+    for user in users:
+        await user.enter(daemon.port)
+    await asyncio.sleep(6)  # presence is told by then, in intervals, too
+    listening = [asyncio.ensure_future(user.listen()) for user in users]
+    await asyncio.sleep(1)
+    for user in users:
+        user.is_settled = True
+    flood = start_garbage()
+    loop = asyncio.get_running_loop()
+    await asyncio.gather(*(user.draw(loop.time() + seconds) for user in users))
+    most = daemon.status()["census"]["counters"]
+    await asyncio.get_running_loop().run_in_executor(None, flood.join)
+    await asyncio.sleep(2)
+    for task in listening:
+        task.cancel()
+    faults = [f"{user.name}: {fault}" for user in users for fault in user.faults]
+    for user in users:
+        missing = sum(1 for other in users if other is not user and user.messages.get(handle_of(user, other.name)) != other.number)
+        if missing:
+            faults.append(f"{user.name}: of {missing} others the last message has not come")
+    return faults, [sum(user.sent[lane] for user in users) for lane in (0, 1)], most["closes"]
+
+
+def handle_of(user, name):
+    return next((handle for handle, known in user.names.items() if known == name), None)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--binary")
+    parser.add_argument("--garbage", type=int, default=10_000)
+    parser.add_argument("--slow", type=int, default=500)
+    parser.add_argument("--users", type=int, default=30)
+    parser.add_argument("--seconds", type=int, default=20)
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().getrandbits(32))
+    given = parser.parse_args()
+    print(f"seed {given.seed}")
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    if hard < given.garbage + given.slow + 100:
+        raise SystemExit(f"{given.garbage + given.slow} connections want as many descriptors, this machine gives {hard}")
+    key = "flood-" + os.urandom(16).hex()
+    with tempfile.TemporaryDirectory() as folder:
+        pathlib.Path(folder, "join.key").write_text(key + "\n")
+        os.chmod(pathlib.Path(folder, "join.key"), 0o600)
+        with Daemon(find_binary(given.binary), folder, auth="key") as daemon:
+
+            def start_garbage():
+                flood = multiprocessing.get_context("spawn").Process(
+                    target=garbage_process, args=(daemon.port, given.garbage, given.slow, given.seconds, given.seed))
+                flood.start()
+                return flood
+
+            faults, sent, closes = asyncio.run(lesson(daemon, key, given.users, given.seconds, start_garbage))
+            code = daemon.stop()
+            if code != 0:
+                faults.append(f"the relay has ended with {code}")
+            if any(key in line for line in daemon.log):
+                faults.append("the key stands in the log")
+    print(f"sent {sent[0]} messages and {sent[1]} packets by {given.users} users; the relay closed {closes}")
+    if sum(closes.get(name, 0) for name in ("notRelayProtocol", "frameTooLarge", "protocolError", "loginTimeout", "tooManyConnections")) < given.garbage // 2:
+        faults.append(f"there was less garbage than was meant: {closes}")
+    for fault in faults[:20]:
+        print(f"FAIL {fault}")
+    print("all came, of all" if not faults else f"{len(faults)} faults")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
