@@ -49,13 +49,17 @@ import Testing
 
     @Test("[AC3] who is there for days is known after a crash as well as who came an hour ago")
     func longStay() {
-        let driver = Self.relay()
-        let anna = login(driver, "anna", secret: "anna")
-        for _ in 0..<(30 * 900) {
-            driver.advance(.seconds(4))
+        var configuration = Configuration()
+        (configuration.isJournaled, configuration.heartbeatMax) = (true, .seconds(150))
+        let driver = HubDriver(configuration: configuration, access: TestAccess.rules)
+        let anna = TestClient(
+            driver, "anna", presenceTimeoutMs: 300_000, secret: TestAccess.secret(of: "anna"), key: TestAccess.editorKey)
+        for _ in 0..<(30 * 60) {
+            driver.advance(.seconds(60))
             driver.send(Frame(.pong), from: anna.id)
             driver.persist()
         }
+        #expect(driver.hub.census().counters.sessionsOpened == 1 && !driver.isClosing(anna.id))
         let next = driver.restarted(start: 1_800_000_001)
         #expect(code(login(next, "anna", secret: "other")) == .userIDTaken)
     }
