@@ -208,7 +208,8 @@ private struct Room {
             room.driver.advance(.milliseconds(1))
             let frames = room.anna.frames()
             codes.append(frames.filter { $0.type == FrameType.error.rawValue }.map { TestClient.decode(ErrorBody.self, $0.body).code })
-            if seconds == 4 { #expect(frames.last.map { TestClient.decode(CloseNotice.self, $0.body).code } == .credentialsWrong) }
+            let closing = frames.first { $0.type == FrameType.closing.rawValue }.map { TestClient.decode(CloseNotice.self, $0.body).code }
+            #expect(closing == (seconds == 4 ? .credentialsWrong : nil))
         }
         #expect(codes == [[.tokenInvalid], [.keyWrong], [.tokenInvalid]])
         // The session is away, not gone: whoever has the right credential goes on.
