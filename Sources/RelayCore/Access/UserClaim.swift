@@ -55,9 +55,17 @@ extension Hub {
         for first in stride(from: 0, to: due.count, by: Self.claimsPerRecord) {
             let some = due[first..<min(first + Self.claimsPerRecord, due.count)]
             for user in some { claims[user]!.stored = claims[user]!.lastSeen }
-            store(some.map { StoredForm.claim($0, claims[$0]!) }, .nothing, nil)
+            store(some.map { StoredForm.claim($0, claims[$0]!) }, .claims(Array(some)), nil)
         }
     }
+
+    /// What was on its way to a disk that takes nothing.
+    mutating func claimsWereNotStored(_ users: [Name]) {
+        for user in users where claims[user] != nil { claims[user]!.stored = nil }
+    }
+
+    /// Changes can be stored again: of those too who came and went meanwhile.
+    mutating func storeClaims() { storeIfDue(claims.keys.filter { claims[$0]!.stored == nil }.sorted()) }
 
     /// How many stand in one record when all who are here are stored.
     private static let claimsPerRecord = 256

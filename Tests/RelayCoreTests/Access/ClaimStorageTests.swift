@@ -125,6 +125,18 @@ import Testing
         #expect(again.welcome != nil && writes(driver, "anna").count == 1, "stored as soon as that works")
     }
 
+    @Test("[AC3, SG2] whose id could not be stored is stored when that works again, be it that nobody comes back before")
+    func recovered() {
+        let driver = Self.relay()
+        end(login(driver, "anna", secret: "anna"))
+        driver.failStorage()
+        end(login(driver, "bob", secret: "bob"))
+        driver.handle(.storageRecovered)
+        driver.persist()
+        let next = driver.restarted(start: 1_800_000_001)
+        for user in ["anna", "bob"] { #expect(code(login(next, user, secret: "other")) == .userIDTaken, "\(user)") }
+    }
+
     @Test("[AC3] the disk has a digest and not the secret")
     func digest() {
         let driver = Self.relay()
