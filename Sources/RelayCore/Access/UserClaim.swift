@@ -8,6 +8,8 @@ struct UserClaim: Equatable {
     var digest: Entropy?
     /// When its session was there last, by the wall clock, in milliseconds since 1970.
     var lastSeen: UInt64
+    /// The value of `lastSeen` that the journal has; `nil`: none.
+    var stored: UInt64?
 
     static func digest(of secret: Entropy) -> Entropy {
         var bytes: [UInt8] = []
@@ -37,33 +39,55 @@ extension Hub {
             }
         }
         if known == nil, claims.count >= configuration.claimsMax { boundClaims() }
-        let claim = UserClaim(digest: digest ?? known?.digest, lastSeen: now.wallMilliseconds)
-        claims[user] = claim
-        let isStored = known?.digest == claim.digest && known.map { claim.lastSeen < $0.lastSeen + Self.claimStoredEvery } ?? false
-        if isStored { claims[user]!.lastSeen = known!.lastSeen } else { store(user, claim) }
+        // Who comes with a token and no secret is not the client that had one: no key gets the id then.
+        let isSame = known?.digest == digest
+        claims[user] = UserClaim(digest: digest, lastSeen: now.wallMilliseconds, stored: isSame ? known?.stored : nil)
+        storeIfDue([user])
         if !claimSweepIsSet { setClaimSweep() }
     }
 
     /// The journal is told at most once an hour that a user id is in use.
     private static let claimStoredEvery: UInt64 = 3_600_000
 
-    private mutating func store(_ user: Name, _ claim: UserClaim?) {
+    private mutating func storeIfDue(_ users: [Name]) {
         guard configuration.isJournaled, storage.failure == nil else { return }
-        store([StoredForm.claim(user, claim)], .nothing, nil)
+        let due = users.filter { user in claims[user]!.stored.map { claims[user]!.lastSeen >= $0 + Self.claimStoredEvery } ?? true }
+        for first in stride(from: 0, to: due.count, by: Self.claimsPerRecord) {
+            let some = due[first..<min(first + Self.claimsPerRecord, due.count)]
+            for user in some { claims[user]!.stored = claims[user]!.lastSeen }
+            store(some.map { StoredForm.claim($0, claims[$0]!) }, .claims(Array(some)), nil)
+        }
     }
+
+    /// What was on its way to a disk that takes nothing.
+    mutating func claimsWereNotStored(_ users: [Name]) {
+        for user in users where claims[user] != nil { claims[user]!.stored = nil }
+    }
+
+    /// Changes can be stored again: of those too who came and went meanwhile.
+    mutating func storeClaims() { storeIfDue(claims.keys.filter { claims[$0]!.stored == nil }.sorted()) }
+
+    /// How many stand in one record when all who are here are stored.
+    private static let claimsPerRecord = 256
 
     /// Its session is there, or was lately, or the relay keeps something of it.
     private func isHeld(_ user: Name, _ claim: UserClaim) -> Bool {
-        if let session = sessionsByUser[user], sessions[session].state != .lingering { return true }
-        return metadataByUser[user] != nil || now.wallMilliseconds < claim.lastSeen + UInt64(configuration.claimTime.milliseconds)
+        if isHere(user) { return true }
+        return hasMetadata(user) || now.wallMilliseconds < claim.lastSeen + UInt64(configuration.claimTime.milliseconds)
+    }
+
+    private func isHere(_ user: Name) -> Bool { sessionsByUser[user].map { sessions[$0].state != .lingering } ?? false }
+
+    /// Whether something is kept of a user; that somebody looks for it is not enough.
+    private func hasMetadata(_ user: Name) -> Bool {
+        metadataByUser[user].map { metadata[$0].applied.majorRevision > 0 || metadata[$0].revealed.majorRevision > 0 } ?? false
     }
 
     /// The session of a user ends now.
     mutating func userWasSeen(_ user: Name) {
-        guard var claim = claims[user] else { return }
-        claim.lastSeen = now.wallMilliseconds
-        if claims[user]!.lastSeen + Self.claimStoredEvery <= claim.lastSeen { store(user, claim) }
-        claims[user] = claim
+        guard claims[user] != nil else { return }
+        claims[user]!.lastSeen = now.wallMilliseconds
+        storeIfDue([user])
     }
 
     private mutating func setClaimSweep() {
@@ -71,23 +95,26 @@ extension Hub {
         deadlines.set(.claimSweep, at: now.instant + .seconds(3600))
     }
 
-    /// Forgets who has not been here for a day.
+    /// Forgets who has not been here for a day; who is here is seen, so that a crash does not make its id free.
     mutating func sweepClaims() {
         claimSweepIsSet = false
-        for user in claims.keys.sorted() where !isHeld(user, claims[user]!) { forgetClaim(user) }
+        let users = claims.keys.sorted()
+        let here = users.filter { isHere($0) }
+        for user in here { claims[user]!.lastSeen = now.wallMilliseconds }
+        storeIfDue(here)
+        for user in users where !isHeld(user, claims[user]!) { forgetClaim(user) }
         if !claims.isEmpty { setClaimSweep() }
     }
 
     private mutating func forgetClaim(_ user: Name) {
         claims[user] = nil
-        store(user, nil)
+        guard configuration.isJournaled, storage.failure == nil else { return }
+        store([StoredForm.claim(user, nil)], .nothing, nil)
     }
 
     /// The longest unseen ones go, some more than must, so that the search is worth it. Who is here, or has something here, stays.
     private mutating func boundClaims() {
-        let idle = claims.filter { user, _ in
-            metadataByUser[user] == nil && sessionsByUser[user].map { sessions[$0].state == .lingering } ?? true
-        }
+        let idle = claims.filter { user, _ in !hasMetadata(user) && !isHere(user) }
         let oldest = idle.sorted { ($0.value.lastSeen, $0.key) < ($1.value.lastSeen, $1.key) }
         for (user, _) in oldest.prefix(max(1, configuration.claimsMax / 16)) { forgetClaim(user) }
     }

@@ -11,6 +11,8 @@ struct UnrevealedChange {
         case board(BoardTransition)
         /// A set that has been empty for long, if it still is then. [MD2]
         case forgotten(Int32, generation: UInt32)
+        /// Whom user ids belong to. [AC3]
+        case claims([Name])
         /// Nothing changed, but the answer must not overtake what it rests on.
         case nothing
     }
@@ -74,7 +76,7 @@ extension Hub {
         switch subject {
         case .metadata(let book, _): metadata[book].unrevealed += 1
         case .lock(let lock, _): locks[lock].unrevealed += 1
-        case .board, .forgotten, .nothing: break
+        case .board, .forgotten, .claims, .nothing: break
         }
         storage.unrevealed.append(
             UnrevealedChange(sequence: storage.sequence, subject: subject, requester: requester, byteCount: bytes))
@@ -131,7 +133,7 @@ extension Hub {
             case .lock(let lock, let transition): revealLock(lock, transition)
             case .board(let transition): revealBoard(transition)
             case .forgotten(let book, let generation): revealForgotten(book, generation)
-            case .nothing: break
+            case .claims, .nothing: break
             }
         }
         if storage.head == storage.unrevealed.count {
@@ -172,6 +174,7 @@ extension Hub {
             case .metadata(let book, _): undoMetadata(book)
             case .lock(let lock, let transition): undoLock(lock, transition)
             case .board(let transition): undoBoard(transition, text)
+            case .claims(let users): claimsWereNotStored(users)
             case .forgotten, .nothing: break
             }
         }
@@ -187,7 +190,7 @@ extension Hub {
             case .lock(let lock, _): settleUndoneLock(lock, text)
             case .board(let transition): boardsUndone.append(transition)
             case .forgotten(let book, let generation): keepForgotten(book, generation)
-            case .nothing: break
+            case .claims, .nothing: break
             }
         }
         settleUndoneBoards(boardsUndone)
@@ -196,6 +199,7 @@ extension Hub {
     mutating func storageRecovered() {
         guard storage.failure != nil else { return }
         storage.failure = nil
+        storeClaims()
         log(.info, "changes can be stored again")
     }
 }

@@ -74,7 +74,7 @@ enum StoredEntry {
             digest = Entropy(high: high, low: low)
         }
         guard let lastSeen = value.integer(UInt64.self) else { return nil }
-        return UserClaim(digest: digest, lastSeen: lastSeen)
+        return UserClaim(digest: digest, lastSeen: lastSeen, stored: lastSeen)
     }
 
     private static func owner(_ bytes: UnsafeRawBufferPointer) -> MetadataOwner? {

@@ -49,13 +49,17 @@ import Testing
 
     @Test("[AC3] who is there for days is known after a crash as well as who came an hour ago")
     func longStay() {
-        let driver = Self.relay()
-        let anna = login(driver, "anna", secret: "anna")
-        for _ in 0..<(30 * 900) {
-            driver.advance(.seconds(4))
+        var configuration = Configuration()
+        (configuration.isJournaled, configuration.heartbeatMax) = (true, .seconds(150))
+        let driver = HubDriver(configuration: configuration, access: TestAccess.rules)
+        let anna = TestClient(
+            driver, "anna", presenceTimeoutMs: 300_000, secret: TestAccess.secret(of: "anna"), key: TestAccess.editorKey)
+        for _ in 0..<(30 * 60) {
+            driver.advance(.seconds(60))
             driver.send(Frame(.pong), from: anna.id)
             driver.persist()
         }
+        #expect(driver.hub.census().counters.sessionsOpened == 1 && !driver.isClosing(anna.id))
         let next = driver.restarted(start: 1_800_000_001)
         #expect(code(login(next, "anna", secret: "other")) == .userIDTaken)
     }
@@ -119,6 +123,18 @@ import Testing
         driver.handle(.storageRecovered)
         let again = login(driver, "anna", secret: "other")
         #expect(again.welcome != nil && writes(driver, "anna").count == 1, "stored as soon as that works")
+    }
+
+    @Test("[AC3, SG2] whose id could not be stored is stored when that works again, be it that nobody comes back before")
+    func recovered() {
+        let driver = Self.relay()
+        end(login(driver, "anna", secret: "anna"))
+        driver.failStorage()
+        end(login(driver, "bob", secret: "bob"))
+        driver.handle(.storageRecovered)
+        driver.persist()
+        let next = driver.restarted(start: 1_800_000_001)
+        for user in ["anna", "bob"] { #expect(code(login(next, user, secret: "other")) == .userIDTaken, "\(user)") }
     }
 
     @Test("[AC3] the disk has a digest and not the secret")

@@ -60,7 +60,7 @@ import Testing
         // The user ids still belong to their clients.
         #expect(login("anna", key: "KEYEDITOR-0004").welcome?.resumed == false)
         let thief = TestClient(driver, "away", secret: TestAccess.secret(of: "thief"), key: "KEYEDITOR-0004")
-        #expect(thief.others.map { TestClient.decode(ErrorBody.self, $0.body).code } == [.userIDTaken])
+        #expect(thief.takeOthers(.error).map { TestClient.decode(ErrorBody.self, $0.body).code } == [.userIDTaken])
     }
 
     @Test("[AC1, AC8] a session that has renewed with another credential is judged by that")
