@@ -33,7 +33,6 @@ extension ClientMachine {
         }
         for number in unstored.numbers { fail(unstored[number]!, .outcomeUnknown("message \(number)")) }
         for id in requests.keys.sorted() {
-            forgetSelections(requests[id]!.request)
             if let token = requests[id]!.token {
                 effects.append(.completed(token, .failure(.outcomeUnknown("a request"))))
             } else {
@@ -59,15 +58,6 @@ extension ClientMachine {
             fail(message, .outcomeUnknown("message \(message.number!)"))
         }
         dropNumbered(where: isGivenUp)
-    }
-
-    /// A selection that may have ended is not relied on: of flows that open later it is not known from where they are missed. [SE9]
-    private mutating func forgetSelections(_ unanswered: ClientRequest) {
-        switch unanswered {
-        case .unsubscribeTopic(let topic, _): known.selections[topic] = nil
-        case .leave(let channel): known.selections = known.selections.filter { $0.key.channel != channel }
-        default: break
-        }
     }
 
     /// The end: nothing that waits will be sent.

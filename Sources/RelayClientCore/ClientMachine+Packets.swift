@@ -71,14 +71,11 @@ extension ClientMachine {
         // A resumption names again what has closed lately. [SE9]
         guard !known.closedFlows.contains(opened.flow) else { return }
         known.unconfirmedFlows.remove(opened.flow)
-        var flow = KnownSession.Flow(topic: TopicID(channel: channel.channel, topic: opened.topic), user: opened.user.text, next: 1)
-        if let old = known.flows[opened.flow] {
-            reportMissing(opened.flow, old, upTo: opened.next &- 1)
-        } else if awaitsRestoration, known.selections[flow.topic]?.contains(flow.user) == true {
-            // It opened after the selection was answered, and all of that went with the link.
-            reportMissing(opened.flow, flow, upTo: opened.next &- 1)
-        }
-        flow.next = opened.next
+        let flow = KnownSession.Flow(topic: TopicID(channel: channel.channel, topic: opened.topic), user: opened.user.text, next: opened.next)
+        // Of a flow that is new on this link all that was meant for the session went with the one before.
+        var seen = known.flows[opened.flow] ?? flow
+        seen.next = known.flows[opened.flow] == nil ? opened.from ?? opened.next : max(seen.next, opened.from ?? 1)
+        reportMissing(opened.flow, seen, upTo: opened.next &- 1)
         known.flows[opened.flow] = flow
         tellLostEarly(opened.flow)
     }

@@ -55,7 +55,6 @@ extension ClientMachine {
         closeUnconfirmedFlows()
         known.channels = [:]
         known.ownFlows = [:]
-        known.selections = [:]
         known.catchingUp = []
         known.ownAhead = [:]
         known.snapshotGoesOn = []
@@ -168,14 +167,12 @@ extension ClientMachine {
         case .subscribeTopic(let topic, let users):
             let answer = try body(TopicUsersAnswer.self, frame)
             wanted.selections[topic, default: .init()].add(users == nil ? nil : answer.succeeded)
-            known.selections[topic, default: .init()].add(users == nil ? nil : answer.succeeded)
             return topicUsers(answer)
         case .unsubscribeTopic(let topic, let users):
             let answer = try body(TopicUsersAnswer.self, frame)
             var selection = wanted.selections[topic] ?? .init()
             if users == nil { selection = .init() } else { selection.listed.subtract(answer.succeeded) }
             wanted.selections[topic] = selection.all || !selection.listed.isEmpty ? selection : nil
-            known.selections[topic] = wanted.selections[topic]
             for (handle, flow) in known.flows
             where flow.topic == topic && !selection.all && !selection.listed.contains(flow.user) { known.flows[handle] = nil }
             return topicUsers(answer)
@@ -266,7 +263,6 @@ extension ClientMachine {
         case .stream:
             for topic in wanted.publishing.keys where topic.channel == id.channel { leftTopic(topic) }
             for topic in wanted.selections.keys where topic.channel == id.channel { wanted.selections[topic] = nil }
-            for topic in known.selections.keys where topic.channel == id.channel { known.selections[topic] = nil }
             for (handle, flow) in known.flows where flow.topic.channel == id.channel { known.flows[handle] = nil }
         }
     }

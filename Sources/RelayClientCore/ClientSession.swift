@@ -53,8 +53,6 @@ struct KnownSession: Sendable {
     var channels: [UInt32: ChannelID] = [:]
     var users: [UInt32: String] = [:]
     var flows: [UInt32: Flow] = [:]
-    /// Answered in this session: flows that open later count from 1 for the app.
-    var selections: [TopicID: TopicSelection] = [:]
     /// Ranges told lost of flows whose opening is still to come on this link. [DL6]
     var lostEarly: [(flow: UInt32, reason: UInt8, range: ClosedRange<UInt32>)] = []
     /// Flows that were told closed lately: a resumption names them again.

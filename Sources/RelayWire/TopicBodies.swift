@@ -160,14 +160,17 @@ package struct FlowOpened: Codable, Equatable {
     package var meta: String
     /// Sequence of the next packet meant for this subscriber.
     package var next: UInt32
+    /// In a resumption: sequence of the first packet that was meant for this session. [SE9]
+    package var from: UInt32?
 
-    package init(flow: UInt32, channel: UInt32, topic: Name, user: Name, meta: String, next: UInt32) {
+    package init(flow: UInt32, channel: UInt32, topic: Name, user: Name, meta: String, next: UInt32, from: UInt32? = nil) {
         self.flow = flow
         self.channel = channel
         self.topic = topic
         self.user = user
         self.meta = meta
         self.next = next
+        self.from = from
     }
 }
 

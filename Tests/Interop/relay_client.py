@@ -336,7 +336,7 @@ SHAPES = {
     "closing": "code:u32 name:text text:text",
     "answer": "id:u32",
     "restored": CHANNEL_SHAPE + SINCE_SHAPE,
-    "flowOpened": "flow:u32 channel:u32 topic:name user:name meta?:text next:u32",
+    "flowOpened": "flow:u32 channel:u32 topic:name user:name meta?:text next:u32 from?:u32",
     "flowClosed": "flow:u32 last:u32",
     "packetsDropped": "flow:u32 dropped:u53 total:u53",
     "presence": "channel:u32 event:text",

@@ -235,8 +235,8 @@ final class MachineDriver {
         return Frame(.accepted, body: body)
     }
 
-    static func flowOpened(_ flow: UInt32, next: UInt32 = 1, user: String = "bob", topic: String = "points") -> Frame {
-        .json(.flowOpened, FlowOpened(flow: flow, channel: 11, topic: try! Name(topic), user: try! Name(user), meta: "", next: next))
+    static func flowOpened(_ flow: UInt32, next: UInt32 = 1, from: UInt32? = nil, user: String = "bob", topic: String = "points") -> Frame {
+        .json(.flowOpened, FlowOpened(flow: flow, channel: 11, topic: try! Name(topic), user: try! Name(user), meta: "", next: next, from: from))
     }
 }
 

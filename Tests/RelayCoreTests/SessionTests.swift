@@ -125,6 +125,35 @@ import Testing
         #expect(zip(opened, closed).allSatisfy { $0.flow == $1.flow && $0.next == $1.last + 1 })
     }
 
+    @Test("[SE9, ST9] a resumption tells of each flow from where on it was meant for the session, whenever that was asked and whether it was answered")
+    func flowsFrom() throws {
+        let driver = HubDriver()
+        let alice = TestClient(driver, "alice", presenceTimeoutMs: 60_000), bob = TestClient(driver, "bob", presenceTimeoutMs: 60_000)
+        alice.join("lesson")
+        bob.join("lesson")
+        let early = bob.joinTopic("lesson", "points")
+        for _ in 0..<3 { bob.packet(early, [1]) }
+        // Asked, and cut off before any answer.
+        driver.send(
+            .json(.subscribeTopic, TopicUsersRequest(id: alice.nextRequest(), channel: try Name("lesson"), topic: try Name("points"))), from: alice.id)
+        driver.cut(alice.id)
+        for _ in 0..<2 { bob.packet(early, [1]) }
+        let carol = TestClient(driver, "carol")
+        carol.join("lesson")
+        let late = carol.joinTopic("lesson", "points")
+        carol.packet(late, [1])
+        let closed = TestClient(driver, "dora")
+        closed.join("lesson")
+        let gone = closed.joinTopic("lesson", "points")
+        closed.packet(gone, [1])
+        closed.request(.leaveTopic) { TopicRequest(id: $0, channel: try! Name("lesson"), topic: try! Name("points")) }
+        let again = TestClient(driver, "alice", resume: alice.welcome!.resumeToken)
+        #expect(again.welcome?.resumed == true)
+        let opened = again.takeOthers(.flowOpened).map { TestClient.decode(FlowOpened.self, $0.body) }
+        #expect(opened.map(\.flow) == [gone, early, late])
+        #expect(opened.map(\.from) == [1, 4, 1] && opened.map(\.next) == [2, 6, 2])
+    }
+
     @Test("[SE8] who takes over and comes in again is not noticed; the channels it leaves out end as timeout")
     func takeover() {
         let driver = HubDriver()

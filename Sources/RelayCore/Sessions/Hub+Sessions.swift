@@ -207,7 +207,7 @@ extension Hub {
             sendClosedFlows(session, channel, to: connection)
             for topic in membership.selections.keys.sorted() {
                 for flow in channels[channel].topics[topic] ?? [] where flows[flow].receivers.contains(session) {
-                    sendFlowOpened(flow, to: connection)
+                    sendFlowRestored(flow, session, to: connection)
                 }
             }
         }

@@ -13,6 +13,8 @@ struct Flow {
     var sequence: UInt32 = 0
     /// Sessions that get its packets, its own publisher perhaps among them.
     var receivers: [Int32] = []
+    /// Of those who came when there had been packets: the first sequence that is meant for them.
+    var meantFrom: [Int32: UInt32] = [:]
     var bucket: Int32 = -1
     /// Packets over the rate: in all, and those told of. [RT4]
     var dropped: UInt64 = 0

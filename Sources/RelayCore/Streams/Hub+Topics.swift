@@ -95,8 +95,9 @@ extension Hub {
 
     /// Each receiver may be away, or its queue may die with all of this flow in it: a resumption tells it again. [SE9]
     private mutating func rememberClosed(_ flow: Int32) {
-        let closed = flowOpened(flow)
+        var closed = flowOpened(flow)
         for receiver in flows[flow].receivers {
+            closed.from = flows[flow].meantFrom[receiver] ?? 1
             if sessions[receiver].closedFlows.count >= configuration.closedFlowsMax { sessions[receiver].closedFlows.removeFirst() }
             sessions[receiver].closedFlows.append(closed)
         }
@@ -195,9 +196,11 @@ extension Hub {
             let isReceiving = flows[flow].receivers.contains(session)
             if isWanted, !isReceiving {
                 flows[flow].receivers.append(session)
+                if flows[flow].sequence > 0 { flows[flow].meantFrom[session] = flows[flow].sequence &+ 1 }
                 if links[Int(session)] >= 0 { sendFlowOpened(flow, to: links[Int(session)]) }
             } else if !isWanted, isReceiving {
                 flows[flow].receivers.removeFirst(of: session)
+                flows[flow].meantFrom[session] = nil
             }
         }
     }
@@ -216,6 +219,13 @@ extension Hub {
     }
 
     mutating func sendFlowOpened(_ flow: Int32, to connection: Int32) { enqueueJSON(connection, .flowOpened, flowOpened(flow)) }
+
+    /// To a session that is resumed: from where on it missed what it has not seen. [SE9]
+    mutating func sendFlowRestored(_ flow: Int32, _ session: Int32, to connection: Int32) {
+        var opened = flowOpened(flow)
+        opened.from = flows[flow].meantFrom[session] ?? 1
+        enqueueJSON(connection, .flowOpened, opened)
+    }
 
     private func publisher(_ flow: Int32) -> TopicPublisher {
         TopicPublisher(topic: flows[flow].topic!, user: sessions[flows[flow].session].user!, meta: flows[flow].meta)
