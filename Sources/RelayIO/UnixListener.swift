@@ -70,7 +70,8 @@ package final class UnixListener: @unchecked Sendable {
 
     /// Asks: one line out, everything until the end in.
     package static func query(path: String, line: String) throws(SocketAddress.Failure) -> String {
-        try withAddress(path) { (address, length) throws(SocketAddress.Failure) in
+        try checkOwner(of: path)
+        return try withAddress(path) { (address, length) throws(SocketAddress.Failure) in
             let descriptor = socket(AF_UNIX, SocketConstants.stream, 0)
             guard descriptor >= 0 else { throw SocketAddress.Failure("control socket", code: errno) }
             defer { systemClose(descriptor) }
@@ -84,6 +85,18 @@ package final class UnixListener: @unchecked Sendable {
                 throw SocketAddress.Failure("no answer on \(path)")
             }
             return answer
+        }
+    }
+
+    /// A socket that somebody else has put in the place of ours would tell what it likes.
+    ///
+    /// - Throws: when it is another user's. Root may ask anybody's, but not in a folder that is told from others by its name alone.
+    private static func checkOwner(of path: String) throws(SocketAddress.Failure) {
+        var info = stat()
+        guard lstat(path, &info) == 0 else { throw SocketAddress.Failure("no relay answers on \(path)", code: errno) }
+        let isNamedByUser = path.hasPrefix("/tmp/boardrelay-")
+        guard info.st_uid == geteuid() || (!isNamedByUser && (info.st_uid == 0 || geteuid() == 0)) else {
+            throw SocketAddress.Failure("\(path) is another user's")
         }
     }
 

@@ -1,0 +1,18 @@
+import Foundation
+import RelayIO
+import Testing
+
+/// Whom a command asks when it asks a relay of this machine.
+@Suite struct SocketOwnerTests {
+    @Test("a control socket that another user has put where ours would be is not asked", .enabled(if: geteuid() == 0, "only root can make another user's file"))
+    func stranger() throws {
+        let folder = "/tmp/boardrelay-\(UInt64.random(in: 0 ... .max))"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let path = folder + "/7420.sock"
+        let listener = try UnixListener(path: path) { _ in "what it likes" }
+        defer { listener.close() }
+        #expect(try UnixListener.query(path: path, line: "keys") == "what it likes\n")
+        #expect(chown(path, 12_345, 12_345) == 0)
+        #expect(throws: SocketAddress.Failure.self) { try UnixListener.query(path: path, line: "keys") }
+    }
+}
