@@ -1,4 +1,3 @@
-internal import Dispatch
 import Foundation
 internal import RelayAccess
 public import RelayCore
@@ -6,27 +5,17 @@ import RelayIO
 
 /// Answers the operator on a Unix socket that only this user can open.
 ///
-/// One line in, one JSON object out, then the end. One caller at a time, each with 2 s.
+/// One line in, one JSON object out, then the end. One caller at a time, each with 2 s to say its line.
 final class ControlServer: Sendable {
     private let listener: UnixListener
 
-    /// - Parameter answer: asked for each caller; `nil` when the relay is gone.
-    init(path: String, answer: @escaping @Sendable (ControlRequest) async -> ControlAnswer?) throws {
+    /// - Parameter answer: asked for each caller, on a queue of this server's; `nil` when the relay is gone.
+    init(path: String, answer: @escaping @Sendable (ControlRequest) -> ControlAnswer?) throws {
         listener = try UnixListener(path: path) { line in
             guard let request = ControlRequest(line: line) else {
                 return ControlAnswer.refused("requests are: status, keys, rotate [join|host] [end]").json
             }
-            let answered = Lock<ControlAnswer?>(nil)
-            let done = DispatchSemaphore(value: 0)
-            Task.detached {
-                let answer = await answer(request)
-                answered.withLock { $0 = answer }
-                done.signal()
-            }
-            guard done.wait(timeout: .now() + .seconds(2)) == .success, let answer = answered.withLock({ $0 }) else {
-                return ControlAnswer.refused("the relay does not answer").json
-            }
-            return answer.json
+            return (answer(request) ?? .refused("the relay has ended")).json
         }
     }
 
@@ -144,12 +133,12 @@ extension RelayServer {
 
     /// Asks the relay behind a control socket how it is.
     ///
-    /// - Throws: `RelayServerError` when nobody answers there within 3 s.
+    /// - Throws: `RelayServerError` when nobody answers there within 12 s.
     public static func status(controlSocket path: String) throws(RelayServerError) -> Status { try ask(.status, path) }
 
     /// Asks the relay behind a control socket for its keys.
     ///
-    /// - Throws: `RelayServerError` when nobody answers there within 3 s, or the relay has none.
+    /// - Throws: `RelayServerError` when nobody answers there within 12 s, or the relay has none.
     public static func keys(controlSocket path: String) throws(RelayServerError) -> KeysReport { try ask(.keys, path) }
 
     /// Has the relay behind a control socket draw keys anew: see `rotateKeys(_:endsSessions:)`.

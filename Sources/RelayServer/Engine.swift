@@ -111,7 +111,13 @@ actor Engine {
 
     func census() -> Census { hub.census() }
 
-    func setAccess(_ rules: AccessRules, endsSessions: Bool) {
+    // From queues that are not Swift's own, where waiting for one of its threads could be waiting for oneself.
+    nonisolated func censusNow() -> Census { executor.queue.sync { assumeIsolated { $0.census() } } }
+    nonisolated func setAccessNow(_ rules: AccessRules, endsSessions: Bool) {
+        executor.queue.sync { assumeIsolated { $0.setAccess(rules, endsSessions: endsSessions) } }
+    }
+
+    private func setAccess(_ rules: AccessRules, endsSessions: Bool) {
         hub.handle(.accessChanged(rules, endsSessions: endsSessions), at: Self.now(), into: &effects)
         finishTurn()
     }

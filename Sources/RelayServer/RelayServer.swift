@@ -127,7 +127,7 @@ public final class RelayServer: Sendable {
             throw error
         }
         let engine = Engine(
-            configuration: configuration, start: start, access: await gate.rules, flush: FlushPolicy(options.flush), log: options.log)
+            configuration: configuration, start: start, access: gate.rules, flush: FlushPolicy(options.flush), log: options.log)
         do {
             await engine.restore(opened, from: journal)
             // The start number is durable before anybody sees it: offsets of two starts must never be mistaken.
@@ -149,12 +149,12 @@ public final class RelayServer: Sendable {
         _ options: Options, _ address: RelayAddress, _ engine: Engine, _ journal: JournalWriter, _ gate: Gate
     ) throws -> [ControlServer] {
         let started = SystemClock.monotonicNanoseconds()
-        let answer: @Sendable (ControlRequest) async -> ControlAnswer? = { [weak engine] request in
+        let answer: @Sendable (ControlRequest) -> ControlAnswer? = { [weak engine] request in
             guard let engine else { return nil }
             switch request {
-            case .status: return .status(Status(address: address, since: started, census: await engine.census(), journal: await journal.status()))
-            case .keys: return await gate.control(address)
-            case .rotate(let kinds, let endsSessions): return await gate.rotate(kinds, endsSessions: endsSessions, engine, address)
+            case .status: return .status(Status(address: address, since: started, census: engine.censusNow(), journal: journal.statusNow()))
+            case .keys: return gate.control(address)
+            case .rotate(let kinds, let endsSessions): return gate.rotate(kinds, endsSessions: endsSessions, engine, address)
             }
         }
         var controls = try options.controlSocket.map { [try ControlServer(path: $0, answer: answer)] } ?? []
@@ -207,7 +207,7 @@ public final class RelayServer: Sendable {
     }
 
     /// The relay's keys; `nil` unless it was started with `Access.keys`.
-    public var keys: AccessKeys? { get async { await gate.keys } }
+    public var keys: AccessKeys? { gate.keys }
 
     /// Draws keys anew. Who came in by the old one stays, and cannot come back without the new one.
     ///
@@ -215,7 +215,17 @@ public final class RelayServer: Sendable {
     /// - Throws: when the relay has no keys, or they cannot be kept; then the old ones hold.
     @discardableResult
     public func rotateKeys(_ kinds: Set<AccessKeys.Kind> = [.join, .host], endsSessions: Bool = false) async throws(RelayServerError) -> AccessKeys {
-        try await gate.rotate(kinds, endsSessions: endsSessions, engine)
+        let result = await withCheckedContinuation { (continuation: CheckedContinuation<Result<AccessKeys, RelayServerError>, Never>) in
+            // It writes a file, and waits for the engine: not on a thread that others want.
+            DispatchQueue.global().async { [gate, engine] in
+                do throws(RelayServerError) {
+                    continuation.resume(returning: .success(try gate.rotate(kinds, endsSessions: endsSessions, engine)))
+                } catch {
+                    continuation.resume(returning: .failure(error))
+                }
+            }
+        }
+        return try result.get()
     }
 
     /// Everything counted, at one moment.

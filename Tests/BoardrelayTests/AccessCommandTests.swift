@@ -217,7 +217,7 @@ struct AccessCommandTests {
     @Test("[AC1] rotate join --end-sessions ends who came in by the join key, with 1 and the reason; who came in by the host key stays")
     func rotate() async throws {
         try await withRelay { url, relay in
-            let keys = try #require(await relay.keys)
+            let keys = try #require(relay.keys)
             func listener(_ key: String) async throws -> Running {
                 let sub = try Running(["sub", "lesson", "--key", key, "-n", "1", "--json"], url: url)
                 try #require(await sub.errorLine(containing: "Listening") != nil)
@@ -225,7 +225,7 @@ struct AccessCommandTests {
             }
             let (pupil, teacher) = (try await listener(keys.join), try await listener(keys.host))
             let result = try await run("key", "rotate", "join", "--end-sessions", "--control", path("c.sock"))
-            let join = try #require(await relay.keys).join
+            let join = try #require(relay.keys).join
             #expect(result.code == 0 && join != keys.join && result.lines == ["join (editor):", "  http://127.0.0.1:\(relay.address.port)/#key=\(join)"])
 
             let ended = await pupil.end()
@@ -240,10 +240,12 @@ struct AccessCommandTests {
     @Test("rotate without --end-sessions closes nobody; without a name it draws both keys")
     func rotateBoth() async throws {
         try await withRelay { url, relay in
-            let keys = try #require(await relay.keys)
+            let keys = try #require(relay.keys)
             let sub = try Running(["sub", "lesson", "--key", keys.join, "-n", "1", "--json"], url: url)
             try #require(await sub.errorLine(containing: "Listening") != nil)
-            let objects = try await run("key", "rotate", "--json", "--control", path("c.sock")).objects()
+            let rotated = try await run("key", "rotate", "--json", "--control", path("c.sock"))
+            let objects = try rotated.objects()
+            try #require(rotated.code == 0 && objects.count == 2, "\(rotated.errors)")
             #expect(objects.map { $0["kind"] as? String } == ["join", "host"])
             let host = try #require(objects[1]["key"] as? String)
             #expect(host != keys.host && objects[0]["key"] as? String != keys.join)
@@ -259,7 +261,7 @@ struct AccessCommandTests {
     func sources() async throws {
         let secret = try TokenSecret(bytes: [UInt8](repeating: 7, count: 32))
         try await withRelay(.keys(tokens: TokenRules(secrets: [secret]))) { url, relay in
-            let key = try #require(await relay.keys).join
+            let key = try #require(relay.keys).join
             let secretFile = path("secret")
             try Data(repeating: 7, count: 32).write(to: URL(filePath: secretFile))
             let token = try await run("token", "create", "--secret-file", secretFile, "--user", "ann", "--role", "editor").output
@@ -316,7 +318,7 @@ struct AccessCommandTests {
     ])
     func commands(words: [String]) async throws {
         try await withRelay { url, relay in
-            let file = try write(try #require(await relay.keys).join, "key")
+            let file = try write(try #require(relay.keys).join, "key")
             #expect(try await run("pub", "lesson", "-m", "x", "--key-file", file, url: url).code == 0)
             let result = try await Tool.run(words + ["--key-file", file], url: url, environment: surroundings)
             #expect(result.code == 0, "\(result.errors)")

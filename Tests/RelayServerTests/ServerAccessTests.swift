@@ -56,7 +56,7 @@ import Testing
     @Test("[AC1, AC4, AC5, AC6] the join key lets draw, the host key everything; without a key and with a wrong one nobody comes in")
     func keys() async throws {
         try await withRelay(.keys()) { server in
-            let keys = try #require(await server.keys)
+            let keys = try #require(server.keys)
             let alice = try await client(server, "alice", .key(keys.join)), host = try await client(server, "host", .key(keys.host))
             #expect(alice.access?.role == .editor && host.access?.role == .moderator)
             #expect(try await alice.send(.text("x"), to: "lesson").value.offset == 1)
@@ -75,7 +75,7 @@ import Testing
     @Test("[AC3] a user id is its client's: another one that knows the key does not get it, and the one inside notices nothing")
     func taken() async throws {
         try await withRelay(.keys()) { server in
-            let key = Credential.key(try #require(await server.keys).join)
+            let key = Credential.key(try #require(server.keys).join)
             let mine = ClientSecret.digits(String(repeating: "ab", count: 16))
             let alice = try await client(server, "alice", key, secret: mine)
             #expect(await refusal { _ = try await client(server, "alice", key) } == .userIDTaken)
@@ -89,7 +89,7 @@ import Testing
     @Test("[AC6] a join key for looking on lets nobody publish")
     func readers() async throws {
         try await withRelay(.keys(join: .reader)) { server in
-            let alice = try await client(server, "alice", .key(try #require(await server.keys).join))
+            let alice = try await client(server, "alice", .key(try #require(server.keys).join))
             #expect(alice.access?.rights(on: try Name("lesson")) == [.subscribe, .presence])
             try await alice.subscribe("lesson")
             #expect(await refusal { _ = try await alice.send(.text("x"), to: "lesson").value } == .notPermitted)
@@ -100,11 +100,11 @@ import Testing
     @Test("[AC1] keys that are drawn anew: who came in by the old one is closed if that is wanted; the old one is wrong, the new one right")
     func rotate() async throws {
         try await withRelay(.keys()) { server in
-            let old = try #require(await server.keys)
+            let old = try #require(server.keys)
             let stays = try await client(server, "stays", .key(old.join)), host = try await client(server, "host", .key(old.host))
             let first = try await server.rotateKeys([.join])
             #expect(first.join != old.join && first.host == old.host)
-            #expect(await server.keys == first)
+            #expect(server.keys == first)
             #expect(try await stays.send(.text("x"), to: "lesson").value.offset == 1)
             #expect(await refusal { _ = try await client(server, "late", .key(old.join)) } == .keyWrong)
 
@@ -128,14 +128,14 @@ import Testing
     @Test("a relay without keys has none, and draws none; a description of keys shows none")
     func none() async throws {
         try await withRelay(.open) { server in
-            #expect(await server.keys == nil)
+            #expect(server.keys == nil)
             await #expect(throws: RelayServerError.self) { try await server.rotateKeys() }
             let anybody = try await client(server, "anybody", .key("looked at by nobody"))
             #expect(anybody.access?.role == .moderator)
             await anybody.close()
         }
         try await withRelay(.keys()) { server in
-            let keys = try #require(await server.keys)
+            let keys = try #require(server.keys)
             var dumped = ""
             dump(keys, to: &dumped)
             for text in ["\(keys)", String(reflecting: keys), dumped] { #expect(!text.contains(keys.join) && !text.contains(keys.host)) }
@@ -151,13 +151,13 @@ import Testing
             keys = try await server.rotateKeys()
         }
         try await withRelay(.keys(), storage: .folder(folder.path)) { server in
-            #expect(await server.keys == keys)
+            #expect(server.keys == keys)
             try FileManager.default.removeItem(at: folder)
             // A file in the folder's place: nothing can be made there, whoever runs this.
             try Data().write(to: folder)
             let error = await #expect(throws: RelayServerError.self) { try await server.rotateKeys([.join], endsSessions: true) }
             #expect(error?.text.contains("the key cannot be kept: \(folder.path)") == true, "\(error?.text ?? "")")
-            #expect(await server.keys == keys)
+            #expect(server.keys == keys)
             await (try await client(server, "alice", .key(try #require(keys).join))).close()
         }
     }
@@ -165,7 +165,7 @@ import Testing
     @Test("[AC1, AC4] a relay that takes tokens lets in whom they are for, with the rights that they name")
     func tokens() async throws {
         try await withRelay(.tokens(try TokenRules(secrets: [Self.secret]))) { server in
-            #expect(await server.keys == nil)
+            #expect(server.keys == nil)
             let token = try Self.token("alice", role: .reader, grants: ["board-*": ["publish"]])
             let alice = try await client(server, "alice", token)
             #expect(alice.access?.role == .reader && alice.access?.grants.words == ["board-*": ["publish"]])
@@ -201,7 +201,7 @@ import Testing
             #expect(Set(told.map { "\($0.subject) \($0.channel?.description ?? "") \($0.topic ?? "")" }) == ["channel message:lesson ", "packet stream:drawing points"])
             #expect(await refusal { try stream.send(.text("x"), topic: "points") } == .topicNotJoined)
 
-            try await alice.renew(.key(try #require(await server.keys).host))
+            try await alice.renew(.key(try #require(server.keys).host))
             #expect(alice.access?.role == .moderator)
             try await alice.subscribe("lesson")
             await alice.close()

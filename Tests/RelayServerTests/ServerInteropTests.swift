@@ -46,7 +46,7 @@ import Testing
         let secret = (0..<32).map { _ in UInt8.random(in: 0...255) }
         let access = try await RelayServer.start(
             .init(port: 0, access: .keys(tokens: TokenRules(secrets: [TokenSecret(bytes: secret)]))))
-        let keys = try #require(await access.keys)
+        let keys = try #require(access.keys)
 
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         let process = Process()

@@ -167,6 +167,9 @@ actor JournalWriter {
         journal = nil
     }
 
+    /// The same from a queue that is not Swift's own.
+    nonisolated func statusNow() -> JournalStatus? { executor.queue.sync { assumeIsolated { $0.status() } } }
+
     /// For `status`; `nil` in memory.
     func status() -> JournalStatus? {
         guard let journal, let path else { return nil }

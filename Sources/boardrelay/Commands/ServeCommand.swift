@@ -139,7 +139,7 @@ extension Command {
         case .open: return ("Everybody who can reach it may come in.", [])
         case .tokens: return ("Who has a token may come in.", [])
         case .keys(let role, _):
-            guard Console.errorsAreTerminal, let keys = await server.keys, let first = addresses.first else {
+            guard Console.errorsAreTerminal, let keys = server.keys, let first = addresses.first else {
                 return ("Who has a key may come in: 'boardrelay key show' tells both.", [])
             }
             return (
