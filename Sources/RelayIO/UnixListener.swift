@@ -13,6 +13,8 @@ package final class UnixListener: @unchecked Sendable {
 
     private static let lineBytesMax = 4096
     private static let patienceSeconds = 2
+    /// A relay with much to do, on a machine with much to do, answers late.
+    private static let answerSeconds = 12
 
     /// Makes the socket, readable and writable for this user only; its folder is made 0700 if there is none.
     ///
@@ -74,7 +76,7 @@ package final class UnixListener: @unchecked Sendable {
             let descriptor = socket(AF_UNIX, SocketConstants.stream, 0)
             guard descriptor >= 0 else { throw SocketAddress.Failure("control socket", code: errno) }
             defer { systemClose(descriptor) }
-            setPatience(descriptor, seconds: patienceSeconds + 1)
+            setPatience(descriptor, seconds: answerSeconds)
             SocketConstants.quiet(descriptor)
             guard connect(descriptor, address, length) == 0 else {
                 throw SocketAddress.Failure("no relay answers on \(path)", code: errno)

@@ -5,7 +5,7 @@ import RelayIO
 
 /// Answers `boardrelay status` on a Unix socket that only this user can open.
 ///
-/// One line in (`status`), one JSON object out, then the end. One caller at a time, each with 2 s.
+/// One line in (`status`), one JSON object out, then the end. One caller at a time, each with 2 s to say its line.
 final class ControlServer: Sendable {
     private let listener: UnixListener
 
@@ -21,7 +21,7 @@ final class ControlServer: Sendable {
                 answered.withLock { $0 = counted }
                 done.signal()
             }
-            guard done.wait(timeout: .now() + .seconds(2)) == .success, let (census, journal) = answered.withLock({ $0 }) else {
+            guard done.wait(timeout: .now() + .seconds(10)) == .success, let (census, journal) = answered.withLock({ $0 }) else {
                 return #"{"error":"the relay does not answer"}"#
             }
             let status = Status(
@@ -69,7 +69,7 @@ extension RelayServer {
 
     /// Asks the relay behind a control socket how it is.
     ///
-    /// - Throws: `RelayServerError` when nobody answers there within 3 s.
+    /// - Throws: `RelayServerError` when nobody answers there within 12 s.
     public static func status(controlSocket path: String) throws(RelayServerError) -> Status {
         let answer: String
         do {
