@@ -86,7 +86,7 @@ public struct Configuration: Sendable, Hashable {
 
     /// Bytes of one board. [BL7]
     public var boardBytesMax = 256 * 1024 * 1024
-    /// Bytes of all boards. [BL7] A server takes half of what is free at its start if that is less. 0: there are none.
+    /// Bytes of all boards. [BL7] A server takes what they have at its start and half of what is free then, if that is less. 0: there are none.
     public var boardBytesTotalMax = 4 * 1024 * 1024 * 1024
     /// Boards that may exist. [BL7]
     public var boardsMax = 10_000

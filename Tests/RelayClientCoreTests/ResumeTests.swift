@@ -185,6 +185,16 @@ import Testing
         #expect(lost(driver.events()) == ["linkBroken 30 cleo 1…5", "linkBroken 31 dora 1…2", "linkBroken 33 fred 7…8"])
     }
 
+    @Test("[SE9] of a flow that was selected anew meanwhile only what was meant since is missed")
+    func selectedAnew() throws {
+        let driver = try scene()
+        comeBack(driver, resumed: true)
+        driver.feed(.json(.restored, MachineDriver.joined(id: nil, handle: 11)))
+        driver.feed(MachineDriver.flowOpened(20, next: 10, from: 7))
+        restoredAll(driver)
+        #expect(lost(driver.events()) == ["linkBroken 20 bob 7…9"])
+    }
+
     @Test("[SE9] a flow that is not named again has closed: how many were missed is unknown, told at the pong behind the login and not before")
     func unconfirmed() throws {
         let driver = try scene()

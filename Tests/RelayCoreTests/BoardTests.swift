@@ -591,6 +591,21 @@ import Testing
         #expect(next.hub.census().counters.changesAccepted == before + 1 && next.unpersisted.last?.entries.count == 1)
     }
 
+    @Test("[BL2, MS9] of a retained message older than the last 256 nothing is known after a restart, wherever the newest one stands", arguments: [257, 300, 511, 512, 513])
+    func olderThanRemembered(count: Int) {
+        let driver = driver(), alice = client(driver, "alice")
+        for _ in 0..<count { alice.retain("lesson", "k", [1]) }
+        driver.persist()
+        let next = driver.restarted(start: 1_800_000_100)
+        next.persist()
+        let again = client(next, "alice")
+        for number in [count - 256, count - 255] {
+            again.number = UInt64(number) - 1
+            again.retain("lesson", "k", [1])
+        }
+        #expect(again.board() == ["error \(count - 256) outcomeUnknown", "accepted \(count - 255) at \(count - 255)", "stored \(count - 255) at \(count - 255)"])
+    }
+
     @Test("[BL2, MS9] after a restart a retained message that could not be stored is known not to be; what was not retained is not known of")
     func knownNotStored() {
         let driver = driver(), alice = client(driver, "alice")

@@ -94,7 +94,8 @@ struct PublishWindow {
         // What was not retained is not known of any more.
         forgotten = lastNumber
         guard let newest = ordered.last?.place else { return }
-        let hasGoneRound = ordered.contains { $0.place > newest }
+        // At the last place one round looks like two: then what is older than all of these is not known of.
+        let hasGoneRound = Int(newest) == places - 1 || ordered.contains { $0.place > newest }
         retained = Int(newest) + 1 + (hasGoneRound ? places : 0)
         forgottenRetained = hasGoneRound ? accepted[0].number : 0
     }

@@ -35,6 +35,8 @@ final class BoardApp {
     private var own: [String: Record] = [:]
     private var clearedAt: UInt64 = 0
     private var isReset = false
+    /// Up to here all of its own has come, or is gone: the board was read anew.
+    private var readThrough: UInt64 = 0
     private var beginnings = 0
     private var lastOffset: (epoch: Epoch, offset: UInt64)?
     /// Unretained messages that came, and ranges told missed.
@@ -74,13 +76,17 @@ final class BoardApp {
                 resets += 1
                 picture = [:]
                 clearedAt = 0
+                readThrough = 0
                 isReset = true
                 lastOffset = nil
             case .range(let range): if let epoch = missed.epoch { self.missed[epoch, default: []].append(range.from...range.to) }
             }
         case .caughtUp(let channel):
             // All that it had stored by then has come, but for what was removed since.
-            if isReset { own = own.filter { $0.value.offset > channel.head } }
+            if isReset {
+                readThrough = channel.head
+                own = own.filter { $0.value.offset > channel.head }
+            }
             isReset = false
         default: break
         }
@@ -115,6 +121,8 @@ final class BoardApp {
     }
 
     func stored(_ key: String, _ payload: UInt64?, at offset: UInt64) {
+        // What it is told late was among what it read, or has been replaced, removed or cleared since. [BL3]
+        guard offset > readThrough else { return }
         if own[key].map({ $0.offset < offset }) ?? true { own[key] = Record(offset: offset, payload: payload) }
     }
 

@@ -27,7 +27,7 @@ extension Command {
             .value("--message-rate", as: "N", help: "Messages a second of one user in one channel; 60 if not given."),
             .value("--metadata-rate", as: "N", help: "Metadata calls a second of one user, of channels and of users each; 10 if not given."),
             .value("--max-board-bytes", as: "SIZE", help: "Of what one board keeps, such as 64MB; 256MiB if not given."),
-            .value("--max-boards-bytes", as: "SIZE", help: "Of all boards together; 4GiB if not given, or half of what is free. 0: no boards."),
+            .value("--max-boards-bytes", as: "SIZE", help: "Of all boards together; 4GiB if not given; never more than they have at the start and half of what is free then. 0: no boards."),
             .value("--expire-boards", as: "TIME", help: "Removes boards that nobody has changed for so long, such as 90d; never if not given."),
             .value("--max-channel-users", as: "N", help: "In one stream channel; 1000 if not given."),
         ],
