@@ -35,7 +35,9 @@ let package = Package(
         module("RelayJournal"),
         module("RelayCore", ["RelayAccess", "RelayDigest", "RelayJournal", "RelayWire"]),
         module("RelayClientCore", ["RelayAccess", "RelayWire"]),
-        module("RelayIO"),
+        // epoll, which the module of Linux's C library leaves out: a header and no code.
+        .systemLibrary(name: "CEpoll"),
+        module("RelayIO", [.target(name: "CEpoll", condition: .when(platforms: [.linux]))]),
         module("RelayServer", ["RelayAccess", "RelayCore", "RelayIO", "RelayJournal", "RelayWire"]),
         module("RelayClient", ["RelayAccess", "RelayClientCore", "RelayIO", "RelayWire"]),
         module("RelayTestKit", ["RelayAccess", "RelayClientCore", "RelayCore", "RelayJournal", "RelayWire"]),

@@ -8,6 +8,7 @@ final class ClientLink: @unchecked Sendable {
     private let timeoutMilliseconds: Int
     private weak var core: ClientCore?
     private var timer: DeadlineTimer?
+    private var readiness: Readiness?
     private var socket: StreamSocket?
     private var attempt: UInt64 = 0
     private var isBlocked = false
@@ -74,7 +75,15 @@ final class ClientLink: @unchecked Sendable {
             if attempt == self.attempt { core?.linkEnded(attempt, failure.description) }
         case .success(let descriptor):
             guard attempt == self.attempt, socket == nil else { return discardDescriptor(descriptor) }
-            let socket = StreamSocket(adopting: descriptor, queue: queue)
+            do throws(SocketAddress.Failure) {
+                if readiness == nil { readiness = try Readiness(queue: queue) }
+            } catch {
+                discardDescriptor(descriptor)
+                core?.linkEnded(attempt, error.description)
+                return
+            }
+            guard let readiness else { return }
+            let socket = StreamSocket(adopting: descriptor, on: readiness)
             self.socket = socket
             isBlocked = false
             var handlers = StreamSocket.Handlers()

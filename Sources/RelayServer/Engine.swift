@@ -16,6 +16,7 @@ actor Engine {
     private var freeIndexes: [Int32] = []
     private var generation: UInt32 = 0
     private var listener: Listener?
+    private var readiness: Readiness?
     private var timer: DeadlineTimer?
     private var flushTimer: DeadlineTimer?
     private var flushIsSet = false
@@ -59,6 +60,7 @@ actor Engine {
 
     /// - Throws: `SocketAddress.Failure`, which names address and port.
     func start(host: String?, port: UInt16) throws -> (host: String, port: UInt16) {
+        readiness = try Readiness(queue: executor.queue)
         let listener = try Listener(host: host, port: port, queue: executor.queue)
         timer = DeadlineTimer(queue: executor.queue) { @Sendable [weak self] in self?.assumeIsolated { $0.deadlineReached() } }
         flushTimer = DeadlineTimer(queue: executor.queue) { @Sendable [weak self] in self?.assumeIsolated { $0.flushTick() } }
@@ -125,7 +127,7 @@ actor Engine {
     // MARK: - Links
 
     private func accepted(_ descriptor: Int32, _ peer: SocketAddress) {
-        guard listener != nil else { return discardDescriptor(descriptor) }
+        guard listener != nil, let readiness else { return discardDescriptor(descriptor) }
         let index: Int32
         if let free = freeIndexes.popLast() {
             index = free
@@ -135,7 +137,7 @@ actor Engine {
         }
         generation &+= 1
         let id = ConnectionID(index: index, generation: generation)
-        let socket = StreamSocket(adopting: descriptor, queue: executor.queue)
+        let socket = StreamSocket(adopting: descriptor, on: readiness)
         links[Int(index)] = Link(id: id, socket: socket)
         var handlers = StreamSocket.Handlers()
         handlers.readable = { @Sendable [weak self] in self?.assumeIsolated { $0.becameReadable(id) } }
@@ -147,7 +149,7 @@ actor Engine {
         finishTurn()
     }
 
-    /// Its descriptors are closed: the index may be used again.
+    /// Its descriptor is closed: the index may be used again.
     private func released(_ id: ConnectionID) {
         links[Int(id.index)] = nil
         freeIndexes.append(id.index)
@@ -212,7 +214,7 @@ actor Engine {
         carryOutEffects()
     }
 
-    /// Reads what is left to nowhere: a source that is cancelled with unread bytes before it may never be released.
+    /// Reads what is left to nowhere: a socket that is closed with unread bytes resets the link, and our goodbye is lost.
     private func drain(_ socket: StreamSocket) {
         for _ in 0..<64 {
             guard case .bytes = socket.read(into: scratch.bytes) else { return }
@@ -290,12 +292,12 @@ actor Engine {
 struct Link {
     let id: ConnectionID
     let socket: StreamSocket
-    /// The socket takes nothing: its write source will tell.
+    /// The socket takes nothing: it will tell.
     var isBlocked = false
     /// Told goodbye; what still comes is read and thrown away, so that no reset destroys what is under way.
     var isClosing = false
     var hasShutdown = false
-    /// Closed; only its descriptors are still being released.
+    /// Closed; only its descriptor is still being released.
     var isEnded = false
 
     init(id: ConnectionID, socket: StreamSocket) {

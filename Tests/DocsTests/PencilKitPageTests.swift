@@ -54,7 +54,9 @@ private enum Compiler {
         }
         let page = folder.appending(path: "Page.swift")
         try Data(code.utf8).write(to: page)
-        return try await swiftc("-typecheck", "-warnings-as-errors", "-I", folder.path, "-I", modules.path, page.path)
+        let headers = Document.root.appending(path: "Sources/CEpoll")
+        return try await swiftc(
+            "-typecheck", "-warnings-as-errors", "-I", folder.path, "-I", modules.path, "-I", headers.path, page.path)
     }
 
     /// On a thread of its own: waiting here would hold up other tests.

@@ -1,0 +1,18 @@
+/// Tells of one descriptor when it can be read or written, on the queue of its `Readiness`. Used there only.
+protocol DescriptorWatch: AnyObject {
+    /// Begins. `readable` is called when something came: bytes, the end, a failure. Who was called reads until EAGAIN or
+    /// the end, or comes back by itself. `writable` is called once for each `awaitWritable`.
+    ///
+    /// - Returns: 0, or why the system does not watch it.
+    func activate(readable: @escaping @Sendable () -> Void, writable: @escaping @Sendable () -> Void) -> Int32
+
+    /// No `readable` until `resumeReading`, which tells of what came meanwhile.
+    func pauseReading()
+    func resumeReading()
+
+    /// To be called when a write said EAGAIN.
+    func awaitWritable()
+
+    /// Ends and closes the descriptor; no call follows but `released`, in a later turn of the queue.
+    func close(released: @escaping @Sendable () -> Void)
+}

@@ -1,0 +1,78 @@
+internal import Dispatch
+
+/// A descriptor that Dispatch watches: for systems whose Dispatch stands on kqueue. (On Linux see `Readiness`.)
+///
+/// Sources are made and cancelled on their queue, and the descriptor is closed when the cancel handlers of both have run.
+final class SourceWatch: DescriptorWatch {
+    private let descriptor: Int32
+    private let queue: DispatchQueue
+    private var readSource: (any DispatchSourceRead)?
+    private var writeSource: (any DispatchSourceWrite)?
+    private var writable: @Sendable () -> Void = {}
+    private var isPaused = false
+    private var isAwaitingWritable = false
+
+    init(_ descriptor: Int32, queue: DispatchQueue) {
+        self.descriptor = descriptor
+        self.queue = queue
+    }
+
+    func activate(readable: @escaping @Sendable () -> Void, writable: @escaping @Sendable () -> Void) -> Int32 {
+        self.writable = writable
+        let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
+        source.setEventHandler(handler: readable)
+        readSource = source
+        source.activate()
+        return 0
+    }
+
+    func pauseReading() {
+        guard !isPaused else { return }
+        isPaused = true
+        readSource?.suspend()
+    }
+
+    func resumeReading() {
+        guard isPaused else { return }
+        isPaused = false
+        readSource?.resume()
+    }
+
+    func awaitWritable() {
+        guard !isAwaitingWritable else { return }
+        isAwaitingWritable = true
+        if let writeSource { return writeSource.resume() }
+        let source = DispatchSource.makeWriteSource(fileDescriptor: descriptor, queue: queue)
+        source.setEventHandler { [weak self] in self?.becameWritable() }
+        writeSource = source
+        source.activate()
+    }
+
+    private func becameWritable() {
+        guard isAwaitingWritable else { return }
+        isAwaitingWritable = false
+        writeSource?.suspend()
+        writable()
+    }
+
+    func close(released: @escaping @Sendable () -> Void) {
+        // A suspended source does not run its cancel handler.
+        if isPaused { readSource?.resume() }
+        if !isAwaitingWritable { writeSource?.resume() }
+        isAwaitingWritable = false
+        writable = {}
+        let sources: [any DispatchSourceProtocol] = [readSource, writeSource].compactMap { $0 }
+        readSource = nil
+        writeSource = nil
+        let group = DispatchGroup()
+        for source in sources {
+            group.enter()
+            source.setCancelHandler { @Sendable in group.leave() }
+            source.cancel()
+        }
+        group.notify(queue: queue) { @Sendable [descriptor] in
+            systemClose(descriptor)
+            released()
+        }
+    }
+}
