@@ -785,6 +785,7 @@ export class ClientMachine {
     this.liveSince = 0
     this.heartbeatMs = 5_000
     this.pingSentAt = undefined
+    this.pingIsOut = false // nothing has come since
     this.probeBy = undefined
     this.roundTripMs = undefined
     this.limits = {
@@ -897,7 +898,7 @@ export class ClientMachine {
       case 'connecting': return this.since + this.settings.connectTimeoutMs
       case 'live': {
         // A link that is being probed is judged by that alone.
-        const silence = this.probeBy ?? this.lastHeard + (this.pingSentAt >= this.lastHeard ? this.heartbeatMs * 2 : this.heartbeatMs)
+        const silence = this.probeBy ?? this.lastHeard + this.heartbeatMs * (this.pingIsOut ? 2 : 1)
         const roundTrip = this.pingSentAt === undefined ? Infinity : this.pingSentAt + this.heartbeatMs * Limits.roundTripEveryIntervals
         return Math.min(silence, roundTrip, this.pumpAt, this.closeBy)
       }
@@ -965,6 +966,7 @@ export class ClientMachine {
     this.outbound = []
     this.outboundBytes = 0
     this.lastHeard = now
+    this.pingIsOut = false
     const {user, secret, presenceTimeoutMs, description} = this.settings
     const body = {
       id: this.nextRequest(), version: 1, user, secret, instance: this.instance, presenceTimeoutMs, client: description, ...this.credential,
@@ -997,6 +999,7 @@ export class ClientMachine {
     if (attempt !== this.attempt) return
     this.lastHeard = now
     this.probeBy = undefined
+    this.pingIsOut = false
     this.reader.push(bytes)
     try {
       for (let frame; attempt === this.attempt && (frame = this.reader.next());) {
@@ -1020,11 +1023,11 @@ export class ClientMachine {
     const {heartbeatMs, lastHeard, pingSentAt} = this
     if (this.probeBy !== undefined) {
       if (now >= this.probeBy) return this.end({kind: 'relaySilent'}, now)
-    } else if (now >= lastHeard + heartbeatMs * 2 && pingSentAt >= lastHeard) {
+    } else if (this.pingIsOut && now >= lastHeard + heartbeatMs * 2) {
       // The host slept: the relay gets a chance to be heard before it is judged. [HB4]
       if (now - lastHeard - heartbeatMs * 2 <= Limits.latenessToleratedMs) return this.end({kind: 'relaySilent'}, now)
       this.probe(now)
-    } else if (now >= lastHeard + heartbeatMs && !(pingSentAt >= lastHeard)) {
+    } else if (!this.pingIsOut && now >= lastHeard + heartbeatMs) {
       this.ping(now)
     } else if (now >= pingSentAt + heartbeatMs * Limits.roundTripEveryIntervals) {
       this.ping(now)
@@ -1045,6 +1048,7 @@ export class ClientMachine {
 
   ping(now) {
     this.pingSentAt = now
+    this.pingIsOut = true
     const payload = new Uint8Array(8)
     new DataView(payload.buffer).setFloat64(0, now)
     this.write({type: 'ping', payload})
@@ -1424,10 +1428,16 @@ export class ClientMachine {
 
   /** The outcome of a message, whatever it was. */
   settle(message, result) {
-    message.accepted?.settle(result)
+    if (message.isSettled) return
+    this.settleAccepted(message, result)
     message.stored?.settle(result)
     message.isSettled = true
     if (message.isRetained) this.outbox?.remove(message)
+  }
+
+  settleAccepted(message, result) {
+    message.accepted?.settle(result)
+    message.accepted = undefined
   }
 
   addUnstored(number, message) {
@@ -1458,10 +1468,11 @@ export class ClientMachine {
     // With an echo it is still to come, and the link may end before that. [SE9]
     if (!message.echo && !this.catchingUp.has(message.channel) && !this.untold.has(message.channel)) this.seeOwn(offset, message.channel)
     if (message.part) return this.partAccepted(message, number, offset)
-    message.accepted?.settle({value: offset})
-    if (!message.isRetained) this.settle(message, {value: offset})
-    // Unless it was told before it was answered.
-    else if (!message.isSettled) this.addUnstored(number, message)
+    if (!message.isRetained) return this.settle(message, {value: offset})
+    // It was told before it was answered.
+    if (message.isSettled) return
+    this.settleAccepted(message, {value: offset})
+    this.addUnstored(number, message)
   }
 
   /** `stored` or `notStored`, maybe before the number was sent again, or before that is answered. [BL2] */
@@ -1563,7 +1574,7 @@ export class ClientMachine {
   partAccepted(message, number, offset) {
     const {part} = message
     if (!part.isLast || !this.isCurrent(part)) return
-    part.drawing.accepted?.settle({value: offset})
+    this.settleAccepted(part.drawing, {value: offset})
     if (!part.drawing.isRetained) return this.finishDrawing(part.drawing, {value: offset})
     part.drawing.isAccepted = true
     this.addUnstored(number, message)
@@ -1582,7 +1593,7 @@ export class ClientMachine {
     this.dropNumbered(message => message.part?.drawing === drawing)
     // It was accepted once, and its key was written since: sent again it would take that one's place.
     const sent = [...[...this.publishes.values()].map(({message}) => message), ...this.unstored.values(), ...this.numbered(everyPart)]
-    const isSuperseded = drawing.accepted?.result && sent.some(message =>
+    const isSuperseded = !drawing.accepted && sent.some(message =>
       message && message.key === drawing.key && message.channel === drawing.channel && message.part?.drawing !== drawing)
     if (isSuperseded || !drawing.beginAnew(this.limits)) this.finishDrawing(drawing, {error})
   }
