@@ -851,7 +851,7 @@ export class ClientMachine {
     this.drawingsDropped = 0
     this.outbox = settings.outbox
     /** What an earlier client object had not seen to its end. @type {RestoredMessage[]} */
-    this.restored = []
+    this.takenUp = []
   }
 
   // MARK: What the shell takes
@@ -947,7 +947,7 @@ export class ClientMachine {
       this.queue.push(item)
       this.count(item, 1)
       const {channel, key, customType, text, bytes, accepted, stored} = kept
-      this.restored.push({channel, key, customType, payload: received(bytes, text), receipt: new StoredReceipt(accepted, stored)})
+      this.takenUp.push({channel, key, customType, payload: received(bytes, text), receipt: new StoredReceipt(accepted, stored)})
     }
   }
 
@@ -1790,7 +1790,7 @@ export class ClientMachine {
     if (!found) return
     this.requests.delete(body.id)
     const {request, pending, items} = found
-    answerShapes[request.type]?.(body, request.type)
+    if (answerShapes[request.type]) holds(answerShapes[request.type], body, request.type)
     const value = this.achieved(request, body, items, pending !== undefined)
     pending?.settle({value})
   }
@@ -1916,7 +1916,7 @@ export class ClientMachine {
     if (code < 0x80 && type !== 'ping' && type !== 'pong') throw fault(`the relay sent a ${type}, which only clients send`)
     const events = eventNames[type]
     if (events && typeof body.event === 'string' && !events.includes(body.event)) return
-    bodyShapes[type]?.(body, type)
+    if (bodyShapes[type]) holds(bodyShapes[type], body, type)
     switch (type) {
       case 'ping': return this.write({type: 'pong', payload: frame.payload})
       case 'pong': return this.pong(frame.payload, now)
@@ -2294,27 +2294,34 @@ export class Outbox {
   constructor(storage, prefix, wallClock = Date.now) {
     Object.assign(this, {storage, prefix, wallClock})
     this.entries = new Map()
+    this.unkeptEntries = new Set()
     this.head = {}
-    /** Messages that could not be kept. */
-    this.unkept = 0
+  }
+
+  /** Messages that could not be kept. */
+  get unkept() {
+    return this.unkeptEntries.size
   }
 
   /** What an earlier client object has left: what was sent in the order of its numbers, then the rest in the order of the calls. */
   load() {
-    const read = key => {
+    const read = (key, use) => {
       try {
-        return JSON.parse(this.storage.getItem(key) ?? 'null')
+        return use(JSON.parse(this.storage.getItem(key)))
       } catch {
-        return null
+        return undefined
       }
     }
-    const head = read(this.prefix)
+    this.head = read(this.prefix, ({instance, start, last, at}) =>
+      [start, last, at].every(Number.isSafeInteger) && /^[0-9a-f]{16}$/.test(instance) && {instance, start, last, at}) || {}
     const entries = []
-    for (const [id, number] of Array.isArray(head?.ids) ? head.ids : []) {
-      const kept = read(this.prefix + id)
-      if (kept) entries.push({...kept, id, number: number || undefined, ...kept.base64 === undefined ? payloadOf(kept.text) : {bytes: fromBase64(kept.base64), text: false}})
+    for (const pair of read(this.prefix, ({ids}) => [...ids]) ?? []) {
+      const entry = read(this.prefix + pair?.[0], ({channel, key, customType, echo, isLarge, text, base64}) => ({
+        id: pair[0], number: this.head.instance && pair[1] || undefined, channel: checkedName(channel), key: checkedName(key), customType, echo, isLarge,
+        ...base64 === undefined ? payloadOf(text) : {bytes: fromBase64(base64), text: false},
+      }))
+      if (entry) entries.push(entry)
     }
-    this.head = {instance: head?.instance, start: head?.start, last: head?.last ?? 0, at: head?.at ?? 0}
     const sent = entries.filter(({number}) => number).sort((left, right) => left.number - right.number)
     return {head: {...this.head, ageMs: this.wallClock() - this.head.at}, entries: [...sent, ...entries.filter(({number}) => !number)]}
   }
@@ -2324,7 +2331,7 @@ export class Outbox {
     const id = `/${hexadecimal(8)}`
     const {channel, key, customType, echo, text, bytes} = entry
     const payload = text ? {text: textOf(bytes)} : {base64: toBase64(bytes)}
-    this.keep(() => {
+    this.keep(entry, () => {
       this.storage.setItem(this.prefix + id, JSON.stringify({channel, key, customType, echo, ...payload, isLarge: entry instanceof OutgoingDrawing}))
       this.entries.set(entry, {id})
       this.writeHead()
@@ -2336,14 +2343,15 @@ export class Outbox {
     if (!kept) return
     kept.number = number
     this.head = {instance, start: relayStart, last: lastNumber, at: this.wallClock()}
-    this.keep(() => this.writeHead())
+    this.keep(entry, () => this.writeHead())
   }
 
   remove(entry) {
     const kept = this.entries.get(entry)
+    this.unkeptEntries.delete(entry)
     if (!kept) return
     this.entries.delete(entry)
-    this.keep(() => {
+    this.keep(undefined, () => {
       this.storage.removeItem(this.prefix + kept.id)
       this.writeHead()
     })
@@ -2354,11 +2362,11 @@ export class Outbox {
     else this.storage.setItem(this.prefix, JSON.stringify({...this.head, ids: [...this.entries.values()].map(({id, number}) => [id, number ?? 0])}))
   }
 
-  keep(write) {
+  keep(entry, write) {
     try {
       write()
     } catch {
-      this.unkept++
+      if (entry) this.unkeptEntries.add(entry)
     }
   }
 }
@@ -2748,7 +2756,7 @@ export class RelayClient {
 
   /** Retained messages of an earlier client object that `storage` had kept, now under way, with their receipts. @returns {RestoredMessage[]} */
   get restored() {
-    return this.machine.restored
+    return this.machine.takenUp
   }
 
   /** Last measured time to the relay and back, in milliseconds. @returns {number|undefined} */
