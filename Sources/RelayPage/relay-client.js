@@ -63,37 +63,53 @@ const clientClosed = () => problem('clientClosed', 'the client is closed')
 /** Numbers that the protocol fixes, and the client's own, each with its unit. */
 export const Limits = Object.freeze({
   frameHeadBytes: 6,
-  frameBodyBytesMax: 80 * 1024, // [FR3]
-  jsonBodyBytesMax: 16 * 1024, // of a request [JS1]
-  jsonDepthMax: 8, // [JS4]
-  bytesBeforeLoginMax: 4 * 1024, // [SE4]
-  customTypeBytesMax: 32, // [MS2]
-  metadataBytesMax: 64 * 1024, // [MD4]
+  // [FR3]
+  frameBodyBytesMax: 80 * 1024,
+  // Of a request [JS1]
+  jsonBodyBytesMax: 16 * 1024,
+  // [JS4]
+  jsonDepthMax: 8,
+  // [SE4]
+  bytesBeforeLoginMax: 4 * 1024,
+  // [MS2]
+  customTypeBytesMax: 32,
+  // [MD4]
+  metadataBytesMax: 64 * 1024,
   metadataItemsMax: 1_000,
   publishMemoryMs: 600_000, // how long a relay knows what became of a client's publishes [MS9]
   publishWindowMax: 256,
-  partsMax: 65_535, // [BL8]
+  // [BL8]
+  partsMax: 65_535,
   // The pause before coming back: nothing the first time, then a random part of a bound that doubles.
   backoffBaseMs: 500,
   backoffCapMs: 15_000,
-  linkGoodAfterMs: 15_000, // a session of this length was good: the next break starts with an immediate attempt again
-  probeTimeoutMs: 2_000, // how long a link that may be dead gets to answer
-  latenessToleratedMs: 1_000, // a deadline later than this shows that the host slept [HB4]
+  // A session of this length was good: the next break starts with an immediate attempt again
+  linkGoodAfterMs: 15_000,
+  // How long a link that may be dead gets to answer
+  probeTimeoutMs: 2_000,
+  // A deadline later than this shows that the host slept [HB4]
+  latenessToleratedMs: 1_000,
   roundTripEveryIntervals: 4,
-  closeDrainTimeoutMs: 2_000, // how long `close` goes on sending …
+  // How long `close` goes on sending …
+  closeDrainTimeoutMs: 2_000,
   logoutTimeoutMs: 500, // … and waits for the logout's answer
-  packetLifetimeMs: 1_000, // of one that waits while the link is down: stale points are noise
-  unansweredMax: 128, // [MS3]
+  // Of one that waits while the link is down: stale points are noise
+  packetLifetimeMs: 1_000,
+  // [MS3]
+  unansweredMax: 128,
   drawingsMax: 4,
   drawingRoundsMax: 5,
   drawingRatePercent: 75, // of a channel's rate; the rest is for what is drawn meanwhile
-  outboundBytes: 64 * 1024, // more stays in the queue, where it can still be taken back
-  outboundBytesMax: 1024 * 1024, // a relay that asks and does not read is given up
+  // More stays in the queue, where it can still be taken back
+  outboundBytes: 64 * 1024,
+  // A relay that asks and does not read is given up
+  outboundBytesMax: 1024 * 1024,
   // What a relay can make a client remember; one that wants more is at fault.
   userNamesMax: 200_000,
   flowsMax: 100_000,
   closedFlowsMax: 1_024,
-  resumedChannelsMax: 100, // as many positions fit into a login
+  // As many positions fit into a login
+  resumedChannelsMax: 100,
   partialDrawingsMax: 256,
   partialDrawingsBytesFactor: 4,
   drawingBytesMax: 64 * 1024 * 1024,
@@ -105,7 +121,8 @@ export const Limits = Object.freeze({
   channelsMax: 1_000,
   ownFlowsMax: 1_024,
   pacersMax: 256,
-  eventBytes: 128, // what an unread event counts besides what it carries
+  // What an unread event counts besides what it carries
+  eventBytes: 128,
 })
 
 // MARK: - Text and JSON
@@ -758,99 +775,68 @@ export class ClientMachine {
     }
     checkedName(settings.user)
     this.instance = settings.instance
-    /** Changed by `renew`. [AC8] */
+    // Changed by `renew`. [AC8]
     this.credential = settings.credential
-    /** @type {Access|undefined} */
-    this.access = undefined
-    /** @type {'idle'|'connecting'|'live'|'waiting'|'paused'|'closed'} */
+    // `idle`, `connecting` since `since`, `live`, `waiting` until `until`, `paused` or `closed`.
     this.state = 'idle'
-    this.since = 0 // of `connecting`
-    this.until = 0 // of `waiting`
-    this.attempt = 0 // numbers links, so that what one says that was given up is not heard
+    // Numbers links, so that what one says that was given up is not heard.
+    this.attempt = 0
     this.logins = 0
-    this.failures = 0 // since a link was good
-    this.connectPending = undefined
-    this.closePending = undefined
+    // Since a link was good.
+    this.failures = 0
     this.closeBy = Infinity
     this.logoutIsSent = false
     /** @type {LinkState} */
     this.linkState = {state: 'connecting'}
 
-    // The link.
+    // The link. `pingIsOut`: a ping was sent, and nothing has come since.
     this.reader = new FrameReader()
-    /** @type {Uint8Array[]} */
-    this.outbound = []
-    this.outboundBytes = 0
-    this.lastHeard = 0
-    this.liveSince = 0
+    this.dropOutbound()
     this.heartbeatMs = 5_000
-    this.pingSentAt = undefined
-    this.pingIsOut = false // nothing has come since
-    this.probeBy = undefined
-    this.roundTripMs = undefined
-    this.limits = {
-      messageBytesMax: 32_768, largeMessageBytesMax: 8 * 1024 * 1024, messagesPerSecond: 60, packetBytesMax: 1_024, packetsPerSecond: 200,
-      directMessagesPerSecond: 60, requestsPerSecond: 200, subscribedChannelsMax: 50, joinedChannelsMax: 100, publishedTopicsMax: 8,
-      subscribedTopicsMax: 50, unansweredMax: 128,
-    }
+    this.pingIsOut = false
+    // What a relay has by default.
+    const defaults = [32_768, 8 * 1024 * 1024, 60, 1_024, 200, 60, 200, 50, 100, 8, 50, 128]
+    this.limits = Object.fromEntries(limitNames.map((name, index) => [name, defaults[index]]))
 
     // What the app wants, to be had again in a new session: by `channelKey` or `topicKey`.
-    this.resumeToken = undefined
     this.wanted = {channels: new Map(), publishing: new Map(), selections: new Map(), states: new Map(), userMetadata: new Set()}
-    // What the relay has told.
-    this.channels = new Map() // by handle
-    this.users = new Map() // names by handle
-    this.flows = new Map() // by handle: {channel, topic, user, next, told}
-    this.lostEarly = [] // told lost of flows whose opening is still to come on this link [DL6]
-    this.closedFlows = new Set() // lately: a resumption names them again
-    this.unconfirmedFlows = new Set() // known before a resumption and not named again so far
-    this.unconfirmedChannels = new Set()
-    this.ownFlows = new Map() // by topic
-    this.ownTopics = new Map() // by flow
-    this.metadataSets = new Map() // by owner: {items, majorRevision, pages}
-    this.snapshotGoesOn = new Set() // stream channels whose topics snapshot is not over
-    // Of message channels, by name. A position is the newest offset seen: everything before it has come, or was told.
-    this.positions = new Map()
-    this.ownAhead = new Map() // offsets of own messages accepted above what has come
-    this.missedThrough = new Map() // up to where messages were told missed
-    this.catchingUp = new Set()
-    this.untold = new Set() // restored by a relay that was not told what had been seen: nothing is taken until the subscription is answered
-    this.readings = new Map() // boards that are being read from the beginning: {after, head}
-    this.partials = new Map() // large drawings whose last part has not come
+    // What the relay has told, by handle: channels, names of users, flows ({channel, topic, user, next, told}); own flows by
+    // topic, and the reverse; sets of metadata by owner. Of message channels by name: positions (the newest offset seen,
+    // everything before it has come, or was told), offsets of own messages accepted above what has come, up to where messages
+    // were told missed, boards that are being read from the beginning ({after, head}), drawings whose last part has not come.
+    for (const name of ['channels', 'users', 'flows', 'ownFlows', 'ownTopics', 'metadataSets', 'positions', 'ownAhead', 'missedThrough', 'readings', 'partials']) this[name] = new Map()
+    // Flows that closed lately, which a resumption names again; flows and channels known before a resumption and not named so
+    // far; stream channels whose topics snapshot is not over; message channels that catch up; those restored by a relay that
+    // was not told what had been seen: nothing of them is taken until the subscription that says so is answered.
+    for (const name of ['closedFlows', 'unconfirmedFlows', 'unconfirmedChannels', 'snapshotGoesOn', 'catchingUp', 'untold']) this[name] = new Set()
+    // Told lost of flows whose opening is still to come on this link. [DL6]
+    this.lostEarly = []
     // What the machine itself had asked when the link ended before the answer.
     this.askedAgain = []
-    this.awaitsRestoration = false // until the pong behind a login that resumed
+    // Until the pong behind a login that resumed.
+    this.awaitsRestoration = false
 
-    // What is asked and sent.
+    // What is asked and sent: in the queue, unanswered by number, accepted and not told durable in the order of acceptance. [BL2]
     this.queue = []
-    this.queuedBytes = 0
-    this.queuedPackets = 0
-    this.queuedMessages = 0
-    this.lastRequest = 0
-    this.lastNumber = 0
+    this.queuedBytes = this.queuedPackets = this.queuedMessages = 0
+    this.lastRequest = this.lastNumber = this.lastDrawing = 0
     this.requests = new Map()
-    this.publishes = new Map() // unanswered, by number
-    this.unstored = new Map() // accepted and not told durable, by number, in the order of acceptance [BL2]
+    this.publishes = new Map()
+    this.unstored = new Map()
     this.unstoredBytes = 0
     this.drawings = []
-    this.lastDrawing = 0
-    this.sentUntil = undefined // messages wait to be sent again, since their link ended then
-    this.relayStart = undefined
     this.windows = new Map()
     this.directWindow = new AnswerWindow()
     this.topicBuckets = new Map()
     this.pumpAt = Infinity
 
-    // What comes out.
+    // What comes out. `drawingsDropped`: large ones of others that did not come to their end.
     this.effects = []
     this.events = []
-    this.eventsBytes = 0
-    this.batch = undefined
-    this.batchBytes = 0
-    /** Large drawings of others that did not come to their end. */
-    this.drawingsDropped = 0
+    this.eventsBytes = this.frameBytes = this.batchBytes = this.drawingsDropped = 0
     this.outbox = settings.outbox
-    /** What an earlier client object had not seen to its end. @type {RestoredMessage[]} */
+    // What an earlier client object had not seen to its end.
+    /** @type {RestoredMessage[]} */
     this.takenUp = []
   }
 
@@ -963,8 +949,7 @@ export class ClientMachine {
     if (attempt !== this.attempt || this.state !== 'connecting') return
     this.reader = new FrameReader()
     this.lostEarly = []
-    this.outbound = []
-    this.outboundBytes = 0
+    this.dropOutbound()
     this.lastHeard = now
     this.pingIsOut = false
     const {user, secret, presenceTimeoutMs, description} = this.settings
@@ -1002,7 +987,8 @@ export class ClientMachine {
     this.pingIsOut = false
     this.reader.push(bytes)
     try {
-      for (let frame; attempt === this.attempt && (frame = this.reader.next());) {
+      for (let frame, before; before = this.reader.buffer.length, attempt === this.attempt && (frame = this.reader.next());) {
+        this.frameBytes = before - this.reader.buffer.length
         this.receive(frame, now)
         if (this.outboundBytes > Limits.outboundBytesMax) throw fault(`the relay asks and does not read: ${this.outboundBytes} bytes wait for it`)
       }
@@ -1010,6 +996,7 @@ export class ClientMachine {
       if (attempt === this.attempt) this.end({kind: 'relayFault', text: error.message}, now)
       if (!(error instanceof RelayError)) throw error
     } finally {
+      this.frameBytes = 0
       this.flushBatch()
       this.pump(now)
     }
@@ -1028,9 +1015,9 @@ export class ClientMachine {
       if (now - lastHeard - heartbeatMs * 2 <= Limits.latenessToleratedMs) return this.end({kind: 'relaySilent'}, now)
       this.probe(now)
     } else if (!this.pingIsOut && now >= lastHeard + heartbeatMs) {
-      this.ping(now)
+      this.sendPing(now)
     } else if (now >= pingSentAt + heartbeatMs * Limits.roundTripEveryIntervals) {
-      this.ping(now)
+      this.sendPing(now)
     }
     this.pump(now)
     return undefined
@@ -1043,10 +1030,10 @@ export class ClientMachine {
 
   probe(now) {
     this.probeBy = now + Limits.probeTimeoutMs
-    this.ping(now)
+    this.sendPing(now)
   }
 
-  ping(now) {
+  sendPing(now) {
     this.pingSentAt = now
     this.pingIsOut = true
     const payload = new Uint8Array(8)
@@ -1054,7 +1041,11 @@ export class ClientMachine {
     this.write({type: 'ping', payload})
   }
 
-  pong(payload, now) {
+  ping({payload}) {
+    this.write({type: 'pong', payload})
+  }
+
+  pong({payload}, now) {
     if (payload.length !== 8) return
     const sent = new DataView(payload.buffer, payload.byteOffset).getFloat64(0)
     if (sent <= now) this.roundTripMs = now - sent
@@ -1129,7 +1120,8 @@ export class ClientMachine {
 
   // MARK: Events
 
-  emit(event, bytes = 0, delivery = undefined) {
+  /** @param {number} [bytes] about what it holds; if it is not said, what the frame has that it tells */
+  emit(event, bytes = this.frameBytes, delivery = undefined) {
     this.flushBatch()
     if (event.type === 'link') {
       const {type, ...state} = event
@@ -1145,6 +1137,11 @@ export class ClientMachine {
     const {eventsCountMax, eventsBytesMax} = this.settings
     if (this.events.length > eventsCountMax) this.end({kind: 'eventsNotRead', limit: eventsCountMax, waiting: this.events.length}, now)
     else if (this.eventsBytes > eventsBytesMax) this.end({kind: 'eventsNotRead', limit: eventsBytesMax, waiting: this.eventsBytes}, now)
+  }
+
+  dropOutbound() {
+    this.outbound = []
+    this.outboundBytes = 0
   }
 
   write(frame) {
@@ -1476,7 +1473,7 @@ export class ClientMachine {
   }
 
   /** `stored` or `notStored`, maybe before the number was sent again, or before that is answered. [BL2] */
-  stored(number, result) {
+  settleStored(number, result) {
     const waiting = this.takeUnstored(number) ?? this.publishes.get(number)?.message ?? this.numbered(message => message.number === number)[0]
     if (!waiting?.isRetained) return
     if (!waiting.part) this.settle(waiting, result)
@@ -1507,8 +1504,7 @@ export class ClientMachine {
       else this.askedAgain.push(request)
     }
     this.requests.clear()
-    this.outbound = []
-    this.outboundBytes = 0
+    this.dropOutbound()
     for (const window of [...this.windows.values(), this.directWindow]) window.linkRenewed(now)
   }
 
@@ -1640,7 +1636,7 @@ export class ClientMachine {
     this.connectPending?.settle({})
     this.connectPending = undefined
     // Its pong comes behind all that a resumption restores. [SE9]
-    this.ping(now)
+    this.sendPing(now)
     this.awaitsRestoration = body.resumed
     this.untold.clear()
     if (body.resumed) {
@@ -1917,65 +1913,60 @@ export class ClientMachine {
     const events = eventNames[type]
     if (events && typeof body.event === 'string' && !events.includes(body.event)) return
     if (bodyShapes[type]) holds(bodyShapes[type], body, type)
-    switch (type) {
-      case 'ping': return this.write({type: 'pong', payload: frame.payload})
-      case 'pong': return this.pong(frame.payload, now)
-      case 'welcome': return this.welcome(body, now)
-      case 'closing': return this.end({kind: 'relayClosed', code: body.code, text: body.text}, now)
-      case 'answer': return this.answer(body)
-      case 'error': return this.refused(body, now)
-      case 'restored': return this.restored(body)
-      case 'accepted': return this.accepted(frame, now)
-      case 'confirmed': return this.publishes.get(frame.number)?.direct && this.answered(frame.number, now).direct.settle({value: {offset: 0}})
-      case 'userNamed':
-        if (this.users.size >= Limits.userNamesMax) throw fault('the relay names too many users')
-        return this.users.set(frame.handle, frame.user)
-      case 'deliver': return this.deliver(frame)
-      case 'packet': return this.packet(frame)
-      case 'directDeliver': {
-        const {sender, time, customType, payload, text, delivery} = frame
-        return this.emit({type: 'direct', sender, wallMilliseconds: time, customType, payload: received(payload, text)}, payload.length, delivery)
-      }
-      case 'lost': return this.lost(frame)
-      case 'historyItem': {
-        const found = this.requests.get(frame.id)
-        const message = messageOf(frame, {sender: frame.publisher})
-        if (found?.request.type !== 'history') return undefined
-        if (found.items.length >= Limits.historyItemsMax) throw fault('the relay sends more of the history than it may')
-        return found.items.push(message)
-      }
-      case 'gap': return this.gap(body)
-      case 'caughtUp': return this.caughtUp(body)
-      case 'stored': return this.stored(frame.number, {value: frame.offset})
-      case 'notStored': return this.stored(body.number, {error: new RelayError(body.code, body.text)})
-      case 'cleared': return this.cleared(body)
-      case 'reset': return this.reset(body)
-      case 'accessExpiring': return this.emit({type: 'accessExpiring', inMs: body.inMs})
-      case 'removed': {
-        const channel = this.channels.get(body.channel)
-        if (!channel) return undefined
-        this.left(channel)
-        return this.emit({type: 'refused', subject: 'channel', channel, error: new RelayError(body.code, body.text)})
-      }
-      case 'flowOpened': return this.flowOpened(body)
-      case 'flowClosed':
-        this.flows.delete(body.flow)
-        this.closedFlows.add(body.flow)
-        if (this.closedFlows.size > Limits.closedFlowsMax) this.closedFlows.delete(this.closedFlows.values().next().value)
-        return undefined
-      case 'packetsDropped': {
-        const key = this.ownTopics.get(body.flow)
-        return key && this.dropped(body.dropped, key, 'overRate')
-      }
-      case 'presence': return this.presence(body)
-      case 'topics': return this.topics(body)
-      case 'metadataPage': return this.metadataPage(frame)
-      case 'metadata': return this.metadata(frame)
-      default: {
-        const channel = this.channels.get(body.channel)
-        return channel && this.emit({type: 'locks', channel, kind: body.event, locks: body.locks, formerOwner: body.user}, body.locks.length * 160)
-      }
-    }
+    // The method of the frame's name.
+    this[type](body ?? frame, now, frame)
+  }
+
+  error(body, now) {
+    this.refused(body, now)
+  }
+  closing({code, text}, now) {
+    this.end({kind: 'relayClosed', code, text}, now)
+  }
+  confirmed({number}, now) {
+    if (this.publishes.get(number)?.direct) this.answered(number, now).direct.settle({value: {offset: 0}})
+  }
+  userNamed({handle, user}) {
+    if (this.users.size >= Limits.userNamesMax) throw fault('the relay names too many users')
+    this.users.set(handle, user)
+  }
+  directDeliver({sender, time, customType, payload, text, delivery}) {
+    this.emit({type: 'direct', sender, wallMilliseconds: time, customType, payload: received(payload, text)}, undefined, delivery)
+  }
+  historyItem(frame) {
+    const found = this.requests.get(frame.id)
+    const message = messageOf(frame, {sender: frame.publisher})
+    if (found?.request.type !== 'history') return
+    if (found.items.length >= Limits.historyItemsMax) throw fault('the relay sends more of the history than it may')
+    found.items.push(message)
+  }
+  notStored({number, code, text}) {
+    this.settleStored(number, {error: new RelayError(code, text)})
+  }
+  stored({number, offset}) {
+    this.settleStored(number, {value: offset})
+  }
+  accessExpiring({inMs}) {
+    this.emit({type: 'accessExpiring', inMs})
+  }
+  removed(body) {
+    const channel = this.channels.get(body.channel)
+    if (!channel) return
+    this.left(channel)
+    this.emit({type: 'refused', subject: 'channel', channel, error: new RelayError(body.code, body.text)})
+  }
+  flowClosed({flow}) {
+    this.flows.delete(flow)
+    this.closedFlows.add(flow)
+    if (this.closedFlows.size > Limits.closedFlowsMax) this.closedFlows.delete(this.closedFlows.values().next().value)
+  }
+  packetsDropped({flow, dropped}) {
+    const key = this.ownTopics.get(flow)
+    if (key) this.dropped(dropped, key, 'overRate')
+  }
+  locks({channel: handle, event, locks, user}) {
+    const channel = this.channels.get(handle)
+    if (channel) this.emit({type: 'locks', channel, kind: event, locks, formerOwner: user})
   }
 
   presence({channel: handle, event, user, states = {}, removed = [], members = [], total = members.length, joined = [], changed = [], left = [], timedOut = []}) {
@@ -1986,9 +1977,7 @@ export class ClientMachine {
       timeout: {kind: 'timedOut', user}, stateChanged: {kind: 'stateChanged', user, set: states, removed},
       interval: {kind: 'interval', joined, changed, left, timedOut},
     }[event]
-    const sizeOf = values => Object.entries(values).reduce((sum, [key, value]) => sum + key.length + value.length + 32, 96)
-    const bytes = [...members, ...joined, ...changed, {states}].reduce((sum, member) => sum + sizeOf(member.states), 80 * (removed.length + left.length + timedOut.length))
-    this.emit({type: 'presence', channel, ...change}, bytes)
+    this.emit({type: 'presence', channel, ...change})
   }
 
   topics({channel: handle, event, publishers, more}) {
@@ -1997,8 +1986,7 @@ export class ClientMachine {
     // The rest of a long snapshot follows as `joined`.
     const kind = event === 'publisherLeft' ? 'left' : event === 'publisherJoined' || this.snapshotGoesOn.has(handle) ? 'joined' : 'snapshot'
     if (event === 'snapshot') this.snapshotGoesOn[more ? 'add' : 'delete'](handle)
-    const bytes = publishers.reduce((sum, {meta}) => sum + 96 + meta.length, 0)
-    this.emit({type: 'topics', channel: channel.channel, kind, publishers: publishers.map(({topic, user, meta}) => ({topic, user, meta}))}, bytes)
+    this.emit({type: 'topics', channel: channel.channel, kind, publishers: publishers.map(({topic, user, meta}) => ({topic, user, meta}))})
   }
 
   metadataItems({body, texts}) {
@@ -2006,15 +1994,14 @@ export class ClientMachine {
   }
 
   /** The answer to `getMetadata`. */
-  metadataPage(frame) {
-    const found = this.requests.get(frame.body.id)
+  metadataPage(body, now, frame) {
+    const found = this.requests.get(body.id)
     if (!found) return
-    this.requests.delete(frame.body.id)
-    found.pending?.settle({value: {items: this.metadataItems(frame), majorRevision: frame.body.majorRevision, next: frame.body.next}})
+    this.requests.delete(body.id)
+    found.pending?.settle({value: {items: this.metadataItems(frame), majorRevision: body.majorRevision, next: body.next}})
   }
 
-  metadata(frame) {
-    const {channel, user, event, removed = [], more, majorRevision} = frame.body
+  metadata({channel, user, event, removed = [], more, majorRevision}, now, frame) {
     const owner = user === undefined ? this.channels.get(channel) : {user}
     const key = owner && ownerKey(owner)
     if (!owner || (user !== undefined && !this.metadataSets.has(key))) return
@@ -2030,8 +2017,7 @@ export class ClientMachine {
     for (const name of pages.removed) picture.items.delete(name)
     for (const item of pages.written) picture.items.set(item.key, item)
     picture.majorRevision = majorRevision
-    const bytes = pages.written.reduce((sum, {value}) => sum + 96 + value.length, 80 * pages.removed.length)
-    this.emit({type: 'metadata', owner, majorRevision, ...pages, items: new Map(picture.items)}, bytes)
+    this.emit({type: 'metadata', owner, majorRevision, ...pages, items: new Map(picture.items)})
   }
 
   // MARK: Messages that come
@@ -2211,7 +2197,7 @@ export class ClientMachine {
     flow.next = sequence + 1
     flow.told = flow.told.filter(([, last]) => last > sequence)
     const {channel, topic, user} = flow
-    this.emit({type: 'packet', channel, topic, publisher: user, flow: handle, sequence, slot, senderTime, payload: content}, payload.length)
+    this.emit({type: 'packet', channel, topic, publisher: user, flow: handle, sequence, slot, senderTime, payload: content})
   }
 
   lost({reason, ranges}) {
@@ -2234,7 +2220,7 @@ export class ClientMachine {
   }
 
   tellLost(reason, entries) {
-    if (entries.length > 0) this.emit({type: 'packetsLost', reason, entries}, entries.length * 64)
+    if (entries.length > 0) this.emit({type: 'packetsLost', reason, entries})
   }
 
   flowOpened({flow: handle, channel: channelHandle, topic, user, next, from}) {
@@ -2841,7 +2827,7 @@ export class RelayClient {
       if (this.link === link) this.act((machine, now) => change(machine, now, ...values))
     }
     const ended = tell((machine, now, text) => {
-      this.link = undefined
+      this.closeLink()
       machine.linkEnded(attempt, text, now)
     })
     let link = {attempt, close() {}}
@@ -2862,6 +2848,14 @@ export class RelayClient {
   }
 }
 
+/** A part of what a client does, in one place. */
+class Part {
+  constructor(client, place) {
+    this.client = client
+    this.place = place
+  }
+}
+
 /** `{message: name}`, `{stream: name}` or `{user: id}` as the protocol names it. */
 function owner({message, stream, user}) {
   if (user !== undefined) return {user: checkedName(user)}
@@ -2872,13 +2866,9 @@ function owner({message, stream, user}) {
  * What a message channel keeps for good. Records are written with `send(…, {retainedAs})` and `sendLarge`, removed with
  * `send({removing, from})`, and read by `subscribe` with `since: 'beginning'`: they come as `board` events, then `caughtUp`.
  */
-class Board {
-  constructor(client, channel) {
-    Object.assign(this, {client, channel})
-  }
-
+class Board extends Part {
   async change(type) {
-    const {offset, records} = await this.client.request(type, {channel: this.channel})
+    const {offset, records} = await this.client.request(type, {channel: this.place})
     return {offset, records}
   }
 
@@ -2894,13 +2884,9 @@ class Board {
 }
 
 /** A stream channel that was joined. */
-class StreamChannel {
-  constructor(client, channel) {
-    Object.assign(this, {client, channel})
-  }
-
+class StreamChannel extends Part {
   request(type, topic, more) {
-    return this.client.request(type, {channel: this.channel, topic: checkedName(topic), ...more})
+    return this.client.request(type, {channel: this.place, topic: checkedName(topic), ...more})
   }
 
   /**
@@ -2950,21 +2936,17 @@ class StreamChannel {
    * @throws {RelayError} `topicNotJoined`, `tooLarge`, `unsentFull`, `clientClosed`: nothing was sent then
    */
   send(payload, {topic, slot, senderTime, echo = false}) {
-    this.client.act((machine, now) => machine.sendPacket({payload, channel: this.channel, topic, slot, senderTime, echo}, now))
+    this.client.act((machine, now) => machine.sendPacket({payload, channel: this.place, topic, slot, senderTime, echo}, now))
   }
 
   /** Leaves the channel and all its topics. */
   async leave() {
-    await this.client.request('leave', {channel: this.channel})
+    await this.client.request('leave', {channel: this.place})
   }
 }
 
 /** Presence and states of one channel; it need not be subscribed for reading. */
-class Presence {
-  constructor(client, channel) {
-    Object.assign(this, {client, channel})
-  }
-
+class Presence extends Part {
   /**
    * Members in order of user id: at most 100; `next` is the `after` to read on with.
    *
@@ -2972,24 +2954,24 @@ class Presence {
    * @returns {Promise<{members: Member[], total: number, next?: string}>}
    */
   async users({after, limit} = {}) {
-    const {members, total, next} = await this.client.request('who', {...this.channel, after, limit})
+    const {members, total, next} = await this.client.request('who', {...this.place, after, limit})
     return {members, total, next}
   }
 
   /** Creates or replaces states of this user in the channel. */
   async setStates(/** @type {Record<string, string>} */ states) {
     for (const [key, value] of Object.entries(states)) utf8(checkedName(key) + value)
-    await this.client.request('setStates', {...this.channel, states: {...states}})
+    await this.client.request('setStates', {...this.place, states: {...states}})
   }
 
   /** Removes states of this user, all without `keys`. */
   async removeStates(/** @type {string[]|undefined} */ keys) {
-    await this.client.request('removeStates', {...this.channel, keys: keys?.map(checkedName)})
+    await this.client.request('removeStates', {...this.place, keys: keys?.map(checkedName)})
   }
 
   /** The states of a user in this channel; none for one who is not there. @returns {Promise<Record<string, string>>} */
   async states(/** @type {string} */ user) {
-    return (await this.client.request('getStates', {...this.channel, user: checkedName(user)})).states
+    return (await this.client.request('getStates', {...this.place, user: checkedName(user)})).states
   }
 }
 
@@ -2997,11 +2979,7 @@ class Presence {
  * The metadata of a channel or user: small texts by key that outlive everybody's session. Neither a subscription nor membership
  * is needed. Who wants to be told of changes subscribes the channel with the feature `metadata`, or a user's with `subscribe`.
  */
-class Metadata {
-  constructor(client, owner) {
-    Object.assign(this, {client, owner})
-  }
-
+class Metadata extends Part {
   /**
    * Creates or replaces items, all of them or none.
    *
@@ -3025,19 +3003,19 @@ class Metadata {
     const keys = sorted(Object.keys(values))
     const texts = keys.map(key => utf8(values[key]))
     const items = keys.map((key, index) => ({key: checkedName(key), bytes: texts[index].length, revision: revisions[key]}))
-    const body = {...this.owner, items, majorRevision, lock, recordUser: recordsUser || undefined, recordTime: recordsTime || undefined}
+    const body = {...this.place, items, majorRevision, lock, recordUser: recordsUser || undefined, recordTime: recordsTime || undefined}
     return (await this.client.request(type, body, texts)).majorRevision
   }
 
   /** Removes items, all of them or none. @returns {Promise<number>} */
   async remove(/** @type {string[]} */ keys, /** @type {WriteConditions} */ {revisions = {}, majorRevision, lock} = {}) {
     const items = keys.map(key => ({key: checkedName(key), revision: revisions[key]}))
-    return (await this.client.request('removeMetadata', {...this.owner, items, majorRevision, lock})).majorRevision
+    return (await this.client.request('removeMetadata', {...this.place, items, majorRevision, lock})).majorRevision
   }
 
   /** Removes every item. The major revision goes on counting. @returns {Promise<number>} */
   async removeAll(/** @type {{majorRevision?: number, lock?: string}} */ {majorRevision, lock} = {}) {
-    return (await this.client.request('removeMetadata', {...this.owner, majorRevision, lock})).majorRevision
+    return (await this.client.request('removeMetadata', {...this.place, majorRevision, lock})).majorRevision
   }
 
   /** Everything, as it was at one moment, over as many pages as it takes. @returns {Promise<{items: MetadataItem[], majorRevision: number}>} */
@@ -3045,7 +3023,7 @@ class Metadata {
     reading: for (let round = 0; round < 8; round++) {
       const items = []
       for (let after, seen; ;) {
-        const page = await this.client.request('getMetadata', {...this.owner, after})
+        const page = await this.client.request('getMetadata', {...this.place, after})
         if (seen !== undefined && seen !== page.majorRevision) continue reading
         seen = page.majorRevision
         items.push(...page.items)
@@ -3067,19 +3045,15 @@ class Metadata {
   }
 
   get user() {
-    if (this.owner.user === undefined) throw problem('badRequest', "a channel's metadata comes with its subscription: subscribe it with the feature metadata")
-    return this.owner.user
+    if (this.place.user === undefined) throw problem('badRequest', "a channel's metadata comes with its subscription: subscribe it with the feature metadata")
+    return this.place.user
   }
 }
 
 /** The locks of a channel: named leases, each free or owned by one user, as long as that has a live connection and the ttl longer. */
-class Locks {
-  constructor(client, channel) {
-    Object.assign(this, {client, channel})
-  }
-
+class Locks extends Part {
   request(type, lock, more) {
-    return this.client.request(type, {...this.channel, lock: checkedName(lock), ...more})
+    return this.client.request(type, {...this.place, lock: checkedName(lock), ...more})
   }
 
   /** Makes a lock, or changes the ttl of one that is there: how long it outlives its owner's last connection, 1…300 s. */
@@ -3116,7 +3090,7 @@ class Locks {
 
   /** All locks of the channel, in order of name. @returns {Promise<LockDetail[]>} */
   async all() {
-    return (await this.client.request('getLocks', this.channel)).locks
+    return (await this.client.request('getLocks', this.place)).locks
   }
 }
 
