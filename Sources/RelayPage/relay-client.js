@@ -1163,7 +1163,7 @@ export class ClientMachine {
       if (size < 1 || size > Limits.customTypeBytesMax) throw tooLarge('a custom type has 1 and', Limits.customTypeBytesMax, size)
       bytes += size
     }
-    if (bytes > limit) throw tooLarge(`${what} has`, limit, bytes)
+    if (bytes > limit) throw tooLarge(what, limit, bytes)
     return bytes
   }
 
@@ -2485,7 +2485,7 @@ export class RelayClient {
   }
 
   /** As `connect`, for who wants to send before the first login: what is sent waits. */
-  constructor(address, user, {storage, scope, secret, wallClock, credential, transport, ...settings} = {}) {
+  constructor(address, user, {storage, scope, secret, wallClock, credential, ...settings} = {}) {
     const isAddress = typeof address !== 'function'
     const place = scope ?? (isAddress ? new URL(address).host : 'relay')
     const key = what => `boardrelay.${what}.${place}.${checkedName(user)}`
@@ -2667,7 +2667,7 @@ export class RelayClient {
 
   /** All boards of the relay, in order of names. @returns {Promise<{channel: string, records: number, bytes: number, changed: number}[]>} */
   async boards() {
-    return this.pages('boards', {}, 'boards')
+    return this.all('boards', {}, 'boards')
   }
 
   /** Removes a board with all that is known of it; subscribers begin anew (`messagesMissed` with `reset`). [BL9] */
@@ -2695,7 +2695,7 @@ export class RelayClient {
 
   /** The channels in which a user is seen. @returns {Promise<ChannelID[]>} */
   async channels(/** @type {string} */ user) {
-    return this.pages('where', {user: checkedName(user)}, 'channels')
+    return this.all('where', {user: checkedName(user)}, 'channels')
   }
 
   /** The metadata of a channel or user: `metadata({user: 'alice'})`. */
@@ -2788,15 +2788,23 @@ export class RelayClient {
     return this.ask((machine, pending, now) => machine.request(type, body, pending, now, texts))
   }
 
-  /** Everything of a list, over as many pages as it takes. */
-  async pages(type, body, field) {
-    const found = []
+  /** The answers of a list's pages, one behind the other, as many as it takes. */
+  async *pages(type, body) {
+    const place = next => typeof next === 'string' ? next : channelKey(next.kind, next.channel)
     for (let after; ;) {
       const page = await this.request(type, {...body, after})
-      found.push(...page[field])
-      if (page.next === undefined) return found
+      yield page
+      if (page.next === undefined) return
+      // A relay that names a page again would be asked for ever.
+      if (after !== undefined && place(page.next) <= place(after)) throw problem('relayFault', `the pages of ${type} do not go on`)
       after = page.next
     }
+  }
+
+  async all(type, body, field) {
+    const found = []
+    for await (const page of this.pages(type, body)) found.push(...page[field])
+    return found
   }
 
   carryOut() {
@@ -2918,13 +2926,11 @@ class StreamChannel extends Part {
   /** Those listed; with `all` everybody who publishes now. @returns {Promise<Selection>} */
   async subscribedUsers(/** @type {string} */ topic) {
     const found = {all: false, users: [], failed: []}
-    for (let after; ;) {
-      const {all, users, next} = await this.request('subscribedUsers', topic, {after})
+    for await (const {all, users} of this.client.pages('subscribedUsers', {channel: this.place, topic: checkedName(topic)})) {
       found.all = all
       found.users.push(...users)
-      if (next === undefined) return found
-      after = next
     }
+    return found
   }
 
   /**
@@ -3021,15 +3027,13 @@ class Metadata extends Part {
   /** Everything, as it was at one moment, over as many pages as it takes. @returns {Promise<{items: MetadataItem[], majorRevision: number}>} */
   async get() {
     reading: for (let round = 0; round < 8; round++) {
-      const items = []
-      for (let after, seen; ;) {
-        const page = await this.client.request('getMetadata', {...this.place, after})
-        if (seen !== undefined && seen !== page.majorRevision) continue reading
-        seen = page.majorRevision
-        items.push(...page.items)
-        if (page.next === undefined) return {items, majorRevision: seen}
-        after = page.next
+      const found = {items: [], majorRevision: undefined}
+      for await (const {items, majorRevision} of this.client.pages('getMetadata', this.place)) {
+        found.majorRevision ??= majorRevision
+        if (found.majorRevision !== majorRevision) continue reading
+        found.items.push(...items)
       }
+      return found
     }
     throw problem('busy', 'the metadata changed each time it was read')
   }

@@ -286,6 +286,7 @@ on({isKept: true}, '[MS9, BL2] a page that is reloaded with records under way lo
   await bob.seen.until(({key, messages}) => key === 's9' || messages?.some(({key}) => key === 's9'))
   await bob.send({removing: 's3', from: 'lesson'}).stored
   first.machine.outbox = undefined
+  first.transport = () => ({send() {}, close() {}, bufferedBytes: 0})
   between.holds = false
   between.cutAll()
   await daemon.restart()
