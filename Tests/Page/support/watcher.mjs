@@ -3,6 +3,19 @@ import assert from 'node:assert/strict'
 
 export const patienceMs = 30_000
 
+/** What a promise gives, if it gives it in time. */
+export async function within(promise, what) {
+  let timer
+  const late = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new assert.AssertionError({message: `no ${what} within ${patienceMs / 1000} s`})), patienceMs)
+  })
+  try {
+    return await Promise.race([promise, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
 /** Collects all events of a client. */
 export class Watcher {
   events = []

@@ -1,0 +1,74 @@
+// The class of docs/javascript.md that holds a board, as it stands there, in apps that draw on one board over links that are cut.
+import assert from 'node:assert/strict'
+import {readFileSync} from 'node:fs'
+import {test} from 'node:test'
+import {RelayClient} from '../../Sources/RelayPage/relay-client.js'
+import {Daemon, skip} from './support/daemon.mjs'
+import {Dice} from './support/dice.mjs'
+import {CutProxy, tcpTransport} from './support/links.mjs'
+import {patienceMs, Watcher, within} from './support/watcher.mjs'
+
+const page = readFileSync(new URL('../../docs/javascript.md', import.meta.url), 'utf8')
+const [, code] = /```js\n(class BoardRecords .*?\n}\n)/s.exec(page)
+const BoardRecords = new Function(`${code}\nreturn BoardRecords`)()
+
+const seeds = process.env.BOARDRELAY_PAGE_SEED ? [Number(process.env.BOARDRELAY_PAGE_SEED)] : Array.from({length: 3}, () => Math.floor(Math.random() * 2 ** 48))
+
+for (const seed of seeds) {
+  test('[BL3, BL4, BL6, MS9] apps that draw, erase, clear and undo over links that are cut show the same board', {skip, timeout: 120_000}, async () => {
+    const dice = new Dice(seed)
+    const daemon = await Daemon.start({isKept: true, options: ['--message-rate', '500']})
+    const proxy = await CutProxy.start(dice, () => daemon.port)
+    const clients = []
+    const open = async (user, port) => {
+      const client = await RelayClient.connect(tcpTransport(port), user, {credential: {key: daemon.keys.host}, random: () => dice.fraction() / 100})
+      clients.push(client)
+      const app = {user, client, seen: new Watcher(client), board: new BoardRecords(client, 'lesson', () => {})}
+      await client.subscribe('lesson', {since: 'beginning'})
+      return app
+    }
+    try {
+      const apps = [await open('alice', proxy.port), await open('bob', proxy.port), await open('carol', () => daemon.port)]
+      proxy.cut(12)
+      const outcomes = []
+      const settled = promise => outcomes.push(promise.then(() => 'done', error => error.name))
+      for (let step = 0; step < 150; step++) {
+        const app = apps[dice.below(3)]
+        const key = `s${dice.below(12)}`
+        const what = dice.below(100)
+        if (what < 70) settled(app.board.write(key, `${app.user} ${step} ${'x'.repeat(dice.below(16) === 0 ? 40_000 : 20)}`))
+        else if (what < 92) settled(app.board.write(key, undefined))
+        else if (what < 96) settled(app.client.board('lesson').clear())
+        else settled(app.client.board('lesson').undoClear())
+        if (step === 70) apps.push(await open('dave', proxy.port))
+        if (step === 100 && dice.below(2) === 0) await daemon.restart()
+        await new Promise(resolve => setTimeout(resolve, dice.below(12)))
+      }
+      const found = new Set(await within(Promise.all(outcomes), 'outcomes'))
+      // What no receipt waits for is not sent again; a drawing that waits for its key may be told superseded.
+      const known = ['done', 'outcomeUnknown', 'nothingToUndo', 'busy', 'boardNotFound', 'notAccepted', 'partMissing', 'limitReached']
+      for (const name of found) assert.ok(known.includes(name), name)
+      proxy.cutsLeft = 0
+      // A last record, behind everything, that everybody gets.
+      await apps[2].board.write('the end', 'x')
+      const late = await open('late', () => daemon.port)
+      for (const app of [...apps, late]) {
+        const deadline = performance.now() + patienceMs
+        while (!app.board.all.has('the end') || app.board.isReading) {
+          assert.ok(performance.now() < deadline, `${app.user} does not get to the end`)
+          await new Promise(resolve => setTimeout(resolve, 10))
+        }
+      }
+      const all = app => [...app.board.all].map(([key, payload]) => [key, payload.slice(0, 12)]).sort()
+      for (const app of apps) assert.deepEqual(all(app), all(late), `${app.user} and who came last`)
+      assert.ok(late.board.all.size > 1 || found.has('done'))
+    } catch (error) {
+      error.message = `replay: BOARDRELAY_PAGE_SEED=${seed} node --test Tests/Page/board.test.mjs\n${error.message}`
+      throw error
+    } finally {
+      for (const client of clients) await client.close()
+      proxy.end()
+      await daemon.end()
+    }
+  })
+}
