@@ -40,7 +40,7 @@ for (const seed of seeds) {
         else if (what < 92) settled(app.board.write(key, undefined))
         else if (what < 96) settled(app.client.board('lesson').clear())
         else settled(app.client.board('lesson').undoClear())
-        if (step === 70) apps.push(await open('dave', proxy.port))
+        if (step === 70) apps.push(await open('dave', () => daemon.port))
         if (step === 100 && dice.below(2) === 0) await daemon.restart()
         await new Promise(resolve => setTimeout(resolve, dice.below(12)))
       }
