@@ -12,6 +12,78 @@ const page = readFileSync(new URL('../../docs/javascript.md', import.meta.url), 
 const [, code] = /```js\n(class BoardRecords .*?\n}\n)/s.exec(page)
 const BoardRecords = new Function(`${code}\nreturn BoardRecords`)()
 
+/** A client that says what a test has it say. */
+class ScriptedClient {
+  handlers = new Map()
+  on(type, handler) {
+    this.handlers.set(type, handler)
+  }
+  say(type, fields) {
+    this.handlers.get(type)({type, channel: 'lesson', ...fields})
+  }
+  record(key, offset, payload) {
+    this.say('message', {key, offset, payload, isRetained: true, isRemoval: payload === undefined})
+  }
+  send() {
+    return this.sendLarge()
+  }
+  sendLarge() {
+    return {accepted: this.accepted, stored: this.accepted}
+  }
+}
+
+/** A board that was read up to offset 9, and `own(key, offset)`, which has an own record accepted there. */
+async function readBoard(before = async () => {}) {
+  const client = new ScriptedClient()
+  const board = new BoardRecords(client, 'lesson', () => {})
+  const own = async (key, offset) => {
+    client.accepted = Promise.resolve(offset)
+    await board.write(key, 'own')
+  }
+  await before(client, own)
+  client.say('caughtUp', {head: 9})
+  return {client, own, shown: () => Object.fromEntries(board.all)}
+}
+
+test('[BL3] an own record answered behind a reading, or during it, is not shown unless it is above what was read', async () => {
+  const {own, shown} = await readBoard(async (client, own) => {
+    client.say('board', {messages: [{key: 'read', offset: 4, payload: 'x', isRetained: true}]})
+    await own('removed meanwhile', 5)
+  })
+  assert.deepEqual(shown(), {read: 'x'})
+  await own('superseded', 9)
+  await own('new', 10)
+  assert.deepEqual(shown(), {read: 'x', new: 'own'})
+})
+
+test("[MS3] of an own record and another's of the same key the later counts, whichever is heard of first", async () => {
+  const {client, own, shown} = await readBoard()
+  await own('mine', 12)
+  client.record('mine', 11, 'theirs')
+  client.record('theirs', 14, 'theirs')
+  await own('theirs', 13)
+  await own('kept', 16)
+  client.record('kept', 15, undefined)
+  client.record('gone', 18, undefined)
+  await own('gone', 17)
+  assert.deepEqual(shown(), {mine: 'own', theirs: 'theirs', kept: 'own'})
+})
+
+test('[BL6, BL4] cleared takes away what is below it, whenever that is heard of; reset everything', async () => {
+  const {client, own, shown} = await readBoard()
+  await own('below', 10)
+  await own('above', 13)
+  client.say('cleared', {offset: 12})
+  await own('late', 11)
+  assert.deepEqual(shown(), {above: 'own'})
+  client.say('messagesMissed', {extent: {from: 1, to: 2}})
+  assert.deepEqual(shown(), {above: 'own'})
+  client.say('messagesMissed', {extent: 'reset'})
+  client.record('again', 1, 'x')
+  client.say('caughtUp', {head: 1})
+  assert.deepEqual(shown(), {again: 'x'})
+})
+
 const seeds = process.env.BOARDRELAY_PAGE_SEED ? [Number(process.env.BOARDRELAY_PAGE_SEED)] : Array.from({length: 3}, () => Math.floor(Math.random() * 2 ** 48))
 
 for (const seed of seeds) {
