@@ -5,7 +5,7 @@ import {tmpdir} from 'node:os'
 import {join} from 'node:path'
 import {test} from 'node:test'
 import {pathToFileURL} from 'node:url'
-import {RelayClient} from '../../Sources/RelayPage/relay-client.js'
+import {credentialOf, RelayClient, wakeUpWithPage, webSocketTransport} from '../../Sources/RelayPage/relay-client.js'
 import {Daemon, skip} from './support/daemon.mjs'
 import {tcpTransport, TCPWebSocket} from './support/links.mjs'
 import {MemoryStorage} from './support/memory-storage.mjs'
@@ -65,4 +65,45 @@ test('names that the page uses are the module\'s', async () => {
   for (const [, names] of text.matchAll(/^\| (`\w+`(?:, `\w+`)*)/gm)) {
     for (const [, name] of names.matchAll(/`(\w+)`/g)) assert.match(source, new RegExp(`\\b${name}: \\d`), name)
   }
+})
+
+test('a page that comes to the foreground, back or to a network wakes its client up, until that is ended', () => {
+  const [document, window] = [new EventTarget(), new EventTarget()]
+  Object.assign(globalThis, {document, window})
+  let woken = 0
+  const end = wakeUpWithPage({wakeUp: () => woken++})
+  const say = (target, type, visibilityState) => {
+    document.visibilityState = visibilityState
+    target.dispatchEvent(new Event(type))
+  }
+  say(document, 'visibilitychange', 'hidden')
+  assert.equal(woken, 0)
+  say(document, 'visibilitychange', 'visible')
+  say(window, 'pageshow', 'visible')
+  say(window, 'online', 'visible')
+  assert.equal(woken, 3)
+  end()
+  say(window, 'online', 'visible')
+  assert.equal(woken, 3)
+})
+
+test('[AC1] an address that a relay prints has the credential, and is the place of its WebSocket', () => {
+  assert.deepEqual(credentialOf('http://192.168.1.5:7420/#key=abc'), {key: 'abc'})
+  assert.deepEqual(credentialOf('relay.local:7420#token=a.b-c_d&key=x'), {token: 'a.b-c_d'})
+  for (const address of ['http://192.168.1.5:7420/', 'http://x/#', 'http://x/#key=', 'http://x/?key=abc']) assert.equal(credentialOf(address), undefined)
+  const opened = []
+  globalThis.WebSocket = class {
+    bufferedAmount = 7
+    constructor(url) {
+      opened.push(String(url))
+    }
+    close() {
+      opened.push('closed')
+    }
+  }
+  const told = []
+  const link = webSocketTransport('https://board.school/lesson/#key=abc')({opened() {}, received: bytes => told.push(...bytes), ended: text => told.push(text)})
+  webSocketTransport('ws://10.0.0.1:7420')({})
+  assert.deepEqual(opened, ['wss://board.school/lesson/', 'ws://10.0.0.1:7420/'])
+  assert.equal(link.bufferedBytes, 7)
 })
