@@ -6,7 +6,7 @@ import {RelayClient} from '../../Sources/RelayPage/relay-client.js'
 import {Daemon, skip} from './support/daemon.mjs'
 import {Dice} from './support/dice.mjs'
 import {CutProxy, tcpTransport} from './support/links.mjs'
-import {patienceMs, Watcher, within} from './support/watcher.mjs'
+import {Watcher, within} from './support/watcher.mjs'
 
 const page = readFileSync(new URL('../../docs/javascript.md', import.meta.url), 'utf8')
 const [, code] = /```js\n(class BoardRecords .*?\n}\n)/s.exec(page)
@@ -124,13 +124,7 @@ for (const seed of seeds) {
       // A last record, behind everything, that everybody gets.
       await apps[2].board.write('the end', 'x')
       const late = await open('late', () => daemon.port)
-      for (const app of [...apps, late]) {
-        const deadline = performance.now() + patienceMs
-        while (!app.board.all.has('the end') || app.board.isReading) {
-          assert.ok(performance.now() < deadline, `${app.user} does not get to the end`)
-          await new Promise(resolve => setTimeout(resolve, 10))
-        }
-      }
+      for (const app of [...apps, late]) await app.seen.until(() => app.board.all.has('the end') && !app.board.isReading)
       const all = app => [...app.board.all].map(([key, payload]) => [key, payload.slice(0, 12)]).sort()
       for (const app of apps) assert.deepEqual(all(app), all(late), `${app.user} and who came last`)
       assert.ok(late.board.all.size > 1 || found.has('done'))
