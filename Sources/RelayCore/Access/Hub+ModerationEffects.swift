@@ -6,7 +6,8 @@ import RelayWire
 extension Hub {
     /// It holds from here on; who asked has been answered.
     mutating func revealModeration(_ moderation: Moderation) {
-        let before = self.moderation.revealed.roles
+        var hadRole = false
+        if case .forget(let user) = moderation.change { hadRole = self.moderation.revealed.roles[user] != nil }
         self.moderation.revealed.apply(moderation.change)
         if let (book, change) = moderation.metadata { revealMetadata(book, change) }
         switch moderation.change {
@@ -16,7 +17,7 @@ extension Hub {
         case .ban(_, nil): break
         case .forget(let user):
             wasForgotten(user)
-            if before[user] != nil { roleWasSet(user, by: moderation.by!.user) }
+            if hadRole { roleWasSet(user, by: moderation.by!.user) }
         }
         if let by = moderation.by { audit(by: by.name, moderation.change.words) }
         setBanSweep()
