@@ -66,7 +66,7 @@ extension Hub {
         let known = moderation.applied.bans[user]
         if known == nil {
             if moderation.applied.bans.count >= configuration.bansMax, storage.failure == nil { dropBansThatAreOver() }
-            try checkCount(moderation.applied.bans.count, configuration.bansMax, "bans there are")
+            try checkCount(moderation.applied.bans.count, configuration.bansMax, "bans hold at once")
         }
         try checkStorage()
         let ban = Ban(

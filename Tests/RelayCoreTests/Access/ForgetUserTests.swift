@@ -51,6 +51,27 @@ import Testing
         #expect(TestClient.code(anna.forget("host")) == .notPermitted)
     }
 
+    @Test("[AC14, AC3] who comes back while the disk is at it keeps its id, on the disk, too")
+    func comesBack() {
+        var configuration = Configuration()
+        configuration.isJournaled = true
+        let driver = HubDriver(configuration: configuration, access: TestAccess.rules)
+        let host = TestClient(driver, "host", by: TestAccess.hostKey)
+        var anna = TestClient(driver, "anna", by: TestAccess.editorKey)
+        anna.request(.logout) { EmptyRequest(id: $0) }
+        driver.cut(anna.id)
+        driver.persist()
+        let forget = host.nextRequest()
+        driver.send(.json(.forgetUser, UserRequest(id: forget, user: try! Name("anna"))), from: host.id)
+        anna = TestClient(driver, "anna", by: TestAccess.editorKey)
+        driver.persist()
+        #expect(TestClient.code(host.outcome(forget)) == nil && anna.welcome != nil)
+        driver.persist()
+        let next = driver.restarted(start: 1_800_000_001)
+        #expect(TestClient(next, "anna", secret: TestAccess.secret(of: "thief"), key: TestAccess.editorKey).welcome == nil)
+        #expect(TestClient(next, "anna", by: TestAccess.editorKey).welcome != nil)
+    }
+
     @Test("[AC14, SG2] what could not be stored is not forgotten, nothing of it; when that works again all of it is")
     func undone() {
         var configuration = Configuration()

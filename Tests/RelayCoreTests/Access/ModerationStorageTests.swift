@@ -128,6 +128,48 @@ import Testing
         #expect(next.disk.keys.allSatisfy { !"AFX".utf8.contains($0[0]) })
     }
 
+    /// All that three users are told, and the log has, when a moderator decides all that there is to decide.
+    private static func transcript(isJournaled: Bool) -> [String] {
+        var configuration = Configuration()
+        configuration.isJournaled = isJournaled
+        let driver = HubDriver(configuration: configuration, access: TestAccess.rules)
+        let clients = [("host", TestAccess.hostKey), ("anna", TestAccess.editorKey), ("bob", TestAccess.editorKey)].map { user, key in
+            TestClient(driver, user, by: key)
+        }
+        func ask(_ client: TestClient, _ type: FrameType, _ make: (UInt32) -> some Encodable) {
+            driver.send(.json(type, make(client.nextRequest())), from: client.id)
+            driver.persist()
+        }
+        let host = clients[0], anna = try! Name("anna"), bob = try! Name("bob"), lesson = try! Name("lesson")
+        for client in clients {
+            ask(client, .subscribe) { SubscribeRequest(id: $0, channel: lesson) }
+            ask(client, .join) { JoinRequest(id: $0, channel: lesson) }
+            ask(client, .joinTopic) { JoinTopicRequest(id: $0, channel: lesson, topic: try! Name("points")) }
+        }
+        clients[1].sendSet("user:anna", [("name", "Anna")])
+        driver.persist()
+        ask(host, .subscribeUserMetadata) { UserRequest(id: $0, user: anna) }
+        for role in ["reader", "reader", "editor", nil, "reader"] { ask(host, .setRole) { SetRoleRequest(id: $0, user: anna, role: role) } }
+        for isFrozen in [true, true, false, true] { ask(host, .freezeChannel) { FreezeChannelRequest(id: $0, channel: lesson, frozen: isFrozen) } }
+        ask(host, .banUser) { BanUserRequest(id: $0, user: bob, forMs: 60_000) }
+        ask(host, .banUser) { BanUserRequest(id: $0, user: try! Name("host")) }
+        ask(host, .getBans) { GetBansRequest(id: $0) }
+        for _ in 0..<2 { ask(host, .unbanUser) { UserRequest(id: $0, user: bob) } }
+        for _ in 0..<2 { ask(host, .forgetUser) { UserRequest(id: $0, user: anna) } }
+        for _ in 0..<2 { ask(host, .endSession) { EndSessionRequest(id: $0, user: anna, reason: "enough") } }
+        let frames = clients.flatMap { client in
+            (client.others + client.frames()).map { "\(client.user): \(FrameType(rawValue: $0.type)!.name) \(String(decoding: $0.body, as: UTF8.self))" }
+        }
+        return frames + driver.audit
+    }
+
+    @Test("[AC15, SG1] with a disk and without one the same decisions lead to the same frames, byte for byte, and the same lines of the log")
+    func sameInMemory() {
+        let kept = Self.transcript(isJournaled: true)
+        #expect(kept == Self.transcript(isJournaled: false))
+        #expect(kept.count { $0.contains("accessChanged") } == 5 && kept.count { $0.contains("channelFrozen") } == 3 * 2 * 3, "each change of both channels, to three users")
+    }
+
     @Test("[AC15] over its bound of unstored changes the relay is busy, and nothing is decided")
     func busy() {
         var configuration = Configuration()
