@@ -36,6 +36,12 @@ public struct Configuration: Sendable, Hashable {
     public var claimsMax = 100_000
     /// How long a user id belongs to the client that was there last. [AC3]
     public var claimTime = Duration.seconds(24 * 3600)
+    /// Users whose role moderators have set. [AC10]
+    public var setRolesMax = 10_000
+    /// Names of channels that may be frozen at once. [AC11]
+    public var frozenChannelsMax = 10_000
+    /// Users who may be banned at once. [AC13]
+    public var bansMax = 10_000
     /// Before the first wrong credential of a connection is answered; twice as long before each further one … [AC2]
     public var credentialPause = Duration.seconds(1)
     /// … up to this. [AC2]

@@ -90,9 +90,18 @@ public struct LogLine: Sendable, Hashable {
     /// One sentence: who, what, limit and actual value.
     public var text: String
 
+    /// Of a line about what a moderator did: when, on the relay's wall clock, in milliseconds since 1970. Such a line is for a record
+    /// that is kept, whatever level is shown. [AC15]
+    public var auditedAt: UInt64?
+
     package init(_ level: Level, _ text: String) {
         self.level = level
         self.text = text
+    }
+
+    package init(audit text: String, wallMilliseconds: UInt64) {
+        self.init(.info, text)
+        auditedAt = wallMilliseconds
     }
 }
 

@@ -117,11 +117,11 @@ extension Hub {
         case .login, .logout, .renew, .subscribe, .unsubscribe, .join, .leave, .joinTopic, .leaveTopic, .subscribeTopic, .unsubscribeTopic,
             .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates, .history, .setMetadata, .updateMetadata, .removeMetadata,
             .getMetadata, .subscribeUserMetadata, .unsubscribeUserMetadata, .setLock, .acquireLock, .releaseLock, .revokeLock, .removeLock,
-            .getLocks, .clear, .undoClear, .boards, .removeBoard:
+            .getLocks, .clear, .undoClear, .boards, .removeBoard, .setRole, .freezeChannel, .endSession, .banUser, .unbanUser, .getBans, .forgetUser:
             return handleRequest(type, head, body, session, connection)
         case .welcome, .answer, .error, .closing, .restored, .deliver, .packet, .directDeliver, .accepted, .confirmed, .userNamed,
             .flowOpened, .flowClosed, .lost, .packetsDropped, .presence, .topics, .metadataPage, .metadata, .locks, .historyItem, .gap, .caughtUp, .stored, .notStored,
-            .cleared, .reset, .accessExpiring, .removed:
+            .cleared, .reset, .accessExpiring, .removed, .accessChanged, .channelFrozen:
             return handleUnknown(head, connection)
         }
     }
@@ -174,6 +174,13 @@ extension Hub {
             case .undoClear: try undoClear(body, session, connection)
             case .boards: try listBoards(body, session, connection)
             case .removeBoard: try removeBoard(body, session, connection)
+            case .setRole: try setRole(body, session, connection)
+            case .freezeChannel: try freezeChannel(body, session, connection)
+            case .endSession: try endSession(body, session, connection)
+            case .banUser: try banUser(body, session, connection)
+            case .unbanUser: try unbanUser(body, session, connection)
+            case .getBans: try getBans(body, session, connection)
+            case .forgetUser: try forgetUser(body, session, connection)
             default: preconditionFailure("\(type.name) is no request")
             }
         } catch {

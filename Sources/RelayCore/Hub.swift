@@ -45,6 +45,8 @@ package struct Hub: ~Copyable {
     /// Which clients user ids belong to. [AC3]
     var claims: [Name: UserClaim] = [:]
     var claimSweepIsSet = false
+    /// What moderators have decided. [AC10–AC15]
+    var moderation = ModerationState()
     var storage: StorageState
     /// What message channels keep for good. [BL1]
     var boards = Slab<Board>(vacant: Board())
@@ -294,6 +296,8 @@ package struct Hub: ~Copyable {
             lentRightsDeadline(session, channel)
         case .claimSweep:
             sweepClaims()
+        case .banSweep:
+            sweepBans()
         }
     }
 

@@ -28,8 +28,7 @@ extension Hub {
     ///
     /// - Parameter isToken: a token is for this user id: whoever has it is its client.
     /// - Throws: `userIDTaken`, `relayFull`.
-    mutating func claim(_ user: Name, secret: Entropy?, isToken: Bool) throws(WireError) {
-        let digest = secret.map(UserClaim.digest)
+    mutating func claim(_ user: Name, digest: Entropy?, isToken: Bool) throws(WireError) {
         let known = claims[user]
         if let known, !isToken, isHeld(user, known) {
             // A difference is not told by how long it takes to find.

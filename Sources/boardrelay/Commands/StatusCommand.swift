@@ -63,6 +63,10 @@ enum StatusText {
         table.add(
             "boards",
             "\(Printable.count(census.boards)), \(Printable.count(census.boardRecords)) records, \(Printable.size(census.boardBytes))")
+        table.add(
+            "decided",
+            "\(Printable.count(census.setRoles)) roles set, \(Printable.count(census.frozenChannels)) channels frozen, \(Printable.count(census.bans)) bans; "
+                + "\(Printable.count(counters.moderations)) decisions")
         if let failure = census.storageFailure { table.add("READ-ONLY", Printable.escaped(failure)) }
         return Array(table.lines.dropFirst())
     }

@@ -21,7 +21,7 @@ extension Command {
             .url, .user, .key, .keyFile, .token, .tokenFile,
         ],
         notes: [
-            "Each JSON object has a type: message (retained, if it is kept for good under its key; with empty contents that was removed), cleared (all that was kept of the channel was), packet, direct, presence, topics, metadata, locks, lost (packets that this reader did not get), missed (messages likewise), caughtUp, dropped, refused, link. A payload is text, or base64 if it was sent as bytes.",
+            "Each JSON object has a type: message (retained, if it is kept for good under its key; with empty contents that was removed), cleared (all that was kept of the channel was), packet, direct, presence, topics, metadata, locks, lost (packets that this reader did not get), missed (messages likewise), caughtUp, dropped, refused, accessChanged and channelFrozen (by a moderator), link. A payload is text, or base64 if it was sent as bytes.",
             "Without --json invisible characters are shown as escapes, so nothing that others send can change the terminal.",
         ],
         examples: [
@@ -87,7 +87,7 @@ extension Command {
             case .waiting, .paused: Console.note(EventText.line(event))
             }
         case .topics where !topics: break
-        case .presence, .topics, .metadata, .locks, .cleared:
+        case .presence, .topics, .metadata, .locks, .cleared, .accessChanged, .channelFrozen:
             try Console.print(json ? EventJSON.object(event).line : EventText.line(event))
         case .packetsLost, .packetsDropped, .messagesMissed, .caughtUp, .refused, .accessExpiring:
             if json { try Console.print(EventJSON.object(event).line) } else { Console.note(EventText.line(event)) }

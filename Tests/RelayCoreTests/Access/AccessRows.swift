@@ -117,6 +117,22 @@ extension AccessRow {
                 write("updateMetadata of another", .updateMetadata) { "user:" + $0.user },
                 Probe("removeMetadata of another", .removeMetadata) { RemoveMetadataRequest(id: $0, .user(name($1.user))) },
             ]),
+        AccessRow(
+            request: "`setRole`, `freezeChannel`, `endSession`, `banUser`, `unbanUser`, `getBans`, `forgetUser`", right: "the role `moderator`",
+            probes: [
+                // Of a user without a session: a moderator is none's to make less, or to ban.
+                Probe("setRole", .setRole) { SetRoleRequest(id: $0, user: name("of-" + $1.user), role: "reader") },
+                Probe("setRole of a moderator", .setRole, others: [.notPermitted]) { SetRoleRequest(id: $0, user: name($1.user), role: "reader") },
+                Probe("setRole, none", .setRole) { SetRoleRequest(id: $0, user: name("of-" + $1.user)) },
+                Probe("freezeChannel", .freezeChannel) { FreezeChannelRequest(id: $0, channel: name($1.channel), frozen: true) },
+                Probe("freezeChannel, not", .freezeChannel) { FreezeChannelRequest(id: $0, channel: name($1.channel), frozen: false) },
+                Probe("endSession", .endSession) { EndSessionRequest(id: $0, user: name($1.user), reason: "enough") },
+                Probe("banUser", .banUser) { BanUserRequest(id: $0, user: name("of-" + $1.user), forMs: 1_000) },
+                Probe("banUser, a moderator", .banUser, others: [.notPermitted]) { BanUserRequest(id: $0, user: name($1.user)) },
+                Probe("unbanUser", .unbanUser, others: [.notBanned]) { UserRequest(id: $0, user: name($1.user)) },
+                Probe("getBans", .getBans) { id, _ in GetBansRequest(id: id) },
+                Probe("forgetUser", .forgetUser) { UserRequest(id: $0, user: name($1.user)) },
+            ]),
     ]
 
     private static let ofWhatOneHas: [AccessRow] = [
