@@ -31,6 +31,9 @@ extension Hub {
         return sessions[connections[id.index].session].memberships.values.reduce(0) { $0 + ($1.catchUp?.lost.count ?? 0) }
     }
 
+    /// Keys of all boards whose author is known. [BL10]
+    package var authorsKnown: Int { boardAuthorKeys }
+
     package var queueMemoryBytes: Int { chunks.liveBytes }
     package var settings: Configuration { configuration }
 }
