@@ -34,6 +34,9 @@ extension Hub {
     /// Keys of all boards whose author is known. [BL10]
     package var authorsKnown: Int { boardAuthorKeys }
 
+    /// Bytes of connections that wait for whose record is theirs to change. [BL10]
+    package var bytesHeld: Int { heldBytes }
+
     package var queueMemoryBytes: Int { chunks.liveBytes }
     package var settings: Configuration { configuration }
 }
