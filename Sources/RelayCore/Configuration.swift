@@ -100,6 +100,15 @@ public struct Configuration: Sendable, Hashable {
     public var newBoardsPerHour = 20
     /// Drawings that one client may send in parts at once. [BL8]
     public var draftsMax = 4
+    /// A publish that waits for whose record it is to be read waits so long. [BL10]
+    public var boardAuthorTimeout = Duration.seconds(10)
+    /// Keys of a board whose authors are read at once, and kept while somebody writes there who may write but what is its
+    /// own; a board that has more is asked for each key.
+    public var boardAuthorKeysMax = 20_000
+    /// The same of all boards together: beyond it they are read again.
+    public var boardAuthorKeysTotalMax = 400_000
+    /// Bytes that may be kept of connections with such a publish; beyond it the next one is refused with `busy`.
+    public var heldBytesMax = 16 * 1024 * 1024
     /// Boards that have not changed for so long are removed. `nil`: never.
     public var boardExpiry: Duration?
 

@@ -20,6 +20,7 @@ enum Deadline: Hashable {
     case historySweep
     case publishWindows(user: Name)
     case boardReading(connection: Int32, generation: UInt32)
+    case boardAuthors(board: Int32, generation: UInt32)
     case boardExpiry
     case credentialAnswer(connection: Int32, generation: UInt32)
     case accessEnd(connection: Int32, generation: UInt32)
@@ -32,7 +33,7 @@ enum Deadline: Hashable {
         switch self {
         case .login, .heartbeat, .slowConsumer, .sessionEnd, .heldOver, .direct, .lockExpiry: true
         case .userForgotten, .presenceInterval, .channelEnd, .droppedNotice, .queueSweep, .historySweep, .publishWindows, .metadataEnd, .lockWait,
-            .boardReading, .boardExpiry, .credentialAnswer, .accessEnd, .lentRights, .claimSweep, .banSweep:
+            .boardReading, .boardAuthors, .boardExpiry, .credentialAnswer, .accessEnd, .lentRights, .claimSweep, .banSweep:
             false
         }
     }

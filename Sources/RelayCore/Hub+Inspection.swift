@@ -41,6 +41,12 @@ extension Hub {
         return (texts(book.roles) { $0.rawValue }, Set(book.frozen.map(\.text)), texts(book.bans) { $0.by.text })
     }
 
+    /// Keys of all boards whose author is known. [BL10]
+    package var authorsKnown: Int { boardAuthorKeys }
+
+    /// Bytes of connections that wait for whose record is theirs to change. [BL10]
+    package var bytesHeld: Int { heldBytes }
+
     package var queueMemoryBytes: Int { chunks.liveBytes }
     package var settings: Configuration { configuration }
 }

@@ -79,7 +79,7 @@ public final class RelayServer: Sendable {
 
     /// Where it listens, with the port that the system chose if it was asked to.
     public let address: RelayAddress
-    private let engine: Engine
+    let engine: Engine
     private let controls: [ControlServer]
     private let journal: JournalWriter
     private let gate: Gate

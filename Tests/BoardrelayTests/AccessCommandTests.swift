@@ -69,6 +69,22 @@ struct AccessCommandTests {
         }
     }
 
+    // MARK: - Records of others
+
+    @Test("[BL10] records that another user has are not imported, which is told with what helps; by who wrote them, and with the host key, they are")
+    func othersRecords() async throws {
+        try await withRelay { url, _ in
+            let joined = try #require(try await run("key", "show", "join", "--json", "--control", path("c.sock")).objects().first?["urls"] as? [String])[0]
+            #expect(try await run("pub", "lesson", "--retain", "--record", "k", "-m", "x", "--as", "anna", url: joined).code == 0)
+            let exported = try await run("board", "export", "lesson", "-o", path("lesson.json"), url: joined)
+            #expect(exported.code == 0, "\(exported.errors)")
+            let refused = try await run("board", "import", "lesson", path("lesson.json"), "--as", "ben", url: joined)
+            #expect(refused.code == 1 && refused.errors.contains("1 are not (notPermitted 1); the first: k: the record of this key is another user's"), "\(refused.errors)")
+            #expect(refused.errors.contains("notPermitted: \(Command.othersRecords)"))
+            #expect(try await run("board", "import", "lesson", path("lesson.json"), "--as", "anna", url: joined).code == 0)
+        }
+    }
+
     // MARK: - serve
 
     @Test("[AC1] a relay that keeps nothing has two keys; whoever runs it comes in by itself, as host; no key is in its output or log")

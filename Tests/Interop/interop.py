@@ -3425,7 +3425,7 @@ def needing_rights(ctx, name, other):
         (["presence"], ask("setStates", **place, states={"a": "b"}), "channel"), (["presence"], ask("removeStates", **place), "channel"),
         (["presence"], ask("getStates", **place, user=other), "channel"),
         (["publish"], lambda client: client.publish(name, b"x"), "channel"),
-        (["publish"], lambda client: client.publish(name, b"x", key="k", extra=RETAIN), "channel"),
+        (["publish"], lambda client: client.publish(name, b"x", key="drawn", extra=RETAIN), "channel"),
         (["stream"], ask("joinTopic", channel=name, topic="t"), "channel"),
         (["metadata"], set_items(**place), "channel"), (["metadata"], ask("removeMetadata", **place), "channel"),
         (["metadata"], lambda client: client.start_texts("updateMetadata", [("k", "v")], **place), "channel"),
@@ -3484,6 +3484,32 @@ def refusal_table(ctx):
         for client in (poor, rich):
             if client is not host:
                 client.drop()
+
+
+@check("[BL10] an editor changes its own records and nobody's, another's only who may clear; what is sent behind a refused one keeps its order", relay="access")
+def own_records(ctx):
+    name = ctx.name("c")
+    host, a, b = guest(ctx, host_key(ctx)), guest(ctx, join_key(ctx)), guest(ctx, role="editor")
+    host.request("subscribe", channel=name)
+    a.retain(name, "a", b"1")
+    a.retain(name, "gone", b"2")
+    a.retain(name, "gone")
+    mark = host.mark()
+    replies = [b.publish(name, b"x", key="a", extra=RETAIN), b.publish(name, b"plain"), b.publish(name, b"", key="a", extra=RETAIN),
+               b.publish(name, b"b's", key="gone", extra=RETAIN), b.publish(name, b"x", key="a", part=(1, 2), extra=RETAIN)]
+    for n in (0, 2, 4):
+        ctx.refused("notPermitted", replies[n].wait)
+    need(replies[3].wait() == replies[1].wait() + 1, "what was refused took an offset")
+    a.retain(name, "a", b"own")
+    host.retain(name, "a", b"host's")
+    ctx.refused("notPermitted", lambda: a.publish(name, b"", key="a", extra=RETAIN).wait())
+    host.request("clear", channel=name)
+    a.retain(name, "gone", b"anybody's")
+    board_request(host, "undoClear", channel=name)
+    ctx.refused("notPermitted", lambda: b.publish(name, b"", key="a", extra=RETAIN).wait())
+    ctx.refused("notPermitted", lambda: b.publish(name, b"", key="gone", extra=RETAIN).wait())
+    host.sync()
+    need(shown(host, mark)[:3] == [(None, b"plain"), ("gone", b"b's"), ("a", b"own")], f"{shown(host, mark)}")
 
 
 @check("[AC6] what one has may be given back and left with no right; lists have what one may see", relay="access")

@@ -60,7 +60,7 @@ import Testing
                 && done.lostInCrash > 0, "\(done)")
     }
 
-    @Test("[BL1, BL2, BL3, BL4, BL5, BL6, BL8, MS9] whatever links, disks and relays do, every app ends with the same board: what was stored, and nothing that was removed")
+    @Test("[BL1, BL2, BL3, BL4, BL5, BL6, BL8, BL10, MS9] whatever links, disks and relays do, every app ends with the same board: what was stored, and nothing that was removed, or written by who may not")
     func boardPromises() async throws {
         let seeds = Self.boardSeeds
         let total = try await apart {

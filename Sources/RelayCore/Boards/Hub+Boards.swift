@@ -115,9 +115,10 @@ extension Hub {
         let changes = (begins ? [beginning] : []) + before + [change]
         let sequence = nextSequence
         let own = changes.enumerated().map { $0.element.entry(sequence: sequence, index: $0.offset) }
-        if change.offset > 0, let user {
+        if change.offset > 0, let user, let touched = PendingRecord.Change(change.kind) {
             boards[board].head = change.offset
-            boards[board].pending.append(PendingRecord(offset: change.offset, bytes: bytes, user: user))
+            boards[board].pending.append(PendingRecord(offset: change.offset, bytes: bytes, user: user, change: touched))
+            noteAuthor(board, touched, by: change.author, at: change.offset)
             boards[board].pendingBytes += bytes
             boardBytes += bytes
             if bytes > 0 { boardUserPending[user, default: 0] += bytes }

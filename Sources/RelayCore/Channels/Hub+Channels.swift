@@ -227,7 +227,10 @@ extension Hub {
         let id = channels[channel].id!
         let room = channels[channel].room
         forgetHistory(of: channel)
-        if channels[channel].board >= 0 { boards[channels[channel].board].channel = -1 }
+        if channels[channel].board >= 0 {
+            forgetAuthors(of: channels[channel].board)
+            boards[channels[channel].board].channel = -1
+        }
         channelsByID[id] = nil
         channelCounts[id.kind]! -= 1
         channels.remove(channel)

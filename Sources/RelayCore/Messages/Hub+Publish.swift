@@ -12,7 +12,9 @@ extension Hub {
             if try isKnown(frame, session, connection) { return }
             let key = try checkKey(of: frame)
             try checkContent(frame.payload, frame.customType, flags: frame.flags)
-            if let key, frame.flags.contains(.retain) { try checkRetained(frame, key, session) }
+            if let key, frame.flags.contains(.retain) {
+                guard try checkRetained(frame, key, session, connection) else { return }
+            }
             let (channel, bucket) = try target(of: frame, session)
             let rate = configuration.limits.messagesPerSecond
             if let wait = try spend(bucket, rate: rate, capacity: rate, connection, "messages") {
@@ -105,13 +107,18 @@ extension Hub {
         return (channel, bucket)
     }
 
-    /// Where it goes, before anything has changed. [BL7, BL8]
-    private func checkRetained(_ frame: PublishFrame, _ key: Name, _ session: Int32) throws(WireError) {
+    /// Where it goes, before anything has changed. [BL7, BL8, BL10]
+    ///
+    /// - Returns: `false` if it has to wait, with all that comes behind it.
+    private mutating func checkRetained(_ frame: PublishFrame, _ key: Name, _ session: Int32, _ connection: Int32) throws(WireError) -> Bool {
         let channel = try Name(bytes: frame.channel)
-        try require(.publish, on: ChannelID(kind: .message, channel: channel), session)
+        let rights = rights(of: session, on: ChannelID(kind: .message, channel: channel))
+        guard rights.contains(.publish) else { throw Self.notPermitted(.publish) }
         let isPart = frame.flags.contains(.part)
         let bytes = isPart ? try checkPart(frame, key, channel, session) : frame.payload.isEmpty ? 0 : Self.recordBytes(of: frame)
         try checkBoard(channel, session, bytes: bytes)
+        // Who may take everything away may replace it, too.
+        return rights.contains(.clear) ? true : try isOwn(frame.key, in: channel, session, connection)
     }
 
     /// A number is taken, before what it stands for is handed on.

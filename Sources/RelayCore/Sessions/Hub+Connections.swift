@@ -59,6 +59,7 @@ extension Hub {
         }
         if connections[connection].state == .live { detach(connection, lastEnd: nil) }
         discardQueue(connection)
+        discardHeld(connection)
         connections.clear(connection)
         openConnections -= 1
     }
@@ -76,6 +77,7 @@ extension Hub {
         connections[connection].state = .closing
         if !hasLoggedIn { greetingEnded() }
         connections[connection].partial = []
+        discardHeld(connection)
         effects.append(
             .close(connections[connection].id, lingerMilliseconds: Int((linger ?? configuration.farewellLinger).milliseconds)))
     }
@@ -145,6 +147,12 @@ extension Hub {
     /// Looks how long the client has been silent. [HB2, HB3]
     mutating func heartbeatDeadline(_ connection: Int32) {
         let interval = sessions[connections[connection].session].heartbeat
+        // While the relay does not read, the silence is its own doing. [BL10]
+        if connections[connection].waits {
+            connections[connection].lastHeard = now.instant
+            enqueuePrivate(connection, head: FrameHead(type: FrameType.ping.rawValue, bodyBytes: 0)) { _ in }
+            return setHeartbeat(connection, at: now.instant + interval)
+        }
         let heard = connections[connection].lastHeard
         let silence = now.instant - heard
         if silence < interval {

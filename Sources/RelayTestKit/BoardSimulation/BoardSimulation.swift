@@ -22,11 +22,16 @@ package final class BoardSimulation {
     package private(set) var done = Tally()
 
     /// What was stored, by offset: the truth.
-    enum Fact { case record(key: String, payload: UInt64?), clear, undo(records: UInt64) }
+    enum Fact { case record(key: String, payload: UInt64?, by: BoardApp), clear, undo(records: UInt64) }
     private(set) var facts: [UInt64: Fact] = [:]
     /// Unretained messages by epoch and offset, with who sent it.
     private var plain: [(app: BoardApp, offset: UInt64, epoch: Epoch, order: Int)] = []
     private var payloads: Set<UInt64> = []
+    /// Who has tried to write which key: only what another one has written may be refused. [BL10]
+    private var writers: [String: Set<String>] = [:]
+    /// Whether apps want a key of this relay, of an editor or a moderator.
+    private let hasRoles: Bool
+    private var roleDice: SeededGenerator
     /// A clear, or its undoing, of which nobody was told whether it happened.
     private var isUnsure = false
 
@@ -43,6 +48,7 @@ package final class BoardSimulation {
         package var failures = 0
         package var missed = 0
         package var unsure = 0
+        package var notPermitted = 0
         package init() {}
 
         package static func += (left: inout Tally, right: Tally) {
@@ -52,6 +58,7 @@ package final class BoardSimulation {
         private static var paths: [WritableKeyPath<Tally, Int>] {
             [
                 \.stored, \.notStored, \.drawings, \.clears, \.undone, \.restarts, \.crashes, \.resets, \.batches, \.failures, \.missed, \.unsure,
+                \.notPermitted,
             ]
         }
 
@@ -75,7 +82,15 @@ package final class BoardSimulation {
         configuration.catchUpBlockBytes = Int.random(in: 200...20_000, using: &random)
         configuration.reliableBacklogBytesHard = Int.random(in: 20_000...100_000, using: &random)
         configuration.reliableBacklogBytesSoft = configuration.reliableBacklogBytesHard / 4
-        relay = HubDriver(configuration: configuration, start: 1_000)
+        // Seeds that failed before there were roles are of open relays.
+        hasRoles = seed % 3 != 0 && !Seeds.boardRegressionsOfOpenRelays.contains(seed)
+        roleDice = SeededGenerator(seed: ~seed)
+        if hasRoles {
+            configuration.boardAuthorKeysMax = Int.random(in: 0...30, using: &roleDice)
+            configuration.boardAuthorKeysTotalMax = Int.random(in: 0...60, using: &roleDice)
+            configuration.credentialPause = .milliseconds(1)
+        }
+        relay = HubDriver(configuration: configuration, start: 1_000, access: hasRoles ? TestAccess.rules : .open)
         relay.hub.restored(lastSequence: 0, at: relay.now)
         self.random = random
         for _ in 0..<Int.random(in: 2...5, using: &self.random) { addApp() }
@@ -88,7 +103,13 @@ package final class BoardSimulation {
         var settings = ClientSettings(user: try! Name("user-\(apps.count)"), instance: random.next(), seed: random.next())
         settings.presenceTimeout = .seconds(5)
         settings.retriesFirstConnect = true
+        let isEditor = hasRoles && roleDice.chance(2, in: 3)
+        if hasRoles {
+            settings.credential = .key(isEditor ? TestAccess.editorKey : TestAccess.hostKey)
+            settings.secret = TestAccess.secret(of: settings.user.text)
+        }
         let app = BoardApp("user-\(apps.count)", settings)
+        app.isEditor = isEditor
         apps.append(app)
         app.machine.connect(token: app.token(.other), at: moment)
         subscribe(app)
@@ -150,6 +171,7 @@ package final class BoardSimulation {
 
     private func retain(_ app: BoardApp) {
         let key = key, payload = payload(bytes: Int.random(in: 0...100, using: &random))
+        writers[key, default: []].insert(app.name)
         send(app, .record(key: key, payload: payload.digest)) { machine, tokens, now throws(RelayError) in
             try machine.send(payload, to: "lesson", customType: "stroke", retainedAs: key, echo: false, tokens: tokens, at: now)
         }
@@ -157,6 +179,7 @@ package final class BoardSimulation {
 
     private func remove(_ app: BoardApp) {
         let key = key
+        writers[key, default: []].insert(app.name)
         send(app, .record(key: key, payload: nil)) { machine, tokens, now throws(RelayError) in
             try machine.send(removing: key, from: "lesson", tokens: tokens, at: now)
         }
@@ -164,6 +187,7 @@ package final class BoardSimulation {
 
     private func sendLarge(_ app: BoardApp) {
         let key = key, payload = payload(bytes: Int.random(in: 400...1_500, using: &random))
+        writers[key, default: []].insert(app.name)
         send(app, .record(key: key, payload: payload.digest)) { machine, tokens, now throws(RelayError) in
             try machine.sendLarge(payload, to: "lesson", customType: "stroke", key: key, retain: true, echo: false, tokens: tokens, at: now)
         }
@@ -291,8 +315,12 @@ package final class BoardSimulation {
             done.stored += 1
             guard facts[offset] == nil else { throw BrokenPromise("[BL5] offset \(offset) was given twice to what is durable") }
             if let payload, !payloads.insert(payload).inserted { throw BrokenPromise("[MS9, BL2] \(app.name) stored the same twice") }
-            facts[offset] = .record(key: key, payload: payload)
+            facts[offset] = .record(key: key, payload: payload, by: app)
             app.stored(key, payload, at: offset)
+        case (.record(let key, _), .failure(let error)) where error.code == .notPermitted:
+            done.notPermitted += 1
+            guard app.isEditor, writers[key, default: []].count > 1 else { throw BrokenPromise("[BL10] \(app.name) was refused \(key), which nobody else has written") }
+        case (.record, .failure(let error)) where error.code == .busy && app.isEditor: done.notStored += 1
         case (.record, .failure(let error)):
             done.notStored += 1
             // A client that has not been welcomed does not know how little this relay takes at once.
@@ -362,6 +390,7 @@ package final class BoardSimulation {
         if !isUnsure {
             let truth = truth()
             guard last == truth else { throw BrokenPromise("[BL1, BL2, BL6] the board is not what was stored: \(difference(last, truth))") }
+            try judgeAuthors()
         }
         try judgePlain()
     }
@@ -378,7 +407,7 @@ package final class BoardSimulation {
         var changed: Set<String> = []
         for offset in facts.keys.sorted() {
             switch facts[offset]! {
-            case .record(let key, let payload):
+            case .record(let key, let payload, _):
                 board[key] = payload.map { BoardApp.Record(offset: offset, payload: $0) }
                 changed.insert(key)
             case .clear:
@@ -393,6 +422,26 @@ package final class BoardSimulation {
             }
         }
         return board
+    }
+
+    /// No record of another's was replaced or removed by an app that may change only its own. [BL10]
+    private func judgeAuthors() throws {
+        var authors: [String: BoardApp] = [:]
+        var cleared: [String: BoardApp] = [:]
+        for offset in facts.keys.sorted() {
+            switch facts[offset]! {
+            case .record(let key, let payload, let app):
+                if app.isEditor, let author = authors[key], author !== app {
+                    throw BrokenPromise("[BL10] \(app.name), an editor, wrote \(key) of \(author.name) at \(offset)")
+                }
+                authors[key] = payload == nil ? nil : app
+                cleared[key] = nil
+            case .clear: (authors, cleared) = ([:], authors)
+            case .undo:
+                authors.merge(cleared) { now, _ in now }
+                cleared = [:]
+            }
+        }
     }
 
     /// Of what is not kept for good nothing is missing untold either, in the numbering that is there now. [HI4, BL3]

@@ -4,6 +4,9 @@ import RelayIO
 import RelayWire
 
 extension Command {
+    /// Why a record may be refused with `notPermitted`, and what helps. [BL10]
+    static let othersRecords = "the key or token only looks on, or another user has the record; the host key may replace it, and so may --as with the user who wrote it"
+
     static let board = Command(
         name: "board",
         summary: "exports, imports and clears what channels keep for good",
@@ -213,6 +216,7 @@ extension Command {
         if let first = outcome.firstFailure {
             let codes = outcome.failures.keys.sorted().map { "\($0) \(Printable.count(outcome.failures[$0]!))" }.joined(separator: ", ")
             Console.note("\(Printable.count(outcome.failed)) are not (\(codes)); the first: \(Printable.escaped(first))")
+            if outcome.failures["notPermitted"] != nil { Console.note("notPermitted: \(othersRecords)") }
         }
         return outcome.failed == 0 ? .ok : .failed
     }
