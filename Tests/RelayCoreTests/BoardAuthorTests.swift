@@ -181,6 +181,25 @@ import Testing
         }
     }
 
+    @Test("[BL10, BL6] an answer from before a clear was undone says nothing of whose the key is now")
+    func staleAnswer() {
+        let first = driver()
+        client(first, "anna", run: 0).retain("lesson", "a", bytes("1"))
+        request(client(first, "host", .moderator, run: 0), .clear)
+        first.persist()
+        let driver = first.restarted(start: 1_800_000_100), ben = client(driver, "ben"), host = client(driver, "host", .moderator)
+        driver.holdsFiles = true
+        ben.retain("lesson", "a", bytes("ben's"))
+        #expect(ben.board() == [] && driver.authorQuestions == 1, "the file will say that it is nobody's")
+        request(host, .undoClear)
+        driver.readFiles(now: true)
+        #expect(ben.board() == [] && driver.isPaused(ben.id) && driver.authorQuestions == 1)
+        driver.persist()
+        driver.writeFiles()
+        driver.readFiles(now: true)
+        #expect(ben.board() == ["error 1 notPermitted"] && driver.authorQuestions == 2)
+    }
+
     @Test("[BL10, AC7, SE9] who is taken over, cut off or closed while it waits has published nothing; a login with more rights may what it may then")
     func endedWhileWaiting() throws {
         let driver = idle(), ben = client(driver, "ben"), anna = client(driver, "anna"), cid = client(driver, "cid")

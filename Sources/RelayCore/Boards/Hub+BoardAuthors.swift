@@ -144,7 +144,11 @@ extension Hub {
         }
     }
 
-    mutating func boardAuthorsDeadline(_ board: Int32) { wakeWriters(board) }
+    /// A question may have waited too long.
+    mutating func boardAuthorsDeadline(_ board: Int32) {
+        let (now, timeout) = (now.instant, configuration.boardAuthorTimeout)
+        if boards[board].authors!.asked.values.contains(where: { now - $0 >= timeout }) { wakeWriters(board) }
+    }
 
     // MARK: - Waiting
 
