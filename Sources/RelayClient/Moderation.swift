@@ -48,7 +48,9 @@ public struct Moderation: Sendable {
     /// - Throws: `notPermitted` also for oneself and for a user who is a moderator by its credential; `badRequest` for another time,
     ///   `limitReached`, `badName`, `storageFailed`, `outcomeUnknown`.
     public func ban(_ user: String, for time: Duration? = nil) async throws(RelayError) {
-        _ = try await core.ask(.ban(try checkedName(user), forMilliseconds: time.map { Int(clamping: Int64($0 / .milliseconds(1))) }))
+        // Far outside of what is allowed is as wrong as just outside, and fits into JSON.
+        let milliseconds = time.map { Int(min(max($0 / .milliseconds(1), -1), 1e15)) }
+        _ = try await core.ask(.ban(try checkedName(user), forMilliseconds: milliseconds))
     }
 
     /// Takes a ban back.

@@ -121,7 +121,9 @@ import Testing
                 return
             }
             #expect(await refusal { _ = try await client(server, "anna", \.join, secret: mine) } == .banned)
-            #expect(await refusal { try await host.moderation.ban("dora", for: .milliseconds(999)) } == .badRequest)
+            for time in [Duration.milliseconds(999), .seconds(366 * 86_400), .seconds(Int64.max), .seconds(Int64.min), .zero] {
+                #expect(await refusal { try await host.moderation.ban("dora", for: time) } == .badRequest, "\(time)")
+            }
         }
         let lines = log.withLock { $0 }.filter { $0.auditedAt != nil }
         #expect(lines.count == 4 && lines.allSatisfy { $0.text.hasPrefix("user host, ") }, "\(lines)")
