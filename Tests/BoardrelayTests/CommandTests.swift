@@ -1,4 +1,6 @@
 import Foundation
+import RelayCore
+import RelayIO
 import RelayServer
 import Testing
 
@@ -23,6 +25,21 @@ struct CommandTests {
         let sub = try Running(["sub", "lesson"] + words, url: url)
         try #require(await sub.errorLine(containing: "Listening on lesson") != nil)
         return sub
+    }
+
+    @Test("[AC7, CH3] a sub that the relay takes out of its channel, or does not let in again, ends with 1 and the reason")
+    func takenOut() async throws {
+        let relay = try await RelayServer.start(.init(port: 0))
+        let port = relay.address.port
+        let sub = try await listener("--json", url: "\(relay.address)")
+        await relay.stop()
+        var full = Configuration()
+        full.channelsMax = 0
+        let next = try await RelayServer.start(.init(port: port, hub: full))
+        let ended = await sub.end()
+        await next.stop()
+        #expect(ended.code == 1 && ended.errors.contains("relayFull"), "\(ended.errors)")
+        #expect(try ended.objects().contains { $0["type"] as? String == "refused" })
     }
 
     @Test("what pub sends sub prints: one JSON object a line, text as text, bytes as base64")

@@ -72,7 +72,7 @@ extension Command {
     /// Prints an event where it belongs.
     ///
     /// - Returns: whether it is one of those that are counted.
-    /// - Throws: `Failure` when the link has ended for good, `Console.OutputClosed`.
+    /// - Throws: `Failure` when the link has ended for good, or this client is no longer in the channel; `Console.OutputClosed`.
     private static func show(_ event: RelayEvent, json: Bool, topics: Bool) throws -> Bool {
         switch event {
         case .message, .board, .packet, .direct:
@@ -89,6 +89,10 @@ extension Command {
         case .topics where !topics: break
         case .presence, .topics, .metadata, .locks, .cleared, .accessChanged, .channelFrozen:
             try Console.print(json ? EventJSON.object(event).line : EventText.line(event))
+        case .refused(let refusal) where refusal.subject == .channel:
+            // What it listens to is not there for it any more: nothing would ever come.
+            if json { try Console.print(EventJSON.object(event).line) }
+            throw Failure(EventText.line(event))
         case .packetsLost, .packetsDropped, .messagesMissed, .caughtUp, .refused, .accessExpiring:
             if json { try Console.print(EventJSON.object(event).line) } else { Console.note(EventText.line(event)) }
         }
