@@ -6,7 +6,7 @@ protocol DescriptorWatch: AnyObject {
     /// - Returns: 0, or why the system does not watch it.
     func activate(readable: @escaping @Sendable () -> Void, writable: @escaping @Sendable () -> Void) -> Int32
 
-    /// No `readable` until `resumeReading`, which tells of what came meanwhile.
+    /// No `readable` until `resumeReading`, which tells of what is unread; it may call when nothing is.
     func pauseReading()
     func resumeReading()
 

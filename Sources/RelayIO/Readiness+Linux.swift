@@ -75,8 +75,6 @@
         private var readable: @Sendable () -> Void = {}
         private var writable: @Sendable () -> Void = {}
         private var isPaused = false
-        /// Something came while it was paused.
-        private var hasUnread = false
         private var isAwaitingWritable = false
 
         init(_ descriptor: Int32, token: UInt64, _ readiness: Readiness) {
@@ -94,7 +92,7 @@
         func take(_ events: UInt32) {
             let ends = EPOLLHUP.rawValue | EPOLLERR.rawValue
             if events & (EPOLLIN.rawValue | EPOLLRDHUP.rawValue | ends) != 0 {
-                if isPaused { hasUnread = true } else { readable() }
+                if !isPaused { readable() }
             }
             if events & (EPOLLOUT.rawValue | ends) != 0, isAwaitingWritable {
                 isAwaitingWritable = false
@@ -104,10 +102,10 @@
 
         func pauseReading() { isPaused = true }
 
+        /// Whoever stopped reading before EAGAIN is not told again of what is left: so it is asked to look, whether something is or not.
         func resumeReading() {
+            guard isPaused else { return }
             isPaused = false
-            guard hasUnread else { return }
-            hasUnread = false
             readiness.queue.async { @Sendable [readable] in readable() }
         }
 
