@@ -68,8 +68,8 @@ package struct Hub: ~Copyable {
     /// frame of the one that does cannot be judged. [BL10]
     var authorQuestions: [UInt64: AuthorQuestion] = [:]
     var boardAuthorKeys = 0
-    var woken: [(id: ConnectionID, failure: String?)] = []
-    var authorsFailure: String?
+    var woken: [(id: ConnectionID, failure: AuthorsFailure?)] = []
+    var authorsFailure: AuthorsFailure?
     /// What came from connections that wait.
     var heldBytes = 0
     /// Direct messages that wait for their acknowledgement, in the order they were sent.

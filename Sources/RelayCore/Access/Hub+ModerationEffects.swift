@@ -13,14 +13,15 @@ extension Hub {
         switch moderation.change {
         case .role(let user, _): roleWasSet(user, by: moderation.by!.user)
         case .frozen(let channel, let isFrozen): wasFrozen(channel, isFrozen, by: moderation.by!.user)
-        case .ban(let user, let ban?): wasBanned(user, ban)
+        case .ban(let user, let ban?):
+            wasBanned(user, ban)
+            setBanSweep()
         case .ban(_, nil): break
         case .forget(let user):
             wasForgotten(user)
             if hadRole { roleWasSet(user, by: moderation.by!.user) }
         }
         if let by = moderation.by { audit(by: by.name, moderation.change.words) }
-        setBanSweep()
     }
 
     mutating func undoModeration(_ moderation: Moderation) {
@@ -109,12 +110,14 @@ extension Hub {
     // MARK: - Forgetting
 
     private mutating func wasForgotten(_ user: Name) {
+        guard claims[user] != nil else { return }
         if liveSession(of: user) == nil {
-            claims[user] = nil
-        } else if claims[user] != nil {
+            // It may have been here when that was asked: then the disk knows nothing of it yet.
+            forgetClaim(user)
+        } else {
             // It has come back meanwhile: the id is its own again, and the disk is told so.
             claims[user]!.stored = nil
-            storeClaims()
+            storeIfDue([user])
         }
     }
 

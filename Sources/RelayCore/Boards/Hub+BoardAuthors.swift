@@ -24,16 +24,16 @@ extension Hub {
             }
             return true
         }
-        if let failure = authorsFailure {
-            authorsFailure = nil
-            throw WireError(.storageFailed, "whose record it is cannot be read: \(failure)")
+        let question = boards[board].authors!.isLarge ? key : []
+        if let failure = authorsFailure, failure.board == boards[board].id, failure.question == question {
+            throw WireError(.storageFailed, "whose record it is cannot be read: \(failure.text)")
         }
-        try askAuthors(board, key)
-        wait(connection, for: board)
+        wait(connection, for: board, try askAuthors(board, key))
         return false
     }
 
-    private mutating func askAuthors(_ board: Int32, _ key: [UInt8]) throws(WireError) {
+    /// - Returns: the question, as it stands in `KnownAuthors`.
+    private mutating func askAuthors(_ board: Int32, _ key: [UInt8]) throws(WireError) -> [UInt8] {
         guard heldBytes < configuration.heldBytesMax else {
             throw WireError(
                 .busy, "\(heldBytes) bytes wait for the boards' files, at most \(configuration.heldBytesMax) may", limit: configuration.heldBytesMax,
@@ -45,16 +45,17 @@ extension Hub {
             guard now.instant - since < configuration.boardAuthorTimeout else {
                 throw WireError(.busy, "whose record it is has not been found out in \(configuration.boardAuthorTimeout)", retryAfterMilliseconds: 1000)
             }
-            return
+            return question
         }
         boards[board].authors!.asked[question] = now.instant
-        deadlines.set(.boardAuthors(board: board, generation: boards[board].generation), at: now.instant + configuration.boardAuthorTimeout)
+        setAuthorsDeadline(board)
         // An undone `clear` that is not in the file yet: asked when it is.
-        guard boards[board].readableHead >= boards[board].authors!.floor else { return }
+        guard boards[board].readableHead >= boards[board].authors!.floor else { return question }
         lastBoardRead += 1
         authorQuestions[lastBoardRead] = AuthorQuestion(board: board, generation: boards[board].generation, question: question, key: key)
         effects.append(
             .readAuthors(BoardAuthorsRead(token: lastBoardRead, board: boards[board].id, key: key, keysMax: configuration.boardAuthorKeysMax)))
+        return question
     }
 
     /// A question that has not been answered.
@@ -117,11 +118,13 @@ extension Hub {
         boards[board].authors!.asked[question.question] = nil
         countAuthors(board) { $0.take(answer, question.key) }
         switch answer.outcome {
-        case .all, .one: wakeWriters(board)
-        case .gone: wakeWriters(board, failure: "the board is gone")
+        // Of a large board one answer is about one key: who waits for others goes on waiting.
+        case .one: wakeWriters(board, of: question.question)
+        case .all: wakeWriters(board)
+        case .gone: wakeWriters(board, of: question.question, failure: "the board is gone")
         case .failed(let text):
             log(.error, "who wrote what on the board of \(boards[board].name!) cannot be read: \(text)")
-            wakeWriters(board, failure: text)
+            wakeWriters(board, of: question.question, failure: text)
         }
     }
 
@@ -134,27 +137,41 @@ extension Hub {
 
     /// What was noted may be gone: what is still to be written stands in `pending`.
     mutating func authorsAfterFailure() {
+        let underWay = Dictionary(grouping: authorQuestions.values, by: \.board)
         for board in 0..<Int32(boards.slots) where boards[board].authors != nil {
             beginAuthors(board)
             // Not those that wait for what will not be written; an answer to the others still comes.
-            boards[board].authors!.asked = boards[board].authors!.asked.filter { question in
-                authorQuestions.values.contains { $0.board == board && $0.generation == boards[board].generation && $0.question == question.key }
-            }
+            let questions = Set(underWay[board, default: []].filter { $0.generation == boards[board].generation }.map(\.question))
+            boards[board].authors!.asked = boards[board].authors!.asked.filter { questions.contains($0.key) }
             wakeWriters(board)
         }
     }
 
-    /// A question may have waited too long.
+    private mutating func setAuthorsDeadline(_ board: Int32) {
+        guard !boards[board].authors!.deadlineIsSet, let oldest = boards[board].authors!.asked.values.min() else { return }
+        boards[board].authors!.deadlineIsSet = true
+        let end = max(oldest + configuration.boardAuthorTimeout, now.instant + Self.authorsLookedAfterEvery)
+        deadlines.set(.boardAuthors(board: board, generation: boards[board].generation), at: end)
+    }
+
+    /// Questions that came in a row end in a row, too: they are looked after together.
+    private static let authorsLookedAfterEvery = Duration.milliseconds(100)
+
+    /// Some questions may have waited too long.
     mutating func boardAuthorsDeadline(_ board: Int32) {
+        boards[board].authors!.deadlineIsSet = false
+        // Those that nobody waits for any more need no deadline: who asks again is told.
         let (now, timeout) = (now.instant, configuration.boardAuthorTimeout)
-        if boards[board].authors!.asked.values.contains(where: { now - $0 >= timeout }) { wakeWriters(board) }
+        for (question, since) in boards[board].authors!.asked where now - since >= timeout { wakeWriters(board, of: question) }
+        guard boards[board].authors!.asked.values.contains(where: { now - $0 < timeout }) else { return }
+        setAuthorsDeadline(board)
     }
 
     // MARK: - Waiting
 
     /// What the connection sends from this frame on is not handled before the frame is judged again.
-    private mutating func wait(_ connection: Int32, for board: Int32) {
-        boards[board].authors!.waiting.append(connections[connection].id)
+    private mutating func wait(_ connection: Int32, for board: Int32, _ question: [UInt8]) {
+        boards[board].authors!.waiting[question, default: []].append(connections[connection].id)
         connections[connection].waits = true
         guard !connections[connection].isPaused else { return }
         connections[connection].isPaused = true
@@ -162,9 +179,25 @@ extension Hub {
     }
 
     /// Who waits for a board is judged anew, at the end of the call.
-    private mutating func wakeWriters(_ board: Int32, failure: String? = nil) {
-        for id in boards[board].authors!.waiting { woken.append((id, failure)) }
-        boards[board].authors!.waiting = []
+    private mutating func wakeWriters(_ board: Int32) {
+        // In an order of their own, so that a simulation is the same each time.
+        let waiting = boards[board].authors!.waiting
+        boards[board].authors!.waiting = [:]
+        for question in waiting.keys.sorted(by: { $0.lexicographicallyPrecedes($1) }) { woken += waiting[question]!.map { ($0, nil) } }
+    }
+
+    /// Only those who wait for the answer to one question, or for why there is none.
+    private mutating func wakeWriters(_ board: Int32, of question: [UInt8], failure: String? = nil) {
+        guard let waiting = boards[board].authors!.waiting.removeValue(forKey: question) else { return }
+        let failure = failure.map { AuthorsFailure(board: boards[board].id, question: question, text: $0) }
+        woken += waiting.map { ($0, failure) }
+    }
+
+    /// Why a question about a board has no answer.
+    struct AuthorsFailure {
+        var board: UInt64
+        var question: [UInt8]
+        var text: String
     }
 
     mutating func goOnWithWoken() {

@@ -20,8 +20,10 @@ struct KnownAuthors {
 
     /// Questions that are under way, and since when: by key, the empty one for all keys.
     var asked: [[UInt8]: Instant] = [:]
-    /// Connections whose next frame waits for an answer, the first to come first.
-    var waiting: [ConnectionID] = []
+    /// Connections whose next frame waits for an answer, by the question, the first to come first.
+    var waiting: [[UInt8]: [ConnectionID]] = [:]
+    /// One deadline looks after all questions.
+    var deadlineIsSet = false
     var lastUsed: Instant
 
     /// - Parameter pending: what was accepted and is not in the file, whose newest change is that at `fileHead`.

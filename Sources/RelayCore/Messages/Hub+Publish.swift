@@ -6,21 +6,23 @@ import RelayWire
 extension Hub {
     mutating func publish(flags: UInt8, _ body: UnsafeRawBufferPointer, session: Int32, _ connection: Int32) {
         var number: UInt64?
+        let hasPaid = connections[connection].hasPaid
+        connections[connection].hasPaid = false
         do throws(WireError) {
             number = Self.publishNumber(body)
             let frame = try PublishFrame(flags: flags, body: body)
             if try isKnown(frame, session, connection) { return }
             let key = try checkKey(of: frame)
             try checkContent(frame.payload, frame.customType, flags: frame.flags)
-            if let key, frame.flags.contains(.retain) {
-                guard try checkRetained(frame, key, session, connection) else { return }
-            }
+            if let key, frame.flags.contains(.retain) { try checkRetained(frame, key, session) }
             let (channel, bucket) = try target(of: frame, session)
             let rate = configuration.limits.messagesPerSecond
-            if let wait = try spend(bucket, rate: rate, capacity: rate, connection, "messages") {
+            if !hasPaid, let wait = try spend(bucket, rate: rate, capacity: rate, connection, "messages") {
                 throw .overRate("messages", rate: rate, wait: wait)
             }
             guard connections[connection].isOpen else { return }
+            // Behind the rate, because it may cost the disk something.
+            guard try mayWrite(frame, in: channel, session, connection) else { return connections[connection].hasPaid = true }
             if let key, frame.flags.isSuperset(of: [.retain, .part]) {
                 acceptPart(frame, key, channel, session, connection)
             } else {
@@ -107,18 +109,24 @@ extension Hub {
         return (channel, bucket)
     }
 
-    /// Where it goes, before anything has changed. [BL7, BL8, BL10]
-    ///
-    /// - Returns: `false` if it has to wait, with all that comes behind it.
-    private mutating func checkRetained(_ frame: PublishFrame, _ key: Name, _ session: Int32, _ connection: Int32) throws(WireError) -> Bool {
+    /// Where it goes, before anything has changed. [BL7, BL8]
+    private mutating func checkRetained(_ frame: PublishFrame, _ key: Name, _ session: Int32) throws(WireError) {
         let channel = try Name(bytes: frame.channel)
         let rights = rights(of: session, on: ChannelID(kind: .message, channel: channel))
         guard rights.contains(.publish) else { throw Self.notPermitted(.publish) }
         let isPart = frame.flags.contains(.part)
         let bytes = isPart ? try checkPart(frame, key, channel, session) : frame.payload.isEmpty ? 0 : Self.recordBytes(of: frame)
         try checkBoard(channel, session, bytes: bytes)
+    }
+
+    /// Whose record a key has. [BL10]
+    ///
+    /// - Returns: `false` if it has to wait, with all that comes behind it.
+    private mutating func mayWrite(_ frame: PublishFrame, in channel: Int32, _ session: Int32, _ connection: Int32) throws(WireError) -> Bool {
+        guard frame.flags.isSuperset(of: [.retain, .key]) else { return true }
+        let id = channels[channel].id!
         // Who may take everything away may replace it, too.
-        return rights.contains(.clear) ? true : try isOwn(frame.key, in: channel, session, connection)
+        return rights(of: session, on: id).contains(.clear) ? true : try isOwn(frame.key, in: id.channel, session, connection)
     }
 
     /// A number is taken, before what it stands for is handed on.

@@ -31,6 +31,8 @@ struct Connection {
     var partial: [UInt8] = []
     /// Its next frame cannot be judged yet: nothing is handled before, so that all it sends stays in order. [BL10]
     var waits = false
+    /// The frame that waits was counted already. [RT1]
+    var hasPaid = false
     /// What came from that frame on; what stands before `heldFrom` is done.
     var held: [UInt8] = []
     var heldFrom = 0

@@ -70,7 +70,9 @@ extension Hub {
         counters.closes[code.name, default: 0] += 1
         let notice = CloseNotice(code: code, text: text)
         let who = sessionName(connection)
-        log(code == .loggedOut || code == .shuttingDown ? .debug : .info, "\(who) closed: \(code.name), \(text)")
+        // What a moderator wrote is for whom it was written.
+        let reason = code == .endedByModerator ? "" : ", \(text)"
+        log(code == .loggedOut || code == .shuttingDown ? .debug : .info, "\(who) closed: \(code.name)\(reason)")
         enqueueJSON(connection, .closing, notice)
         if connections[connection].state == .live { detach(connection, lastEnd: notice) }
         let hasLoggedIn = connections[connection].state == .live

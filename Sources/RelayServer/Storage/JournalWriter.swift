@@ -186,7 +186,11 @@ actor JournalWriter {
 
     nonisolated private func schedule() { executor.queue.async { [self] in assumeIsolated { $0.work() } } }
 
-    /// One batch, or one step of compaction, then others get the queue.
+    /// Batches between two steps of what can wait: checkpoints, compaction, boards that nobody uses.
+    private static let batchesPerStep = 4
+
+    /// One batch, and a step of what else is to be done, then others get the queue. However much is written, boards that somebody waits for
+    /// are loaded, and checkpoints are made.
     private func work() {
         guard let journal, let boards else { return }
         turns += 1
@@ -195,15 +199,15 @@ actor JournalWriter {
         if let batch { append(batch) }
         for read in reads { boards.read(read) }
         for read in authorReads { boards.readAuthors(read) }
-        if batch == nil, reads.isEmpty, authorReads.isEmpty {
-            do throws(JournalError) {
-                guard try step(journal, boards) else {
-                    report()
-                    return rest()
-                }
-            } catch {
-                failed(error)
+        do throws(JournalError) {
+            if batch != nil, !turns.isMultiple(of: Self.batchesPerStep) {
+                _ = try boards.loadStep()
+            } else if try !step(journal, boards), batch == nil {
+                report()
+                return rest()
             }
+        } catch {
+            failed(error)
         }
         report()
         schedule()
