@@ -44,6 +44,9 @@ extension Hub {
     /// Keys of all boards whose author is known. [BL10]
     package var authorsKnown: Int { boardAuthorKeys }
 
+    /// How often a publish that waited was judged anew. [BL10]
+    package var waitersJudged: Int { judgedAgain }
+
     /// Bytes of connections that wait for whose record is theirs to change. [BL10]
     package var bytesHeld: Int { heldBytes }
 

@@ -70,6 +70,7 @@ package struct Hub: ~Copyable {
     var boardAuthorKeys = 0
     var woken: [(id: ConnectionID, failure: AuthorsFailure?)] = []
     var authorsFailure: AuthorsFailure?
+    var judgedAgain = 0
     /// What came from connections that wait.
     var heldBytes = 0
     /// Direct messages that wait for their acknowledgement, in the order they were sent.

@@ -222,12 +222,13 @@ import Testing
         driver.send(.json(.removeBoard, ChannelRequest(id: host.nextRequest(), channel: try! Name("lesson"))), from: host.id)
         #expect(ben.board() == [])
         driver.persist()
-        #expect(ben.board() == ["accepted 1 at 1"] && !driver.isPaused(ben.id))
+        // The channel is there since he asked, and goes on counting.
+        #expect(ben.board() == ["accepted 1 at 3"] && !driver.isPaused(ben.id))
         driver.holdsFiles = false
         driver.persist()
         driver.writeFiles()
         driver.readFiles(now: true)
-        #expect(ben.board() == ["stored 1 at 1"])
+        #expect(ben.board() == ["stored 1 at 3"])
     }
 
     @Test("[BL10, HB2] who waits is not taken for dead, is pinged, and after 10 s is told busy; the relay asks no more than once")
@@ -361,6 +362,29 @@ import Testing
         ben.retain("other", "n1", [2])
         #expect(ben.board().suffix(2).first?.hasSuffix("notPermitted") == true)
         #expect(driver.hub.authorsKnown <= 90 + 50, "\(driver.hub.authorsKnown)")
+    }
+
+    @Test("[BL10] of a large board each answer wakes those who asked for it, and nobody else")
+    func woken() {
+        let driver = idle { $0.boardAuthorKeysMax = 1 }
+        let writers = (0..<100).map { client(driver, "w\($0)") }
+        for (number, writer) in writers.enumerated() { writer.retain("lesson", "new\(number)", [1]) }
+        driver.readFiles(now: true)
+        driver.holdsFiles = false
+        driver.persist()
+        #expect(writers.allSatisfy { $0.frames(.accepted).count == 1 && !driver.isPaused($0.id) })
+        #expect(driver.authorQuestions == 100, "the first tells that the board is large")
+        #expect(driver.hub.waitersJudged <= 2 * writers.count, "\(driver.hub.waitersJudged)")
+    }
+
+    @Test("[BL10, RT1] what is refused costs of the rate, so that nobody asks the disk faster; what waits costs once")
+    func rate() {
+        let driver = idle { $0.limits.messagesPerSecond = 3 }, ben = client(driver, "ben")
+        for key in ["new", "b", "a", "b"] { ben.retain("lesson", key, [1]) }
+        driver.readFiles(now: true)
+        #expect(ben.board() == ["accepted 1 at 3", "accepted 2 at 4", "error 3 notPermitted", "error 4 rateLimited"])
+        for _ in 0..<5 { ben.retain("lesson", "a", [1]) }
+        #expect(ben.board() == (5...9).map { "error \($0) rateLimited" } && driver.authorQuestions == 1)
     }
 
     @Test("[BL10] a minute after the last one whose rights are limited has written, nothing is kept up for it any more")

@@ -207,6 +207,7 @@ extension Hub {
             next += 1
             guard isKnown(id), connections[id.index].isOpen, connections[id.index].waits else { continue }
             authorsFailure = failure
+            judgedAgain += 1
             goOn(id.index)
             authorsFailure = nil
         }

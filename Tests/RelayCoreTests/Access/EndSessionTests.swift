@@ -32,7 +32,7 @@ import Testing
         #expect(back.welcome?.resumed == false && back.welcome?.lastEnd == nil)
         driver.advance(.seconds(1))
         #expect(presence().isEmpty && driver.audit.count == 1 && driver.audit[0].hasSuffix("ended the session of user anna"))
-        #expect(!driver.log.contains { $0.text.contains("tomorrow") && $0.auditedAt != nil }, "what people write is in no line of this log")
+        #expect(!driver.log.contains { $0.text.contains("tomorrow") }, "what people write is in no line of this log")
     }
 
     @Test("[AC12] who is away is gone at once, and resumes nothing")

@@ -72,6 +72,26 @@ import Testing
         #expect(TestClient(next, "anna", by: TestAccess.editorKey).welcome != nil)
     }
 
+    @Test("[AC14] who goes while the disk is at it has no id any more, before a restart and after it")
+    func goes() {
+        var configuration = Configuration()
+        configuration.isJournaled = true
+        let driver = HubDriver(configuration: configuration, access: TestAccess.rules)
+        let host = TestClient(driver, "host", by: TestAccess.hostKey), anna = TestClient(driver, "anna", by: TestAccess.editorKey)
+        let set = anna.sendSet("user:anna", [("name", "Anna")])
+        driver.persist()
+        #expect(TestClient.code(anna.outcome(set)) == nil)
+        let forget = host.nextRequest()
+        driver.send(.json(.forgetUser, UserRequest(id: forget, user: try! Name("anna"))), from: host.id)
+        anna.request(.logout) { EmptyRequest(id: $0) }
+        driver.cut(anna.id)
+        driver.persist()
+        driver.persist()
+        let next = driver.restarted(start: 1_800_000_001)
+        #expect(TestClient(next, "anna", secret: TestAccess.secret(of: "other"), key: TestAccess.editorKey).welcome != nil)
+        #expect(TestClient(driver, "anna", secret: TestAccess.secret(of: "other"), key: TestAccess.editorKey).welcome != nil)
+    }
+
     @Test("[AC14, SG2] what could not be stored is not forgotten, nothing of it; when that works again all of it is")
     func undone() {
         var configuration = Configuration()

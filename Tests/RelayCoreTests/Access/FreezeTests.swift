@@ -54,6 +54,35 @@ import Testing
         #expect(driver.audit.first?.hasSuffix(" froze channel lesson") == true && driver.audit.last?.hasSuffix(" unfroze channel lesson") == true)
     }
 
+    @Test("[AC11, AC7, SG2] who waits again for a lock whose removal could not be stored is refused if the channel was frozen meanwhile")
+    func undoneRemoval() throws {
+        var configuration = Configuration()
+        configuration.isJournaled = true
+        let driver = HubDriver(configuration: configuration, access: TestAccess.rules)
+        let host = TestClient(driver, "host", by: TestAccess.hostKey), boss = TestClient(driver, "boss", by: TestAccess.hostKey)
+        let anna = TestClient(driver, "anna", by: TestAccess.editorKey)
+        func ask(_ client: TestClient, _ type: FrameType) {
+            let request = LockRequest(id: client.nextRequest(), kind: .message, channel: try! Name("lesson"), lock: try! Name("L"))
+            driver.send(.json(type, request), from: client.id)
+        }
+        ask(host, .setLock)
+        driver.persist()
+        _ = boss.sendAcquire("lesson", "L")
+        driver.persist()
+        let wait = anna.sendAcquire("lesson", "L", waitMs: 60_000)
+        let freeze = host.nextRequest()
+        driver.send(.json(.freezeChannel, FreezeChannelRequest(id: freeze, channel: try! Name("lesson"), frozen: true)), from: host.id)
+        ask(host, .removeLock)
+        driver.persist(1)
+        driver.failStorage()
+        driver.handle(.storageRecovered)
+        #expect(TestClient.code(host.outcome(freeze)) == nil)
+        #expect(TestClient.code(anna.outcome(wait)) == .notPermitted)
+        ask(boss, .releaseLock)
+        driver.persist()
+        #expect(anna.frames(.answer).isEmpty)
+    }
+
     @Test("[AC11] neither a grant nor a token for the channel draws in a frozen one")
     func grants() {
         let tess = TestClient(driver, "tess", presenceTimeoutMs: 300_000, token: driver.token("tess", grants: ["lesson": ["subscribe", "presence", "publish", "clear"]]))
