@@ -57,8 +57,7 @@ extension Command {
         var output = try action == .export ? BoardFile(path: arguments.value("-o"), escape: format == .json ? .json : .xml) : nil
         let code: ExitCode
         do {
-            let client = try await connect(arguments, as: user)
-            code = try await untilEnded(timeout: timeout, closing: [client]) {
+            code = try await withClient(arguments, as: user, timeout: timeout) { client in
                 let json = arguments.flag("--json")
                 switch action {
                 case .ls: try list(try await client.boards(), json: json)
@@ -78,7 +77,6 @@ extension Command {
                 }
                 return .ok
             }
-            await client.close()
         } catch {
             output?.abandon()
             throw error

@@ -46,8 +46,7 @@ extension Command {
         let timeout = try arguments.duration("--timeout")
         let user = try arguments.user()
         let json = arguments.flag("--json")
-        let client = try await connect(arguments, as: user)
-        let code = try await untilEnded(timeout: timeout, closing: [client]) {
+        let code = try await withClient(arguments, as: user, timeout: timeout) { client in
             let locks = try client.locks(of: arguments.flag("--stream") ? .stream(channel) : .message(channel))
             var fields: JSON = ["type": .string(action.rawValue), "channel": .string(channel), "lock": .optional(lock)]
             switch action {
@@ -67,7 +66,6 @@ extension Command {
             if json { try Console.print(fields.line) }
             return .ok
         }
-        await client.close()
         if code == .timedOut { Console.note("boardrelay lock: timed out; it may have happened or not") }
         return code
     }

@@ -55,8 +55,7 @@ extension Command {
         let user = try arguments.user()
         let reference: MetadataReference = arguments.flag("--user") ? .user(name) : arguments.flag("--stream") ? .stream(name) : .message(name)
         let record = arguments.flag("--record"), json = arguments.flag("--json")
-        let client = try await connect(arguments, as: user)
-        let code = try await untilEnded(timeout: timeout, closing: [client]) {
+        let code = try await withClient(arguments, as: user, timeout: timeout) { client in
             let metadata = try client.metadata(of: reference)
             let revisions = key.flatMap { key in revision.map { [key: $0] } } ?? [:]
             let after: UInt64
@@ -82,7 +81,6 @@ extension Command {
             }
             return .ok
         }
-        await client.close()
         if code == .timedOut { Console.note("boardrelay meta: timed out; a change may have happened or not") }
         return code
     }

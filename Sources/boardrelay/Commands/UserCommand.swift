@@ -115,12 +115,10 @@ extension Command {
     /// Logs in, does one thing that wants a moderator, and leaves.
     static func moderate(_ command: String, _ arguments: Arguments, _ body: (Moderation) async throws -> Void) async throws -> ExitCode {
         let timeout = try arguments.duration("--timeout") ?? .seconds(30)
-        let client = try await connect(arguments, as: try arguments.user())
-        let code = try await untilEnded(timeout: timeout, closing: [client]) {
+        let code = try await withClient(arguments, as: try arguments.user(), timeout: timeout) { client in
             try await body(client.moderation)
             return .ok
         }
-        await client.close()
         if code == .timedOut { Console.note("boardrelay \(command): timed out; it may have happened or not") }
         return code
     }
