@@ -269,6 +269,27 @@ struct AccessCommandTests {
 
     // MARK: - Coming in
 
+    @Test("rotate leaves a line in the log as a moderator's decision does, at any level: which key and whether sessions ended, and nothing of a key")
+    func rotationIsLogged() async throws {
+        try await withFolder {
+            let port = freePort()
+            let serve = try await serve("--in-memory", "--port", port, "--log-level", "error")
+            var all = try await keys("--port", port).map(\.key)
+            #expect(try await run("key", "rotate", "join", "--end-sessions", "--port", port).code == 0)
+            all += try await keys("--port", port).map(\.key)
+            #expect(try await run("key", "rotate", "--port", port).code == 0)
+            all += try await keys("--port", port).map(\.key)
+            serve.signal(SIGTERM)
+            let log = await serve.end().errors
+            let lines = log.split(separator: "\n").filter { $0.hasPrefix("audit: ") }
+            try #require(lines.count == 2, "\(log)")
+            #expect(lines[0].wholeMatch(of: /audit: [0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z operator rotated the join key, sessions ended/) != nil, "\(lines)")
+            #expect(lines[1].hasSuffix("Z operator rotated the join key and the host key"), "\(lines)")
+            #expect(Set(all).count == 5)
+            for key in all { #expect(!log.contains(key)) }
+        }
+    }
+
     @Test("[AC1] a key or token comes from an option, a file, the address or the environment, in that order")
     func sources() async throws {
         let secret = try TokenSecret(bytes: [UInt8](repeating: 7, count: 32))
