@@ -79,7 +79,7 @@ struct AccessCommandTests {
             let exported = try await run("board", "export", "lesson", "-o", path("lesson.json"), url: joined)
             #expect(exported.code == 0, "\(exported.errors)")
             let refused = try await run("board", "import", "lesson", path("lesson.json"), "--as", "ben", url: joined)
-            #expect(refused.code == 1 && refused.errors.contains("1 are not (notPermitted 1); the first: k: the record of this key is another user's"), "\(refused.errors)")
+            #expect(refused.code == 1 && refused.errors.contains("1 is not (notPermitted 1); the first: k: the record of this key is another user's"), "\(refused.errors)")
             #expect(refused.errors.contains("notPermitted: \(Command.othersRecords)"))
             #expect(try await run("board", "import", "lesson", path("lesson.json"), "--as", "anna", url: joined).code == 0)
         }
@@ -269,8 +269,6 @@ struct AccessCommandTests {
         }
     }
 
-    // MARK: - Coming in
-
     @Test("rotate leaves a line in the log as a moderator's decision does, at any level: which key and whether sessions ended, and nothing of a key")
     func rotationIsLogged() async throws {
         try await withFolder {
@@ -291,6 +289,8 @@ struct AccessCommandTests {
             for key in all { #expect(!log.contains(key)) }
         }
     }
+
+    // MARK: - Coming in
 
     @Test("[AC1] a key or token comes from an option, a file, the address or the environment, in that order")
     func sources() async throws {

@@ -71,7 +71,7 @@ extension Command {
     }
 
     private static func list(_ locks: [LockDetail], of channel: String) throws {
-        Console.note(locks.isEmpty ? "\(channel) has no locks." : "\(locks.count) locks of \(channel):")
+        Console.note(locks.isEmpty ? "\(channel) has no locks." : "\(Printable.count(locks.count, "lock")) of \(channel):")
         var table = Table(("lock", .left), ("owner", .left), ("fencing", .right), ("ttl", .right))
         for lock in locks {
             table.add(lock.lock.text, lock.owner?.text ?? "-", lock.fencing.map { "\($0)" } ?? "-", "\(Double(lock.ttlMs) / 1000) s")

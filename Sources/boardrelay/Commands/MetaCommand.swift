@@ -110,7 +110,7 @@ extension Command {
         }
         // Into a pipe as it is; a terminal must not be changed by what others wrote.
         if key != nil { return try Console.print(Console.outputIsTerminal ? Printable.escaped(items[0].value) : items[0].value) }
-        Console.note("\(items.count) items of \(name), major revision \(contents.majorRevision)")
+        Console.note("\(Printable.count(items.count, "item")) of \(name), major revision \(contents.majorRevision)")
         var table = Table(("key", .left), ("revision", .right), ("author", .left), ("value", .left))
         for item in items {
             let shown = item.value.count > 60 ? "\(item.value.prefix(60))… (\(item.value.utf8.count) bytes)" : item.value
