@@ -49,6 +49,7 @@ struct LeavingTests {
         (["lock", "release", "lesson", "pen"], "notPermitted"),
         (["board", "rm", "lesson"], "notPermitted"),
         (["board", "export", "lesson"], "there is no board lesson"),
+        (["replay", Samples.path("three-boards"), "--channel", "lesson", "--boards-as-users", "--verify"], "notPermitted"),
     ] as [([String], String)])
     func failure(words: [String], problem: String) async throws {
         try await withFolder {
