@@ -171,7 +171,7 @@ struct CommandTests {
     @Test("a wait that is over ends with 124, Ctrl-C with 130")
     func ends() async throws {
         try await withRelay { url in
-            let timedOut = try await Tool.run("sub", "lesson", "-n", "2", "--timeout", "50ms", url: url)
+            let timedOut = try await Tool.run("sub", "lesson", "-n", "2", "--timeout", "2s", url: url)
             #expect(timedOut.code == 124 && timedOut.errors.contains("timed out; 0 of 2 arrived"))
             let watching = try Running(["presence", "lesson", "--watch", "--timeout", "50ms"], url: url)
             #expect(await watching.end().code == 124)

@@ -13,7 +13,7 @@ extension Command {
             .json, .url, .user, .key, .keyFile, .token, .tokenFile,
         ],
         notes: [
-            "For moderators, as 'boardrelay user' is. A channel that is frozen stays so over restarts of the relay, whether somebody is in it or not; those in it are told.",
+            "For moderators, as 'boardrelay user' is: give --as, it is what the log shows. A channel that is frozen stays so over restarts of the relay, whether somebody is in it or not; those in it are told.",
         ],
         examples: [
             .init("boardrelay channel freeze lesson", "Nobody but moderators draws on 'lesson'."),

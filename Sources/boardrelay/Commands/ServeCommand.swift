@@ -96,7 +96,7 @@ extension Command {
         if let most = try arguments.integer("--max-channel-users", in: bound) { hub.streamChannelUsersMax = most }
         if let most = try arguments.integer("--max-history", in: 0...1_000_000) { hub.historyMessagesMax = most }
         if let age = try arguments.duration("--history-age") {
-            guard age <= hub.channelLinger else { throw UsageError("option --history-age is at most \(Printable.time(hub.channelLinger))") }
+            guard age <= hub.channelLinger else { throw UsageError("option --history-age is at most \(Printable.span(hub.channelLinger))") }
             hub.historyAge = age
         }
         if let bytes = try arguments.size("--max-boards-bytes") { hub.boardBytesTotalMax = bytes }

@@ -42,9 +42,8 @@ extension Command {
         let since: Since? = try arguments.choice("--since", of: Start.self) == .beginning ? .beginning : nil
         let user = try arguments.user()
         let json = arguments.flag("--json")
-        let client = try await connect(arguments, as: user)
         var arrived = 0
-        let code = try await untilEnded(timeout: timeout, closing: [client]) {
+        let code = try await withClient(arguments, as: user, timeout: timeout) { client in
             let wanted = [("--presence", Feature.presence), ("--metadata", .metadata), ("--locks", .locks)].filter { arguments.flag($0.0) }
             let features = Set(wanted.map(\.1))
             try await client.subscribe(channel, features: features.union([.messages]), quiet: arguments.flag("--quiet"), since: since)
@@ -61,7 +60,6 @@ extension Command {
             }
             return .ok
         }
-        await client.close()
         if code == .timedOut {
             let wanted = count.map { " of \($0)" } ?? ""
             Console.note("boardrelay sub: timed out; \(arrived)\(wanted) arrived")

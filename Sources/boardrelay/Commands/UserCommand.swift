@@ -18,9 +18,9 @@ extension Command {
             .json, .url, .user, .key, .keyFile, .token, .tokenFile,
         ],
         notes: [
-            "For moderators: on the machine and as the user that runs the relay the host key is found, elsewhere --key-file brings it. Roles and bans hold over restarts of the relay, which logs each change.",
+            "For moderators: on the machine and as the user that runs the relay the host key is found, elsewhere --key-file brings it. Roles and bans hold over restarts of the relay, which logs each change: give --as, it is what the log shows.",
             "ban keeps out the id and the client that used it last. Who has a shared key may come back under another id from another device: 'boardrelay key rotate join' helps then.",
-            "forget removes the user's metadata, its role, and, unless it is there, whose the id is: another client may take it. Not its ban, and not what it drew.",
+            "forget removes the user's metadata, its role, and whose the id is: another client may take it. While the user is here the id stays theirs: forget them again when they have gone. Their ban stays, and what they drew.",
         ],
         examples: [
             .init("boardrelay user role anna reader", "From here on anna only looks on."),
@@ -71,21 +71,21 @@ extension Command {
             case .role:
                 try await moderation.setRole(role.role, of: user!)
                 fields = .object([fields, ["role": .string(role.rawValue)]])
-                words = role == .own ? "\(user!) may what its key or token gives." : "\(user!) is \(role == .reader ? "a reader" : "an editor")."
+                words = role == .own ? "\(user!) may do what its key or token gives." : "\(user!) is \(role == .reader ? "a reader" : "an editor")."
             case .end:
                 try await moderation.endSession(of: user!, reason: reason)
                 words = "The session of \(user!) has ended."
             case .ban:
                 try await moderation.ban(user!, for: time)
                 fields = .object([fields, ["forMs": .optional(time.map { Int($0 / .milliseconds(1)) })]])
-                words = "\(user!) is banned" + (time.map { " for \(Printable.time($0))." } ?? ", until 'boardrelay user unban \(user!)'.")
+                words = "\(user!) is banned" + (time.map { " for \(Printable.span($0))." } ?? ", until 'boardrelay user unban \(user!)'.")
             case .unban:
                 try await moderation.unban(user!)
                 words = "\(user!) may come in again."
             case .bans: return try list(try await moderation.bans(), json: json)
             case .forget:
                 try await moderation.forget(user: user!)
-                words = "What the relay kept of \(user!) is gone."
+                words = "What the relay kept of \(user!) is gone. The id is free if \(user!) is not here; otherwise it stays theirs."
             }
             if json { try Console.print(fields.line) } else { Console.note(Printable.escaped(words)) }
         }
@@ -105,22 +105,26 @@ extension Command {
         guard !bans.isEmpty else { return Console.note("Nobody is banned.") }
         var table = Table(("USER", .left), ("UNTIL", .left), ("BY", .left), ("SINCE", .left))
         for ban in bans {
-            table.add(
-                ban.user.text, ban.until.map { Console.localTime(wallMilliseconds: $0) } ?? "unbanned", ban.by.text,
-                Console.localTime(wallMilliseconds: ban.time))
+            let times = banTimes(since: ban.time, until: ban.until)
+            table.add(ban.user.text, times.until, ban.by.text, times.since)
         }
         for line in table.lines { try Console.print(line) }
+    }
+
+    /// With seconds where a short ban ends in the minute in which it began.
+    static func banTimes(since: UInt64, until: UInt64?) -> (since: String, until: String) {
+        guard let until else { return (Console.localTime(wallMilliseconds: since), "for good") }
+        let isShort = since / 60_000 == until / 60_000
+        return (Console.localTime(wallMilliseconds: since, seconds: isShort), Console.localTime(wallMilliseconds: until, seconds: isShort))
     }
 
     /// Logs in, does one thing that wants a moderator, and leaves.
     static func moderate(_ command: String, _ arguments: Arguments, _ body: (Moderation) async throws -> Void) async throws -> ExitCode {
         let timeout = try arguments.duration("--timeout") ?? .seconds(30)
-        let client = try await connect(arguments, as: try arguments.user())
-        let code = try await untilEnded(timeout: timeout, closing: [client]) {
+        let code = try await withClient(arguments, as: try arguments.user(), timeout: timeout) { client in
             try await body(client.moderation)
             return .ok
         }
-        await client.close()
         if code == .timedOut { Console.note("boardrelay \(command): timed out; it may have happened or not") }
         return code
     }

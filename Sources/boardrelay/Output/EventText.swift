@@ -46,7 +46,7 @@ enum EventText {
         case .accessChanged(let change):
             let role = change.access.role.map { "role \($0.rawValue)" } ?? "no role"
             let grants = change.access.grants.entries.count
-            return "\(Printable.escaped(change.by)) changed what this client may: \(role)" + (grants == 0 ? "" : ", \(grants) grants")
+            return "\(Printable.escaped(change.by)) changed what this client may: \(role)" + (grants == 0 ? "" : ", \(Printable.count(grants, "grant"))")
         case .channelFrozen(let freeze):
             let by = freeze.by.map { " by \(Printable.escaped($0))" } ?? ""
             return "\(place(freeze.channel)): " + (freeze.isFrozen ? "frozen\(by)" : "not frozen any more\(by.isEmpty ? "" : ",")\(by)")
