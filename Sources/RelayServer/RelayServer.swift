@@ -56,7 +56,7 @@ public final class RelayServer: Sendable {
         public var controlSocket: String?
         /// Whether it is asked on another one, too, whose path follows from the port: see `defaultControlSocket(port:)`.
         public var isAskedByPort: Bool
-        /// Called on the relay's queue for each log line; must return at once. Those with `auditedAt` say what moderators did.
+        /// Called on the relay's queue for each log line; must return at once. Those with `auditedAt` say what moderators did, and who changes the keys.
         public var log: @Sendable (LogLine) -> Void
 
         /// The relay on this machine alone, on the usual port, unless told otherwise.

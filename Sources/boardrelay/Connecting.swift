@@ -110,7 +110,7 @@ func withClient(
 ) async throws -> ExitCode {
     let began = ContinuousClock.now
     guard let client = try await inTime(timeout, { try await connect(arguments, as: user) }) else {
-        throw Failure("timed out before \(try arguments.address()) had let in", exitCode: .timedOut)
+        throw Failure("timed out before \(try arguments.address()) let this client in", exitCode: .timedOut)
     }
     let left = timeout.map { max(.zero, $0 - (ContinuousClock.now - began)) }
     do {
