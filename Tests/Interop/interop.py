@@ -3494,6 +3494,7 @@ def own_records(ctx):
     a.retain(name, "a", b"1")
     a.retain(name, "gone", b"2")
     a.retain(name, "gone")
+    host.sync()
     mark = host.mark()
     replies = [b.publish(name, b"x", key="a", extra=RETAIN), b.publish(name, b"plain"), b.publish(name, b"", key="a", extra=RETAIN),
                b.publish(name, b"b's", key="gone", extra=RETAIN), b.publish(name, b"x", key="a", part=(1, 2), extra=RETAIN)]
@@ -3503,7 +3504,7 @@ def own_records(ctx):
     a.retain(name, "a", b"own")
     host.retain(name, "a", b"host's")
     ctx.refused("notPermitted", lambda: a.publish(name, b"", key="a", extra=RETAIN).wait())
-    host.request("clear", channel=name)
+    board_request(host, "clear", channel=name)
     a.retain(name, "gone", b"anybody's")
     board_request(host, "undoClear", channel=name)
     ctx.refused("notPermitted", lambda: b.publish(name, b"", key="a", extra=RETAIN).wait())
