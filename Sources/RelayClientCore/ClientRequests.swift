@@ -90,7 +90,7 @@ package enum ClientRequest: Hashable, Sendable {
         case .getLocks(let channel): .json(.getLocks, GetLocksRequest(id: id, kind: channel.kind, channel: channel.channel))
         case .clear(let channel): .json(.clear, ChannelRequest(id: id, channel: channel))
         case .undoClear(let channel): .json(.undoClear, ChannelRequest(id: id, channel: channel))
-        case .boards(let after): .json(.boards, BoardsRequest(id: id, after: after))
+        case .boards(let after): .json(.boards, PageRequest(id: id, after: after))
         case .removeBoard(let channel): .json(.removeBoard, ChannelRequest(id: id, channel: channel))
         case .renew(let credential): .json(.renew, RenewRequest(id: id, key: credential.key, token: credential.token))
         case .setRole(let user, let role): .json(.setRole, SetRoleRequest(id: id, user: user, role: role?.rawValue))
@@ -98,7 +98,7 @@ package enum ClientRequest: Hashable, Sendable {
         case .endSession(let user, let reason): .json(.endSession, EndSessionRequest(id: id, user: user, reason: reason))
         case .ban(let user, let time): .json(.banUser, BanUserRequest(id: id, user: user, forMs: time))
         case .unban(let user): .json(.unbanUser, UserRequest(id: id, user: user))
-        case .bans(let after): .json(.getBans, GetBansRequest(id: id, after: after))
+        case .bans(let after): .json(.getBans, PageRequest(id: id, after: after))
         case .forget(let user): .json(.forgetUser, UserRequest(id: id, user: user))
         }
     }

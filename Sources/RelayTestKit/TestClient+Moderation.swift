@@ -40,7 +40,7 @@ extension TestClient {
         var found: [BanInfo] = []
         var after: Name?
         repeat {
-            guard let page = answer(BansAnswer.self, request(.getBans) { GetBansRequest(id: $0, after: after, limit: limit) }) else { break }
+            guard let page = answer(BansAnswer.self, request(.getBans) { PageRequest(id: $0, after: after, limit: limit) }) else { break }
             found += page.bans
             after = page.next
         } while after != nil

@@ -56,20 +56,6 @@ package struct BanUserRequest: Codable, Equatable {
     }
 }
 
-/// `getBans`: in order of user ids. [AC13]
-package struct GetBansRequest: Codable, Equatable {
-    package var id: UInt32
-    package var after: Name?
-    /// 1…100.
-    package var limit: Int?
-
-    package init(id: UInt32, after: Name? = nil, limit: Int? = nil) {
-        self.id = id
-        self.after = after
-        self.limit = limit
-    }
-}
-
 /// A user who may not come in.
 public struct BanInfo: Codable, Hashable, Sendable {
     /// Id of the user; the client that used it last is banned with it.

@@ -87,12 +87,9 @@ extension Hub {
     }
 
     mutating func getBans(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
-        let request = try decode(GetBansRequest.self, body)
+        let request = try decode(PageRequest.self, body)
         try requireModerator(session)
-        let limit = request.limit ?? 100
-        guard (1...100).contains(limit) else {
-            throw WireError(.badRequest, "field limit is within 1…100, not \(limit)", limit: limit < 1 ? 1 : 100, actual: max(0, limit))
-        }
+        let limit = try request.count()
         // One more than fits tells whether there is a next page.
         var found: [BanInfo] = []
         for user in moderation.revealed.bannedNames.behind(request.after) {

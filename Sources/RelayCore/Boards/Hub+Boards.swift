@@ -284,11 +284,8 @@ extension Hub {
     }
 
     mutating func listBoards(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
-        let request = try decode(BoardsRequest.self, body)
-        let limit = request.limit ?? 100
-        guard (1...100).contains(limit) else {
-            throw WireError(.badRequest, "field limit is within 1…100, not \(limit)", limit: limit < 1 ? 1 : 100, actual: max(0, limit))
-        }
+        let request = try decode(PageRequest.self, body)
+        let limit = try request.count()
         // One more than fits tells whether there is a next page.
         var names: [Name] = []
         for name in boardNames.behind(request.after) where rights(of: session, on: ChannelID(kind: .message, channel: name)).contains(.subscribe) {

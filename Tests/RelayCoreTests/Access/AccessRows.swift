@@ -130,7 +130,7 @@ extension AccessRow {
                 Probe("banUser", .banUser) { BanUserRequest(id: $0, user: name("of-" + $1.user), forMs: 1_000) },
                 Probe("banUser, a moderator", .banUser, others: [.notPermitted]) { BanUserRequest(id: $0, user: name($1.user)) },
                 Probe("unbanUser", .unbanUser, others: [.notBanned]) { UserRequest(id: $0, user: name($1.user)) },
-                Probe("getBans", .getBans) { id, _ in GetBansRequest(id: id) },
+                Probe("getBans", .getBans) { id, _ in PageRequest(id: id) },
                 Probe("forgetUser", .forgetUser) { UserRequest(id: $0, user: name($1.user)) },
             ]),
     ]
@@ -167,7 +167,7 @@ extension AccessRow {
             request: "`where`, `boards`", right: "none: they tell of channels in which one has `presence`, `subscribe`",
             probes: [
                 Probe("where", .whereIs) { WhereRequest(id: $0, user: name($1.user)) },
-                Probe("boards", .boards) { id, _ in BoardsRequest(id: id) },
+                Probe("boards", .boards) { id, _ in PageRequest(id: id) },
             ]),
     ]
 

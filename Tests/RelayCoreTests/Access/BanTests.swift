@@ -171,7 +171,7 @@ import Testing
             #expect(bans.first { $0.user.text == "carl" } == BanInfo(user: try Name("carl"), by: try Name("host"), time: now, until: now + 5_000))
             #expect(bans.first?.until == nil && bans.first?.time == now - 1_000)
         }
-        for limit in [0, 101] { #expect(TestClient.code(host.request(.getBans) { GetBansRequest(id: $0, limit: limit) }) == .badRequest) }
+        for limit in [0, 101] { #expect(TestClient.code(host.request(.getBans) { PageRequest(id: $0, limit: limit) }) == .badRequest) }
         #expect(driver.audit.count == 6)
     }
 

@@ -153,7 +153,7 @@ import Testing
         for isFrozen in [true, true, false, true] { ask(host, .freezeChannel) { FreezeChannelRequest(id: $0, channel: lesson, frozen: isFrozen) } }
         ask(host, .banUser) { BanUserRequest(id: $0, user: bob, forMs: 60_000) }
         ask(host, .banUser) { BanUserRequest(id: $0, user: try! Name("host")) }
-        ask(host, .getBans) { GetBansRequest(id: $0) }
+        ask(host, .getBans) { PageRequest(id: $0) }
         for _ in 0..<2 { ask(host, .unbanUser) { UserRequest(id: $0, user: bob) } }
         for _ in 0..<2 { ask(host, .forgetUser) { UserRequest(id: $0, user: anna) } }
         for _ in 0..<2 { ask(host, .endSession) { EndSessionRequest(id: $0, user: anna, reason: "enough") } }
