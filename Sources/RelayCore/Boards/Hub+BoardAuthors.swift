@@ -162,9 +162,9 @@ extension Hub {
         boards[board].authors!.deadlineIsSet = false
         // Those that nobody waits for any more need no deadline: who asks again is told.
         let (now, timeout) = (now.instant, configuration.boardAuthorTimeout)
-        for (question, since) in boards[board].authors!.asked where now - since >= timeout { wakeWriters(board, of: question) }
-        guard boards[board].authors!.asked.values.contains(where: { now - $0 < timeout }) else { return }
-        setAuthorsDeadline(board)
+        let asked = boards[board].authors!.asked
+        for question in Self.sorted(asked.filter { now - $0.value >= timeout }.keys) { wakeWriters(board, of: question) }
+        if asked.values.contains(where: { now - $0 < timeout }) { setAuthorsDeadline(board) }
     }
 
     // MARK: - Waiting
@@ -180,11 +180,11 @@ extension Hub {
 
     /// Who waits for a board is judged anew, at the end of the call.
     private mutating func wakeWriters(_ board: Int32) {
-        // In an order of their own, so that a simulation is the same each time.
-        let waiting = boards[board].authors!.waiting
-        boards[board].authors!.waiting = [:]
-        for question in waiting.keys.sorted(by: { $0.lexicographicallyPrecedes($1) }) { woken += waiting[question]!.map { ($0, nil) } }
+        for question in Self.sorted(boards[board].authors!.waiting.keys) { wakeWriters(board, of: question) }
     }
+
+    /// An order of their own, so that a simulation is the same each time.
+    private static func sorted(_ questions: some Sequence<[UInt8]>) -> [[UInt8]] { questions.sorted { $0.lexicographicallyPrecedes($1) } }
 
     /// Only those who wait for the answer to one question, or for why there is none.
     private mutating func wakeWriters(_ board: Int32, of question: [UInt8], failure: String? = nil) {

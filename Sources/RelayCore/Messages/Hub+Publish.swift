@@ -14,7 +14,7 @@ extension Hub {
             if try isKnown(frame, session, connection) { return }
             let key = try checkKey(of: frame)
             try checkContent(frame.payload, frame.customType, flags: frame.flags)
-            if let key, frame.flags.contains(.retain) { try checkRetained(frame, key, session) }
+            let mayReplace = if let key, frame.flags.contains(.retain) { try checkRetained(frame, key, session) } else { true }
             let (channel, bucket) = try target(of: frame, session)
             let rate = configuration.limits.messagesPerSecond
             if !hasPaid, let wait = try spend(bucket, rate: rate, capacity: rate, connection, "messages") {
@@ -22,7 +22,10 @@ extension Hub {
             }
             guard connections[connection].isOpen else { return }
             // Behind the rate, because it may cost the disk something.
-            guard try mayWrite(frame, in: channel, session, connection) else { return connections[connection].hasPaid = true }
+            if !mayReplace, try !isOwn(frame.key, in: channels[channel].id!.channel, session, connection) {
+                connections[connection].hasPaid = true
+                return
+            }
             if let key, frame.flags.isSuperset(of: [.retain, .part]) {
                 acceptPart(frame, key, channel, session, connection)
             } else {
@@ -109,24 +112,17 @@ extension Hub {
         return (channel, bucket)
     }
 
-    /// Where it goes, before anything has changed. [BL7, BL8]
-    private mutating func checkRetained(_ frame: PublishFrame, _ key: Name, _ session: Int32) throws(WireError) {
+    /// Where it goes, before anything has changed. [BL7, BL8, BL10]
+    ///
+    /// - Returns: whether it may take the place of what others wrote: who may take everything away may do that, too.
+    private func checkRetained(_ frame: PublishFrame, _ key: Name, _ session: Int32) throws(WireError) -> Bool {
         let channel = try Name(bytes: frame.channel)
         let rights = rights(of: session, on: ChannelID(kind: .message, channel: channel))
         guard rights.contains(.publish) else { throw Self.notPermitted(.publish) }
         let isPart = frame.flags.contains(.part)
         let bytes = isPart ? try checkPart(frame, key, channel, session) : frame.payload.isEmpty ? 0 : Self.recordBytes(of: frame)
         try checkBoard(channel, session, bytes: bytes)
-    }
-
-    /// Whose record a key has. [BL10]
-    ///
-    /// - Returns: `false` if it has to wait, with all that comes behind it.
-    private mutating func mayWrite(_ frame: PublishFrame, in channel: Int32, _ session: Int32, _ connection: Int32) throws(WireError) -> Bool {
-        guard frame.flags.isSuperset(of: [.retain, .key]) else { return true }
-        let id = channels[channel].id!
-        // Who may take everything away may replace it, too.
-        return rights(of: session, on: id).contains(.clear) ? true : try isOwn(frame.key, in: id.channel, session, connection)
+        return rights.contains(.clear)
     }
 
     /// A number is taken, before what it stands for is handed on.
