@@ -10,7 +10,7 @@ protocol DescriptorWatch: AnyObject {
     func pauseReading()
     func resumeReading()
 
-    /// To be called when a write said EAGAIN.
+    /// To be called when a write said EAGAIN; again before `writable` it does nothing.
     func awaitWritable()
 
     /// Ends and closes the descriptor; no call follows but `released`, in a later turn of the queue.
