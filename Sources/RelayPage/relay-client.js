@@ -3172,7 +3172,7 @@ class Moderation extends Part {
     await this.decide('setRole', {user: checkedName(user), role})
   }
 
-  /** Lets everybody but moderators only look on, in the message and the stream channel of this name. `limitReached` @param {string} channel */
+  /** Lets everybody but moderators only look on, in the message and the stream channel of this name. @param {string} channel @throws {RelayError} `limitReached` */
   async freeze(channel) {
     await this.decide('freezeChannel', {channel: checkedName(channel), frozen: true})
   }
@@ -3207,7 +3207,7 @@ class Moderation extends Part {
     await this.decide('banUser', {user: checkedName(user), forMs})
   }
 
-  /** Takes a ban back. `notBanned` @param {string} user */
+  /** Takes a ban back. @param {string} user @throws {RelayError} `notBanned` */
   async unban(user) {
     await this.decide('unbanUser', {user: checkedName(user)})
   }
@@ -3218,7 +3218,7 @@ class Moderation extends Part {
   }
 
   /** Removes what the relay keeps of a user: its metadata, its role, and, unless it is there, whose the id is. Not its ban, and not what it drew. */
-  async forget({user}) {
+  async forget(/** @type {{user: string}} */ {user}) {
     await this.decide('forgetUser', {user: checkedName(user)})
   }
 }
