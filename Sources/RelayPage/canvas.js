@@ -1,8 +1,7 @@
 // The board on the screen: one layer of all that is kept, drawn anew only when it must be, and above it one for what moves.
-import {baseline, dotRadius, fontSize, grow, ink, isDot, linesOf, pictureBox, runs} from './svg.js'
+import {baseline, boxAround, dotRadius, fontSize, ink, isDot, linesOf, pictureBox, runs} from './svg.js'
 
-export const scaleMin = 0.05
-export const scaleMax = 20
+const between = scale => Math.min(20, Math.max(0.05, scale))
 
 /** The lines of one part as canvas paths in px of the board, one for each width. */
 function pathsOf(part) {
@@ -29,8 +28,8 @@ function drawPart(context, part, rgb) {
   }
 }
 
-/** Draws one stroke or text; `scratch` gives a layer of the same size for what is translucent. */
-export function drawElement(context, element, scratch) {
+/** Draws one stroke or text. */
+export function drawElement(context, element) {
   const {rgb, opacity} = ink((element.parts?.[0] ?? element).color)
   if (element.type === 'text') {
     context.globalAlpha = opacity / 100
@@ -59,13 +58,14 @@ function prepared(canvas) {
   return context
 }
 
-/** An empty layer as another one is. */
-function scratchFor({canvas}, kept) {
-  const {width, height} = canvas
-  if (kept.canvas?.width !== width || kept.canvas?.height !== height) kept.canvas = Object.assign(document.createElement('canvas'), {width, height})
-  const context = prepared(kept.canvas)
-  context.resetTransform()
-  context.clearRect(0, 0, width, height)
+/** An empty layer as another one is; one is kept for all. */
+function scratch(like) {
+  const {width, height} = like.canvas
+  const canvas = scratch.canvas ??= document.createElement('canvas')
+  // This empties it, too.
+  Object.assign(canvas, {width, height})
+  const context = prepared(canvas)
+  context.setTransform(like.getTransform())
   return context
 }
 
@@ -81,12 +81,6 @@ export class Canvas {
     Object.assign(this, parts)
     this.boardContext = prepared(this.board)
     this.liveContext = prepared(this.live)
-    this.kept = {}
-    this.scratch = context => {
-      const layer = scratchFor(context, this.kept)
-      layer.setTransform(context.getTransform())
-      return layer
-    }
     new ResizeObserver(() => this.resize()).observe(this.stage)
   }
 
@@ -94,7 +88,7 @@ export class Canvas {
     return {...this.#view}
   }
   set view({x, y, scale}) {
-    this.#view = {x, y, scale: Math.min(scaleMax, Math.max(scaleMin, scale))}
+    this.#view = {x, y, scale: between(scale)}
     this.redraw()
     this.moved()
   }
@@ -157,7 +151,7 @@ export class Canvas {
       const {box} = element
       // Letters may be wider than was guessed.
       const isSeen = box[0] <= right && box[1] <= bottom && box[3] >= top && (box[2] >= left || element.type === 'text')
-      if (isSeen && !this.hidden.has(element.id)) drawElement(this.boardContext, element, this.scratch)
+      if (isSeen && !this.hidden.has(element.id)) drawElement(this.boardContext, element)
     }
   }
 
@@ -178,22 +172,20 @@ export class Canvas {
   /** Around a place of the window, which stays where it is. */
   zoom(factor, at = {clientX: this.stage.clientWidth / 2, clientY: this.stage.clientHeight / 2}) {
     const {x, y} = this.toBoard(at)
-    const scale = Math.min(scaleMax, Math.max(scaleMin, this.#view.scale * factor))
+    const scale = between(this.#view.scale * factor)
     this.view = {x: x - at.clientX / scale, y: y - at.clientY / scale, scale}
   }
 
   /** Shows all of the board, never larger than it is. `isNeeded`: only if it does not lie within the window. */
   fit(isNeeded = false) {
     const elements = this.elements()
-    if (elements.length === 0) return void (this.view = {x: 0, y: 0, scale: 1})
-    const [left, top, right, bottom] = elements.reduce((box, {box: own}) => grow(box, own), [Infinity, Infinity, -Infinity, -Infinity])
+        const [left, top, right, bottom] = boxAround(elements.map(({box}) => box))
     const {clientWidth, clientHeight} = this.stage
     const [from, to] = [this.toScreen(left, top), this.toScreen(right, bottom)]
-    if (isNeeded && from.x >= 0 && from.y >= 0 && to.x <= clientWidth && to.y <= clientHeight) return undefined
+    if (isNeeded && from.x >= 0 && from.y >= 0 && to.x <= clientWidth && to.y <= clientHeight) return
     const [width, height] = [Math.max(1, right - left) / 100, Math.max(1, bottom - top) / 100]
     const scale = Math.min(1, (clientWidth - 48) / width, (clientHeight - 168) / height)
     this.view = {x: (left + right) / 200 - clientWidth / 2 / scale, y: (top + bottom) / 200 - clientHeight / 2 / scale, scale}
-    return undefined
   }
 }
 
@@ -206,13 +198,6 @@ export function picture(elements) {
   context.fillStyle = '#fff'
   context.fillRect(0, 0, canvas.width, canvas.height)
   context.setTransform(scale, 0, 0, scale, -x / 100 * scale, -y / 100 * scale)
-  const kept = {}
-  for (const element of elements) {
-    drawElement(context, element, other => {
-      const layer = scratchFor(other, kept)
-      layer.setTransform(other.getTransform())
-      return layer
-    })
-  }
+  for (const element of elements) drawElement(context, element)
   return canvas
 }

@@ -3,11 +3,6 @@
 /** By version: error correction bytes of a block, blocks of the first group, their data bytes, blocks with one byte more. */
 const versions = [[10, 1, 16, 0], [16, 1, 28, 0], [26, 1, 44, 0], [18, 2, 32, 0], [24, 2, 43, 0], [16, 4, 27, 0], [18, 4, 31, 0], [22, 2, 38, 2], [22, 3, 36, 2], [26, 4, 43, 1]]
 const alignments = [[], [6, 18], [6, 22], [6, 26], [6, 30], [6, 34], [6, 22, 38], [6, 24, 42], [6, 26, 46], [6, 28, 50]]
-const masks = [
-  (x, y) => (x + y) % 2, (x, y) => y % 2, x => x % 3, (x, y) => (x + y) % 3, (x, y) => (Math.floor(y / 2) + Math.floor(x / 3)) % 2,
-  (x, y) => x * y % 2 + x * y % 3, (x, y) => (x * y % 2 + x * y % 3) % 2, (x, y) => ((x + y) % 2 + x * y % 3) % 2,
-]
-
 // The field of 256 elements of x⁸ + x⁴ + x³ + x² + 1.
 const powers = new Uint8Array(510)
 const logarithms = new Uint8Array(256)
@@ -76,15 +71,13 @@ export function qrCode(text) {
   const places = alignments[version - 1]
   const last = places.at(-1)
   for (const y of places) for (const x of places) if (!(x === 6 && (y === 6 || y === last)) && !(y === 6 && x === last)) square(x, y, 2, distance => distance !== 1)
-  const describe = mask => {
-    const format = checked(mask, 0x537, 10) ^ 0x5412
-    for (let bit = 0; bit < 15; bit++) {
-      const isDark = format >> bit & 1
-      set(8, bit < 6 ? bit : bit < 8 ? bit + 1 : size - 15 + bit, isDark)
-      set(bit < 8 ? size - 1 - bit : bit < 9 ? 15 - bit : 14 - bit, 8, isDark)
-    }
-    set(8, size - 8, true)
+  const format = checked(6, 0x537, 10) ^ 0x5412
+  for (let bit = 0; bit < 15; bit++) {
+    const isDark = format >> bit & 1
+    set(8, bit < 6 ? bit : bit < 8 ? bit + 1 : size - 15 + bit, isDark)
+    set(bit < 8 ? size - 1 - bit : bit < 9 ? 15 - bit : 14 - bit, 8, isDark)
   }
+  set(8, size - 8, true)
   if (version > 6) {
     const number = checked(version, 0x1F25, 12)
     for (let bit = 0; bit < 18; bit++) {
@@ -93,7 +86,6 @@ export function qrCode(text) {
       set(far, near, number >> bit & 1)
     }
   }
-  describe(0)
   const words = codewords(bytes, version)
   const free = []
   for (let right = size - 1; right > 0; right -= 2) {
@@ -103,35 +95,9 @@ export function qrCode(text) {
       for (const x of [right, right - 1]) if (!fixed[y][x]) free.push([x, y])
     }
   }
-  free.forEach(([x, y], at) => rows[y][x] = Boolean(words[at >> 3] >> 7 - (at & 7) & 1))
-  const flip = mask => free.forEach(([x, y]) => rows[y][x] = rows[y][x] !== (masks[mask](x, y) === 0))
-  let best
-  for (let mask = 0; mask < 8; mask++) {
-    flip(mask)
-    describe(mask)
-    const cost = penalty(rows)
-    if (!best || cost < best.cost) best = {mask, cost}
-    flip(mask)
-  }
-  flip(best.mask)
-  describe(best.mask)
+  // One pattern for all: any of the eight may be chosen, and a link is no picture that one of them would spoil.
+  free.forEach(([x, y], at) => rows[y][x] = Boolean(words[at >> 3] >> 7 - (at & 7) & 1) !== ((x * y % 2 + x * y % 3) % 2 === 0))
   return rows
-}
-
-/** How hard a pattern is to read. */
-function penalty(rows) {
-  const columns = rows.map((_, x) => rows.map(row => row[x]))
-  let cost = 0
-  for (const line of [...rows, ...columns]) {
-    const text = line.map(Number).join('')
-    for (const [run] of text.matchAll(/0{5,}|1{5,}/g)) cost += run.length - 2
-    cost += 40 * [...text.matchAll(/(?=10111010000|00001011101)/g)].length
-  }
-  for (let y = 1; y < rows.length; y++) for (let x = 1; x < rows.length; x++) {
-    if (rows[y][x] === rows[y - 1][x] && rows[y][x] === rows[y][x - 1] && rows[y][x] === rows[y - 1][x - 1]) cost += 3
-  }
-  const dark = rows.flat().filter(Boolean).length / rows.length ** 2
-  return cost + 10 * Math.floor(Math.abs(dark * 20 - 10))
 }
 
 /** The dark modules as SVG path data, each row's runs as rectangles, with a quiet zone of four. */

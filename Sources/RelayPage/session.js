@@ -58,11 +58,11 @@ export class Session {
   hear() {
     const {client, records, live} = this
     const onBoard = (type, use) => client.on(type, event => {
-      if ((event.channel?.channel ?? event.channel) === this.board) use(event)
+      if ((event.owner?.channel ?? event.channel?.channel ?? event.channel) === this.board) use(event)
     })
     const isFinished = id => records.elements.has(id)
     const received = message => {
-      if (message.isRetained || message.customType === 'stroke') live.drop(message.key ?? '')
+      if (message.isRemoval) live.drop(id => id === message.key)
       records.received(message)
     }
     onBoard('message', message => {
@@ -88,7 +88,7 @@ export class Session {
       this.applied()
       this.changed('read')
     })
-    onBoard('packet', packet => live.packet(packet, isFinished, performance.now()))
+    onBoard('packet', packet => live.packet(packet, isFinished))
     onBoard('topics', ({kind, publishers}) => {
       if (kind === 'left') publishers.filter(({topic}) => topic === 'points').forEach(({user}) => live.left(user))
     })
@@ -105,7 +105,7 @@ export class Session {
     client.on('refused', ({error, subject}) => this.failed(error, subject))
     client.on('link', link => {
       if (link.state === 'connected') {
-        if (!link.resumed) live.clear()
+        if (!link.resumed) live.drop(() => true, () => true)
         this.tellAway()
         this.access()
       }
@@ -115,7 +115,7 @@ export class Session {
 
   applied() {
     this.records.flush()
-    this.live.dropFinished(id => this.records.elements.has(id))
+    this.live.drop(id => this.records.elements.has(id))
     this.changed('board')
   }
 

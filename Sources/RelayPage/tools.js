@@ -3,7 +3,7 @@
 import {InkStroke, touches} from './ink.js'
 import {shifted, writeStroke} from './format.js'
 import {drawElement} from './canvas.js'
-import {grow} from './svg.js'
+import {boxAround} from './svg.js'
 
 /** A finger's line is shown to others when it has become one: before, it may turn out to be a pinch. */
 const fingerHoldPx = 8
@@ -40,8 +40,8 @@ export class Tools {
   down(event) {
     event.preventDefault()
     const {pointerType, pointerId, button, buttons} = event
-    if (pointerType === 'pen' && !this.hasPen) this.hasPen = true
-    document.activeElement?.blur?.()
+    if (pointerType === 'pen') this.hasPen = true
+    document.activeElement.blur()
     this.canvas.stage.setPointerCapture?.(pointerId)
     this.pointers.set(pointerId, event)
     const touching = [...this.pointers.values()].filter(pointer => pointer.pointerType === 'touch')
@@ -166,11 +166,20 @@ export class Tools {
     const {session, undo} = this
     const step = []
     let refused = false
+    let last = event
+    /** Also what lies between two events. */
     const hit = next => {
-      for (const element of this.at(next)) {
-        if (session.mayChange(element)) step.push(...this.remove(element))
-        else refused = true
+      const {clientX, clientY, pointerType} = next
+      const steps = Math.ceil(Math.hypot(clientX - last.clientX, clientY - last.clientY) / 4) || 1
+      for (let part = 1; part <= steps; part++) {
+        const way = part / steps
+        const at = {pointerType, clientX: last.clientX + (clientX - last.clientX) * way, clientY: last.clientY + (clientY - last.clientY) * way}
+        for (const element of this.at(at)) {
+          if (session.mayChange(element)) step.push(...this.remove(element))
+          else refused = true
+        }
       }
+      last = next
     }
     hit(event)
     const end = () => {
@@ -192,7 +201,7 @@ export class Tools {
       if (Math.hypot(last.clientX - event.clientX, last.clientY - event.clientY) > 12) return
       const element = this.at(event, 0).find(({type}) => type === 'text')
       if (element && !this.session.mayChange(element)) this.refused()
-      else this.writeText(this.canvas.toBoard(event), element)
+      else this.writing.begin(this.canvas.toBoard(event), element)
     }}
   }
 
@@ -284,12 +293,12 @@ export class Tools {
   }
 
   /** What moves here: the own line, what is chosen and being moved. */
-  drawLive(context, accent) {
+  drawLive(context) {
     const {canvas, stroke, frameBox} = this
-    if (stroke) drawElement(context, {type: 'stroke', parts: [stroke]}, canvas.scratch)
+    if (stroke) drawElement(context, {parts: [stroke]})
     const pixel = 1 / canvas.view.scale
     const outline = ([left, top, right, bottom], margin) => {
-      context.strokeStyle = accent
+      context.strokeStyle = '#6b6bdb'
       context.lineWidth = 1.5 * pixel
       context.setLineDash([5 * pixel, 4 * pixel])
       context.strokeRect(left / 100 - margin, top / 100 - margin, (right - left) / 100 + 2 * margin, (bottom - top) / 100 + 2 * margin)
@@ -300,8 +309,8 @@ export class Tools {
     if (chosen.length === 0) return
     context.save()
     context.translate(this.shift[0] / 100, this.shift[1] / 100)
-    if (canvas.hidden.size > 0) for (const element of chosen) drawElement(context, element, canvas.scratch)
-    outline(chosen.reduce((box, element) => grow(box, element.box), [Infinity, Infinity, -Infinity, -Infinity]), 6 * pixel)
+    if (canvas.hidden.size > 0) for (const element of chosen) drawElement(context, element)
+    outline(boxAround(chosen.map(({box}) => box)), 6 * pixel)
     context.restore()
   }
 }

@@ -10,96 +10,99 @@ export function make(tag, properties = {}, ...children) {
   return element
 }
 
-/** Buttons that show a panel beside them; one at a time, and none after a press elsewhere. */
+/** Buttons that show a panel; one at a time, and none after a press elsewhere. */
 export function panels(pairs) {
-  const show = (wanted, isKeyboard) => {
+  const show = wanted => {
     for (const [button, panel] of pairs) {
       $(panel).hidden = panel !== wanted
-      $(button).setAttribute('aria-expanded', panel === wanted)
+      $(button).ariaExpanded = panel === wanted
     }
-    if (wanted && isKeyboard) $(wanted).querySelector('button, [tabindex]')?.focus()
   }
-  for (const [button, panel] of pairs) $(button).addEventListener('click', event => show($(panel).hidden ? panel : undefined, event.detail === 0))
-  document.addEventListener('pointerdown', event => {
-    if (!pairs.some(pair => pair.some(id => $(id).contains(event.target)))) show()
-  }, true)
-  document.addEventListener('keydown', event => {
-    const open = pairs.find(([, panel]) => !$(panel).hidden)
-    if (event.key !== 'Escape' || !open) return
-    show()
-    $(open[0]).focus()
-  })
+  for (const [button, panel] of pairs) {
+    $(button).addEventListener('click', event => {
+      show($(panel).hidden ? panel : undefined)
+      if (event.detail === 0) $(panel).querySelector('button')?.focus()
+    })
+    addEventListener('keydown', ({key}) => {
+      if (key !== 'Escape' || $(panel).hidden) return
+      show()
+      $(button).focus()
+    })
+  }
+  addEventListener('pointerdown', ({target}) => pairs.flat().some(id => $(id).contains(target)) || show(), true)
+  show()
   return show
 }
 
-/** Shows a dialog; what its form was sent with, `''` for Escape. @returns {Promise<string>} */
-export function ask(id, {isNeeded = false} = {}) {
-  const dialog = $(id)
-  if (!dialog.open) dialog.showModal()
+/**
+ * Shows a dialog. A button answers with its id, Escape with `''`, unless an answer `isNeeded`; it is offered again then.
+ *
+ * @param {string} id @param {string} title @param {string} text @param {[string, string][]} buttons ids and labels; the last is the one that Enter presses
+ * @returns {Promise<string>}
+ */
+export function ask(id, title, text, buttons, parts = [], isNeeded = false) {
   return new Promise(resolve => {
-    dialog.oncancel = event => isNeeded && event.preventDefault()
+    const choices = buttons.map(([id, label], at) => make('button', {id, value: id, textContent: label, className: at === buttons.length - 1 ? 'primary' : ''}))
+    const dialog = make('dialog', {id, ariaLabel: title}, make('form', {method: 'dialog'}, make('h2', {textContent: title}), make('p', {textContent: text}), ...parts, make('div', {className: 'choices'}, ...choices)))
     dialog.onclose = () => {
-      const {returnValue} = dialog
-      dialog.returnValue = ''
-      // Chromium closes it at the second Escape whatever one says.
-      if (isNeeded && returnValue === '') return resolve(ask(id, {isNeeded}))
-      resolve(returnValue)
+      dialog.remove()
+      if (isNeeded && !dialog.returnValue) resolve(ask(id, title, text, buttons, parts, isNeeded))
+      else resolve(dialog.returnValue)
     }
+    // The first button that submits is what Enter presses.
+    dialog.addEventListener('keydown', event => {
+      if (event.key !== 'Enter' || event.target.tagName !== 'INPUT') return
+      event.preventDefault()
+      choices.at(-1).click()
+    })
+    document.body.append(dialog)
+    dialog.showModal()
   })
 }
+
+export const field = properties => make('input', {required: true, autocomplete: 'off', spellcheck: false, ...properties})
 
 /** A notice for some seconds; the same one is not shown twice. */
 export function toast(text, action, run) {
   const box = $('toasts')
-  for (const other of box.children) if (other.firstChild.textContent === text) other.remove()
+  for (const other of [...box.children].slice(-2)) if (other.firstChild.textContent === text) other.remove()
   if (box.children.length > 2) box.firstChild.remove()
   const notice = make('div', {className: 'toast'}, make('span', {textContent: text}))
-  if (action) {
-    notice.append(make('button', {type: 'button', textContent: action, onclick: () => {
-      notice.remove()
-      run()
-    }}))
-  }
+  notice.onclick = () => notice.remove()
+  if (action) notice.append(make('button', {textContent: action, onclick: run}))
   box.append(notice)
-  setTimeout(() => notice.remove(), action ? 12_000 : 6_000)
+  setTimeout(notice.onclick, action ? 12_000 : 6_000)
 }
 
 const nameOf = states => states?.name?.trim() || 'Someone'
 
-function badge(user, states) {
-  const element = make('span', {className: states.away ? 'badge away' : 'badge', textContent: initials(nameOf(states))})
+function tinted(user, element) {
+  element.dataset.user = user
   element.style.setProperty('--tint', tint(user))
   return element
 }
 
-/** The people of a board, oneself first, then by name. */
+/** The people of a board, oneself first, who is away last. */
 export function showPeople(members, self) {
-  const people = [...members].sort(([one, its], [other, others]) => (other === self) - (one === self) || !its.away * -1 + !others.away || nameOf(its).localeCompare(nameOf(others)))
-  $('people').replaceChildren(...people.slice(0, 4).map(([user, states]) => badge(user, states)), make('span', {textContent: people.length > 1 ? people.length : ''}))
-  $('people').setAttribute('aria-label', `Who is here: ${people.length}`)
-  $('people-list').replaceChildren(...people.slice(0, 200).map(([user, states]) => {
-    const item = make('li', {className: states.away ? 'away' : ''}, badge(user, states), make('span', {textContent: nameOf(states)}),
-      make('small', {textContent: user === self ? 'you' : states.away ? 'away' : ''}))
-    item.dataset.user = user
-    return item
+  const rank = ([user, {away}]) => user === self ? 0 : away ? 2 : 1
+  const people = [...members].sort((one, other) => rank(one) - rank(other) || nameOf(one[1]).localeCompare(nameOf(other[1])))
+  const badge = ([user, states]) => tinted(user, make('span', {className: states.away ? 'badge away' : 'badge', textContent: initials(nameOf(states))}))
+  $('people').replaceChildren(...people.slice(0, 4).map(badge), make('span', {textContent: people.length}))
+  $('people').ariaLabel = `Who is here: ${people.length}`
+  $('people-list').replaceChildren(...people.slice(0, 200).map(person => {
+    const [user, states] = person
+    const note = user === self ? 'you' : states.away ? 'away' : ''
+    return tinted(user, make('li', {className: note}, badge(person), make('b', {textContent: nameOf(states)}), make('small', {textContent: note})))
   }))
 }
 
 /** Where others' pens are, with their names. */
 export function showCursors(cursors, members, canvas) {
-  const box = $('cursors')
-  const kept = new Map([...box.children].map(element => [element.dataset.user, element]))
+  const kept = new Map([...$('cursors').children].map(element => [element.dataset.user, element]))
   for (const [user, {x, y}] of cursors) {
-    let element = kept.get(user)
-    kept.delete(user)
-    if (!element) {
-      element = make('div', {className: 'cursor'}, make('i'), make('b'))
-      element.dataset.user = user
-      element.style.setProperty('--tint', tint(user))
-      box.append(element)
-    }
-    const name = nameOf(members.get(user))
-    if (element.lastChild.textContent !== name) element.lastChild.textContent = name
+    const element = kept.get(user) ?? tinted(user, make('div', {className: 'cursor'}, make('i'), make('b')))
+    if (!kept.delete(user)) $('cursors').append(element)
+    element.lastChild.textContent = nameOf(members.get(user))
     const place = canvas.toScreen(x, y)
     element.style.transform = `translate(${place.x}px, ${place.y}px)`
   }
@@ -107,16 +110,6 @@ export function showCursors(cursors, members, canvas) {
 }
 
 /** Hands a file to whoever asked for it. */
-export function save(blob, name) {
-  const link = make('a', {href: URL.createObjectURL(blob), download: name})
-  link.click()
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
-}
-
-/** Without a secure context there is no clipboard to write to, but what is selected can be copied. @returns {boolean} */
-export function copyFrom(input) {
-  input.focus()
-  input.select()
-  navigator.clipboard?.writeText(input.value).catch(() => {})
-  return document.execCommand('copy')
+export function save(blob, download) {
+  make('a', {href: URL.createObjectURL(blob), download}).click()
 }
