@@ -274,4 +274,5 @@ window.whiteboard = {
   },
   get elements() { return records.elements.size },
 }
+session.start()
 changed('link')

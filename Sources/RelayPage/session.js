@@ -19,13 +19,17 @@ export class Session {
     this.client = new RelayClient(location.origin + '/ws', this.user, {
       storage: open('localStorage'), scope: location.host, credential: this.credential, presenceTimeoutMs, description: 'whiteboard page', retriesFirstConnect: true,
     })
+  }
+
+  /** Takes part; what an earlier page could not send is under way again. */
+  start() {
     wakeUpWithPage(this.client)
     this.hear()
     for (const {channel, key, customType, payload, receipt} of this.client.restored) {
       if (channel === this.board) this.follow({key, customType, payload: payload.length ? payload : undefined, author: this.user}, receipt)
     }
     document.addEventListener('visibilitychange', () => this.tellAway())
-    this.enter().catch(error => this.failed(error, 'enter'))
+    this.enter().catch(this.failed)
   }
 
   async enter() {
@@ -102,7 +106,7 @@ export class Session {
       this.access()
     })
     client.on('accessChanged', () => this.access())
-    client.on('refused', ({error, subject}) => this.failed(error, subject))
+    client.on('refused', ({error}) => this.failed(error))
     client.on('link', link => {
       if (link.state === 'connected') {
         if (!link.resumed) live.drop(() => true, () => true)
