@@ -82,7 +82,7 @@ async function linkChanged() {
   const {state, afterMs, reason} = session.client.linkState
   retryAt = performance.now() + (afterMs ?? 0)
   showLink()
-  if (state !== 'closed' && state !== 'paused') return
+  if ((state !== 'closed' && state !== 'paused') || reason.kind === 'closedByApp') return
   const {key, isUserTaken, text} = explainEnd(reason)
   if (isUserTaken) forgetUser(session.user, local, tab)
   else if (key) {
@@ -260,6 +260,8 @@ restyle({})
 showPeople(new Map([[session.user, {name}]]), session.user)
 addEventListener('keydown', keyDown)
 addEventListener('keyup', ({key}) => key === ' ' && pan(false))
+// Who closes the page has left; one that only sleeps has not.
+addEventListener('pagehide', ({persisted}) => persisted || session.client.close())
 addEventListener('beforeunload', event => session.client.unsent.unkept > 0 && event.preventDefault())
 setInterval(() => {
   live.age(performance.now())

@@ -61,7 +61,7 @@ test('[MS3] of two records of one key the later counts, also under an own change
 
 test('[BL4, BL6] a clear takes what is below it; a reset all that was told, and not what is still to be sent', () => {
   const {records, told, own, shown} = board()
-  told(record('a', 1), record('b', 3))
+  told(record('a', 1), record('a2', 2), record('a3', 2), record('b', 3))
   records.cleared(2)
   records.flush()
   assert.deepEqual(shown(), ['b'])
