@@ -27,10 +27,7 @@ addEventListener('hashchange', () => {
 })
 
 const undo = new Undo()
-const records = new Records(added => {
-  canvas.redraw(added)
-  $('hint').classList.toggle('gone', records.elements.size > 0)
-})
+const records = new Records(added => canvas.redraw(added))
 const live = new Live(() => canvas.refresh())
 const canvas = new Canvas({
   stage: $('stage'), board: $('board'), live: $('live'), elements: () => records.ordered,
@@ -70,11 +67,13 @@ function tell() {
 // MARK: The session
 
 let retryAt = 0
+let unkept = 0
 function showLink() {
   const text = linkWords(session.client.linkState.state, records.own.length, Math.ceil((retryAt - performance.now()) / 1000))
   $('status-text').textContent = text
   $('status').ariaLabel = text || 'Connected'
-  if (session.client.unsent.unkept > 0) toast('There is no room to keep what is not sent yet: leave this page open.')
+  if (session.client.unsent.unkept > unkept) toast('There is no room to keep what is not sent yet: leave this page open.')
+  unkept = session.client.unsent.unkept
   tell()
 }
 
@@ -105,12 +104,13 @@ function changed(what) {
   $('progress').hidden = progress === undefined
   $('progress').ariaValueNow = Math.round(progress * 100)
   $('progress').firstChild.style.width = `${progress * 100}%`
+  $('hint').classList.toggle('gone', records.isReading || records.elements.size > 0)
   $('reading').hidden = mayDraw
   $('reading').textContent = isFrozen ? 'The host has paused drawing' : 'View only'
   $('clear').hidden = !mayClear
   $('undo').disabled = undo.done.length === 0
   $('redo').disabled = undo.undone.length === 0
-  tell()
+  showLink()
 }
 
 function showTitle() {

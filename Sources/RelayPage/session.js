@@ -35,7 +35,7 @@ export class Session {
   async enter() {
     const {client, board} = this
     const presence = client.presence({message: board})
-    presence.setStates({name: this.name, ...document.hidden && {away: '1'}}).catch(error => this.failed(error))
+    presence.setStates({name: this.name}).catch(error => this.failed(error))
     const streaming = client.join(board, {features: []}).then(async stream => {
       this.stream = stream
       await Promise.all([stream.subscribeTopic('points'), stream.subscribeTopic('cursors')])
