@@ -55,6 +55,7 @@ test('a record is moved with all that it says, and not out of the range', () => 
   const payload = '{"by":{"a":[1]},"color":"#1B1B1BFF","cols":"xyt","id":"s","points":[1,2,0,3,4,5],"v":1,"width":3,"z":-4}'
   assert.equal(shifted({customType: 'stroke', payload}, 100, -2), payload.replace('[1,2,', '[101,0,'))
   assert.equal(shifted({customType: 'stroke', payload}, 1e9, 0), undefined)
+  assert.equal(readRecord('stroke', payload.replace('"v":1', '"v":2')), undefined, 'a newer version')
 })
 
 /** Records of every kind: also broken ones, parts, ids and titles that come again under other keys. */

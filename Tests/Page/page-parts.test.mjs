@@ -69,6 +69,8 @@ test('[BL4, BL6] a clear takes what is below it; a reset all that was told, and 
   records.reset()
   records.flush()
   assert.deepEqual([shown(), records.offset, records.isReading], [['mine'], 0, true])
+  told(record('mine', 7, payloadOf('mine', 1, 9)))
+  assert.equal(records.get('mine').payload, payloadOf('mine'), 'its old offset says nothing in the new numbering')
 })
 
 test('a refused stroke goes; a refused removal brings back what it took', () => {
@@ -126,9 +128,9 @@ test('undo and redo write what was before and after; a step that others have ove
 test('ink goes through the pen’s first and last place, bends without corners, and is the same live and kept', () => {
   const stroke = new InkStroke({color: '#000000FF', width: 300, hasPressure: true, scale: 1})
   const live = []
-  for (let step = 0; step <= 40; step++) {
-    const angle = step / 40 * Math.PI
-    stroke.add(200 - 100 * Math.cos(angle), 100 * Math.sin(angle), step / 40)
+  for (let step = 0; step <= 12; step++) {
+    const angle = step / 12 * Math.PI
+    stroke.add(200 - 100 * Math.cos(angle), 100 * Math.sin(angle), 0.5)
     live.push(...stroke.xy.slice(live.length))
   }
   stroke.finish()
@@ -140,8 +142,8 @@ test('ink goes through the pen’s first and last place, bends without corners, 
     const [ax, ay, bx, by] = [stroke.xy[at] - stroke.xy[at - 2], stroke.xy[at + 1] - stroke.xy[at - 1], stroke.xy[at + 2] - stroke.xy[at], stroke.xy[at + 3] - stroke.xy[at + 1]]
     turns.push(Math.abs(Math.atan2(ax * by - ay * bx, ax * bx + ay * by)))
   }
-  // 41 events on a half circle turn by 4.5 degrees each; straight lines between them would.
-  assert.ok(Math.max(...turns) < 0.12, `${Math.max(...turns)}`)
+  // Straight lines between 13 events on a half circle turn by 0.26 each; the last one, to the pen, may.
+  assert.ok(Math.max(...turns.slice(0, -3)) < 0.15, `${Math.max(...turns)}`)
 })
 
 test('a tap is one point; a pen that rests makes no points', () => {
