@@ -11,6 +11,37 @@ import Testing
         #expect(QRCode.interleaved(data, QRVersion(number: 1)) == data + correction)
     }
 
+    @Test("the whole symbol of 01234567 in version 1-M with mask 2, as qrcode and segno draw it")
+    func symbol() throws {
+        let data = try #require([UInt8](hex: "10200c566180ec11ec11ec11ec11ec11"))
+        let code = QRCode(QRVersion(number: 1), data: data, mask: 2)
+        let lines = (0..<21).map { row in String((0..<21).map { code[row, $0] ? "#" : "." }) }
+        #expect(
+            lines.joined(separator: "\n") == """
+                #######..#.##.#######
+                #.....#..####.#.....#
+                #.###.#.#.....#.###.#
+                #.###.#.##....#.###.#
+                #.###.#.#.###.#.###.#
+                #.....#.#...#.#.....#
+                #######.#.#.#.#######
+                ........#..##........
+                #.#####..#..#.#####..
+                ...#.#.##.#.#..#.##..
+                ..#...##.#.#.#..#####
+                ....#....#.....####..
+                ...######..#.#..#....
+                ........#.#####..##..
+                #######..##.#.##.....
+                #.....#.#.#####...#.#
+                #.###.#.#...#..#.##..
+                #.###.#.##..#..#.....
+                #.###.#.#.##.#..#.#..
+                #.....#........##.##.
+                #######.####.#..#.#..
+                """)
+    }
+
     @Test("ISO/IEC 18004 annexes A and C: a generator, the format of level M with mask 5, the version 7")
     func codes() {
         // x⁷ + α⁸⁷x⁶ + α²²⁹x⁵ + α¹⁴⁶x⁴ + α¹⁴⁹x³ + α²³⁸x² + α¹⁰²x + α²¹
