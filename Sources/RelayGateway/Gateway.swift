@@ -102,7 +102,7 @@ package struct Gateway: Sendable {
                 guard let request = try nextRequest(UnsafeRawBufferPointer(bytes), &position) else { return nil }
                 return try begin(request, site, wallMilliseconds)
             } catch {
-                return .respond(refuse(error, site, wallMilliseconds))
+                return .respond(last(HTTPResponse(error), to: parser.method, wallMilliseconds))
             }
         case .answering, .writing:
             let room = max(0, GatewayLimits.pipelinedBytesMax + 1 - held.count)
@@ -142,7 +142,7 @@ package struct Gateway: Sendable {
         requests += 1
         guard let host = Authority(request.values("host")[0]) else { throw .hostInvalid }
         guard site.hosts.allows(host) else {
-            return .respond(last(WrongHostPage.response(links: site.links), to: request, wallMilliseconds))
+            return .respond(last(WrongHostPage.response(links: site.links), to: request.method, wallMilliseconds))
         }
         switch site.routes[request.target.path] {
         case nil: return .respond(finish(HTTPResponse(HTTPRefusal.notFound), to: request, wallMilliseconds))
@@ -163,7 +163,7 @@ package struct Gateway: Sendable {
             let response = try WebSocketHandshake.response(to: request)
             socket = WebSocketReader(site.sockets)
             state = .webSocket
-            return .upgrade(answer(response, to: request, closes: false, wallMilliseconds))
+            return .upgrade(answer(response, to: request.method, closes: false, wallMilliseconds))
         }
     }
 
@@ -189,32 +189,28 @@ package struct Gateway: Sendable {
             state = .ended
             return nil
         }
-        return last(HTTPResponse(HTTPRefusal.slowHead), to: nil, wallMilliseconds)
+        return last(HTTPResponse(HTTPRefusal.slowHead), to: parser.method, wallMilliseconds)
     }
 
     /// An answer after which the next request is read, if the client wants to and has some left. [HT4]
     private mutating func finish(_ response: HTTPResponse, to request: HTTPRequest, _ wallMilliseconds: UInt64) -> Answer {
         let closes =
             request.version == .http10 || request.list("connection", has: "close") || requests >= GatewayLimits.requestsPerConnectionMax
-        if closes { return last(response, to: request, wallMilliseconds) }
+        if closes { return last(response, to: request.method, wallMilliseconds) }
         state = .writing
-        return answer(response, to: request, closes: false, wallMilliseconds)
+        return answer(response, to: request.method, closes: false, wallMilliseconds)
     }
 
-    private mutating func last(_ response: HTTPResponse, to request: HTTPRequest?, _ wallMilliseconds: UInt64) -> Answer {
+    private mutating func last(_ response: HTTPResponse, to method: HTTPRequest.Method?, _ wallMilliseconds: UInt64) -> Answer {
         state = .ended
         held = []
-        return answer(response, to: request, closes: true, wallMilliseconds)
+        return answer(response, to: method, closes: true, wallMilliseconds)
     }
 
-    private mutating func refuse(_ refusal: HTTPRefusal, _ site: Site, _ wallMilliseconds: UInt64) -> Answer {
-        last(HTTPResponse(refusal), to: nil, wallMilliseconds)
-    }
-
-    private func answer(_ response: HTTPResponse, to request: HTTPRequest?, closes: Bool, _ wallMilliseconds: UInt64) -> Answer {
+    private func answer(_ response: HTTPResponse, to method: HTTPRequest.Method?, closes: Bool, _ wallMilliseconds: UInt64) -> Answer {
         Answer(
             status: response.status, head: response.head(wallMilliseconds: wallMilliseconds, closes: closes),
-            body: request?.method == .head ? [] : response.body, closes: closes, refusal: response.refusal)
+            body: method == .head ? [] : response.body, closes: closes, refusal: response.refusal)
     }
 
     // MARK: - WebSocket

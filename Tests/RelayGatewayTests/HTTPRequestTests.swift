@@ -96,7 +96,7 @@ import Testing
 
     /// The refusals that no row of `bad` can show, because a site has to be asked; `GatewayTests` has rows for each of them.
     static let ofSites: Set<HTTPRefusal> = [
-        .hostInvalid, .wrongHost, .foreignOrigin, .notFound, .upgradeRequired, .webSocketUpgrade, .webSocketKey, .webSocketVersion,
+        .hostInvalid, .wrongHost, .foreignOrigin, .notFound, .operatorOnly, .upgradeRequired, .webSocketUpgrade, .webSocketKey, .webSocketVersion,
         .pipelinedUpgrade, .slowHead, .pipelined,
     ]
 
@@ -111,7 +111,7 @@ import Testing
         let statuses: [(HTTPRefusal, UInt16)] = [
             (.method, 405), (.headTooLarge, 431), (.tooManyFields, 431), (.targetTooLong, 414), (.version, 505), (.transferEncoding, 501),
             (.body, 413), (.expectation, 417), (.wrongHost, 421), (.upgradeRequired, 426), (.webSocketVersion, 426), (.slowHead, 408),
-            (.foreignOrigin, 403), (.notFound, 404), (.bareLF, 400), (.traversal, 400),
+            (.foreignOrigin, 403), (.notFound, 404), (.operatorOnly, 401), (.bareLF, 400), (.traversal, 400),
         ]
         for (refusal, status) in statuses { #expect(refusal.status.rawValue == status, "\(refusal)") }
     }

@@ -50,6 +50,19 @@ import Testing
         #expect(head.head == get.head && head.body == [] && get.body == Connection.script.bytes)
     }
 
+    @Test("[HT6] of a HEAD that is refused nothing follows the head either", arguments: [
+        "HEAD / HTTP/1.1\r\n\r\n", "HEAD / HTTP/2.0\r\n", "HEAD http://a/ HTTP/1.1\r\n", Connection.get("/", host: "evil.example", method: "HEAD"),
+        Connection.get("/nothing", method: "HEAD"), Connection.get("/ws", method: "HEAD"),
+    ])
+    func headRefused(request: String) throws {
+        let connection = Connection()
+        let answer = try #require(connection.answer(request))
+        #expect(answer.refusal != nil && answer.body == [] && answer.field("Content-Length") != "0")
+        // What comes behind it is another request.
+        guard !answer.closes else { return }
+        #expect(connection.answer("GET / HTTP/1.1\r\n\r\n")?.body.isEmpty == false)
+    }
+
     @Test("[HT6] who has the file is told so, and gets no body and no length", arguments: [
         (["*"], true), (["\"one\""], true), (["W/\"one\""], true), (["\"two\", \"one\""], true), (["\"two\"", "W/\"x\", W/\"one\" "], true),
         (["\"a,b\" ,\"one\""], true), ([",, \"one\""], true), (["\"two\""], false), (["one"], false), (["\"one"], false), (["\"ONE\""], false),

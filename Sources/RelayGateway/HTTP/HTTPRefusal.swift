@@ -1,5 +1,5 @@
-/// Why a request is not answered as it was meant. After each of them but `notFound` the connection is closed: what
-/// follows on it cannot be trusted to be a request.
+/// Why a request is not answered as it was meant. After each of them but `notFound` and `operatorOnly` the
+/// connection is closed: what follows on it cannot be trusted to be a request.
 package enum HTTPRefusal: String, Error, Hashable, Sendable, CaseIterable {
     // The raw value is the label `reason` of the metrics: never renamed.
 
@@ -16,7 +16,7 @@ package enum HTTPRefusal: String, Error, Hashable, Sendable, CaseIterable {
     case method, contentLengthTwice = "content_length_twice", contentLength = "content_length", transferEncoding = "transfer_encoding"
     case lengthAndEncoding = "length_and_encoding", body, expectation
     // What was asked of this relay.
-    case wrongHost = "wrong_host", foreignOrigin = "foreign_origin", notFound = "not_found"
+    case wrongHost = "wrong_host", foreignOrigin = "foreign_origin", notFound = "not_found", operatorOnly = "operator_only"
     // WebSocket.
     case upgradeRequired = "upgrade_required", webSocketUpgrade = "websocket_upgrade", webSocketKey = "websocket_key"
     case webSocketVersion = "websocket_version", pipelinedUpgrade = "pipelined_upgrade"
@@ -29,6 +29,7 @@ package enum HTTPRefusal: String, Error, Hashable, Sendable, CaseIterable {
             .fieldName, .fieldValue, .hostMissing, .hostTwice, .hostInvalid, .contentLengthTwice, .contentLength, .lengthAndEncoding,
             .webSocketUpgrade, .webSocketKey, .pipelinedUpgrade, .pipelined:
             .badRequest
+        case .operatorOnly: .unauthorized
         case .foreignOrigin: .forbidden
         case .notFound: .notFound
         case .method: .methodNotAllowed
@@ -77,6 +78,7 @@ package enum HTTPRefusal: String, Error, Hashable, Sendable, CaseIterable {
         case .wrongHost: "this relay does not go by that name"
         case .foreignOrigin: "a page of another origin may not connect"
         case .notFound: "there is nothing under this path"
+        case .operatorOnly: "this is for operators: from this machine, or with their token"
         case .upgradeRequired: "this path speaks WebSocket"
         case .webSocketUpgrade: "the request to upgrade is not one of RFC 6455"
         case .webSocketKey: "Sec-WebSocket-Key is not 16 bytes in base64, once"

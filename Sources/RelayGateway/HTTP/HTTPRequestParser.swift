@@ -12,6 +12,8 @@ package struct HTTPRequestParser: Sendable {
     private var methodIsRead = false
     private var headBytes = 0
     private var request: HTTPRequest?
+    /// Of the head that is being read, or was refused: what a HEAD gets has no body, a refusal neither.
+    package private(set) var method: HTTPRequest.Method?
 
     package init() {}
 
@@ -26,6 +28,7 @@ package struct HTTPRequestParser: Sendable {
         while position < bytes.count {
             let byte = bytes[position]
             position += 1
+            if headBytes == 0 { method = nil }
             headBytes += 1
             guard headBytes <= GatewayLimits.headBytesMax else { throw part == .requestLine ? .targetTooLong : .headTooLarge }
             if endsWithCR {
@@ -59,6 +62,7 @@ package struct HTTPRequestParser: Sendable {
         defer { line.removeAll(keepingCapacity: true) }
         switch part {
         case .requestLine:
+            method = line.starts(with: "HEAD ".utf8) ? .head : .get
             request = try Self.requestLine(line[...])
             part = .fields
             return nil

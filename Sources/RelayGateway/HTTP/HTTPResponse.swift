@@ -61,6 +61,8 @@ package struct HTTPResponse: Hashable, Sendable {
         case .methodNotAllowed: fields.append(Field("Allow", "GET, HEAD"))
         // Both are required of the status. [RFC 9110 §15.5.22, RFC 6455 §4.4]
         case .upgradeRequired: fields += [Field("Upgrade", "websocket"), Field("Sec-WebSocket-Version", "13")]
+        // [RFC 9110 §15.5.2]
+        case .unauthorized: fields.append(Field("WWW-Authenticate", "Bearer realm=\"boardrelay\""))
         default: break
         }
     }
