@@ -16,7 +16,9 @@ package struct Gateway: Sendable {
         case upgrade(Answer)
         /// Bytes of relay frames, unmasked, in the buffer that was given.
         case receive(Range<Int>)
-        /// A frame for the other side, between two messages. Of several pongs that wait the last is enough.
+        /// Write this frame, the answer to a ping, between two messages; of several that wait the last is enough.
+        case pong([UInt8])
+        /// Write this message of an echo.
         case send([UInt8])
         /// The other side has answered a ping: it is there.
         case heard
@@ -223,6 +225,7 @@ package struct Gateway: Sendable {
                 case (.close(let close), _): return end(frame: WebSocketFrame.close(close.map { WebSocketClose($0.code) }), .peer(close))
                 case (_, .closing): continue
                 case (.receive(let range), _): return .receive(range)
+                case (.pong(let frame), _): return .pong(frame)
                 case (.send(let frame), _): return .send(frame)
                 case (.heard, _): return .heard
                 }

@@ -84,7 +84,7 @@ private let folder = ProcessInfo.processInfo.environment["BOARDRELAY_GATEWAY_PEE
             let written = connection.actions.flatMap { action -> [UInt8] in
                 switch action {
                 case .respond(let answer), .upgrade(let answer): answer.head + answer.body
-                case .send(let frame): frame
+                case .send(let frame), .pong(let frame): frame
                 case .close(let frame, _): frame ?? []
                 case .ask, .receive, .heard: []
                 }

@@ -119,7 +119,7 @@ import Testing
             for piece in bytes.cut(at: [cut]) { connection.receive(piece) }
             let others = connection.actions.filter { if case .receive = $0 { false } else { true } }
             guard others.count == 2, case .upgrade = others[0] else { return unexpected("cut at \(cut): \(others)") }
-            #expect(connection.received == frames + frames && others[1] == .send([0x8A, 0x01, 0x05]))
+            #expect(connection.received == frames + frames && others[1] == .pong([0x8A, 0x01, 0x05]))
         }
     }
 
@@ -214,7 +214,7 @@ import Testing
                 switch connection.actions[$0] {
                 case .respond(let answer): answer.closes
                 case .close: true
-                case .ask, .upgrade, .receive, .send, .heard: false
+                case .ask, .upgrade, .receive, .pong, .send, .heard: false
                 }
             }
             #expect(lasts.isEmpty || lasts == [connection.actions.count - 1])

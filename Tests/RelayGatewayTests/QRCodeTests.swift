@@ -1,3 +1,4 @@
+import RelayDigest
 @testable import RelayGateway
 import Testing
 
@@ -40,6 +41,22 @@ import Testing
                 #.....#........##.##.
                 #######.####.#..#.#..
                 """)
+    }
+
+    /// Bytes, mask, and the first half of the SHA-256 of the modules, `1` for a dark one, row by row.
+    @Test("a symbol of each version, with each mask, as qrcode draws it", arguments: [
+        (14, 0, "533b89b1da08205f1d7daaa90ba1400f"), (25, 1, "d325e26da66f6453507cb378a020713d"),
+        (40, 2, "4a4824ce9792a2fbae338849cd744da2"), (62, 3, "5440d19e5514b0f9e880b0d17c91a8e4"),
+        (83, 4, "7829cef3189f49645c55e0326f674cd0"), (104, 5, "a90c74edc8341e5dcae0bbc55fbd1edf"),
+        (122, 6, "4daa617188f16da67d2517280e760047"), (151, 7, "0f5d692e24f30c8d76630c6a7244b3d1"),
+        (178, 0, "bca9e3686204ae35919ce7779234f83e"), (213, 1, "e6ba1d8b9d833bd8c3f719828965c822"),
+        (250, 2, "3fd8ab28d424ae093df340b26e0315e8"), (285, 3, "423af96fdf803492f755b74c5837eaa0"),
+        (331, 4, "b5ed52130be40d24a9ec142d6f029d8a"),
+    ])
+    func symbols(count: Int, mask: Int, digest: String) throws {
+        let code = try #require(QRCode(bytes(count), mask: mask))
+        let modules = (0..<code.size * code.size).map { UInt8(ascii: code[$0 / code.size, $0 % code.size] ? "1" : "0") }
+        #expect(Array(SHA256.hash(modules).prefix(16)).hex == digest)
     }
 
     @Test("ISO/IEC 18004 annexes A and C: a generator, the format of level M with mask 5, the version 7")

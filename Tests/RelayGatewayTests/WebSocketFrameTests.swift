@@ -80,6 +80,19 @@ import Testing
         #expect(pipe.written.count == 16 && pipe.queue == [5])
     }
 
+    @Test("[WS9] a client that pings and reads nothing costs two pongs, however often it does")
+    func deaf() {
+        var pipe = Pipe()
+        for count in 0..<1_000 {
+            pipe.outlet.enqueuePong(WebSocketFrame.pong([UInt8(truncatingIfNeeded: count)]))
+            // One byte, and then the socket is full.
+            pipe.write(atMost: count == 0 ? 1 : 0)
+        }
+        #expect(pipe.outlet.front.hex == "0100")
+        for _ in 0..<3 { pipe.write(atMost: 100) }
+        #expect(pipe.written.hex == "8a0100" + "8a01e7" && !pipe.outlet.hasFront)
+    }
+
     @Test("[WS9] what was queued before the end goes before the close")
     func last() {
         var pipe = Pipe()

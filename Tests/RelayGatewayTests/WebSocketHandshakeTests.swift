@@ -8,7 +8,7 @@ import Testing
         guard actions.count == 1 else { return nil }
         switch actions[0] {
         case .upgrade(let answer), .respond(let answer): return answer
-        case .ask, .receive, .send, .heard, .close: return nil
+        case .ask, .receive, .pong, .send, .heard, .close: return nil
         }
     }
 

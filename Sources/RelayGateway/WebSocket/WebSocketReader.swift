@@ -3,7 +3,9 @@ struct WebSocketReader: Sendable {
     enum Event {
         /// Bytes of relay frames, in the buffer that was given.
         case receive(Range<Int>)
-        /// A frame that goes back.
+        /// The answer to a ping.
+        case pong([UInt8])
+        /// A message that goes back.
         case send([UInt8])
         case heard
         case close(WebSocketClose?)
@@ -37,7 +39,7 @@ struct WebSocketReader: Sendable {
             case .message(let isText):
                 if echo != nil { return .send(echo!.endMessage(isText: isText)) }
                 guard frames.endMessage() else { throw .protocolError("a message holds whole relay frames") }
-            case .ping(let data): return .send(WebSocketFrame.pong(data))
+            case .ping(let data): return .pong(WebSocketFrame.pong(data))
             case .pong: return .heard
             case .close(let close): return .close(close)
             }
