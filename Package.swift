@@ -2,7 +2,7 @@
 import PackageDescription
 
 // Arrows point downwards only; docs/architecture.md draws them. The pure modules (RelayDigest, RelayWire,
-// RelayAccess, RelayBoard, RelayCore, RelayClientCore) never import Dispatch, a clock or a socket.
+// RelayAccess, RelayGateway, RelayBoard, RelayCore, RelayClientCore) never import Dispatch, a clock or a socket.
 
 let strict: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
@@ -31,6 +31,7 @@ let package = Package(
         module("RelayDigest"),
         module("RelayWire"),
         module("RelayAccess", ["RelayDigest", "RelayWire"]),
+        module("RelayGateway", ["RelayDigest", "RelayWire"]),
         module("RelayBoard"),
         module("RelayJournal"),
         module("RelayCore", ["RelayAccess", "RelayDigest", "RelayJournal", "RelayWire"]),
@@ -48,6 +49,7 @@ let package = Package(
         tests("RelayDigestTests", ["RelayDigest"], resources: [.copy("Vectors")]),
         tests("RelayWireTests", ["RelayWire"]),
         tests("RelayAccessTests", ["RelayAccess", "RelayDigest", "RelayWire"], resources: [.copy("Vectors")]),
+        tests("RelayGatewayTests", ["RelayDigest", "RelayGateway", "RelayWire"]),
         tests("RelayBoardTests", ["RelayBoard"]),
         tests("RelayJournalTests", ["RelayJournal", "RelayTestKit"]),
         tests("RelayCoreTests", ["RelayAccess", "RelayCore", "RelayJournal", "RelayTestKit", "RelayWire"]),

@@ -6,7 +6,10 @@ struct Document {
 
     let text: String
 
-    static func `protocol`() throws -> Document { try named("protocol.md") }
+    /// With the sections that are to join it: their rules have tests already.
+    static func `protocol`() throws -> Document {
+        Document(text: try named("protocol.md").text + "\n" + named("gateway-draft.md").text)
+    }
 
     /// A page of `docs`.
     static func named(_ file: String) throws -> Document {
