@@ -39,7 +39,9 @@ let package = Package(
         // epoll, which the module of Linux's C library leaves out: a header and no code.
         .systemLibrary(name: "CEpoll"),
         module("RelayIO", [.target(name: "CEpoll", condition: .when(platforms: [.linux]))]),
-        module("RelayServer", ["RelayAccess", "RelayCore", "RelayIO", "RelayJournal", "RelayWire"]),
+        // The whiteboard and its client: files that the program has within it.
+        .target(name: "RelayPage", resources: [.embedInCode("relay-client.js")], swiftSettings: strict),
+        module("RelayServer", ["RelayAccess", "RelayCore", "RelayGateway", "RelayIO", "RelayJournal", "RelayPage", "RelayWire"]),
         module("RelayClient", ["RelayAccess", "RelayClientCore", "RelayIO", "RelayWire"]),
         module("RelayTestKit", ["RelayAccess", "RelayClientCore", "RelayCore", "RelayJournal", "RelayWire"]),
         .executableTarget(

@@ -138,6 +138,8 @@ package struct Hub: ~Copyable {
         enter(now)
         switch event {
         case .opened(let id, let entropy, let peer): opened(id, entropy: entropy, peer: peer)
+        case .speaksHTTP(let id): speaksHTTP(id)
+        case .upgraded(let id, let peer): upgraded(id, peer: peer)
         case .closed(let id, let cause): closed(id, cause)
         case .deadlineReached: deadlineReached()
         case .shutdown: shutdown()

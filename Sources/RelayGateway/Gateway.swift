@@ -13,7 +13,7 @@ package struct Gateway: Sendable {
         /// A dynamic path was asked for: call `answer`, now or later.
         case ask(HTTPRequest)
         /// Write this head; what follows is a WebSocket, and the hub has a new connection.
-        case upgrade(Answer)
+        case upgrade(Answer, of: HTTPRequest)
         /// Bytes of relay frames, unmasked, in the buffer that was given.
         case receive(Range<Int>)
         /// Write this frame, the answer to a ping, between two messages; of several that wait the last is enough.
@@ -165,7 +165,7 @@ package struct Gateway: Sendable {
             let response = try WebSocketHandshake.response(to: request)
             socket = WebSocketReader(site.sockets)
             state = .webSocket
-            return .upgrade(answer(response, to: request.method, closes: false, wallMilliseconds))
+            return .upgrade(answer(response, to: request.method, closes: false, wallMilliseconds), of: request)
         }
     }
 

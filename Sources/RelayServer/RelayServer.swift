@@ -54,6 +54,8 @@ public final class RelayServer: Sendable {
         public var flush: FlushPolicy.Mode
         /// Path of a Unix socket on which the operator asks (`boardrelay status`, `boardrelay key`), 0600; `nil` for none.
         public var controlSocket: String?
+        /// How it meets browsers.
+        public var web = Web()
         /// Whether it is asked on another one, too, whose path follows from the port: see `defaultControlSocket(port:)`.
         public var isAskedByPort: Bool
         /// Called on the relay's queue for each log line; must return at once. Those with `auditedAt` say what moderators did, and who changes the keys.
@@ -94,8 +96,13 @@ public final class RelayServer: Sendable {
         try await start(options, permit: { _ in })
     }
 
-    /// - Parameter permit: asked before each call on the data folder's files.
-    static func start(_ options: Options, permit: @escaping FolderStorage.Permit) async throws(RelayServerError) -> RelayServer {
+    /// - Parameters:
+    ///   - permit: asked before each call on the data folder's files.
+    ///   - echoBytesMax: WebSockets send back what they get, messages of so many bytes at most: for tests against other people's clients.
+    static func start(
+        _ options: Options, permit: @escaping FolderStorage.Permit, echoBytesMax: Int? = nil
+    ) async throws(RelayServerError) -> RelayServer {
+        let web = try WebSite(options.web, echoBytesMax: echoBytesMax)
         raiseDescriptorLimit()
         var configuration = options.hub
         var path: String?
@@ -127,7 +134,7 @@ public final class RelayServer: Sendable {
             throw error
         }
         let engine = Engine(
-            configuration: configuration, start: start, access: gate.rules, flush: FlushPolicy(options.flush), log: options.log)
+            configuration: configuration, start: start, access: gate.rules, flush: FlushPolicy(options.flush), web: web, log: options.log)
         do {
             await engine.restore(opened, from: journal)
             // The start number is durable before anybody sees it: offsets of two starts must never be mistaken.
@@ -227,6 +234,9 @@ public final class RelayServer: Sendable {
         }
         return try result.get()
     }
+
+    /// To be called when the machine's addresses have changed: by the new ones browsers may ask.
+    public func networkChanged() async { await engine.networkChanged() }
 
     /// Everything counted, at one moment.
     public func census() async -> Census { await engine.census() }

@@ -311,7 +311,7 @@ package final class HubDriver {
     private func carryOut(_ effects: [Effect]) {
         for effect in effects {
             switch effect {
-            case .close(let id, _): links[Int(id.index)].isClosing = true
+            case .close(let id, _, _): links[Int(id.index)].isClosing = true
             case .log(let line): log.append(line)
             case .persist(let record):
                 if hub.settings.isJournaled {

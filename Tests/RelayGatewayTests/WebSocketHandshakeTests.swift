@@ -7,7 +7,7 @@ import Testing
         let actions = connection.receive(request)
         guard actions.count == 1 else { return nil }
         switch actions[0] {
-        case .upgrade(let answer), .respond(let answer): return answer
+        case .upgrade(let answer, _), .respond(let answer): return answer
         case .ask, .receive, .pong, .send, .heard, .close: return nil
         }
     }

@@ -6,6 +6,8 @@ struct Connection {
         case vacant
         /// Connected, not logged in.
         case greeting
+        /// As `greeting`, and what it says is HTTP.
+        case requesting
         /// Logged in: `session` is the session's index.
         case live
         /// Told goodbye; whatever still comes is not read.
@@ -41,6 +43,8 @@ struct Connection {
 
     /// Channels in which its session catches up; the first is next. [HI2]
     var catchUps: [Int32] = []
+
+    var hasLoggedIn: Bool { state != .greeting && state != .requesting }
 
     /// Whether it may send and be sent to.
     var isOpen: Bool { state == .greeting || state == .live }

@@ -121,6 +121,14 @@ package struct Histogram: Sendable, Hashable {
         counts = [UInt64](repeating: 0, count: bounds.count + 1)
     }
 
+    /// Of values that were counted elsewhere.
+    package init(bounds: [Double], counts: [UInt64], sum: Double) {
+        self.init(bounds: bounds)
+        precondition(counts.count == bounds.count + 1, "\(counts.count) counts for \(bounds.count) bounds")
+        self.counts = counts
+        self.sum = sum
+    }
+
     package var count: UInt64 { counts.reduce(0, +) }
 
     /// O(log bounds).
