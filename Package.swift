@@ -45,7 +45,7 @@ let package = Package(
         module("RelayClient", ["RelayAccess", "RelayClientCore", "RelayIO", "RelayWire"]),
         module("RelayTestKit", ["RelayAccess", "RelayClientCore", "RelayCore", "RelayJournal", "RelayWire"]),
         .executableTarget(
-            name: "boardrelay", dependencies: ["RelayServer", "RelayAccess", "RelayClient", "RelayBoard", "RelayCore", "RelayIO", "RelayWire"],
+            name: "boardrelay", dependencies: ["RelayServer", "RelayAccess", "RelayClient", "RelayBoard", "RelayCore", "RelayGateway", "RelayIO", "RelayWire"],
             swiftSettings: strict),
 
         tests("RelayDigestTests", ["RelayDigest"], resources: [.copy("Vectors")]),

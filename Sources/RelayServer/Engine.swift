@@ -66,7 +66,7 @@ actor Engine {
         hub = Hub(configuration: configuration, start: start, access: access)
         policy = flush
         self.web = web
-        site = web.site(port: 0, addresses: [], names: [])
+        site = web.site(port: 0, addresses: [], names: [], links: [])
         self.log = log
     }
 
@@ -93,19 +93,20 @@ actor Engine {
             released: { @Sendable [weak self] in self?.assumeIsolated { $0.portReleased() } })
         self.listener = listener
         holdsPort = true
-        refreshSite(port: listener.address.numeric.port)
+        refreshSite(listener.address.numeric)
         return listener.address.numeric
     }
 
     /// By which names this machine can be asked for now.
-    private func refreshSite(port: UInt16) {
-        site = web.site(port: port, addresses: Interfaces.addresses(), names: Interfaces.names())
+    private func refreshSite(_ bound: (host: String, port: UInt16)) {
+        let reachable = Interfaces.reachable(RelayAddress(host: bound.host, port: bound.port))
+        site = web.site(port: bound.port, addresses: Interfaces.addresses(), names: Interfaces.names(), links: reachable.map { "http\($0.description.dropFirst("relay".count))/" })
     }
 
     /// Its addresses have changed.
     func networkChanged() {
         guard let listener else { return }
-        refreshSite(port: listener.address.numeric.port)
+        refreshSite(listener.address.numeric)
     }
 
     /// Tells everybody, lets queues drain for a bounded time, closes all. Calling again waits for the same end.

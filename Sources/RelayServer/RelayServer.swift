@@ -85,6 +85,7 @@ public final class RelayServer: Sendable {
     private let controls: [ControlServer]
     private let journal: JournalWriter
     private let gate: Gate
+    private let watch: NetworkWatch
 
     /// Boards of a relay that keeps nothing on disk may have so many bytes, together.
     private static let boardBytesInMemoryMax = 256 * 1024 * 1024
@@ -143,7 +144,9 @@ public final class RelayServer: Sendable {
             var address = RelayAddress(host: options.host ?? bound.host, port: bound.port)
             address.isLasting = options.port != 0
             let controls = try controls(options, address, engine, journal, gate)
-            return RelayServer(address: address, engine: engine, controls: controls, journal: journal, gate: gate)
+            // By new addresses browsers may ask, too.
+            let watch = NetworkWatch(queue: engine.executor.queue) { @Sendable [weak engine] _ in engine?.assumeIsolated { $0.networkChanged() } }
+            return RelayServer(address: address, engine: engine, controls: controls, journal: journal, gate: gate, watch: watch)
         } catch {
             await engine.stop()
             await journal.close()
@@ -196,18 +199,20 @@ public final class RelayServer: Sendable {
 
     private static let lastStart = Lock(UInt32(0))
 
-    private init(address: RelayAddress, engine: Engine, controls: [ControlServer], journal: JournalWriter, gate: Gate) {
+    private init(address: RelayAddress, engine: Engine, controls: [ControlServer], journal: JournalWriter, gate: Gate, watch: NetworkWatch) {
         self.address = address
         self.engine = engine
         self.controls = controls
         self.journal = journal
         self.gate = gate
+        self.watch = watch
     }
 
     /// Tells every client, gives queues up to 5 s to drain, closes all connections, the port and the data folder.
     ///
     /// Calling again waits for the same end. A server that is dropped without it goes on until the process ends.
     public func stop() async {
+        watch.cancel()
         for control in controls { control.close() }
         await engine.stop()
         await journal.close()
@@ -234,9 +239,6 @@ public final class RelayServer: Sendable {
         }
         return try result.get()
     }
-
-    /// To be called when the machine's addresses have changed: by the new ones browsers may ask.
-    public func networkChanged() async { await engine.networkChanged() }
 
     /// Everything counted, at one moment.
     public func census() async -> Census { await engine.census() }

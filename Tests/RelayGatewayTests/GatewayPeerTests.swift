@@ -83,7 +83,7 @@ private let folder = ProcessInfo.processInfo.environment["BOARDRELAY_GATEWAY_PEE
             connection.receive(try #require([UInt8](hex: row[0])))
             let written = connection.actions.flatMap { action -> [UInt8] in
                 switch action {
-                case .respond(let answer), .upgrade(let answer): answer.head + answer.body
+                case .respond(let answer), .upgrade(let answer, _): answer.head + answer.body
                 case .send(let frame), .pong(let frame): frame
                 case .close(let frame, _): frame ?? []
                 case .ask, .receive, .heard: []

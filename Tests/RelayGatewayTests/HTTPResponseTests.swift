@@ -34,7 +34,7 @@ import Testing
         let answer: Gateway.Answer
         switch try #require(actions.last) {
         case .respond(let response): answer = response
-        case .upgrade(let upgrade): answer = upgrade
+        case .upgrade(let upgrade, _): answer = upgrade
         case .ask, .receive, .pong, .send, .heard, .close: return unexpected("no answer: \(actions)")
         }
         for (name, value) in HTTPResponse.securityFields { #expect(answer.field(name) == value, "\(name)") }

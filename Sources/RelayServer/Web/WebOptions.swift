@@ -51,11 +51,12 @@ struct WebSite: Sendable {
     /// - Parameters:
     ///   - addresses: of this machine, as text.
     ///   - names: of this machine.
-    func site(port: UInt16, addresses: [String], names: [String]) -> Site {
+    ///   - links: for who asks by a wrong name.
+    func site(port: UInt16, addresses: [String], names: [String], links: [String]) -> Site {
         var site = Site(
             files: Self.files, dynamicPaths: Engine.Path.all, webSocketPath: Self.socketPath,
             hosts: HostCheck(port: port, addresses: addresses, names: names, given: given),
-            links: addresses.map { "http://\($0.contains(":") ? "[\($0)]" : $0):\(port)/" }, takesHTTPSOrigin: takesHTTPS)
+            links: links, takesHTTPSOrigin: takesHTTPS)
         if let echoBytesMax { site.sockets = .echo(messageBytesMax: echoBytesMax) }
         return site
     }

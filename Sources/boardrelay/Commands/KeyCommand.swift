@@ -71,7 +71,8 @@ enum KeyText {
         return isNamed ? ["\(kind.rawValue) (\(role)):"] + urls.map { "  \($0)" } : urls
     }
 
-    static func url(_ address: RelayAddress, _ key: String) -> String {
-        "http\(address.description.dropFirst("relay".count))/#key=\(key)"
+    /// Opens the whiteboard. What stands behind `#` no browser sends to anybody.
+    static func url(_ address: RelayAddress, _ key: String? = nil) -> String {
+        "http\(address.description.dropFirst("relay".count))/" + (key.map { "#key=\($0)" } ?? "")
     }
 }
