@@ -253,6 +253,8 @@ package struct Hub: ~Copyable {
         switch deadline {
         case .login(let connection, let generation):
             guard isCurrent(connection, generation), connections[connection].state == .greeting else { return }
+            // An upgrade has begun it anew, with a deadline of its own.
+            guard now.instant - connections[connection].greetingSince >= configuration.loginTimeout else { return }
             close(connection, .loginTimeout, "no login within \(configuration.loginTimeout)")
         case .heartbeat(let connection, let generation):
             guard isCurrent(connection, generation), connections[connection].state == .live else { return }

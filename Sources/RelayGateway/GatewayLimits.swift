@@ -1,6 +1,6 @@
 import RelayWire
 
-/// Numbers of HTTP and WebSocket that the protocol fixes. `docs/gateway-draft.md` has the same ones.
+/// Numbers of HTTP and WebSocket that the protocol fixes. `docs/protocol.md` has the same ones.
 package enum GatewayLimits {
     /// Largest head of a request, from its first byte to the empty line. [HT2]
     package static let headBytesMax = 8_192

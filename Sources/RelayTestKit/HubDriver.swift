@@ -56,11 +56,18 @@ package final class HubDriver {
         let id = ConnectionID(index: Int32(index), generation: generation)
         if index == links.count { links.append(Link(id: id)) } else { links[index] = Link(id: id) }
         handle(.opened(id, entropy: Entropy(high: entropy.next(), low: entropy.next()), peer: "test:\(generation)"))
-        guard asWebSocket else { return id }
-        handle(.speaksHTTP(id))
-        handle(.upgraded(id, peer: "test:\(generation)"))
-        links[index].message = (0, FrameReader())
+        if asWebSocket {
+            speakHTTP(id)
+            upgrade(id)
+        }
         return id
+    }
+
+    package func speakHTTP(_ id: ConnectionID) { handle(.speaksHTTP(id)) }
+
+    package func upgrade(_ id: ConnectionID) {
+        handle(.upgraded(id, peer: "test:\(id.generation)"))
+        links[Int(id.index)].message = (0, FrameReader())
     }
 
     /// The link breaks: nothing that was not read will be.

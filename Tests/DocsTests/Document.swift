@@ -6,10 +6,7 @@ struct Document {
 
     let text: String
 
-    /// With the sections that are to join it: their rules have tests already.
-    static func `protocol`() throws -> Document {
-        Document(text: try named("protocol.md").text + "\n" + named("gateway-draft.md").text)
-    }
+    static func `protocol`() throws -> Document { try named("protocol.md") }
 
     /// A page of `docs`.
     static func named(_ file: String) throws -> Document {

@@ -20,6 +20,8 @@ struct Connection {
     var entropy = Entropy(high: 0, low: 0)
     var peer = ""
     var lastHeard = Instant(nanoseconds: 0)
+    /// Since when it may log in. [SE4]
+    var greetingSince = Instant(nanoseconds: 0)
     /// Bytes received while greeting. [SE4]
     var bytesBeforeLogin = 0
     /// Logins with a wrong credential, and their answers that wait. [AC2]

@@ -26,6 +26,7 @@ extension Hub {
     }
 
     private mutating func expectLogin(_ id: ConnectionID) {
+        connections[id.index].greetingSince = now.instant
         deadlines.set(.login(connection: id.index, generation: id.generation), at: now.instant + configuration.loginTimeout)
     }
 
