@@ -19,6 +19,28 @@ func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Reso
     .testTarget(name: name, dependencies: dependencies, resources: resources, swiftSettings: strict)
 }
 
+let pageFiles = [
+    "app.js",
+    "board.css",
+    "canvas.js",
+    "format.js",
+    "identity.js",
+    "index.html",
+    "ink.js",
+    "live.js",
+    "names.js",
+    "qr.js",
+    "records.js",
+    "relay-client.js",
+    "session.js",
+    "svg.js",
+    "tools.js",
+    "ui.js",
+    "undo.js",
+    "words.js",
+    "writing.js",
+]
+
 let package = Package(
     name: "whiteboard-relay",
     platforms: [.macOS(.v15), .iOS(.v18)],
@@ -40,7 +62,7 @@ let package = Package(
         .systemLibrary(name: "CEpoll"),
         module("RelayIO", [.target(name: "CEpoll", condition: .when(platforms: [.linux]))]),
         // The whiteboard and its client: files that the program has within it.
-        .target(name: "RelayPage", resources: [.embedInCode("relay-client.js")], swiftSettings: strict),
+        .target(name: "RelayPage", resources: pageFiles.map { .embedInCode($0) }, swiftSettings: strict),
         module("RelayServer", ["RelayAccess", "RelayCore", "RelayGateway", "RelayIO", "RelayJournal", "RelayPage", "RelayWire"]),
         module("RelayClient", ["RelayAccess", "RelayClientCore", "RelayIO", "RelayWire"]),
         module("RelayTestKit", ["RelayAccess", "RelayClientCore", "RelayCore", "RelayJournal", "RelayWire"]),

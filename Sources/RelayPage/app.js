@@ -1,0 +1,277 @@
+// The whiteboard page: puts its parts together, and tells the document how things are.
+import {Canvas, picture} from './canvas.js'
+import {arrive, claimUser, forgetUser, keepCredential, linkTo, open, readAddress} from './identity.js'
+import {Live} from './live.js'
+import {personName, titleOf} from './names.js'
+import {qrCode, qrPath} from './qr.js'
+import {Records} from './records.js'
+import {Session} from './session.js'
+import {svgDocument} from './svg.js'
+import {Tools} from './tools.js'
+import {$, ask, field, make, panels, save, showCursors, showPeople, toast} from './ui.js'
+import {Undo} from './undo.js'
+import {explain, explainEnd, linkWords} from './words.js'
+import {Writing} from './writing.js'
+
+const [local, tab] = [open('localStorage'), open('sessionStorage')]
+const colors = {Black: '1B1B1B', Grey: '7A7F8A', Red: 'D92D20', Orange: 'E8730C', Green: '15924B', Blue: '1F66E5', Violet: '7A3EE0', Pink: 'D62A83'}
+const widths = {Fine: 200, Medium: 350, Bold: 700, Broad: 1_400}
+const textSizes = {200: 1_800, 350: 2_600, 700: 4_200, 1400: 7_200}
+const toolKeys = {v: 'select', p: 'pen', h: 'marker', e: 'eraser', t: 'text'}
+const style = {color: '1B1B1B', width: 350}
+
+const {board, credential} = arrive()
+addEventListener('hashchange', () => {
+  const address = readAddress(location.hash)
+  if (address.board !== board || address.credential) location.reload()
+})
+
+const undo = new Undo()
+const records = new Records(added => {
+  canvas.redraw(added)
+  $('hint').classList.toggle('gone', records.elements.size > 0)
+})
+const live = new Live(() => canvas.refresh())
+const canvas = new Canvas({
+  stage: $('stage'), board: $('board'), live: $('live'), elements: () => records.ordered,
+  drawLive: context => {
+    live.draw(context)
+    tools?.drawLive(context)
+    showCursors(live.cursors, session?.members ?? new Map(), canvas)
+    tell()
+  },
+  moved: () => queueMicrotask(() => {
+    const {x, y, scale} = canvas.view
+    const step = 24 * scale * 2 ** Math.max(0, Math.ceil(Math.log2(0.6 / scale)))
+    Object.assign(canvas.stage.style, {backgroundSize: `${step}px ${step}px`, backgroundPosition: `${-x * scale}px ${-y * scale}px`})
+    $('zoom-level').textContent = `${Math.round(scale * 100)} %`
+    writing?.lay()
+  }),
+})
+let session
+let tools
+let writing
+
+const title = () => session?.title?.value || titleOf(board)
+const svg = () => svgDocument(records.ordered, records.title)
+
+/** What the document says of itself, for styles and for tests. */
+function tell() {
+  const {dataset} = document.documentElement
+  const state = session?.client.linkState.state ?? 'connecting'
+  const values = {
+    link: {closed: 'ended', paused: 'ended'}[state] ?? state, unsent: records.own.length, live: live.strokes.size + (tools?.stroke ? 1 : 0),
+    role: session?.mayDraw ?? true ? 'editor' : 'reader', tool: tools?.tool ?? 'pen', ...records.isReading ? {} : {boardOffset: records.offset},
+  }
+  if (records.isReading) delete dataset.boardOffset
+  for (const [name, value] of Object.entries(values)) if (dataset[name] !== String(value)) dataset[name] = value
+}
+
+// MARK: The session
+
+let retryAt = 0
+function showLink() {
+  const text = linkWords(session.client.linkState.state, records.own.length, Math.ceil((retryAt - performance.now()) / 1000))
+  $('status-text').textContent = text
+  $('status').ariaLabel = text || 'Connected'
+  if (session.client.unsent.unkept > 0) toast('There is no room to keep what is not sent yet: leave this page open.')
+  tell()
+}
+
+async function linkChanged() {
+  const {state, afterMs, reason} = session.client.linkState
+  retryAt = performance.now() + (afterMs ?? 0)
+  showLink()
+  if (state !== 'closed' && state !== 'paused') return
+  const {key, isUserTaken, text} = explainEnd(reason)
+  if (isUserTaken) forgetUser(session.user, local, tab)
+  else if (key) {
+    const input = field({id: 'key', ariaLabel: 'Key'})
+    await ask('key-dialog', 'This board has a key', key, [['key-enter', 'Join']], [input], true)
+    keepCredential({key: input.value.trim()})
+  } else await ask('ended-dialog', 'You are not connected any more', text, [['ended-again', 'Connect again']], [], true)
+  location.reload()
+}
+
+function changed(what) {
+  if (what === 'link') linkChanged()
+  if (what === 'people') {
+    showPeople(session.members, session.user)
+    canvas.refresh()
+  }
+  if (what === 'read') canvas.fit(true)
+  if (what === 'title' || what === 'access') showTitle()
+  const {progress, mayDraw, mayClear, isFrozen} = session
+  $('progress').hidden = progress === undefined
+  $('progress').ariaValueNow = Math.round(progress * 100)
+  $('progress').firstChild.style.width = `${progress * 100}%`
+  $('reading').hidden = mayDraw
+  $('reading').textContent = isFrozen ? 'The host has paused drawing' : 'View only'
+  $('clear').hidden = !mayClear
+  $('undo').disabled = undo.done.length === 0
+  $('redo').disabled = undo.undone.length === 0
+  tell()
+}
+
+function showTitle() {
+  if (document.activeElement !== $('title')) $('title').value = title()
+  $('title').disabled = !session?.mayDraw
+  document.title = `${title()} – Whiteboard`
+}
+
+function turn(writes) {
+  for (const {key, record} of writes) session.write(key, record)
+  changed()
+}
+
+const failed = error => session?.client.linkState.state === 'closed' || toast(explain(error))
+
+// MARK: Tools, and what the buttons do
+
+function choose(tool) {
+  tools.tool = tool
+  tools.choose([])
+  for (const name of Object.values(toolKeys)) $(`tool-${name}`).ariaPressed = name === tool
+  tell()
+}
+
+function restyle(change) {
+  Object.assign(style, change)
+  for (const button of document.querySelectorAll('#style-panel button')) {
+    button.ariaPressed = button.dataset.color === `#${style.color}FF` || Number(button.dataset.width) === style.width
+  }
+  const {style: swatch} = $('style').firstChild
+  swatch.background = `#${style.color}`
+  swatch.transform = `scale(${0.5 + style.width / 2_800})`
+  if (['eraser', 'select'].includes(tools.tool)) choose('pen')
+}
+
+function furnish() {
+  const show = panels([['people', 'people-panel'], ['more', 'menu'], ['style', 'style-panel']])
+  for (const [label, color] of Object.entries(colors)) {
+    const swatch = make('i', {className: 'swatch ink'})
+    swatch.style.background = `#${color}`
+    const button = make('button', {ariaLabel: label, onclick: () => restyle({color})}, swatch)
+    button.dataset.color = `#${color}FF`
+    $('colors').append(button)
+  }
+  for (const [label, width] of Object.entries(widths)) {
+    const dot = make('i')
+    dot.style.width = dot.style.height = `${4 + width / 70}px`
+    const button = make('button', {ariaLabel: label, onclick: () => restyle({width})}, dot)
+    button.dataset.width = width
+    $('widths').append(button)
+  }
+  for (const [key, tool] of Object.entries(toolKeys)) {
+    $(`tool-${tool}`).onclick = () => choose(tool)
+    $(`tool-${tool}`).title = `${$(`tool-${tool}`).ariaLabel} (${key.toUpperCase()})`
+  }
+  const actions = {
+    undo: () => turn(undo.undo(key => records.get(key))), redo: () => turn(undo.redo(key => records.get(key))), status: () => session.client.wakeUp(), invite,
+    'zoom-out': () => canvas.zoom(0.8), 'zoom-in': () => canvas.zoom(1.25), 'zoom-level': () => canvas.zoom(1 / canvas.view.scale),
+  }
+  const menu = {
+    'zoom-fit': () => canvas.fit(), print, clear, rename: async () => session.rename(await askName()),
+    'export-svg': () => save(new Blob([svg()], {type: 'image/svg+xml'}), `${title()}.svg`), 'export-png': () => picture(records.ordered).toBlob(blob => save(blob, `${title()}.png`)),
+  }
+  for (const [id, run] of Object.entries(actions)) $(id).onclick = run
+  for (const [id, run] of Object.entries(menu)) $(id).onclick = () => (show(), run())
+  $('title').onkeydown = ({key}) => {
+    if (key === 'Escape') $('title').value = title()
+    if (key === 'Enter' || key === 'Escape') $('title').blur()
+  }
+  $('title').onchange = () => session.setTitle($('title').value.trim()).catch(failed).finally(showTitle)
+}
+
+async function invite() {
+  const address = linkTo(location.origin, board, credential)
+  const code = qrCode(address)
+  const box = make('div', {id: 'qr'})
+  if (code) box.append(make('img', {alt: 'QR code of the link', src: `data:image/svg+xml,${encodeURIComponent(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${code.length + 8} ${code.length + 8}"><path d="${qrPath(code)}"/></svg>`)}`}))
+  const input = field({id: 'address', value: address, readOnly: true, ariaLabel: 'Link to this board'})
+  const copy = make('button', {id: 'copy', type: 'button', textContent: 'Copy', onclick: () => {
+    // Without a secure context there is no clipboard to write to, but what is selected can be copied.
+    input.select()
+    copy.textContent = document.execCommand('copy') ? 'Copied' : 'Press Ctrl+C'
+  }})
+  const text = /^(localhost|127\.|\[)/.test(location.hostname) ? 'Only this computer knows this address: open the board by one that the relay printed.'
+    : session.mayClear && credential?.key && !credential.guestKey ? 'This link makes others hosts as well. Guests join with the other link that the relay printed.'
+      : session.mayDraw ? 'Point a phone or tablet in the same network at the code.' : 'Whoever scans the code can watch.'
+  await ask('invite-dialog', 'Scan to draw along', text, [['invite-close', 'Done']], [box, make('div', {className: 'field'}, input, copy)])
+}
+
+async function clear() {
+  const answer = await ask('clear-dialog', 'Clear the board for everyone?', 'All drawings and texts go. You can take it back for ten minutes.', [['clear-no', 'Keep it'], ['clear-yes', 'Clear the board']])
+  if (answer !== 'clear-yes') return
+  await session.clear().then(() => toast('The board is clear.', 'Undo', () => session.undoClear().catch(failed)), failed)
+}
+
+async function print() {
+  $('print-image').src = URL.createObjectURL(new Blob([svg()], {type: 'image/svg+xml'}))
+  await $('print-image').decode()
+  window.print()
+}
+
+async function askName() {
+  const input = field({id: 'name', value: local.getItem('whiteboard.name') ?? personName(), maxLength: 40, ariaLabel: 'Your name', onfocus: () => input.select()})
+  await ask('welcome', 'What shall others call you?', 'Your name stands beside your pen.', [['start', 'Start drawing']], [input], true)
+  local.setItem('whiteboard.name', input.value.trim())
+  return input.value.trim()
+}
+
+// MARK: Keys
+
+function keyDown(event) {
+  const {key, target, ctrlKey, metaKey, altKey, shiftKey} = event
+  if (target.closest?.('input, textarea, dialog')) return
+  const name = key.toLowerCase()
+  const plain = {
+    '+': $('zoom-in').onclick, '=': $('zoom-in').onclick, '-': $('zoom-out').onclick, 0: $('zoom-level').onclick, f: () => canvas.fit(), i: invite, '[': () => step(-1), ']': () => step(1),
+    delete: () => tools.removeChosen(), backspace: () => tools.removeChosen(), escape: () => tools.choose([]),
+    ' ': target.tagName === 'BUTTON' ? undefined : () => pan(true),
+  }
+  const color = Object.values(colors)[key - 1]
+  const run = ctrlKey || metaKey ? {z: $(shiftKey ? 'redo' : 'undo').onclick, y: $('redo').onclick, p: print}[name]
+    : altKey ? undefined : toolKeys[name] ? () => session.mayDraw && choose(toolKeys[name]) : color ? () => restyle({color}) : plain[name]
+  if (!run) return
+  event.preventDefault()
+  run()
+}
+const step = by => restyle({width: Object.values(widths)[Object.values(widths).indexOf(style.width) + by] ?? style.width})
+function pan(isPanning) {
+  tools.isPanning = isPanning
+  document.documentElement.classList.toggle('panning', isPanning)
+}
+
+// MARK: Beginning
+
+showTitle()
+const name = local.getItem('whiteboard.name') ?? await askName()
+session = new Session({board, credential, user: await claimUser(local, tab), name, records, live, changed, failed})
+const parts = {canvas, session, records, undo}
+writing = new Writing({...parts, style: () => ({color: `#${style.color}FF`, size: textSizes[style.width]})})
+tools = new Tools({
+  ...parts, changed, writing, refused: () => toast('Only the host can change what others drew.'),
+  style: tool => tool === 'marker' ? {color: `#${style.color}59`, width: style.width * 4} : {color: `#${style.color}FF`, width: style.width},
+})
+furnish()
+choose('pen')
+restyle({})
+showPeople(new Map([[session.user, {name}]]), session.user)
+addEventListener('keydown', keyDown)
+addEventListener('keyup', ({key}) => key === ' ' && pan(false))
+addEventListener('beforeunload', event => session.client.unsent.unkept > 0 && event.preventDefault())
+setInterval(() => {
+  live.age(performance.now())
+  showLink()
+}, 500)
+window.whiteboard = {
+  svg, board, user: session.user, client: session.client,
+  get view() { return canvas.view },
+  set view(view) {
+    canvas.view = view
+    canvas.paint()
+  },
+  get elements() { return records.elements.size },
+}
+changed('link')

@@ -1,0 +1,70 @@
+// From pen to line: what a hand does becomes the points of a stroke, as smooth at 60 events a second as at 240. The points
+// that are shown live are the points of the record: nothing moves when the pen is lifted.
+import {hundredths} from './format.js'
+
+/** How much of the way to where the pen is a line goes at each event: the rest is the hand's tremble. */
+const follow = 0.62
+
+/** Random, and the same nowhere else. */
+export const newID = () => Array.from(crypto.getRandomValues(new Uint8Array(10)), byte => byte.toString(16).padStart(2, '0')).join('')
+
+const between = (one, other, t) => ({x: one.x + (other.x - one.x) * t, y: one.y + (other.y - one.y) * t, p: one.p + (other.p - one.p) * t})
+
+/** Lists that grow, shaped as a stroke's part is; `scale`: how large the board is shown while it is drawn. */
+export class InkStroke {
+  id = newID()
+  xy = []
+
+  constructor({color, width, hasPressure, scale}) {
+    Object.assign(this, {color, width, scale, pressure: hasPressure ? [] : undefined})
+  }
+
+  /** The pen is at a place of the board, in px; pressure 0…1. */
+  add(x, y, p) {
+    this.pen = {x, y, p}
+    if (!this.corner) return this.put(this.from = this.corner = this.pen)
+    const next = between(this.corner, this.pen, follow)
+    // Less than a third of a pixel is no movement.
+    if (Math.hypot(next.x - this.corner.x, next.y - this.corner.y) * this.scale > 0.33) this.bend(between(this.corner, next, 0.5), next)
+    return undefined
+  }
+
+  /** The line goes to where the pen was lifted. */
+  finish() {
+    this.bend(this.pen, this.pen)
+  }
+
+  /** From the middle of one stretch to the middle of the next, pulled by the corner between them: a curve as straight lines, as many as it takes. */
+  bend(to, next) {
+    const {from, corner, scale} = this
+    const off = Math.hypot(from.x - 2 * corner.x + to.x, from.y - 2 * corner.y + to.y) * scale
+    const steps = Math.min(24, Math.ceil(Math.max(1, Math.sqrt(2 * off), this.pressure ? 24 * Math.abs(to.p - from.p) : 0)))
+    for (let step = 1; step <= steps; step++) {
+      const t = step / steps
+      this.put(between(between(from, corner, t), between(corner, to, t), t))
+    }
+    this.from = to
+    this.corner = next
+  }
+
+  put({x, y, p}) {
+    const place = [hundredths(x), hundredths(y)]
+    if (this.xy.at(-2) === place[0] && this.xy.at(-1) === place[1]) return
+    this.xy.push(...place)
+    this.pressure?.push(Math.round(Math.min(1, Math.max(0, p)) * 255))
+  }
+}
+
+/** Whether a place is on an element, or less than `slack` away; all in 1/100 px. */
+export function touches({type, parts, box: [left, top, right, bottom]}, x, y, slack) {
+  if (x < left - slack || x > right + slack || y < top - slack || y > bottom + slack) return false
+  return type === 'text' || parts.some(({xy, width}) => {
+    for (let at = 0; at < xy.length; at += 2) {
+      const before = Math.max(0, at - 2)
+      const [fromX, fromY, dx, dy] = [xy[before], xy[before + 1], xy[at] - xy[before], xy[at + 1] - xy[before + 1]]
+      const along = Math.max(0, Math.min(1, ((x - fromX) * dx + (y - fromY) * dy) / (dx * dx + dy * dy) || 0))
+      if (Math.hypot(x - fromX - along * dx, y - fromY - along * dy) <= width / 2 + slack) return true
+    }
+    return false
+  })
+}

@@ -1,0 +1,159 @@
+// What a board holds, as far as it is known here: records as the relay tells them, over them the changes of this page that it
+// has not yet told stored, and the strokes and texts that all of them draw, in layers.
+import {readRecord} from './format.js'
+import {boxOf} from './svg.js'
+
+const order = (one, other) => one.z - other.z || (one.id < other.id ? -1 : 1)
+
+export class Records {
+  /** As the relay has them, by key: `{key, offset, author, customType, payload}`; of one that was removed `payload` is `undefined`. */
+  told = new Map()
+  /** Own changes that are not told stored, in their order: `{key, customType, payload, offset}`, without an offset before the relay has taken it. */
+  own = []
+  /** The last offset that was applied; the newest clear's; that of the last reading from the beginning. [BL3] */
+  offset = 0
+  clearedAt = 0
+  readThrough = 0
+  isReading = true
+  settled = []
+  /** What is drawn, by the ids that records carry. */
+  elements = new Map()
+  keysOf = new Map()
+  idOf = new Map()
+  title = ''
+  touched = new Set()
+
+  /** @param {(added: object[]|undefined) => void} changed nothing but these lies above all there was; without them all is drawn anew */
+  constructor(changed) {
+    this.changed = changed
+  }
+
+  /** A message of the channel; `flush` draws what several have changed. */
+  received({isRetained, isRemoval, key, offset, sender, customType, payload}) {
+    this.seen(offset)
+    if (isRetained) this.put({key, offset, author: sender, customType, payload: isRemoval ? undefined : payload})
+  }
+  cleared(offset) {
+    this.seen(offset)
+    this.clearedAt = Math.max(this.clearedAt, offset)
+    for (const key of this.told.keys()) this.touched.add(key)
+  }
+  /** What is held is void, and all of the board follows. What was not told stored is sent again. */
+  reset() {
+    this.touched = new Set(this.told.keys())
+    Object.assign(this, {told: new Map(), isReading: true, clearedAt: 0, readThrough: 0, offset: 0})
+    for (const change of this.own) change.offset = undefined
+  }
+  caughtUp(head) {
+    this.seen(head)
+    if (!this.isReading) return
+    Object.assign(this, {isReading: false, readThrough: head})
+    for (const record of this.settled.splice(0)) this.putOwn(record)
+  }
+  seen(offset) {
+    this.offset = Math.max(this.offset, offset)
+  }
+
+  /** The later one counts, by the relay's order. */
+  put(record) {
+    if (record.offset <= (this.told.get(record.key)?.offset ?? 0)) return
+    this.told.set(record.key, record)
+    this.touched.add(record.key)
+  }
+  /** What was read holds own records as well: one that is not above it was among them, or has been replaced or removed since. */
+  putOwn(record) {
+    if (this.isReading) this.settled.push(record)
+    else if (record.offset > this.readThrough) this.put(record)
+  }
+
+  // MARK: Own changes: shown at once, until they are told stored or refused
+
+  begin(change) {
+    this.own.push(change)
+    this.touched.add(change.key)
+  }
+  accepted(change, offset) {
+    change.offset = offset
+    this.seen(offset)
+    this.putOwn({...change})
+  }
+  /** Stored at an offset, or refused, without one. */
+  ended(change, offset) {
+    if (offset !== undefined) this.accepted(change, offset)
+    this.own.splice(this.own.indexOf(change), 1)
+    this.touched.add(change.key)
+  }
+
+  /** The record of a key as it is shown; `undefined` if there is none. */
+  get(key) {
+    const told = this.told.get(key)
+    const own = this.own.findLast(change => change.key === key)
+    const isOwn = own && !(own.offset <= Math.max(told?.offset ?? 0, this.clearedAt))
+    const record = isOwn ? own : told?.offset > this.clearedAt ? told : undefined
+    return record?.payload === undefined ? undefined : record
+  }
+
+  // MARK: What is drawn
+
+  /** Draws what has changed since. */
+  flush() {
+    const ids = new Set()
+    for (const key of this.touched) {
+      const record = this.get(key)
+      if (record) record.part ??= readRecord(record.customType, record.payload) ?? {}
+      const [before, now] = [this.idOf.get(key), record?.part.id]
+      this.keysOf.get(before)?.delete(key)
+      this.idOf.set(key, now)
+      if (now !== undefined) this.keysOf.set(now, (this.keysOf.get(now) ?? new Set()).add(key))
+      ids.add(before).add(now)
+    }
+    this.touched.clear()
+    ids.delete(undefined)
+    const added = []
+    let isOnTop = true
+    for (const id of ids) {
+      const before = this.elements.get(id)
+      const element = this.element(id)
+      if (id === '') this.title = element?.text
+      else if (!element) isOnTop &&= !this.elements.delete(id)
+      else {
+        this.elements.set(id, element)
+        if (before && before.sources.join() === element.sources.join()) element.parts = before.parts
+        else {
+          isOnTop &&= !before
+          added.push(element)
+        }
+        if (before) this.layers = undefined
+      }
+    }
+    added.sort(order)
+    const top = this.layers?.at(-1)
+    if (!isOnTop || !this.layers || (added[0] && top && order(top, added[0]) > 0)) this.layers = undefined
+    else this.layers.push(...added)
+    if (!isOnTop || added.length) this.changed(isOnTop && this.layers ? added : undefined)
+  }
+
+  /** What the records of one id draw, taken in the order of their offsets: parts of one stroke join. */
+  element(id) {
+    const records = [...this.keysOf.get(id) ?? []].map(key => this.get(key)).sort((one, other) => (one.offset ?? Infinity) - (other.offset ?? Infinity))
+    let element
+    for (const {part} of records) {
+      if (part.type !== 'stroke') element = {...part}
+      else if (part.part > 1 && element?.parts?.[0].parts === part.parts) {
+        element.parts = [...element.parts.filter(other => other.part !== part.part), part].sort((one, other) => one.part - other.part)
+      } else element = {type: 'stroke', id, z: part.z, parts: [part]}
+    }
+    if (!element) return undefined
+    if (id) element.box = boxOf(element)
+    return Object.assign(element, {records, z: element.parts?.[0].z ?? element.z, sources: records.map(({payload}) => payload)})
+  }
+
+  /** From the lowest layer to the highest. */
+  get ordered() {
+    return this.layers ??= [...this.elements.values()].sort(order)
+  }
+  /** The layer for what is drawn next. */
+  get nextLayer() {
+    return Math.min(Number.MAX_SAFE_INTEGER, (this.ordered.at(-1)?.z ?? 0) + 1)
+  }
+}

@@ -1,0 +1,256 @@
+// The page's place at the relay: the board's channel, its live points, who is there, its title; and what it sends.
+import {RelayClient, wakeUpWithPage} from './relay-client.js'
+import {hundredths, writePackets} from './format.js'
+import {open} from './identity.js'
+
+/** Others see a page that lost its link for so long: a tablet that sleeps for a moment does not leave. */
+const presenceTimeoutMs = 60_000
+const cursorEveryMs = 50
+
+export class Session {
+  /** States by user id of who is here, oneself included. */
+  members = new Map()
+  isFrozen = false
+  cursorAt = 0
+
+  /** @param {{board, user, name, credential, records, live, changed: (what: string) => void, failed: (error: Error, what?: string) => void}} parts */
+  constructor(parts) {
+    Object.assign(this, parts)
+    this.client = new RelayClient(location.origin + '/ws', this.user, {
+      storage: open('localStorage'), scope: location.host, credential: this.credential, presenceTimeoutMs, description: 'whiteboard page', retriesFirstConnect: true,
+    })
+    wakeUpWithPage(this.client)
+    this.hear()
+    for (const {channel, key, customType, payload, receipt} of this.client.restored) {
+      if (channel === this.board) this.follow({key, customType, payload: payload.length ? payload : undefined, author: this.user}, receipt)
+    }
+    document.addEventListener('visibilitychange', () => this.tellAway())
+    this.enter().catch(error => this.failed(error, 'enter'))
+  }
+
+  async enter() {
+    const {client, board} = this
+    const presence = client.presence({message: board})
+    presence.setStates({name: this.name, ...document.hidden && {away: '1'}}).catch(error => this.failed(error))
+    const streaming = client.join(board, {features: []}).then(async stream => {
+      this.stream = stream
+      await Promise.all([stream.subscribeTopic('points'), stream.subscribeTopic('cursors')])
+      await this.takeUpTopics()
+    })
+    await Promise.all([client.subscribe(board, {features: ['messages', 'metadata', 'presence'], since: 'beginning'}), streaming])
+  }
+
+  /** To publish live points: when it may, and when it may again. */
+  async takeUpTopics() {
+    if (!this.mayDraw || this.hasTopics || !this.stream) return
+    this.hasTopics = true
+    try {
+      await this.stream.joinTopic('points')
+      await this.stream.joinTopic('cursors', {priority: 'low'})
+    } catch (error) {
+      this.hasTopics = false
+      this.failed(error)
+    }
+  }
+
+  // MARK: What comes
+
+  hear() {
+    const {client, records, live} = this
+    const onBoard = (type, use) => client.on(type, event => {
+      if ((event.owner?.channel ?? event.channel?.channel ?? event.channel) === this.board) use(event)
+    })
+    const isFinished = id => records.elements.has(id)
+    const received = message => {
+      if (message.isRemoval) live.drop(id => id === message.key)
+      records.received(message)
+    }
+    onBoard('message', message => {
+      received(message)
+      this.applied()
+    })
+    onBoard('board', ({messages, progress}) => {
+      messages.forEach(received)
+      this.progress = progress
+      this.applied()
+    })
+    onBoard('cleared', ({offset}) => {
+      records.cleared(offset)
+      this.applied()
+    })
+    onBoard('messagesMissed', ({extent}) => {
+      if (extent === 'reset') records.reset()
+      this.applied()
+    })
+    onBoard('caughtUp', ({head}) => {
+      records.caughtUp(head)
+      this.progress = undefined
+      this.applied()
+      this.changed('read')
+    })
+    onBoard('packet', packet => live.packet(packet, isFinished))
+    onBoard('topics', ({kind, publishers}) => {
+      if (kind === 'left') publishers.filter(({topic}) => topic === 'points').forEach(({user}) => live.left(user))
+    })
+    onBoard('presence', event => this.present(event))
+    onBoard('metadata', ({items}) => {
+      this.title = items.get('title')
+      this.changed('title')
+    })
+    onBoard('channelFrozen', ({isFrozen}) => {
+      this.isFrozen = isFrozen
+      this.access()
+    })
+    client.on('accessChanged', () => this.access())
+    client.on('refused', ({error, subject}) => this.failed(error, subject))
+    client.on('link', link => {
+      if (link.state === 'connected') {
+        if (!link.resumed) live.drop(() => true, () => true)
+        this.tellAway()
+        this.access()
+      }
+      this.changed('link')
+    })
+  }
+
+  applied() {
+    this.records.flush()
+    this.live.drop(id => this.records.elements.has(id))
+    this.changed('board')
+  }
+
+  present({kind, channel, members, total, member, user, set, removed, joined, changed, left, timedOut}) {
+    if (channel.kind !== 'message') return
+    const gone = user => {
+      this.members.delete(user)
+      this.live.left(user)
+    }
+    if (kind === 'snapshot') {
+      this.members = new Map(members.map(({user, states}) => [user, states]))
+      if (total > members.length) this.readMembers(members.at(-1).user)
+    } else if (kind === 'joined') this.members.set(member.user, member.states)
+    else if (kind === 'left' || kind === 'timedOut') gone(user)
+    else if (kind === 'stateChanged') {
+      const states = {...this.members.get(user), ...set}
+      for (const key of removed) delete states[key]
+      this.members.set(user, states)
+    } else if (kind === 'interval') {
+      ;[...left, ...timedOut].forEach(gone)
+      for (const {user, states} of [...joined, ...changed]) this.members.set(user, states)
+    }
+    this.changed('people')
+  }
+
+  /** A snapshot names a hundred; the rest is asked for. */
+  async readMembers(after) {
+    try {
+      while (after) {
+        const {members, next} = await this.client.presence({message: this.board}).users({after})
+        for (const {user, states} of members) this.members.set(user, states)
+        after = next
+      }
+      this.changed('people')
+    } catch {}
+  }
+
+  // MARK: What this page may
+
+  get rights() {
+    return this.client.access?.rights(this.board)
+  }
+  /** Before the first login it is not known, and what is drawn waits. */
+  get mayDraw() {
+    return (this.rights?.has('publish') ?? true) && (!this.isFrozen || this.mayClear)
+  }
+  get mayClear() {
+    return this.rights?.has('clear') ?? false
+  }
+  /** Whether all records of an element are one's own, or one may change what others drew. [BL10] */
+  mayChange(element) {
+    return this.mayDraw && (this.mayClear || element.records.every(({author}) => author === this.user))
+  }
+  access() {
+    if (!this.mayDraw) this.hasTopics = false
+    this.takeUpTopics()
+    this.changed('access')
+  }
+
+  // MARK: What it sends
+
+  /** Keeps a record, or removes one (`undefined`); it is shown at once. */
+  write(key, record) {
+    const {board, client} = this
+    try {
+      const receipt = record === undefined ? client.send({removing: key, from: board})
+        : client.sendLarge(record.payload, {to: board, key, retain: true, customType: record.customType})
+      this.follow({key, customType: record?.customType, payload: record?.payload, author: this.user}, receipt)
+    } catch (error) {
+      this.failed(error)
+    }
+  }
+
+  follow(change, receipt) {
+    const {records} = this
+    records.begin(change)
+    receipt.accepted.then(offset => {
+      records.accepted(change, offset)
+      this.applied()
+    }, () => {})
+    receipt.stored.then(offset => {
+      records.ended(change, offset)
+      this.applied()
+    }, error => {
+      // With a link that is over, it is kept for the next time this page is opened.
+      if (this.client.linkState.state !== 'closed') {
+        records.ended(change)
+        this.failed(error)
+      }
+      this.applied()
+    })
+    this.applied()
+  }
+
+  /** Shows points of a line that is being drawn; they are lost without harm. @returns {number} up to which they were sent */
+  sendPoints(stroke, from) {
+    for (const packet of writePackets(stroke, from)) this.packet(packet, {topic: 'points'})
+    return stroke.xy.length / 2
+  }
+  /** A line that was begun and is none: what others were shown of it goes. */
+  takeBack(id) {
+    try {
+      this.client.send({removing: id, from: this.board})
+    } catch {}
+  }
+  sendCursor(place, now = performance.now()) {
+    if (place && now - this.cursorAt < cursorEveryMs) return
+    this.cursorAt = now
+    this.packet(JSON.stringify(place ? {v: 1, x: hundredths(place.x), y: hundredths(place.y)} : {v: 1}), {topic: 'cursors', slot: 1})
+  }
+  packet(payload, options) {
+    if (!this.hasTopics || this.client.linkState.state !== 'connected') return
+    try {
+      this.stream.send(payload, options)
+    } catch {}
+  }
+
+  tellAway() {
+    const presence = this.client.presence({message: this.board})
+    const told = document.hidden ? presence.setStates({away: '1'}) : this.isAway ? presence.removeStates(['away']) : undefined
+    this.isAway = document.hidden
+    told?.catch(() => {})
+  }
+  rename(name) {
+    this.name = name
+    this.client.presence({message: this.board}).setStates({name}).catch(error => this.failed(error))
+  }
+
+  async setTitle(text) {
+    await this.client.metadata({message: this.board}).set({title: text}, {revisions: {title: this.title?.revision ?? 0}})
+  }
+  async clear() {
+    await this.client.board(this.board).clear()
+  }
+  async undoClear() {
+    await this.client.board(this.board).undoClear()
+  }
+}

@@ -1,0 +1,316 @@
+// What a hand does on the board. One gesture at a time: it begins with a pointer and ends with it; a second finger makes it a
+// pinch. Each gesture is `{move, end, cancel}`.
+import {InkStroke, touches} from './ink.js'
+import {shifted, writeStroke} from './format.js'
+import {drawElement} from './canvas.js'
+import {boxAround} from './svg.js'
+
+/** A finger's line is shown to others when it has become one: before, it may turn out to be a pinch. */
+const fingerHoldPx = 8
+const slackPx = {mouse: 5, pen: 6, touch: 12}
+const noGesture = {move() {}, end() {}, cancel() {}}
+
+export class Tools {
+  tool = 'pen'
+  pointers = new Map()
+  gesture = undefined
+  selection = new Set()
+  shift = [0, 0]
+  hasPen = false
+  isPanning = false
+
+  /** @param {{canvas, session, records, undo, style: () => {color, width}, writeText: (place, element?) => void, changed: () => void, refused: () => void}} parts */
+  constructor(parts) {
+    Object.assign(this, parts)
+    const {stage} = this.canvas
+    const on = (type, handle) => stage.addEventListener(type, handle, {passive: false})
+    on('pointerdown', event => this.down(event))
+    on('pointermove', event => this.move(event))
+    on('pointerup', event => this.up(event, 'end'))
+    on('pointercancel', event => this.up(event, event.pointerType === 'touch' ? 'cancel' : 'end'))
+    on('pointerleave', () => this.session.sendCursor(undefined))
+    on('wheel', event => this.wheel(event))
+    on('contextmenu', event => event.preventDefault())
+    // WebKit on a tablet magnifies, and pans, with these if they are let through.
+    for (const type of ['touchstart', 'touchmove', 'gesturestart', 'dblclick']) on(type, event => event.preventDefault())
+  }
+
+  // MARK: Pointers
+
+  down(event) {
+    event.preventDefault()
+    const {pointerType, pointerId, button, buttons} = event
+    if (pointerType === 'pen') this.hasPen = true
+    document.activeElement.blur()
+    this.canvas.stage.setPointerCapture?.(pointerId)
+    this.pointers.set(pointerId, event)
+    const touching = [...this.pointers.values()].filter(pointer => pointer.pointerType === 'touch')
+    if (this.gesture) {
+      // A palm beside the pen means nothing.
+      if (pointerType !== 'touch' || touching.length !== 2 || this.gestureType !== 'touch') return
+      this.gesture.cancel()
+      this.gesture = this.pinch(...touching.map(pointer => pointer.pointerId))
+      return
+    }
+    this.owner = pointerId
+    this.gestureType = pointerType
+    if (button === 1 || this.isPanning || !this.session.mayDraw || (pointerType === 'touch' && this.hasPen)) this.gesture = this.pan(event)
+    else if (button === 2) this.gesture = noGesture
+    else if (buttons & 32) this.gesture = this.erase(event)
+    else this.gesture = {pen: this.draw, marker: this.draw, eraser: this.erase, text: this.text, select: this.select}[this.tool].call(this, event)
+  }
+
+  move(event) {
+    if (this.pointers.has(event.pointerId)) this.pointers.set(event.pointerId, event)
+    if (this.gesture && (event.pointerId === this.owner || this.gesture.isPinch)) this.gesture.move(event)
+    if (event.pointerType !== 'touch' && this.gestureType !== 'pan') this.session.sendCursor(this.canvas.toBoard(event))
+  }
+
+  up(event, how) {
+    this.pointers.delete(event.pointerId)
+    if (event.pointerId !== this.owner && !this.gesture?.isPinch) return
+    const {gesture} = this
+    this.gesture = undefined
+    gesture?.[how](event)
+    this.changed()
+  }
+
+  wheel(event) {
+    event.preventDefault()
+    const unit = event.deltaMode === 1 ? 32 : event.deltaMode === 2 ? 400 : 1
+    const [x, y] = [event.deltaX * unit, event.deltaY * unit]
+    if (event.ctrlKey || event.metaKey) this.canvas.zoom(Math.exp(-Math.max(-60, Math.min(60, y)) / 100), event)
+    else this.canvas.pan(-(event.shiftKey ? x || y : x), event.shiftKey ? 0 : -y)
+  }
+
+  /** Elements at a place that one may change, the uppermost first. */
+  at(event, slack = slackPx[event.pointerType] ?? 6) {
+    const {x, y} = this.canvas.toBoard(event)
+    return this.records.ordered.filter(element => touches(element, x * 100, y * 100, slack * 100 / this.canvas.view.scale)).reverse()
+  }
+
+  // MARK: Gestures
+
+  pan(event) {
+    let last = event
+    return {...noGesture, move: next => {
+      this.canvas.pan(next.clientX - last.clientX, next.clientY - last.clientY)
+      last = next
+    }}
+  }
+
+  pinch(one, other) {
+    const state = () => {
+      const [a, b] = [one, other].map(id => this.pointers.get(id))
+      return a && b && {clientX: (a.clientX + b.clientX) / 2, clientY: (a.clientY + b.clientY) / 2, spread: Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY) || 1}
+    }
+    let last = state()
+    return {...noGesture, isPinch: true, move: () => {
+      const now = state()
+      if (!now) return
+      this.canvas.pan(now.clientX - last.clientX, now.clientY - last.clientY)
+      this.canvas.zoom(now.spread / last.spread, now)
+      last = now
+    }}
+  }
+
+  draw(event) {
+    const {canvas, session, records, undo} = this
+    const isPen = event.pointerType === 'pen'
+    const stroke = new InkStroke({...this.style(this.tool), hasPressure: isPen && this.tool === 'pen', scale: canvas.view.scale})
+    const add = ({clientX, clientY, pressure}) => {
+      const {x, y} = canvas.toBoard({clientX, clientY})
+      stroke.add(x, y, isPen ? pressure : 0.5)
+      stroke.paths = undefined
+      canvas.refresh()
+    }
+    let sent = 0
+    let farthest = 0
+    add(event)
+    this.stroke = stroke
+    /** One packet a frame. */
+    const show = () => {
+      this.frame = undefined
+      if (stroke.xy.length / 2 > sent) sent = session.sendPoints(stroke, sent)
+    }
+    const ended = () => {
+      cancelAnimationFrame(this.frame)
+      this.frame = this.stroke = undefined
+      canvas.refresh()
+    }
+    return {
+      move: next => {
+        // Where they are to be had, all events since the last frame; plain http does not give them.
+        for (const each of next.getCoalescedEvents?.().length ? next.getCoalescedEvents() : [next]) add(each)
+        farthest = Math.max(farthest, Math.hypot(next.clientX - event.clientX, next.clientY - event.clientY))
+        if (event.pointerType !== 'touch' || farthest > fingerHoldPx) this.frame ??= requestAnimationFrame(show)
+        this.changed()
+      },
+      end: () => {
+        stroke.finish()
+        if (sent > 0) show()
+        ended()
+        stroke.z = records.nextLayer
+        const after = {customType: 'stroke', payload: writeStroke(stroke)}
+        session.write(stroke.id, after)
+        undo.add([{key: stroke.id, after}])
+      },
+      cancel: () => {
+        ended()
+        if (sent > 0) session.takeBack(stroke.id)
+      },
+    }
+  }
+
+  erase(event) {
+    const {session, undo} = this
+    const step = []
+    let refused = false
+    let last = event
+    /** Also what lies between two events. */
+    const hit = next => {
+      const {clientX, clientY, pointerType} = next
+      const steps = Math.ceil(Math.hypot(clientX - last.clientX, clientY - last.clientY) / 4) || 1
+      for (let part = 1; part <= steps; part++) {
+        const way = part / steps
+        const at = {pointerType, clientX: last.clientX + (clientX - last.clientX) * way, clientY: last.clientY + (clientY - last.clientY) * way}
+        for (const element of this.at(at)) {
+          if (session.mayChange(element)) step.push(...this.remove(element))
+          else refused = true
+        }
+      }
+      last = next
+    }
+    hit(event)
+    const end = () => {
+      undo.add(step)
+      if (refused && step.length === 0) this.refused()
+    }
+    return {move: hit, end, cancel: end}
+  }
+
+  remove(element) {
+    return element.records.map(({key, customType, payload}) => {
+      this.session.write(key, undefined)
+      return {key, before: {customType, payload}}
+    })
+  }
+
+  text(event) {
+    return {...noGesture, end: last => {
+      if (Math.hypot(last.clientX - event.clientX, last.clientY - event.clientY) > 12) return
+      const element = this.at(event, 0).find(({type}) => type === 'text')
+      if (element && !this.session.mayChange(element)) this.refused()
+      else this.writing.begin(this.canvas.toBoard(event), element)
+    }}
+  }
+
+  // MARK: Moving
+
+  select(event) {
+    const {canvas} = this
+    const from = canvas.toBoard(event)
+    const found = this.at(event)
+    const hit = found.find(element => this.session.mayChange(element))
+    if (!hit) {
+      if (found.length) this.refused()
+      this.choose([])
+      return this.marquee(from)
+    }
+    if (!this.selection.has(hit.id)) this.choose([hit])
+    return {
+      move: next => {
+        const {x, y} = canvas.toBoard(next)
+        this.shift = [Math.round((x - from.x) * 100), Math.round((y - from.y) * 100)]
+        this.lift(true)
+      },
+      end: () => {
+        const {shift} = this
+        this.shift = [0, 0]
+        this.lift(false)
+        if (shift[0] || shift[1]) this.moveBy(...shift)
+      },
+      cancel: () => {
+        this.shift = [0, 0]
+        this.lift(false)
+      },
+    }
+  }
+
+  marquee(from) {
+    const {canvas} = this
+    return {
+      move: next => {
+        const to = canvas.toBoard(next)
+        this.frameBox = [Math.min(from.x, to.x), Math.min(from.y, to.y), Math.max(from.x, to.x), Math.max(from.y, to.y)].map(place => place * 100)
+        canvas.refresh()
+      },
+      end: () => {
+        const [left, top, right, bottom] = this.frameBox ?? [0, 0, -1, -1]
+        this.frameBox = undefined
+        this.choose(this.records.ordered.filter(element =>
+          this.session.mayChange(element) && element.box[0] >= left && element.box[1] >= top && element.box[2] <= right && element.box[3] <= bottom))
+      },
+      cancel: () => {
+        this.frameBox = undefined
+        canvas.refresh()
+      },
+    }
+  }
+
+  choose(elements) {
+    this.selection = new Set(elements.map(({id}) => id))
+    this.canvas.refresh()
+  }
+  get chosen() {
+    return [...this.selection].map(id => this.records.elements.get(id)).filter(Boolean)
+  }
+
+  /** What is being moved is drawn above the board, and not on it. */
+  lift(isLifted) {
+    const {canvas} = this
+    const before = canvas.hidden.size
+    canvas.hidden = isLifted ? new Set(this.selection) : new Set()
+    if (before !== canvas.hidden.size) canvas.redraw()
+    canvas.refresh()
+  }
+
+  moveBy(dx, dy) {
+    const step = []
+    for (const {key, customType, payload} of this.chosen.flatMap(({records}) => records)) {
+      const moved = shifted({customType, payload}, dx, dy)
+      if (!moved) continue
+      const after = {customType, payload: moved}
+      this.session.write(key, after)
+      step.push({key, before: {customType, payload}, after})
+    }
+    this.undo.add(step)
+  }
+
+  removeChosen() {
+    this.undo.add(this.chosen.filter(element => this.session.mayChange(element)).flatMap(element => this.remove(element)))
+    this.choose([])
+  }
+
+  /** What moves here: the own line, what is chosen and being moved. */
+  drawLive(context) {
+    const {canvas, stroke, frameBox} = this
+    if (stroke) drawElement(context, {parts: [stroke]})
+    const pixel = 1 / canvas.view.scale
+    const outline = ([left, top, right, bottom], margin) => {
+      context.strokeStyle = '#6b6bdb'
+      context.lineWidth = 1.5 * pixel
+      context.setLineDash([5 * pixel, 4 * pixel])
+      context.strokeRect(left / 100 - margin, top / 100 - margin, (right - left) / 100 + 2 * margin, (bottom - top) / 100 + 2 * margin)
+      context.setLineDash([])
+    }
+    if (frameBox) outline(frameBox, 0)
+    const {chosen} = this
+    if (chosen.length === 0) return
+    context.save()
+    context.translate(this.shift[0] / 100, this.shift[1] / 100)
+    if (canvas.hidden.size > 0) for (const element of chosen) drawElement(context, element)
+    outline(boxAround(chosen.map(({box}) => box)), 6 * pixel)
+    context.restore()
+  }
+}

@@ -1,0 +1,46 @@
+// What the page says when something does not go as it should: what happened, and what to do.
+import {ErrorCode as code} from './relay-client.js'
+
+const texts = {
+  [code.notPermitted]: 'You may not change that here. The host can.',
+  [code.rateLimited]: 'That was too much at once. Wait a moment, then try again.',
+  [code.tooLarge]: 'That is too large to be kept. Draw it in smaller pieces.',
+  [code.boardFull]: 'This board is full. Erase something, or begin a new board.',
+  [code.quotaReached]: 'You have used all the room you may have here. Erase something.',
+  [code.storageFull]: 'The relay has no room left. Ask the host to remove old boards.',
+  [code.storageFailed]: 'The relay cannot save at the moment. Tell the host; the last change is lost.',
+  [code.busy]: 'The relay is busy. Try again in a moment.',
+  [code.outcomeUnknown]: 'The connection broke just then. Look whether it worked.',
+  [code.revisionMismatch]: 'Someone else changed the title just before you.',
+  [code.nothingToUndo]: 'That can no longer be taken back.',
+  [code.notSupported]: 'This relay keeps no boards, so nothing can be drawn.',
+}
+
+export const explain = error => texts[error.code] ?? `That did not work: ${error.message}.`
+
+const otherKey = 'That key does not open this board. Check it, or ask the host.'
+const keyTexts = {
+  [code.credentialRequired]: 'Scan the code that the host shows under Invite, open the link you were sent, or type the key here.',
+  [code.keyChanged]: 'The host has changed the key. Ask for the new one.',
+  [code.keyWrong]: otherKey, [code.credentialsWrong]: otherKey, [code.tokenInvalid]: otherKey, [code.tokenExpired]: otherKey,
+}
+const endTexts = {
+  [code.replaced]: 'You have this board open in another window. What you drew is safe.',
+  [code.endedByModerator]: 'The host has ended your visit.',
+  [code.banned]: 'The host has closed this board to you.',
+  [code.abuse]: 'This page sent more than the relay takes. Wait a moment before you connect again.',
+}
+
+/** Why the link is over, and what helps: another key, another user id, or just connecting again. @returns {{key?: string, isUserTaken?: boolean, text?: string}} */
+export function explainEnd({code: ended, error, text}) {
+  const number = ended ?? error?.code
+  return {key: keyTexts[number], isUserTaken: number === code.userIDTaken, text: endTexts[number] ?? error?.message ?? text ?? 'This window was asleep for too long.'}
+}
+
+/** The state of the link in words; nothing where all is well. */
+export function linkWords(state, unsent, secondsLeft) {
+  const waiting = unsent > 0 ? ` · ${unsent} waiting` : ''
+  if (state === 'connected') return ''
+  if (state === 'waiting' && secondsLeft > 0) return `Trying again in ${secondsLeft} s${waiting}`
+  return {connecting: 'Connecting…', waiting: 'Trying again…'}[state]?.concat(waiting) ?? `Not connected${waiting}`
+}

@@ -1,0 +1,333 @@
+// Clients and the real daemon, over TCP.
+import assert from 'node:assert/strict'
+import {writeFileSync} from 'node:fs'
+import {join} from 'node:path'
+import {test} from 'node:test'
+import {RelayClient} from '../../Sources/RelayPage/relay-client.js'
+import {run} from './support/daemon.mjs'
+import {onDaemon} from './support/on-daemon.mjs'
+import {Dice} from './support/dice.mjs'
+import {CutProxy, tcpTransport} from './support/links.mjs'
+import {MemoryStorage} from './support/memory-storage.mjs'
+import {plain} from './support/machine-driver.mjs'
+import {Watcher} from './support/watcher.mjs'
+
+const on = onDaemon('daemon.test.mjs')
+
+on({}, '[MS3, MS4, MS6, ST6, DL1] two clients exchange messages and packets, in one order', async ({connect}) => {
+  const alice = await connect('alice')
+  const bob = await connect('bob', {key: 'join'})
+  await alice.subscribe('lesson')
+  await bob.subscribe('lesson')
+  const [aliceStream, bobStream] = [await alice.join('lesson'), await bob.join('lesson')]
+  await bobStream.subscribeTopic('points')
+  await aliceStream.joinTopic('points', {meta: 'pen'})
+  const receipts = []
+  for (let index = 0; index < 20; index++) {
+    receipts.push(alice.send(`m${index}`, {to: 'lesson', customType: 'stroke', echo: index === 3}))
+    aliceStream.send(Uint8Array.of(index), {topic: 'points', slot: 1, senderTime: index})
+  }
+  const offsets = await Promise.all(receipts.map(async receipt => (await receipt.value).offset))
+  assert.deepEqual(offsets, offsets.map((_, index) => index + 1))
+  await bob.seen.until(({type, sequence}) => type === 'packet' && sequence === 20)
+  const order = bob.seen.events.filter(({type}) => type === 'message' || type === 'packet').map(({payload}) => typeof payload === 'string' ? payload : `p${payload[0]}`)
+  assert.deepEqual(order, Array.from({length: 20}, (_, index) => [`m${index}`, `p${index}`]).flat())
+  assert.deepEqual(alice.seen.messages.map(({payload, offset, sender}) => [payload, offset, sender]), [['m3', 4, 'alice']])
+  assert.deepEqual(bob.seen.of('topics').at(-1).publishers, [{topic: 'points', user: 'alice', meta: 'pen'}])
+  assert.deepEqual(await bobStream.subscribedUsers('points'), {all: true, users: ['alice'], failed: []})
+
+  const {messages, head, floor} = await bob.history('lesson', {backwards: true, limit: 2})
+  assert.deepEqual(messages.map(({payload, channel}) => [payload, channel]), [['m19', 'lesson'], ['m18', 'lesson']])
+  assert.deepEqual([head, floor], [20, 0])
+  const late = await connect('late')
+  await late.subscribe('lesson', {since: 'beginning'})
+  await late.seen.until(({type}) => type === 'caughtUp')
+  assert.equal(late.seen.messages.length, 20)
+})
+
+on({}, '[DM2, PR3, PR8, LK3, MD5, AC6] direct messages, presence, locks, metadata and rights', async ({connect}) => {
+  const alice = await connect('alice')
+  const bob = await connect('bob', {key: 'join'})
+  await alice.subscribe('lesson', {features: ['messages', 'presence', 'metadata', 'locks']})
+  const presence = bob.presence({message: 'lesson'})
+  await presence.setStates({name: 'Bob', constructor: 'é'})
+  await bob.subscribe('lesson')
+  const {member} = await alice.seen.until(({type, kind}) => type === 'presence' && kind === 'joined')
+  assert.deepEqual(plain(member), {user: 'bob', states: {name: 'Bob', constructor: 'é'}})
+  await presence.removeStates(['constructor'])
+  assert.deepEqual((await presence.users()).members.map(member => plain(member)), [{user: 'alice', states: {}}, {user: 'bob', states: {name: 'Bob'}}])
+  assert.deepEqual(plain(await alice.presence({message: 'lesson'}).states('bob')), {name: 'Bob'})
+  assert.deepEqual(plain(await alice.channels('bob')), [{kind: 'message', channel: 'lesson'}])
+
+  assert.deepEqual(await alice.send('psst', {toUser: 'bob', customType: 'wink'}).value, {offset: 0})
+  assert.deepEqual(bob.seen.of('direct').map(({payload, sender, customType}) => [payload, sender, customType]), [['psst', 'alice', 'wink']])
+  await assert.rejects(alice.send('x', {toUser: 'nobody'}).value, {name: 'userOffline', code: 114})
+
+  const set = bob.metadata({message: 'lesson'})
+  const first = await set.set({title: 'Herbst'}, {revisions: {title: 0}, recordsUser: true, recordsTime: true})
+  await assert.rejects(set.set({title: 'x'}, {revisions: {title: 0}}), {name: 'revisionMismatch', limit: 0, actual: first})
+  assert.equal(await set.update({title: 'Winter'}, {majorRevision: first}), first + 1)
+  await assert.rejects(set.update({other: 'x'}), {name: 'itemNotFound'})
+  const {items} = await set.get()
+  assert.deepEqual(items.map(({key, value, revision}) => [key, value, revision]), [['title', 'Winter', first + 1]])
+  await alice.seen.until(({type, items}) => type === 'metadata' && items.get('title')?.value === 'Winter')
+  await set.remove(['title'])
+  await alice.metadata({user: 'bob'}).subscribe()
+  await bob.metadata({user: 'bob'}).set({color: 'red'})
+  const change = await alice.seen.until(({type, owner, written}) => type === 'metadata' && owner.user === 'bob' && written.length > 0)
+  assert.equal(change.items.get('color').value, 'red')
+
+  const locks = alice.locks({message: 'lesson'})
+  await locks.set('pen', {ttlMs: 1_000})
+  const fencing = await locks.acquire('pen')
+  await assert.rejects(bob.locks({message: 'lesson'}).acquire('pen'), {name: 'lockHeld'})
+  const waiting = bob.locks({message: 'lesson'}).acquire('pen', {waitMs: 20_000})
+  await locks.release('pen')
+  assert.ok(await waiting > fencing)
+  assert.deepEqual((await locks.all()).map(({lock, owner}) => [lock, owner]), [['pen', 'bob']])
+  await alice.seen.until(({type, kind, locks}) => type === 'locks' && kind === 'acquired' && locks[0].owner === 'bob')
+
+  assert.deepEqual([bob.access.role, bob.access.rights('lesson').has('clear'), alice.access.rights('lesson').has('clear')], ['editor', false, true])
+  await assert.rejects(bob.board('lesson').clear(), {name: 'notPermitted'})
+  await assert.rejects(connect('eve', {credential: {key: 'no key of this relay'}}), {name: 'keyWrong'})
+  await assert.rejects(connect('bob', {secret: '00'.repeat(16)}), {name: 'userIDTaken'})
+})
+
+on({isKept: true}, '[BL1, BL6, BL8, BL9] records, removals, clear and undo, large drawings', async ({connect}) => {
+  const alice = await connect('alice')
+  const bob = await connect('bob')
+  await bob.subscribe('lesson')
+  const stored = alice.send('one', {to: 'lesson', retainedAs: 's1', customType: 'stroke'})
+  assert.equal(await stored.accepted, await stored.stored)
+  await alice.send({removing: 's1', from: 'lesson'}).stored
+  const removal = await bob.seen.until(({isRemoval}) => isRemoval)
+  assert.deepEqual([removal.key, removal.payload.length], ['s1', 0])
+  const letters = 'abcdefgh€'.repeat(30_000)
+  const large = alice.sendLarge(letters, {to: 'lesson', key: 'big', retain: true, customType: 'stroke'})
+  const bytes = new Uint8Array(70_000).map((_, index) => index % 251)
+  const unkept = alice.sendLarge(bytes, {to: 'lesson'})
+  await Promise.all([large.stored, unkept.stored])
+  const whole = await bob.seen.until(({key}) => key === 'big')
+  assert.equal(whole.payload, letters)
+  const other = await bob.seen.until(({type, payload}) => type === 'message' && payload.length === 70_000)
+  assert.deepEqual(Buffer.from(other.payload), Buffer.from(bytes))
+  const late = await connect('late')
+  await late.subscribe('lesson', {since: 'beginning'})
+  await late.seen.until(({type}) => type === 'caughtUp')
+  const sizes = late.seen.messages.map(({key, payload}) => [key.slice(0, 4), payload.length])
+  assert.deepEqual(sizes.sort(([, left], [, right]) => left - right), [['part', 70_000], ['big', letters.length]])
+  assert.deepEqual((await alice.boards()).map(({channel, records}) => [channel, records]), [['lesson', 1]])
+  assert.equal((await alice.board('lesson').clear()).records, 1)
+  await late.seen.until(({type}) => type === 'cleared')
+  await alice.board('lesson').undoClear()
+  const from = late.seen.events.length
+  await late.seen.until(({key}) => key === 'big', from - 1)
+  await alice.removeBoard('lesson')
+  await late.seen.until(({type, extent}) => type === 'messagesMissed' && extent === 'reset')
+  assert.deepEqual(await alice.boards(), [])
+})
+
+on({options: ['--message-rate', '400']}, '[MS9, SE9, DL7] over links cut at any byte each message comes once and in order, each packet once or told', async ({connect, proxy, dice}) => {
+  const between = await proxy(dice)
+  const users = ['alice', 'bob']
+  const clients = []
+  for (const user of users) clients.push(await connect(user, {port: between.port, random: () => dice.fraction() / 2_000}))
+  const streams = []
+  for (const client of clients) {
+    await client.subscribe('lesson')
+    const stream = await client.join('lesson')
+    await stream.joinTopic('points')
+    await stream.subscribeTopic('points', {users: users.filter(user => user !== client.machine.settings.user)})
+    streams.push(stream)
+  }
+  const witness = await connect('witness')
+  await witness.subscribe('lesson')
+  await Promise.all(clients.map(client => client.seen.until(({type, kind, member}) => type === 'presence' && kind === 'joined' && member.user === 'witness')))
+  between.cut(25)
+  const receipts = clients.map(() => [])
+  for (let index = 0; index < 200; index++) {
+    clients.forEach((client, side) => {
+      receipts[side].push(client.send(`${side} ${index} ${'x'.repeat(dice.below(60))}`, {to: 'lesson'}).value)
+      if (client.linkState.state === 'connected') streams[side].send(Uint8Array.of(index), {topic: 'points'})
+    })
+    await new Promise(resolve => setTimeout(resolve, 2))
+  }
+  await Promise.all(receipts.flat())
+  between.cutsLeft = 0
+  for (const [side, client] of clients.entries()) {
+    client.send('the end', {to: 'lesson'})
+    await witness.seen.until(({type, sender, payload}) => type === 'message' && sender === users[side] && payload === 'the end')
+    await clients[1 - side].seen.until(({type, sender, payload}) => type === 'message' && sender === users[side] && payload === 'the end')
+  }
+  assert.ok(between.cuts >= 15, `${between.cuts} cuts`)
+  for (const client of [...clients, witness]) {
+    for (const [side, user] of users.entries()) {
+      if (client.machine.settings.user === user) continue
+      const numbers = client.seen.messages.filter(({sender}) => sender === user).map(({payload}) => payload === 'the end' ? 200 : Number(payload.split(' ')[1]))
+      assert.deepEqual(numbers, Array.from({length: 201}, (_, index) => index), `${client.machine.settings.user} of ${user}, ${side}`)
+    }
+    assert.deepEqual(client.seen.of('messagesMissed'), [])
+  }
+  assert.deepEqual(witness.seen.of('presence').filter(({kind}) => kind !== 'snapshot'), [], 'nobody is seen to come or go')
+  for (const client of clients) {
+    // By flow: what came or was told, and from where on an unknown number went with a session that could not be resumed: its
+    // `welcome`, with the token to resume with, had been cut off. [SE9]
+    const flows = new Map()
+    for (const event of client.seen.events) {
+      const told = event.type === 'packet' ? [{...event, first: event.sequence, last: event.sequence}] : event.type === 'packetsLost' ? event.entries : []
+      for (const {flow, first, last} of told) {
+        const {seen, tails} = flows.get(flow) ?? flows.set(flow, {seen: new Set(), tails: new Set()}).get(flow)
+        if (last === undefined) tails.add(first)
+        for (let sequence = first; sequence <= (last ?? 0); sequence++) {
+          assert.ok(!seen.has(sequence), `${sequence} of flow ${flow} came twice`)
+          seen.add(sequence)
+        }
+      }
+    }
+    const total = [...flows.values()].reduce((sum, {seen}) => sum + seen.size, 0)
+    assert.ok(total > 50, `${total} packets`)
+    for (const [flow, {seen, tails}] of flows) {
+      const sequences = [...seen].sort((left, right) => left - right)
+      for (let index = 1; index < sequences.length; index++) {
+        const next = sequences[index - 1] + 1
+        assert.ok(sequences[index] === next || tails.has(next), `${next}…${sequences[index] - 1} of flow ${flow} is neither here nor told`)
+      }
+    }
+    const resumed = client.seen.of('link').filter(({resumed}) => resumed).length
+    assert.ok(resumed >= 3, `resumed ${resumed} times`)
+  }
+})
+
+on({isKept: true, options: ['--message-rate', '200']}, '[BL2, BL5, MS9] kill -9 in the middle of 200 records: every one is there once, all boards are equal', async ({daemon, connect, proxy, dice}) => {
+  const between = await proxy(dice)
+  const clients = []
+  for (const user of ['alice', 'bob']) {
+    const client = await connect(user, {port: between.port, storage: new MemoryStorage(), random: () => dice.fraction() / 20})
+    await client.subscribe('lesson', {since: 'beginning'})
+    clients.push(client)
+  }
+  between.cut(10)
+  const expected = new Map()
+  const receipts = []
+  const killAt = 40 + dice.below(40)
+  const restarts = []
+  for (let index = 0; index < 100; index++) {
+    for (const [side, client] of clients.entries()) {
+      const key = `${side}-${index}`
+      const text = `${key} ${'x'.repeat(dice.below(300))}`
+      expected.set(key, text)
+      receipts.push(client.send(text, {to: 'lesson', retainedAs: key, customType: 'stroke'}))
+    }
+    if (index === killAt || index === killAt + 15) {
+      // Somewhere among what is under way, accepted and stored.
+      await receipts[2 * (index - 20)].accepted
+      restarts.push(await daemon.restart())
+    }
+    await new Promise(resolve => setTimeout(resolve, 4))
+  }
+  assert.equal(restarts.length, 2)
+  const offsets = await Promise.all(receipts.map(({stored}) => stored))
+  assert.equal(offsets.length, 200)
+  const late = await connect('late')
+  await late.subscribe('lesson', {since: 'beginning'})
+  await late.seen.until(({type}) => type === 'caughtUp')
+  assert.deepEqual(late.seen.messages.map(({key}) => key).sort(), [...expected.keys()].sort(), 'each once')
+  for (const {key, payload} of late.seen.messages) assert.equal(payload, expected.get(key))
+  for (const [side, client] of clients.entries()) {
+    assert.equal(client.machine.outbox.storage.length, 1, 'only the secret is kept')
+    // What the app draws: its own, and what came since it was last told that all is void.
+    await client.seen.until(({type, messages, key}) => key === `${1 - side}-99` || (type === 'board' && messages.some(({key}) => key === `${1 - side}-99`)))
+    const reset = client.seen.events.findLastIndex(({type, extent}) => type === 'messagesMissed' && extent === 'reset')
+    const since = client.seen.events.slice(reset + 1).flatMap(event => event.type === 'board' ? event.messages : event.type === 'message' ? [event] : [])
+    const others = since.filter(({sender}) => sender !== client.machine.settings.user).map(({key}) => key)
+    assert.deepEqual(others.sort(), [...expected.keys()].filter(key => key.startsWith(`${1 - side}-`)).sort(), `${side} has each of the other's once`)
+    const own = since.filter(({sender}) => sender === client.machine.settings.user).map(({key}) => key)
+    assert.equal(new Set(own).size, own.length, `${side} got none of its own twice`)
+  }
+})
+
+on({isKept: true}, '[MS9, BL2] a page that is reloaded with records under way loses none, and doubles none', async ({daemon, connect, proxy, dice}) => {
+  const between = await proxy(dice)
+  const storage = new MemoryStorage()
+  const options = {port: between.port, storage, scope: 'here'}
+  const first = await connect('alice', options)
+  for (let index = 0; index < 10; index++) first.send(`s${index}`, {to: 'lesson', retainedAs: `s${index}`})
+  // The page goes: nothing of it is heard any more, and what the relay answers is lost.
+  between.holds = true
+  const bob = await connect('bob')
+  await bob.subscribe('lesson', {since: 'beginning'})
+  await bob.seen.until(({key, messages}) => key === 's9' || messages?.some(({key}) => key === 's9'))
+  await bob.send({removing: 's3', from: 'lesson'}).stored
+  first.machine.outbox = undefined
+  first.transport = () => ({send() {}, close() {}, bufferedBytes: 0})
+  between.holds = false
+  between.cutAll()
+  await daemon.restart()
+  const second = await connect('alice', options)
+  assert.deepEqual(second.restored.map(({key}) => key).sort(), Array.from({length: 10}, (_, index) => `s${index}`))
+  await Promise.all(second.restored.map(({receipt}) => receipt.stored))
+  const late = await connect('late')
+  await late.subscribe('lesson', {since: 'beginning'})
+  await late.seen.until(({type}) => type === 'caughtUp')
+  assert.deepEqual(late.seen.messages.map(({key}) => key).sort(), ['s0', 's1', 's2', 's4', 's5', 's6', 's7', 's8', 's9'], 's3 was removed since')
+  assert.equal(storage.length, 1)
+  await first.close()
+})
+
+on({}, '[AC8] a token lets in, is told before its end, and renewed without a break', async ({daemon}) => {
+  const secretFile = join(daemon.folder, 'secret')
+  writeFileSync(secretFile, '0123456789abcdef'.repeat(4))
+  daemon.words.splice(3, 0, '--token-secret-file', secretFile)
+  await daemon.restart()
+  const token = (...words) => run('token', 'create', '--secret-file', secretFile, '--user', 'alice', ...words)
+  const client = await RelayClient.connect(tcpTransport(daemon.port), 'alice', {credential: {token: await token('--role', 'reader', '--expires-in', '31s')}})
+  const seen = new Watcher(client)
+  assert.equal(client.access.role, 'reader')
+  assert.ok(client.access.untilMs > 30_000 && client.access.untilMs <= 36_000, `${client.access.untilMs}`)
+  await assert.rejects(client.send('x', {to: 'lesson'}).value, {name: 'notPermitted'})
+  const {inMs} = await seen.until(({type}) => type === 'accessExpiring')
+  assert.ok(inMs <= 30_000)
+  await client.renew({token: await token('--grant', 'lesson-*=publish,subscribe', '--role', 'reader')})
+  assert.deepEqual([...client.access.rights('lesson-7')].sort(), ['presence', 'publish', 'subscribe'])
+  await client.send('x', {to: 'lesson-7'}).value
+  await assert.rejects(client.renew({token: 'no token'}), {name: 'tokenInvalid'})
+  assert.deepEqual(seen.of('link').filter(({state}) => state === 'waiting'), [])
+  await client.close()
+  assert.deepEqual(seen.of('link').at(-1).reason, {kind: 'closedByApp'})
+})
+
+on({}, '[SE8] a newer login of the same user ends the older, which does not come back', async ({connect}) => {
+  const storage = new MemoryStorage()
+  const older = await connect('alice', {storage})
+  await connect('alice', {storage})
+  const {reason} = await older.seen.until(({type, state}) => type === 'link' && state === 'closed')
+  assert.deepEqual([reason.kind, reason.code], ['relayClosed', 302])
+})
+
+on({}, 'events are read by for await, one at a time, and handlers are called in between', async ({connect}) => {
+  const alice = await connect('alice')
+  await alice.subscribe('lesson')
+  const heard = []
+  alice.on('message', ({payload}) => heard.push(payload))
+  const read = []
+  for (let index = 0; index < 3; index++) alice.send(`m${index}`, {to: 'lesson', echo: true})
+  for await (const event of alice.events) {
+    if (event.type !== 'message') continue
+    read.push(event.payload)
+    assert.deepEqual(heard, read)
+    if (read.length === 3) break
+  }
+  const rest = alice.events[Symbol.asyncIterator]()
+  const end = (async () => {
+    for (let event; !(event = await rest.next()).done;) read.push(event.value.type)
+  })()
+  await alice.close()
+  await end
+  assert.equal(read.at(-1), 'link')
+})
+
+test('where nobody listens a first connection fails, with the code of that', async () => {
+  const nobody = await CutProxy.start(new Dice(1), () => 0)
+  nobody.end()
+  await assert.rejects(RelayClient.connect(tcpTransport(nobody.port), 'alice'), {name: 'connectFailed', code: 900})
+})

@@ -1,0 +1,114 @@
+// The code of docs/javascript.md, as it stands there, in one program against the real daemon.
+import assert from 'node:assert/strict'
+import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs'
+import {tmpdir} from 'node:os'
+import {join} from 'node:path'
+import {test} from 'node:test'
+import {pathToFileURL} from 'node:url'
+import {credentialOf, RelayClient, wakeUpWithPage, webSocketTransport} from '../../Sources/RelayPage/relay-client.js'
+import {Daemon, skip} from './support/daemon.mjs'
+import {tcpTransport, TCPWebSocket} from './support/links.mjs'
+import {MemoryStorage} from './support/memory-storage.mjs'
+import {Watcher} from './support/watcher.mjs'
+
+const page = readFileSync(new URL('../../docs/javascript.md', import.meta.url), 'utf8')
+
+test('every piece of code in docs/javascript.md runs, and does what the page says', {skip, timeout: 60_000}, async () => {
+  const blocks = [...page.matchAll(/```js\n(.*?)```/gs)].map(([, code]) => code)
+  assert.ok(blocks.length >= 9)
+  const daemon = await Daemon.start()
+  const folder = mkdtempSync(join(tmpdir(), 'relay-guide-'))
+  const heard = new Map()
+  const hear = name => (...values) => heard.set(name, [...heard.get(name) ?? [], values])
+  const browser = new EventTarget()
+  browser.visibilityState = 'visible'
+  Object.assign(globalThis, {WebSocket: TCPWebSocket, localStorage: new MemoryStorage(), document: browser, window: new EventTarget()})
+  for (const name of ['showLink', 'draw', 'drawLive', 'showProgress', 'showMember', 'hideMember', 'showFrozen', 'showBan', 'showConflict']) globalThis[name] = hear(name)
+  globalThis.draw = board => heard.set('draw', new Map(board))
+  const witness = await RelayClient.connect(tcpTransport(daemon.port), 'witness', {credential: {key: daemon.keys.join}})
+  try {
+    const seen = new Watcher(witness)
+    await witness.subscribe('lesson', {features: ['messages', 'presence', 'metadata']})
+    await (await witness.join('lesson')).subscribeTopic('points')
+    const code = blocks.join('\n')
+      .replaceAll("'./relay-client.js'", `'${new URL('../../Sources/RelayPage/relay-client.js', import.meta.url)}'`)
+      .replaceAll('http://192.168.1.5:7420/', `http://127.0.0.1:${daemon.port}/`)
+      .replaceAll("connect(7420, '192.168.1.5')", `connect(${daemon.port}, '127.0.0.1')`)
+      .replaceAll('c4tnapx5e2qzt6mlw7rbd3kvfy', daemon.keys.host)
+      + '\nglobalThis.guide = {board, offset, client}\n'
+    const file = join(folder, 'guide.mjs')
+    writeFileSync(file, code)
+    await import(pathToFileURL(file))
+    const order = seen.events.filter(({type}) => ['packet', 'message'].includes(type)).map(({type, key, isRemoval}) => isRemoval ? `- ${key}` : key ?? type)
+    assert.deepEqual(order, ['packet', 's1', '- s1', 's2', 'message'])
+    assert.deepEqual([...globalThis.guide.board.all.keys()], ['s2'])
+    assert.deepEqual([...heard.get('draw').keys()], ['s2'])
+    assert.equal(globalThis.guide.offset, 1)
+    assert.equal(heard.has('showProgress'), false, 'there was nothing to read yet')
+    assert.deepEqual(heard.get('showMember').map(([{user, states}]) => [user, states.name]), [['alice-7f3a', 'Alice'], ['witness', undefined]])
+    assert.deepEqual(heard.get('showFrozen').sort(), [['message', false], ['message', true], ['stream', false], ['stream', true]])
+    const [[banned, until]] = heard.get('showBan')
+    assert.deepEqual([banned, until > Date.now() + 3_000_000], ['eve-90aa', true])
+    assert.deepEqual(seen.of('channelFrozen').map(({channel, isFrozen, by}) => `${channel.kind} ${isFrozen} ${by}`).sort(),
+      ['message false alice-7f3a', 'message true alice-7f3a', 'stream false alice-7f3a', 'stream true alice-7f3a'])
+    assert.deepEqual(heard.get('showConflict'), [[1]])
+    assert.equal(seen.of('metadata').at(-1).items.get('title').value, 'Autumn')
+    assert.equal(seen.of('presence').find(({kind}) => kind === 'stateChanged').set.name, 'Alice')
+    assert.deepEqual(heard.get('showLink').flat(), ['connecting', 'connected', 'closed'])
+    assert.equal(globalThis.guide.client.linkState.reason.kind, 'closedByApp')
+  } finally {
+    await witness.close()
+    await daemon.end()
+    rmSync(folder, {recursive: true, force: true})
+  }
+})
+
+test('names that the page uses are the module\'s', async () => {
+  const source = readFileSync(new URL('../../Sources/RelayPage/relay-client.js', import.meta.url), 'utf8')
+  const text = page.replace(/```.*?```/gs, '')
+  for (const [, name] of text.matchAll(/`(?:client|moderation)\.(\w+)/g)) assert.match(source, new RegExp(`^  (?:async |get )?${name}\\b|this\\.${name} =`, "m"), name)
+  for (const [, names] of text.matchAll(/^\| (`\w+`(?:, `\w+`)*)/gm)) {
+    for (const [, name] of names.matchAll(/`(\w+)`/g)) assert.match(source, new RegExp(`\\b${name}: \\d`), name)
+  }
+})
+
+test('a page that comes to the foreground, back or to a network wakes its client up, until that is ended', () => {
+  const [document, window] = [new EventTarget(), new EventTarget()]
+  Object.assign(globalThis, {document, window})
+  let woken = 0
+  const end = wakeUpWithPage({wakeUp: () => woken++})
+  const say = (target, type, visibilityState) => {
+    document.visibilityState = visibilityState
+    target.dispatchEvent(new Event(type))
+  }
+  say(document, 'visibilitychange', 'hidden')
+  assert.equal(woken, 0)
+  say(document, 'visibilitychange', 'visible')
+  say(window, 'pageshow', 'visible')
+  say(window, 'online', 'visible')
+  assert.equal(woken, 3)
+  end()
+  say(window, 'online', 'visible')
+  assert.equal(woken, 3)
+})
+
+test('[AC1] an address that a relay prints has the credential, and is the place of its WebSocket', () => {
+  assert.deepEqual(credentialOf('http://192.168.1.5:7420/#key=abc'), {key: 'abc'})
+  assert.deepEqual(credentialOf('relay.local:7420#token=a.b-c_d&key=x'), {token: 'a.b-c_d'})
+  for (const address of ['http://192.168.1.5:7420/', 'http://x/#', 'http://x/#key=', 'http://x/?key=abc']) assert.equal(credentialOf(address), undefined)
+  const opened = []
+  globalThis.WebSocket = class {
+    bufferedAmount = 7
+    constructor(url) {
+      opened.push(String(url))
+    }
+    close() {
+      opened.push('closed')
+    }
+  }
+  const told = []
+  const link = webSocketTransport('https://board.school/lesson/#key=abc')({opened() {}, received: bytes => told.push(...bytes), ended: text => told.push(text)})
+  webSocketTransport('ws://10.0.0.1:7420')({})
+  assert.deepEqual(opened, ['wss://board.school/lesson/', 'ws://10.0.0.1:7420/'])
+  assert.equal(link.bufferedBytes, 7)
+})

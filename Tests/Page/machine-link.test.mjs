@@ -1,0 +1,229 @@
+// The client's machine and its link, on a clock moved by hand.
+import assert from 'node:assert/strict'
+import {test} from 'node:test'
+import {encodeFrame, Limits} from '../../Sources/RelayPage/relay-client.js'
+import {bob, deliver, MachineDriver, plain} from './support/machine-driver.mjs'
+
+const closing = (code, text = 'x') => ({type: 'closing', body: {code, name: 'x', text}})
+
+test('[SE2, SE6] a login says who comes, and its welcome is the answer', () => {
+  const driver = new MachineDriver({credential: {key: 'k'}, presenceTimeoutMs: 60_000, description: 'test'})
+  driver.connect()
+  const login = driver.logIn()
+  assert.deepEqual(plain(login), {
+    id: 1, version: 1, user: 'alice', instance: '00000000000000aa', secret: '01'.repeat(16), key: 'k', presenceTimeoutMs: 60_000, client: 'test',
+  })
+  assert.equal(driver.result('connect'), 'done')
+  assert.deepEqual(driver.takeLinks(), ['connecting', 'connected'])
+  assert.deepEqual([...driver.machine.access.rights('lesson')].includes('clear'), true)
+})
+
+test('[ER3] after a break it comes back at once, then after random pauses whose bound doubles up to 15 s', () => {
+  const driver = new MachineDriver({random: () => 0.999})
+  driver.logIn()
+  const pauses = []
+  for (let round = 0; round < 8; round++) {
+    driver.cut()
+    pauses.push(driver.machine.nextDeadline - driver.now)
+    assert.equal(driver.machine.linkState.state, 'waiting')
+    assert.equal(driver.machine.linkState.afterMs, pauses.at(-1))
+    driver.advanceTo(driver.machine.nextDeadline)
+    driver.open()
+  }
+  assert.deepEqual(pauses, [0, 499, 999, 1998, 3996, 7992, 14985, 14985])
+  driver.logIn()
+  driver.advance(Limits.linkGoodAfterMs - 1)
+  assert.equal(driver.machine.state, 'waiting', 'nobody answered its pings')
+})
+
+test('[HB3] a session that was good for 15 s comes back at once again', () => {
+  const driver = new MachineDriver()
+  driver.logIn()
+  driver.comeBack()
+  driver.comeBack()
+  for (let second = 0; second < 15; second++) {
+    driver.advance(1_000)
+    driver.pong()
+    driver.feed({type: 'pong', payload: Uint8Array.of(1)})
+  }
+  driver.cut()
+  assert.equal(driver.machine.nextDeadline, driver.now)
+})
+
+for (const [code, comesBack] of [[200, true], [201, true], [205, true], [299, true], [300, false], [302, false], [308, false]]) {
+  test(`[ER3, SE8] closed with ${code} it ${comesBack ? 'comes back' : 'stays away'}`, () => {
+    const driver = new MachineDriver()
+    driver.logIn()
+    driver.send('a')
+    driver.feed(closing(code))
+    assert.equal(driver.machine.state, comesBack ? 'waiting' : 'closed')
+    assert.deepEqual(driver.state('a'), [comesBack ? undefined : 'outcomeUnknown', undefined])
+    if (!comesBack) assert.throws(() => driver.send('b'), {name: 'clientClosed'})
+  })
+}
+
+test('[AC1, AC8] a refused first login is the end; later an expired token is tried again, and a new one helps', async () => {
+  const refused = new MachineDriver()
+  refused.connect()
+  refused.feed({type: 'error', body: {id: 1, code: 136, name: 'keyWrong', text: 'wrong'}})
+  assert.equal(refused.result('connect'), 'keyWrong')
+  assert.equal(refused.machine.state, 'closed')
+
+  const driver = new MachineDriver({credential: {token: 'old'}})
+  driver.logIn()
+  driver.cut()
+  driver.advance(0)
+  driver.open()
+  const login = driver.sent().findLast(({type}) => type === 'login')
+  driver.feed({type: 'error', body: {id: login.body.id, code: 135, name: 'tokenExpired', text: 'over'}})
+  assert.equal(driver.machine.state, 'waiting')
+  driver.machine.renew({token: 'new'}, driver.watch('renew'), driver.now)
+  assert.equal(driver.result('renew'), 'done')
+  driver.open()
+  assert.equal(driver.logIn({resumed: true}).token, 'new')
+  driver.machine.renew({token: 'newer'}, driver.watch('renew'), driver.now)
+  driver.answer({access: {role: 'reader', untilMs: 5}})
+  assert.equal(driver.machine.access.role, 'reader')
+  assert.deepEqual(driver.machine.credential, {token: 'newer'})
+  driver.feed({type: 'accessExpiring', body: {inMs: 30_000}})
+  assert.deepEqual(driver.events('accessExpiring'), [{type: 'accessExpiring', inMs: 30_000}])
+})
+
+test('[HB1, HB2, HB3] after one silent interval it pings, after two it goes', () => {
+  const driver = new MachineDriver()
+  driver.logIn()
+  driver.pong()
+  driver.advance(4_999)
+  assert.deepEqual(driver.sent(), [])
+  driver.advance(1)
+  assert.deepEqual(driver.sent().map(({type}) => type), ['ping'])
+  driver.advance(4_999)
+  assert.equal(driver.machine.state, 'live')
+  driver.advance(1)
+  assert.equal(driver.events('link').findLast(({state}) => state === 'waiting')?.reason.kind, 'relaySilent')
+  driver.open()
+  driver.logIn({resumed: true})
+  driver.feed({type: 'ping', payload: Uint8Array.of(1, 2)})
+  assert.deepEqual(driver.sent().filter(({type}) => type === 'pong').map(({payload}) => [...payload]), [[1, 2]])
+})
+
+test('[HB4] a host that slept lets the relay speak before it judges it', () => {
+  const driver = new MachineDriver()
+  driver.logIn()
+  driver.pong()
+  driver.advance(5_000)
+  driver.now += 60_000
+  driver.machine.deadline(driver.now)
+  assert.equal(driver.machine.state, 'live')
+  driver.advance(1_999)
+  assert.equal(driver.machine.state, 'live')
+  driver.advance(1)
+  assert.equal(driver.events('link').findLast(({state}) => state === 'waiting')?.reason.kind, 'relaySilent')
+})
+
+test('wakeUp tries at once, or probes a link that may be dead', () => {
+  const driver = new MachineDriver({random: () => 0.999})
+  driver.logIn()
+  driver.cut()
+  driver.advance(0)
+  driver.cut()
+  assert.equal(driver.machine.state, 'waiting')
+  driver.machine.wakeUp(driver.now)
+  driver.open()
+  driver.logIn({resumed: true})
+  driver.pong()
+  driver.machine.wakeUp(driver.now)
+  driver.advance(1_000)
+  driver.pong()
+  driver.advance(3_000)
+  assert.equal(driver.machine.state, 'live')
+  driver.machine.wakeUp(driver.now)
+  driver.advance(2_000)
+  assert.equal(driver.machine.linkState.reason?.kind, 'relaySilent')
+})
+
+test('an attempt to link up and log in has its time; a first one that fails is the end unless it is to be tried again', () => {
+  const once = new MachineDriver()
+  once.connect()
+  once.advance(10_000)
+  assert.equal(once.result('connect'), 'timedOut')
+  assert.equal(once.machine.state, 'closed')
+  const again = new MachineDriver({retriesFirstConnect: true})
+  again.connect()
+  again.cut('nobody there')
+  assert.equal(again.machine.linkState.reason.text, 'nobody there')
+  again.advance(0)
+  again.open()
+  again.logIn()
+  assert.equal(again.result('connect'), 'done')
+})
+
+test('what a link that was given up still says is not heard', () => {
+  const driver = new MachineDriver()
+  driver.logIn()
+  driver.subscribe()
+  const old = driver.links.at(-1)
+  driver.comeBack()
+  driver.events()
+  driver.machine.received(encodeFrame(deliver(1, 'late')), old, driver.now)
+  driver.machine.linkEnded(old, 'late', driver.now)
+  assert.deepEqual(driver.events(), [])
+  assert.equal(driver.machine.state, 'live')
+})
+
+test('[SE12] close sends what waits, logs out, and ends; at the latest after 2.5 s', () => {
+  const driver = new MachineDriver()
+  driver.logIn()
+  driver.send('a')
+  driver.close()
+  assert.deepEqual(driver.sentTypes(), ['publish 1'])
+  assert.throws(() => driver.send('b'), {name: 'clientClosed'})
+  driver.feed({type: 'accepted', number: 1, offset: 1})
+  assert.deepEqual(driver.sentTypes(), ['logout'])
+  driver.feed(closing(304))
+  assert.equal(driver.result('close'), 'done')
+  assert.equal(driver.machine.linkState.reason.kind, 'closedByApp')
+
+  const silent = new MachineDriver()
+  silent.logIn()
+  silent.send('a')
+  silent.close()
+  silent.advance(2_000)
+  assert.equal(silent.result('close'), 'done')
+  assert.deepEqual(silent.state('a')[0], 'outcomeUnknown')
+})
+
+test('an app that does not read is told, and the client comes back when it has read half', () => {
+  const driver = new MachineDriver({eventsCountMax: 10})
+  driver.logIn()
+  driver.subscribe()
+  driver.feed(bob)
+  for (let offset = 1; offset <= 11; offset++) driver.feed(deliver(offset, 'x'))
+  assert.equal(driver.machine.state, 'paused')
+  for (let count = 0; driver.machine.state === 'paused'; count++) {
+    assert.ok(count < 20)
+    driver.told.push(driver.machine.nextEvent(driver.now))
+  }
+  driver.open()
+  const login = driver.logIn({resumed: true})
+  assert.deepEqual(plain(login.resume.seen), [[7, driver.machine.positions.get('lesson').offset, 1000, 1]])
+  const reason = driver.events('link').find(({state}) => state === 'paused').reason
+  assert.deepEqual(reason, {kind: 'eventsNotRead', limit: 10, waiting: 11})
+})
+
+test('a relay that asks and does not read is given up', () => {
+  const driver = new MachineDriver()
+  driver.logIn()
+  const ping = encodeFrame({type: 'ping', payload: new Uint8Array(8)})
+  const many = Buffer.concat(Array(100_000).fill(ping))
+  driver.feedBytes(many)
+  assert.match(driver.machine.linkState.reason.text, /does not read/)
+})
+
+test('[AC2, SE4] a login that would be too long leaves the resumption away', () => {
+  const driver = new MachineDriver({credential: {token: 't'.repeat(3_072)}})
+  driver.logIn({limits: {subscribedChannelsMax: 50}})
+  for (let index = 0; index < 50; index++) driver.subscribe({channel: `channel ${index}`, handle: 4_000_000_000 + index})
+  const login = driver.comeBack({resumed: false, start: 1000})
+  assert.equal(login.resume, undefined)
+})
