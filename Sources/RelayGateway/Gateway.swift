@@ -16,7 +16,7 @@ package struct Gateway: Sendable {
         case upgrade(Answer, of: HTTPRequest)
         /// Bytes of relay frames, unmasked, in the buffer that was given.
         case receive(Range<Int>)
-        /// Write this frame, the answer to a ping, between two messages; of several that wait the last is enough.
+        /// Write this frame, the answer to a ping, between two messages.
         case pong([UInt8])
         /// Write this message of an echo.
         case send([UInt8])

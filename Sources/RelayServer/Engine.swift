@@ -395,8 +395,8 @@ struct Link {
 struct Scratch: ~Copyable {
     let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: Engine.readBudget, alignment: 16)
     let vectors = UnsafeMutableBufferPointer<IOVector>.allocate(capacity: Engine.vectorsPerWrite)
-    /// Heads of messages and control frames: a head has 10 bytes at most, a control frame 127, and of each kind one waits.
-    private let frontBytes = UnsafeMutableRawBufferPointer.allocate(byteCount: 1024, alignment: 16)
+    /// Heads of messages and control frames: a head has 10 bytes at most, a control frame 127.
+    private let frontBytes = UnsafeMutableRawBufferPointer.allocate(byteCount: (WebSocketOutlet.pongsMax + 2) * 127 + 10, alignment: 16)
 
     /// A copy that stays where it is until the next one.
     func front(_ bytes: [UInt8]) -> UnsafeRawBufferPointer {

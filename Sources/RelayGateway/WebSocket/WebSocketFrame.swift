@@ -17,7 +17,6 @@ package enum WebSocketFrame {
 
     package static func bytes(_ opcode: Opcode, _ payload: [UInt8]) -> [UInt8] { head(opcode, payloadBytes: payload.count) + payload }
 
-    package static func ping(_ payload: [UInt8] = []) -> [UInt8] { bytes(.ping, control(payload)) }
     package static func pong(_ payload: [UInt8]) -> [UInt8] { bytes(.pong, control(payload)) }
 
     /// - Parameter close: `nil` answers a close without a code.

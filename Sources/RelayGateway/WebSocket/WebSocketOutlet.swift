@@ -10,22 +10,26 @@ package struct WebSocketOutlet: Sendable {
     /// Bytes of the queue that stand in a message whose head is written, or is in `front`.
     package private(set) var announcedBytes = 0
 
-    // What waits for the end of the message. Of pings that come before one is answered only the last is. [RFC 6455 §5.5.3]
-    private var pong: [UInt8]?
-    private var ping: [UInt8]?
+    // What waits for the end of the message. Of more pings than are kept the last ones are answered. [RFC 6455 §5.5.3]
+    private var pongs: [[UInt8]] = []
     private var close: [UInt8]?
     private var isClosed = false
 
     package init() {}
 
     /// Whether there is something to send that is not in the queue.
-    package var hasFront: Bool { !front.isEmpty || !isClosed && (pong != nil || ping != nil || close != nil) }
+    package var hasFront: Bool { !front.isEmpty || !isClosed && (!pongs.isEmpty || close != nil) }
 
     /// The close frame is written: nothing may follow.
     package var isEnded: Bool { isClosed && front.isEmpty && announcedBytes == 0 }
 
-    package mutating func enqueuePong(_ frame: [UInt8]) { pong = frame }
-    package mutating func enqueuePing(_ frame: [UInt8]) { ping = frame }
+    /// Most of pongs that wait: who asks and asks is answered all the same.
+    package static let pongsMax = 16
+
+    package mutating func enqueuePong(_ frame: [UInt8]) {
+        if pongs.count == Self.pongsMax { pongs.removeFirst() }
+        pongs.append(frame)
+    }
 
     /// The last frame. What the queue has goes before it only where it was announced or `plan` is asked with it before.
     package mutating func enqueueClose(_ frame: [UInt8]) {
@@ -39,8 +43,8 @@ package struct WebSocketOutlet: Sendable {
     package mutating func plan(queuedBytes: Int) -> Int {
         if announcedBytes == 0 {
             if !isClosed, front.isEmpty {
-                front = (pong ?? []) + (ping ?? [])
-                (pong, ping) = (nil, nil)
+                front = pongs.flatMap(\.self)
+                pongs = []
             }
             if !isClosed, queuedBytes > 0 {
                 front += WebSocketFrame.head(.binary, payloadBytes: queuedBytes)

@@ -44,7 +44,10 @@ extension Engine {
             hub.handle(.upgraded(id, peer: operators.client(of: request, host: web.host, peer: web.peer)), at: Self.now(), into: &effects)
             carryOutEffects()
         case .pong(let frame): web.outlet.enqueuePong(frame)
-        case .send(let message): web.append(message)
+        case .send(let message):
+            // Behind the pongs for what came before it.
+            flush(id)
+            web.append(message)
         // Of its bytes the hub learns when they are frames; the relay asks by frames, too. [WS9]
         case .heard: break
         case .close(let frame, let cause): leave(web, id, frame, cause)
