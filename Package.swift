@@ -73,6 +73,7 @@ let package = Package(
         tests("RelayDigestTests", ["RelayDigest"], resources: [.copy("Vectors")]),
         tests("RelayWireTests", ["RelayWire"]),
         tests("RelayAccessTests", ["RelayAccess", "RelayDigest", "RelayWire"], resources: [.copy("Vectors")]),
+        tests("RelayPageTests", ["RelayPage"]),
         tests("RelayGatewayTests", ["RelayDigest", "RelayGateway", "RelayWire"]),
         tests("RelayBoardTests", ["RelayBoard"]),
         tests("RelayJournalTests", ["RelayJournal", "RelayTestKit"]),
