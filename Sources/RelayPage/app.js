@@ -27,10 +27,7 @@ addEventListener('hashchange', () => {
 })
 
 const undo = new Undo()
-const records = new Records(added => {
-  canvas.redraw(added)
-  $('hint').classList.toggle('gone', records.elements.size > 0)
-})
+const records = new Records(added => canvas.redraw(added))
 const live = new Live(() => canvas.refresh())
 const canvas = new Canvas({
   stage: $('stage'), board: $('board'), live: $('live'), elements: () => records.ordered,
@@ -70,11 +67,13 @@ function tell() {
 // MARK: The session
 
 let retryAt = 0
+let unkept = 0
 function showLink() {
   const text = linkWords(session.client.linkState.state, records.own.length, Math.ceil((retryAt - performance.now()) / 1000))
   $('status-text').textContent = text
   $('status').ariaLabel = text || 'Connected'
-  if (session.client.unsent.unkept > 0) toast('There is no room to keep what is not sent yet: leave this page open.')
+  if (session.client.unsent.unkept > unkept) toast('There is no room to keep what is not sent yet: leave this page open.')
+  unkept = session.client.unsent.unkept
   tell()
 }
 
@@ -82,7 +81,7 @@ async function linkChanged() {
   const {state, afterMs, reason} = session.client.linkState
   retryAt = performance.now() + (afterMs ?? 0)
   showLink()
-  if (state !== 'closed' && state !== 'paused') return
+  if ((state !== 'closed' && state !== 'paused') || reason.kind === 'closedByApp') return
   const {key, isUserTaken, text} = explainEnd(reason)
   if (isUserTaken) forgetUser(session.user, local, tab)
   else if (key) {
@@ -105,12 +104,13 @@ function changed(what) {
   $('progress').hidden = progress === undefined
   $('progress').ariaValueNow = Math.round(progress * 100)
   $('progress').firstChild.style.width = `${progress * 100}%`
+  $('hint').classList.toggle('gone', records.isReading || records.elements.size > 0)
   $('reading').hidden = mayDraw
   $('reading').textContent = isFrozen ? 'The host has paused drawing' : 'View only'
   $('clear').hidden = !mayClear
   $('undo').disabled = undo.done.length === 0
   $('redo').disabled = undo.undone.length === 0
-  tell()
+  showLink()
 }
 
 function showTitle() {
@@ -260,6 +260,8 @@ restyle({})
 showPeople(new Map([[session.user, {name}]]), session.user)
 addEventListener('keydown', keyDown)
 addEventListener('keyup', ({key}) => key === ' ' && pan(false))
+// Who closes the page has left; one that only sleeps has not.
+addEventListener('pagehide', ({persisted}) => persisted || session.client.close())
 addEventListener('beforeunload', event => session.client.unsent.unkept > 0 && event.preventDefault())
 setInterval(() => {
   live.age(performance.now())
@@ -274,4 +276,5 @@ window.whiteboard = {
   },
   get elements() { return records.elements.size },
 }
+session.start()
 changed('link')

@@ -16,7 +16,8 @@ function pathsOf(part) {
 }
 
 function drawPart(context, part, rgb) {
-  context.strokeStyle = context.fillStyle = rgb
+  context.strokeStyle = rgb
+  context.fillStyle = part.color.slice(0, 7)
   if (isDot(part)) {
     context.beginPath()
     context.arc(part.xy[0] / 100, part.xy[1] / 100, dotRadius(part) / 100, 0, 7)

@@ -115,7 +115,7 @@ export class Records {
       const before = this.elements.get(id)
       const element = this.element(id)
       if (id === '') this.title = element?.text
-      else if (!element) isOnTop &&= !this.elements.delete(id)
+      else if (!element) isOnTop = !this.elements.delete(id) && isOnTop
       else {
         this.elements.set(id, element)
         if (before && before.sources.join() === element.sources.join()) element.parts = before.parts

@@ -19,19 +19,23 @@ export class Session {
     this.client = new RelayClient(location.origin + '/ws', this.user, {
       storage: open('localStorage'), scope: location.host, credential: this.credential, presenceTimeoutMs, description: 'whiteboard page', retriesFirstConnect: true,
     })
+  }
+
+  /** Takes part; what an earlier page could not send is under way again. */
+  start() {
     wakeUpWithPage(this.client)
     this.hear()
     for (const {channel, key, customType, payload, receipt} of this.client.restored) {
       if (channel === this.board) this.follow({key, customType, payload: payload.length ? payload : undefined, author: this.user}, receipt)
     }
     document.addEventListener('visibilitychange', () => this.tellAway())
-    this.enter().catch(error => this.failed(error, 'enter'))
+    this.enter().catch(this.failed)
   }
 
   async enter() {
     const {client, board} = this
     const presence = client.presence({message: board})
-    presence.setStates({name: this.name, ...document.hidden && {away: '1'}}).catch(error => this.failed(error))
+    presence.setStates({name: this.name}).catch(error => this.failed(error))
     const streaming = client.join(board, {features: []}).then(async stream => {
       this.stream = stream
       await Promise.all([stream.subscribeTopic('points'), stream.subscribeTopic('cursors')])
@@ -102,7 +106,7 @@ export class Session {
       this.access()
     })
     client.on('accessChanged', () => this.access())
-    client.on('refused', ({error, subject}) => this.failed(error, subject))
+    client.on('refused', ({error}) => this.failed(error))
     client.on('link', link => {
       if (link.state === 'connected') {
         if (!link.resumed) live.drop(() => true, () => true)

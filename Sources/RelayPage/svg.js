@@ -93,7 +93,7 @@ function elementLines(element) {
     return [`<text xml:space="preserve" font-family="sans-serif" font-size="${decimal(fontSize(element))}" fill="${rgb}"${opacityOf('fill-opacity', opacity)}>${spans.join('')}</text>`]
   }
   const lines = element.parts.flatMap(part => isDot(part)
-    ? `<circle fill="${rgb}" stroke="none" cx="${decimal(part.xy[0])}" cy="${decimal(part.xy[1])}" r="${decimal(dotRadius(part))}"/>` : runs(part).map(run => runLine(part, run)))
+    ? `<circle fill="${ink(part.color).rgb}" stroke="none" cx="${decimal(part.xy[0])}" cy="${decimal(part.xy[1])}" r="${decimal(dotRadius(part))}"/>` : runs(part).map(run => runLine(part, run)))
   return [`<g stroke="${rgb}"${opacityOf('opacity', opacity)}>`, ...lines, '</g>']
 }
 

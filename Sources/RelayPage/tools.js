@@ -41,6 +41,8 @@ export class Tools {
     event.preventDefault()
     const {pointerType, pointerId, button, buttons} = event
     if (pointerType === 'pen') this.hasPen = true
+    // A press that finishes a text begins no other.
+    this.wasWriting = this.writing.area
     document.activeElement.blur()
     this.canvas.stage.setPointerCapture?.(pointerId)
     this.pointers.set(pointerId, event)
@@ -49,12 +51,12 @@ export class Tools {
       // A palm beside the pen means nothing.
       if (pointerType !== 'touch' || touching.length !== 2 || this.gestureType !== 'touch') return
       this.gesture.cancel()
-      this.gesture = this.pinch(...touching.map(pointer => pointer.pointerId))
+      this.gesture = this.pan(...touching.map(pointer => pointer.pointerId))
       return
     }
     this.owner = pointerId
     this.gestureType = pointerType
-    if (button === 1 || this.isPanning || !this.session.mayDraw || (pointerType === 'touch' && this.hasPen)) this.gesture = this.pan(event)
+    if (button === 1 || this.isPanning || !this.session.mayDraw || (pointerType === 'touch' && this.hasPen)) this.gesture = this.pan(pointerId)
     else if (button === 2) this.gesture = noGesture
     else if (buttons & 32) this.gesture = this.erase(event)
     else this.gesture = {pen: this.draw, marker: this.draw, eraser: this.erase, text: this.text, select: this.select}[this.tool].call(this, event)
@@ -79,7 +81,7 @@ export class Tools {
     event.preventDefault()
     const unit = event.deltaMode === 1 ? 32 : event.deltaMode === 2 ? 400 : 1
     const [x, y] = [event.deltaX * unit, event.deltaY * unit]
-    if (event.ctrlKey || event.metaKey) this.canvas.zoom(Math.exp(-Math.max(-60, Math.min(60, y)) / 100), event)
+    if (event.ctrlKey || event.metaKey) this.canvas.zoom(Math.exp(-Math.max(-30, Math.min(30, y)) / 100), event)
     else this.canvas.pan(-(event.shiftKey ? x || y : x), event.shiftKey ? 0 : -y)
   }
 
@@ -91,25 +93,23 @@ export class Tools {
 
   // MARK: Gestures
 
-  pan(event) {
-    let last = event
-    return {...noGesture, move: next => {
-      this.canvas.pan(next.clientX - last.clientX, next.clientY - last.clientY)
-      last = next
-    }}
-  }
-
-  pinch(one, other) {
+  /** One finger, or the mouse, takes the paper along; two magnify it as well. */
+  pan(...ids) {
     const state = () => {
-      const [a, b] = [one, other].map(id => this.pointers.get(id))
-      return a && b && {clientX: (a.clientX + b.clientX) / 2, clientY: (a.clientY + b.clientY) / 2, spread: Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY) || 1}
+      const pointers = ids.map(id => this.pointers.get(id))
+      if (pointers.includes(undefined)) return undefined
+      const [one, other] = [pointers[0], pointers.at(-1)]
+      return {
+        clientX: (one.clientX + other.clientX) / 2, clientY: (one.clientY + other.clientY) / 2,
+        spread: Math.hypot(one.clientX - other.clientX, one.clientY - other.clientY) || 1,
+      }
     }
     let last = state()
-    return {...noGesture, isPinch: true, move: () => {
+    return {...noGesture, isPinch: ids.length > 1, move: () => {
       const now = state()
       if (!now) return
       this.canvas.pan(now.clientX - last.clientX, now.clientY - last.clientY)
-      this.canvas.zoom(now.spread / last.spread, now)
+      if (ids.length > 1) this.canvas.zoom(now.spread / last.spread, now)
       last = now
     }}
   }
@@ -198,7 +198,7 @@ export class Tools {
 
   text(event) {
     return {...noGesture, end: last => {
-      if (Math.hypot(last.clientX - event.clientX, last.clientY - event.clientY) > 12) return
+      if (this.wasWriting || Math.hypot(last.clientX - event.clientX, last.clientY - event.clientY) > 12) return
       const element = this.at(event, 0).find(({type}) => type === 'text')
       if (element && !this.session.mayChange(element)) this.refused()
       else this.writing.begin(this.canvas.toBoard(event), element)
@@ -218,6 +218,10 @@ export class Tools {
       return this.marquee(from)
     }
     if (!this.selection.has(hit.id)) this.choose([hit])
+    const drop = () => {
+      this.shift = [0, 0]
+      this.lift(false)
+    }
     return {
       move: next => {
         const {x, y} = canvas.toBoard(next)
@@ -226,14 +230,10 @@ export class Tools {
       },
       end: () => {
         const {shift} = this
-        this.shift = [0, 0]
-        this.lift(false)
+        drop()
         if (shift[0] || shift[1]) this.moveBy(...shift)
       },
-      cancel: () => {
-        this.shift = [0, 0]
-        this.lift(false)
-      },
+      cancel: drop,
     }
   }
 

@@ -55,6 +55,7 @@ export function ask(id, title, text, buttons, parts = [], isNeeded = false) {
       event.preventDefault()
       choices.at(-1).click()
     })
+    if (!parts.some(({readOnly}) => readOnly === false)) choices.at(-1).autofocus = true
     document.body.append(dialog)
     dialog.showModal()
   })

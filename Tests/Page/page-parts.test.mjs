@@ -1,0 +1,239 @@
+// What of the page is pure: records, undo, ink, live points, names, addresses, QR codes. A browser is needed for none of it.
+import assert from 'node:assert/strict'
+import {spawnSync} from 'node:child_process'
+import {mkdtempSync, rmSync, writeFileSync} from 'node:fs'
+import {tmpdir} from 'node:os'
+import {join} from 'node:path'
+import {test} from 'node:test'
+import {candidates, linkTo, readAddress} from '../../Sources/RelayPage/identity.js'
+import {InkStroke, touches} from '../../Sources/RelayPage/ink.js'
+import {Live} from '../../Sources/RelayPage/live.js'
+import {boardName, personName, tint, titleOf} from '../../Sources/RelayPage/names.js'
+import {qrCode} from '../../Sources/RelayPage/qr.js'
+import {Records} from '../../Sources/RelayPage/records.js'
+import {Undo} from '../../Sources/RelayPage/undo.js'
+import {checkedName, ErrorCode, RelayError} from '../../Sources/RelayPage/relay-client.js'
+import {explain, explainEnd, linkWords} from '../../Sources/RelayPage/words.js'
+
+// MARK: Records
+
+const payloadOf = (id, z = 1, x = 0) => `{"color":"#000000FF","cols":"xy","id":"${id}","points":[${x},0,5,5],"v":1,"width":300,"z":${z}}`
+const record = (key, offset, payload = payloadOf(key)) => ({isRetained: true, isRemoval: payload === '', key, offset, sender: 'bob', customType: 'stroke', payload})
+
+/** A board, read up to offset 9, with how it was asked to be drawn. */
+function board() {
+  const drawn = []
+  const records = new Records(added => drawn.push(added?.map(({id}) => id) ?? 'all'))
+  const told = (...list) => {
+    list.forEach(each => records.received(each))
+    records.flush()
+  }
+  const own = (key, ...payload) => {
+    const change = {key, customType: 'stroke', payload: payload.length ? payload[0] : payloadOf(key), author: 'me'}
+    records.begin(change)
+    records.flush()
+    return change
+  }
+  const shown = () => records.ordered.map(({id}) => id)
+  return {records, told, own, shown, drawn}
+}
+
+test('[BL3] an own stroke is shown at once; stored behind a reading and not above its head it is what was read', () => {
+  const {records, own, shown} = board()
+  const [gone, kept] = [own('gone'), own('kept')]
+  assert.deepEqual(shown(), ['gone', 'kept'])
+  records.caughtUp(9)
+  records.ended(gone, 5)
+  records.ended(kept, 10)
+  records.flush()
+  assert.deepEqual([shown(), records.offset, records.own.length], [['kept'], 10, 0])
+})
+
+test('[MS3] of two records of one key the later counts, also under an own change that is not stored yet', () => {
+  const {records, told, own} = board()
+  records.caughtUp(0)
+  const mine = own('s', payloadOf('s', 1, 7))
+  records.accepted(mine, 3)
+  assert.equal(records.get('s').payload, payloadOf('s', 1, 7))
+  told(record('s', 4, payloadOf('s', 1, 8)), record('s', 2, payloadOf('s', 1, 9)))
+  assert.equal(records.get('s').payload, payloadOf('s', 1, 8))
+})
+
+test('[BL4, BL6] a clear takes what is below it; a reset all that was told, and not what is still to be sent', () => {
+  const {records, told, own, shown} = board()
+  told(record('a', 1), record('a2', 2), record('a3', 2), record('b', 3))
+  records.cleared(2)
+  records.flush()
+  assert.deepEqual(shown(), ['b'])
+  records.accepted(own('mine'), 4)
+  records.reset()
+  records.flush()
+  assert.deepEqual([shown(), records.offset, records.isReading], [['mine'], 0, true])
+  told(record('mine', 7, payloadOf('mine', 1, 9)))
+  assert.equal(records.get('mine').payload, payloadOf('mine'), 'its old offset says nothing in the new numbering')
+})
+
+test('a refused stroke goes; a refused removal brings back what it took', () => {
+  const {records, told, own, shown} = board()
+  told(record('a', 1))
+  const [removal, stroke] = [own('a', undefined), own('c')]
+  assert.deepEqual(shown(), ['c'])
+  records.ended(removal)
+  records.ended(stroke)
+  records.flush()
+  assert.deepEqual(shown(), ['a'])
+})
+
+test('only what lies above everything is drawn without drawing all anew; layers go by z, then id', () => {
+  const {told, shown, drawn} = board()
+  told(record('b', 1, payloadOf('b', 5)))
+  shown()
+  told(record('c', 2, payloadOf('c', 5)), record('a', 3, payloadOf('a', 6)))
+  told(record('d', 4, payloadOf('d', 2)))
+  assert.deepEqual(shown(), ['d', 'b', 'c', 'a'])
+  told(record('c', 5, payloadOf('c', 9)))
+  told(record('b', 6, ''))
+  assert.deepEqual(shown(), ['d', 'a', 'c'])
+  assert.deepEqual(drawn, ['all', ['c', 'a'], 'all', 'all', 'all'])
+})
+
+// MARK: Undo
+
+test('undo and redo write what was before and after; a step that others have overtaken is passed over', () => {
+  const now = new Map()
+  const undo = new Undo()
+  const write = list => list.forEach(({key, record}) => record ? now.set(key, record) : now.delete(key))
+  const draw = (key, text) => {
+    const after = {customType: 'stroke', payload: text}
+    undo.add([{key, before: now.get(key), after}])
+    now.set(key, after)
+  }
+  const get = key => now.get(key)
+  draw('a', '1')
+  draw('b', '1')
+  draw('a', '2')
+  write(undo.undo(get))
+  assert.equal(now.get('a').payload, '1')
+  write(undo.redo(get))
+  assert.equal(now.get('a').payload, '2')
+  now.delete('b')
+  write(undo.undo(get))
+  assert.deepEqual(undo.undo(get).map(({key, record}) => [key, record]), [['a', undefined]], 'b was erased by somebody: nothing of it to undo')
+  draw('c', '1')
+  assert.deepEqual(undo.redo(get), [], 'what was drawn since ends the way back')
+})
+
+// MARK: Ink
+
+test('ink goes through the pen’s first and last place, bends without corners, and is the same live and kept', () => {
+  const stroke = new InkStroke({color: '#000000FF', width: 300, hasPressure: true, scale: 1})
+  const live = []
+  for (let step = 0; step <= 12; step++) {
+    const angle = step / 12 * Math.PI
+    stroke.add(200 - 100 * Math.cos(angle), 100 * Math.sin(angle), 0.5)
+    live.push(...stroke.xy.slice(live.length))
+  }
+  stroke.finish()
+  assert.deepEqual(stroke.xy.slice(0, live.length), live, 'what was shown is not changed')
+  assert.deepEqual([stroke.xy.slice(0, 2), stroke.xy.slice(-2)], [[10_000, 0], [30_000, 0]])
+  assert.equal(stroke.pressure.length, stroke.xy.length / 2)
+  const turns = []
+  for (let at = 4; at < stroke.xy.length - 8; at += 2) {
+    const [ax, ay, bx, by] = [stroke.xy[at] - stroke.xy[at - 2], stroke.xy[at + 1] - stroke.xy[at - 1], stroke.xy[at + 2] - stroke.xy[at], stroke.xy[at + 3] - stroke.xy[at + 1]]
+    turns.push(Math.abs(Math.atan2(ax * by - ay * bx, ax * bx + ay * by)))
+  }
+  // Straight lines between 13 events on a half circle turn by 0.26 each; the last one, to the pen, may.
+  assert.ok(Math.max(...turns.slice(0, -3)) < 0.15, `${Math.max(...turns)}`)
+})
+
+test('a tap is one point; a pen that rests makes no points', () => {
+  const stroke = new InkStroke({color: '#000000FF', width: 300, scale: 1})
+  for (let count = 0; count < 50; count++) stroke.add(5 + count % 2 / 10, 5, 0.5)
+  stroke.finish()
+  assert.ok(stroke.xy.length <= 4, `${stroke.xy}`)
+})
+
+test('an eraser touches a line between its points, as wide as it is, and nothing beside it', () => {
+  const line = {type: 'stroke', box: [0, -100, 10_000, 100], parts: [{width: 200, xy: [0, 0, 10_000, 0]}]}
+  assert.deepEqual([[5_000, 90], [5_000, 240], [5_000, 260], [10_300, 0]].map(([x, y]) => touches(line, x, y, 150)), [true, true, false, false])
+})
+
+// MARK: Live points
+
+test('live points join where none is missing, leave a gap where one is, and go with their author', () => {
+  const live = new Live(() => {})
+  const points = (first, ...list) => live.packet({topic: 'points', publisher: 'bob', payload: JSON.stringify({color: '#000000FF', cols: 'xy', first, id: 's', points: list, v: 1, width: 3})}, id => id === 'done', 0)
+  points(0, 1, 1, 1, 1)
+  points(2, 3, 3)
+  points(5, 9, 9)
+  assert.deepEqual(live.strokes.get('s').parts.map(({xy}) => xy), [[1, 1, 2, 2, 3, 3], [9, 9]])
+  assert.deepEqual(live.cursors.get('bob'), {x: 9, y: 9, at: 0})
+  live.packet({topic: 'points', publisher: 'bob', payload: '{"color":"#000000FF","cols":"xy","first":0,"id":"done","points":[1,1],"v":1,"width":3}'}, id => id === 'done', 0)
+  assert.equal(live.strokes.size, 1, 'what is finished is not shown again')
+  live.left('carol')
+  assert.equal(live.strokes.size, 1)
+  live.left('bob')
+  assert.deepEqual([live.strokes.size, live.cursors.size], [0, 0])
+})
+
+// MARK: Addresses, names, words
+
+test('a link leads to its board and key, and the key of a host stays with the host', () => {
+  for (const credential of [undefined, {key: 'a&b=c#d'}, {token: 'x.y-z_'}]) {
+    const {hash} = new URL(linkTo('http://192.168.1.5:7420', 'our board?', credential))
+    const read = readAddress(hash)
+    assert.deepEqual([read.board, read.credential?.key, read.credential?.token], ['our board?', credential?.key, credential?.token])
+  }
+  assert.deepEqual(readAddress('#key=host&j=guest').credential, {key: 'host', guestKey: 'guest'})
+  assert.match(linkTo('http://x', 'b', {key: 'host', guestKey: 'guest'}), /\?k=guest$/)
+  assert.deepEqual(['#/b/_x', '#/b/%E0', '#/b/', ''].map(hash => readAddress(hash).board), [undefined, undefined, undefined, undefined])
+})
+
+test('a tab takes its own id again, then one with strokes that are not sent', () => {
+  assert.deepEqual(candidates(['a', 'b', 'c'], 'c', id => id === 'b'), ['c', 'b', 'a'])
+  assert.deepEqual(candidates(['a'], null, () => false), ['a'])
+})
+
+test('board names are names that a relay takes, and differ', () => {
+  const names = new Set(Array.from({length: 200}, boardName))
+  names.forEach(checkedName)
+  assert.ok(names.size > 190)
+  assert.match(personName(), /^[A-Z][a-z]+ [A-Z][a-z]+$/)
+  assert.equal(titleOf('quiet-otter-417'), 'Quiet Otter 417')
+  assert.match(tint('x'), /^#[0-9A-F]{6}$/)
+})
+
+test('words: the truth about the link, errors with what to do, and which end wants what', () => {
+  assert.deepEqual([linkWords('connected', 3, 0), linkWords('waiting', 2, 3), linkWords('waiting', 0, 0), linkWords('connecting', 1, 0)],
+    ['', 'Trying again in 3 s · 2 waiting', 'Trying again…', 'Connecting… · 1 waiting'])
+  assert.match(explain(new RelayError(ErrorCode.boardFull, 'x')), /full/)
+  assert.match(explain(new Error('odd')), /odd/)
+  const end = code => Object.keys(explainEnd({kind: 'loginRefused', error: new RelayError(code, 'x')})).filter(key => explainEnd({kind: 'loginRefused', error: new RelayError(code, 'x')})[key])
+  assert.deepEqual([end(ErrorCode.keyWrong)[0], end(ErrorCode.userIDTaken)[0]], ['key', 'isUserTaken'])
+  assert.match(explainEnd({kind: 'relayClosed', code: ErrorCode.replaced}).text, /another window/)
+})
+
+// MARK: QR codes
+
+const hasZbar = spawnSync('zbarimg', ['--version']).status === 0
+
+test('a reader of QR codes reads each length’s code', {skip: hasZbar || process.env.CI ? false : 'there is no zbarimg (Debian: zbar-tools)'}, () => {
+  const folder = mkdtempSync(join(tmpdir(), 'relay-qr-'))
+  try {
+    for (const length of [1, 14, 15, 26, 42, 62, 84, 106, 122, 152, 180, 213]) {
+      const text = 'http://192.168.1.5:7420/#/b/quiet-otter-417?k=c4tnapx5e2qzt6mlw7rbd3kvfy'.repeat(3).slice(0, length)
+      const rows = qrCode(text)
+      const side = (rows.length + 8) * 4
+      const pixels = Buffer.alloc(side * side, 255)
+      rows.forEach((row, y) => row.forEach((isDark, x) => {
+        for (let dot = 0; isDark && dot < 16; dot++) pixels[((y + 4) * 4 + (dot >> 2)) * side + (x + 4) * 4 + dot % 4] = 0
+      }))
+      const file = join(folder, `${length}.pgm`)
+      writeFileSync(file, Buffer.concat([Buffer.from(`P5 ${side} ${side} 255\n`), pixels]))
+      assert.equal(spawnSync('zbarimg', ['-q', '--raw', file], {encoding: 'utf8'}).stdout.trim(), text)
+    }
+  } finally {
+    rmSync(folder, {recursive: true, force: true})
+  }
+  assert.equal(qrCode('x'.repeat(214)), undefined)
+})
