@@ -286,6 +286,31 @@ def cut_requests(site):
     connection.close()
 
 
+@check("[WS1 WS7 FR2] an upgrade may be cut at every byte, and so may what a client says behind it")
+def cut_upgrades(site):
+    data, want = upgrade_request(site.name, KEY), bytes.fromhex("0000000404000102")
+    for cut in range(1, len(data)):
+        with site.connect() as connection:
+            connection.send(data[:cut])
+            time.sleep(0.001)
+            connection.send(data[cut:])
+            need(connection.answer().status == 101, f"cut at {cut}")
+    with site.connect() as connection:
+        link, got = open_websocket(connection.sock, site.name, site.dice)
+        for count in range(1, 4):
+            message = link.frame(BINARY, RELAY_PING * count)
+            for cut in range(len(message)):
+                connection.send(message[:cut])
+                time.sleep(0.001)
+                connection.send(message[cut:])
+                while len(got) < len(want) * count:
+                    part = connection.sock.recv(4_096)
+                    need(part, f"it ended: {count} frames cut at {cut}")
+                    got += b"".join(link.decode(part))
+                need(got == want * count, f"{count} frames cut at {cut}: {got.hex()}")
+                got = b""
+
+
 @check("[HT1] a reader that takes an answer byte by byte gets all of it")
 def byte_by_byte(site):
     want = site.get(SCRIPT).body
@@ -342,21 +367,22 @@ def slow_heads(site):
                 need(connection.answer().status == 404, "another answer")
                 time.sleep(3)
 
-    def socket_of_its_own_time():
-        # A page was read first: the time to log in begins with the WebSocket. [FR5, SE4]
-        with site.connect() as connection:
-            connection.send(site.request())
-            connection.answer()
-            time.sleep(HEAD_SECONDS / 2)
-            connection.send(upgrade_request(site.name, KEY))
-            need(connection.answer().status == 101, "no upgrade")
-            after, data = seconds_until_end(connection)
-            need(b"loginTimeout" in data and struct.pack(">H", 4203) in data, f"{data!r}")
-            need(HEAD_SECONDS - 1 <= after <= HEAD_SECONDS + 4, f"closed after {after:.1f} s")
-
     with ThreadPoolExecutor(8) as pool:
-        for done in [pool.submit(trickle, b""), pool.submit(trickle, site.request()), pool.submit(idle), pool.submit(busy), pool.submit(socket_of_its_own_time)]:
+        for done in [pool.submit(trickle, b""), pool.submit(trickle, site.request()), pool.submit(idle), pool.submit(busy)]:
             done.result()
+
+
+@check("[SE4 WS1] the time to log in begins with the WebSocket, however long pages were read before", slow=True)
+def login_after_pages(site):
+    with site.connect() as connection:
+        connection.send(site.request())
+        connection.answer()
+        time.sleep(HEAD_SECONDS / 2)
+        connection.send(upgrade_request(site.name, KEY))
+        need(connection.answer().status == 101, "no upgrade")
+        after, data = seconds_until_end(connection)
+        need(b"loginTimeout" in data and struct.pack(">H", 4203) in data, f"{data!r}")
+        need(HEAD_SECONDS - 1 <= after <= HEAD_SECONDS + 4, f"closed {after:.1f} s after the upgrade")
 
 
 # ------------------------------------------------------------------------------------------------
@@ -471,6 +497,8 @@ def hosts(site):
         need(got.status == 421, f"an upgrade for {host}: {got}")
     right = [site.name, f"localhost:{site.port}", f"LocalHost:{site.port}", f"localhost.:{site.port}", f"127.0.0.1:{site.port}", f"127.9.9.9:{site.port}", f"[::1]:{site.port}",
              f"[0:0:0:0:0:0:0:1]:{site.port}", f"{socket.gethostname().split('.')[0]}:{site.port}"]
+    if other := site.other_address():
+        right.append(f"{other}:{site.port}")
     for host in right:
         got = site.get("/nothing", host=host)
         need(got.status == 404, f"{host}: {got}")
@@ -519,6 +547,7 @@ FORWARDING = {"X_Forwarded_For": "127.0.0.1", "Forwarded": "for=127.0.0.1", "X_R
 @check("[HT9] numbers for operators go to loopback, not through a proxy, and to who has their token")
 def operators(site):
     other = site.other_address()
+    everywhere = [None, other] if other else [None]
     for path in ("/metrics", "/status"):
         first = site.get(path)
         if first.status == 404:
@@ -528,22 +557,22 @@ def operators(site):
         need(not any(key.encode() in first.body for key in site.keys), "a key stands in it")
         wanted = [(None, {field: value}, 401) for field, value in FORWARDING.items()]
         wanted += [(None, {"Authorization": value}, 401) for value in ("Bearer wrong", "Bearer", "Basic eDp5", "", "Bearer " + "x" * 1_000)]
-        wanted += [(other, {}, 401), (other, {"X_Forwarded_For": "127.0.0.1"}, 401), (other, {"Authorization": "Bearer wrong"}, 401), (other, {"host": f"localhost:{site.port}"}, 401)]
+        wanted += [(place, fields, 401) for place in everywhere[1:] for fields in
+                   ({}, {"X_Forwarded_For": "127.0.0.1"}, {"Authorization": "Bearer wrong"}, {"host": f"localhost:{site.port}"}, {"host": f"{other}:{site.port}"})]
         if site.operator_token:
             right = f"Bearer {site.operator_token}"
-            wanted += [(place, {"Authorization": value, **more}, 200) for place in (None, other) for value in (right, right.replace("Bearer", "bearer"))
+            wanted += [(place, {"Authorization": value, **more}, 200) for place in everywhere for value in (right, right.replace("Bearer", "bearer"))
                        for more in ({}, {"X_Forwarded_For": "203.0.113.9"})]
-            wanted += [(place, {"Authorization": value}, 401) for place in (None, other)
+            wanted += [(place, {"Authorization": value}, 401) for place in everywhere
                        for value in (right + "x", right[:-1], right.replace("Bearer ", "Bearer  "), right.replace("Bearer", "Basic"), site.operator_token)]
         for place, fields, status in wanted:
-            if place is None and other is not None or place is not None or other is None and not place:
-                method = site.dice.choice(("GET", "HEAD"))
-                with site.connect(place) as connection:
-                    connection.send(site.request(path, method=method, **fields) + site.request())
-                    got = connection.answer(method)
-                    need(got.status == status, f"wanted {status} for {path} from {place or 'loopback'} with {fields}: {got}")
-                    need(status == 200 or b"boardrelay_" not in got.body, f"{got}")
-                    need(connection.answer().status == 404, "the connection does not live")
+            method = site.dice.choice(("GET", "HEAD"))
+            with site.connect(place) as connection:
+                connection.send(site.request(path, method=method, **fields) + site.request())
+                got = connection.answer(method)
+                need(got.status == status, f"wanted {status} for {path} from {place or 'loopback'} with {fields}: {got}")
+                need(status == 200 or b"boardrelay_" not in got.body, f"{got}")
+                need(connection.answer().status == 404, "the connection does not live")
     for path in ("/healthz", "/readyz"):
         need(site.get(path).status == 200, f"{path}: {site.get(path)}")
 

@@ -112,18 +112,29 @@ class Tracker:
         self.proved, self.limits_used = set(), set()
         self.met = {transport: set() for transport in TRANSPORTS}  # names of frames and codes
 
-    def sent(self, number, transport):
+    def on(self, transport):
+        """What notes for a connection on it."""
+        return Watcher(self, self.met[transport])
+
+
+class Watcher:
+    """Notes what one connection sends and receives."""
+
+    def __init__(self, tracker, met):
+        self.tracker, self.met = tracker, met
+
+    def sent(self, number):
         """A frame left."""
         name = FRAME_NAMES.get(number, number)
-        self.sent_types.add(name)
-        self.met[transport].add(name)
+        self.tracker.sent_types.add(name)
+        self.met.add(name)
 
-    def received(self, event, transport):
+    def received(self, event):
         """A frame came."""
-        self.received_types.add(event.name)
-        self.met[transport].add(event.name)
+        self.tracker.received_types.add(event.name)
+        self.met.add(event.name)
         if event.name in ("error", "closing"):
-            self.met[transport].add(event["name"])
+            self.met.add(event["name"])
 
 
 # ------------------------------------------------------------------------------------------------
@@ -172,8 +183,8 @@ class Context:
     def connect(self, identity=None, kind=Client, **options):
         """A connection that has not logged in."""
         identity = identity or Identity(self.name("user"))
-        options.setdefault("transport", self.next_transport())
-        client = kind(self.host, self.port, identity, watcher=self.tracker, ledger=self.ledger,
+        transport = options.pop("transport", None) or self.next_transport()
+        client = kind(self.host, self.port, identity, watcher=self.tracker.on(transport), ledger=self.ledger, transport=transport,
                       dice=random.Random(self.dice.getrandbits(64)), **options)
         self.clients.append(client)
         return client

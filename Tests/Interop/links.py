@@ -90,7 +90,8 @@ class WebSocketLink:
             raise BrokenPipeError("the WebSocket is closed")
         out, part, is_whole = bytearray(), bytearray(), True
         for piece, is_whole in self._pieces(bytes(data)):
-            if part and self.message_size + len(part) + len(piece) > MESSAGE_MAX:
+            # A frame of which more is to come begins a message: how much that is may not be known yet.
+            if part and (not is_whole or self.message_size + len(part) + len(piece) > MESSAGE_MAX):
                 out += self._message(bytes(part), True)
                 part.clear()
             part += piece

@@ -2112,7 +2112,7 @@ class Client:
     auto_pong, auto_received: answer `ping` and `directDeliver` by itself.
     heartbeat: ping a relay that has been silent for one interval, give up after two (HB3).
     receive_buffer: SO_RCVBUF, to be a slow reader.
-    watcher: an object with sent(type, transport) and received(event, transport), for statistics.
+    watcher: an object with sent(type) and received(event), for statistics.
     transport: "tcp" or "websocket"; `dice` says how the latter is used.
     """
 
@@ -2217,7 +2217,7 @@ class Client:
             event.index = len(self.events)
             self.checker.take(event)
             if self.watcher:
-                self.watcher.received(event, self.transport)
+                self.watcher.received(event)
             self.events.append(event)
             if event.name == "closing":
                 self.closing = event.fields
@@ -2272,7 +2272,7 @@ class Client:
 
     def _note(self, kind):
         if self.watcher:
-            self.watcher.sent(FRAME_TYPES[kind] if isinstance(kind, str) else kind, self.transport)
+            self.watcher.sent(FRAME_TYPES[kind] if isinstance(kind, str) else kind)
 
     def _submit(self, kind, flags, body, pending, *places):
         """Sends a frame whose answer is awaited; `places` remember it, in the order of the wire."""
