@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a relay's port does with HTTP and with WebSockets that break rules, against docs/gateway-draft.md: sockets and bytes, no
+"""What a relay's port does with HTTP and with WebSockets that break rules, against docs/protocol.md: sockets and bytes, no
 library between.
 
     http_checks.py --binary PATH       starts a daemon with keys, and with an operators' token if it takes one
@@ -29,7 +29,8 @@ from links import (  # noqa: E402
     BINARY, CLOSE, CONTINUATION, FRAME_MAX, PING, PONG, TEXT_FRAME, Violation, WebSocketLink, accept_of, open_websocket, parse_head,
     read_head, upgrade_request)
 
-PATIENCE = 30.0
+PATIENCE = 50.0
+READING_SECONDS = 30
 KEY = "dGhlIHNhbXBsZSBub25jZQ=="
 SCRIPT = "/relay-client.js"
 HEAD_BYTES, FIELDS, HEAD_SECONDS, REQUESTS, PIPELINED_BYTES = 8_192, 64, 10, 100, 8_192
@@ -372,6 +373,26 @@ def slow_heads(site):
             done.result()
 
 
+@check("[HT3] who has not taken an answer after 30 s is closed without a word, who takes it before gets all of it", slow=True)
+def stuck_readers(site):
+    count, whole = 60, len(site.get(SCRIPT).body)  # more than any buffer between us takes
+    with site.connect(buffer=2_048) as late, site.connect(buffer=2_048) as in_time:
+        for connection in (late, in_time):
+            connection.send(site.request(SCRIPT) * count)
+        time.sleep(READING_SECONDS - 5)
+        for n in range(count):
+            need(len(in_time.answer().body) == whole, f"answer {n}")
+        time.sleep(9)
+        took, data = 0, True
+        try:
+            while data:
+                data = late.sock.recv(1 << 20)
+                took += len(data)
+        except ConnectionResetError:
+            pass
+        need(took < (count - 1) * whole, "all of it came, after all")
+
+
 @check("[SE4 WS1] the time to log in begins with the WebSocket, however long pages were read before", slow=True)
 def login_after_pages(site):
     with site.connect() as connection:
@@ -548,11 +569,8 @@ FORWARDING = {"X_Forwarded_For": "127.0.0.1", "Forwarded": "for=127.0.0.1", "X_R
 def operators(site):
     other = site.other_address()
     everywhere = [None, other] if other else [None]
-    for path in ("/metrics", "/status"):
+    for path in ("/metrics",):
         first = site.get(path)
-        if first.status == 404:
-            site.notes.append(f"HT9: there is no {path}")
-            continue
         need(first.status == 200 and first.fields["cache-control"] == "no-store", f"{first}")
         need(not any(key.encode() in first.body for key in site.keys), "a key stands in it")
         wanted = [(None, {field: value}, 401) for field, value in FORWARDING.items()]
@@ -574,7 +592,10 @@ def operators(site):
                 need(status == 200 or b"boardrelay_" not in got.body, f"{got}")
                 need(connection.answer().status == 404, "the connection does not live")
     for path in ("/healthz", "/readyz"):
-        need(site.get(path).status == 200, f"{path}: {site.get(path)}")
+        for place in everywhere:
+            for fields in ({}, {"X_Forwarded_For": "203.0.113.9"}, {"Authorization": "Bearer wrong"}):
+                got = site.ask(site.request(path, **fields), host=place)
+                need(got.status == 200, f"{path} from {place or 'loopback'} with {fields}: {got}")
 
 
 # ------------------------------------------------------------------------------------------------
@@ -728,14 +749,54 @@ def run_daemon(binary, dice):
                 shown = subprocess.run([binary, "key", "show", "--json", "--control", os.path.join(folder, "control")], capture_output=True, text=True, check=True).stdout
                 site = Site("127.0.0.1", port, dice, [json.loads(row)["key"] for row in shown.splitlines()], token)
                 failed = run(site)
+                faults = leftovers(site) + end(site, daemon)
             finally:
-                daemon.terminate()
-                daemon.wait(PATIENCE)
-            if daemon.returncode != 0:
-                log.seek(0)
-                print(f"FAIL the daemon ended with {daemon.returncode}: {log.read()[-2_000:]}")
-                failed += 1
-    return failed
+                daemon.kill()
+                daemon.wait()
+            log.seek(0)
+            said = log.read()
+            faults += ["a key or token stands in the log"] if any(secret in said for secret in [*site.keys, token or site.keys[0]]) else []
+    for fault in faults:
+        print(f"FAIL {fault}")
+    return failed + len(faults)
+
+
+def leftovers(site):
+    """Nobody is on it any more but who asks."""
+    end, count = time.monotonic() + READING_SECONDS + 5, -1
+    while count != 1 and time.monotonic() < end:
+        rows = dict(line.rsplit(" ", 1) for line in site.get("/metrics").body.decode().splitlines() if not line.startswith("#"))
+        count = int(rows["boardrelay_connections"])
+        time.sleep(0.1)
+    return [] if count == 1 else [f"{count} connections are left"]
+
+
+def end(site, daemon):
+    """SIGTERM ends it in time whoever is on it: readers that have stopped, half a head, WebSockets that say nothing. [SE13, WS8]"""
+    stalled = [site.connect(buffer=2_048) for _ in range(5)]
+    for connection in stalled:
+        connection.send(site.request(SCRIPT) * 20)
+    half, done, sockets = site.connect(), site.connect(), [site.connect() for _ in range(5)]
+    half.send(site.request()[:-2])
+    done.send(site.request())
+    done.answer()
+    for connection in sockets:
+        connection.send(upgrade_request(site.name, KEY))
+        connection.answer()
+    began = time.monotonic()
+    daemon.terminate()
+    daemon.wait(PATIENCE)
+    faults = [] if daemon.returncode == 0 else [f"the daemon ended with {daemon.returncode}"]
+    if time.monotonic() - began > 10:
+        faults.append(f"the daemon took {time.monotonic() - began:.1f} s to end")
+    for connection in sockets:
+        frames = read_websocket(connection, connection.rest)
+        if [opcode for opcode, _ in frames] != [BINARY, CLOSE] or frames[-1][1] != struct.pack(">H", 4200) + b"shuttingDown":
+            faults.append(f"a WebSocket was told at the end {frames}")
+    for connection in (half, done):
+        if data := seconds_until_end(connection)[1]:
+            faults.append(f"who asked for pages was told at the end {data[:80]!r}")
+    return faults
 
 
 def main():

@@ -83,10 +83,6 @@ class Document:
         self.limits = {row[0]: [int(n.replace(",", "")) for n in re.findall(r"\d[\d,]*", row[1])]
                        for row in self.table(text, "Limits")}
         self.codes = {row[1].strip("`"): int(row[0]) for row in self.table(text, "Codes")}
-        draft = os.path.join(folder, "gateway-draft.md")
-        if os.path.exists(draft):
-            with open(draft, encoding="utf-8") as file:
-                text += file.read()
         self.rules = set(re.findall(r"^\* \*\*([A-Z]{2}\d+)\*\*", text, flags=re.M))
 
     @staticmethod
@@ -779,8 +775,8 @@ def other_version(ctx):
 def login_timeout(ctx):
     begin = time.monotonic()
     silent, pinging = ctx.connect(), ctx.connect()
-    for _ in range(8):
-        time.sleep(1.15)
+    for n in range(8):
+        time.sleep(max(0, begin + 1.1 * (n + 1) - time.monotonic()))
         pinging.ping().wait()
     need(not silent.over, "closed too early")
     ctx.closed(silent, "loginTimeout", 5)
@@ -2754,6 +2750,22 @@ def too_many_connections(ctx):
     patiently(ctx.client)
 
 
+@check("[SE5 HT3] at the bound a connection that asks for pages makes room for a newcomer, and is told nothing", relay="small")
+def pages_make_room(ctx):
+    site = ctx.site()
+    inside = [patiently(ctx.client) for _ in range(SMALL_CONNECTIONS - 1)]
+    with site.connect() as page:
+        page.send(site.request())
+        page.answer()
+        page.send(site.request()[:20])
+        newcomer = ctx.client()
+        page.must_end()
+    for client in [*inside, newcomer]:
+        need([e.name for e in client.events] == ["welcome"], f"{client.events}")
+        ctx.lives(client)
+        client.logout()
+
+
 @check("[ST2] one more user than a stream channel holds is channelFull", relay="small")
 def channel_full(ctx):
     ctx.limit("users per stream channel")
@@ -4075,6 +4087,27 @@ def lock_ttl(ctx):
 # ------------------------------------------------------------------------------------------------
 # HTTP, and WebSockets that break rules
 # ------------------------------------------------------------------------------------------------
+
+@check("[HT9] a relay that cannot store anything is there and not ready", relay="broken")
+def not_ready(ctx):
+    client, site = ctx.client(), ctx.site()
+    ctx.refused("storageFailed", lambda: client.texts("setMetadata", [("a", "x")], user=ctx.name("u")))
+    need((site.get("/healthz").status, site.get("/readyz").status) == (200, 503), f"{site.get('/healthz')} {site.get('/readyz')}")
+    need(b"boardrelay_storage_failed 1" in site.get("/metrics").body, "the numbers say nothing of it")
+
+
+@check("[HT9] the numbers have no names of users, channels and addresses")
+def numbers_name_nobody(ctx):
+    client, site, names = ctx.client(), ctx.site(), [ctx.name("nameless") for _ in range(4)]
+    client.request("subscribe", channel=names[0])
+    client.publish(names[0], names[1], key=names[2], extra=RETAIN).wait()
+    client.request("join", channel=names[3])
+    client.request("joinTopic", channel=names[3], topic=names[1])
+    text = site.get("/metrics").body.decode()
+    need("boardrelay_connections " in text and "# TYPE boardrelay_delivery_seconds histogram" in text, text[:200])
+    told = [name for name in [*names, client.identity.user, "nameless", ctx.host] if name in text]
+    need(not told, f"{told} stand in the numbers")
+
 
 def with_site(function):
     """A check of http_checks.py as one of these."""

@@ -1,4 +1,4 @@
-"""What carries relay frames: TCP as they are, or a WebSocket (RFC 6455), written from docs/gateway-draft.md and the RFC alone.
+"""What carries relay frames: TCP as they are, or a WebSocket (RFC 6455), written from docs/protocol.md and the RFC alone.
 
 A link turns relay bytes into what is written to the socket, and what was read from it back into relay bytes. The one of WebSocket
 does what a client may: it cuts messages into fragments, joins frames in one message, pings in between. It takes from the relay
@@ -214,6 +214,8 @@ class WebSocketLink:
             raise Violation("WS6", f"a message of text: {shown}")
         if opcode not in (CONTINUATION, BINARY, CLOSE, PING, PONG):
             raise Violation("WS5", f"opcode {opcode}: {shown}")
+        if opcode == PING:
+            raise Violation("WS9", f"the relay pings by WebSocket: {shown}")
         if opcode >= 0x8 and (not is_end or size > CONTROL_MAX):
             raise Violation("WS5", f"a control frame in parts, or of more than {CONTROL_MAX} bytes: {shown}")
         if opcode >= 0x8 and self.message is not None:
@@ -233,10 +235,7 @@ class WebSocketLink:
         return is_end, opcode, start, size
 
     def _control(self, opcode, payload):
-        if opcode == PING:
-            if not self.has_said_close:
-                self._answers += self.frame(PONG, payload)
-        elif opcode == PONG:
+        if opcode == PONG:
             if payload not in self.pings:
                 raise Violation("WS6", f"a pong that no ping waits for: {payload.hex()}")
             while self.pings.popleft() != payload:
@@ -254,7 +253,7 @@ class WebSocketLink:
                 self._answers += self.frame(CLOSE, payload[:2])
 
     def answers(self):
-        """Pongs, and the answer to a close."""
+        """The answer to a close."""
         answers, self._answers = bytes(self._answers), bytearray()
         return answers
 
