@@ -13,6 +13,8 @@ import base64
 import json
 import os
 import pathlib
+import posixpath
+import re
 import secrets
 import select
 import socket
@@ -470,6 +472,29 @@ def conditions(site):
                 got = connection.answer(method)
                 need(got.status == status and (status == 200 or got.fields["etag"] == tag), f"{method} with {value!r}: {got}")
                 need(connection.answer().status == 404, "the next answer is another")
+
+
+KINDS = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}
+
+
+@check("[HT5 HT6] the whiteboard and all files that it names are there, and nothing in it that its policy keeps out")
+def page(site):
+    first = site.get("/")
+    need(first.status == 200 and first.fields["content-type"] == "text/html; charset=utf-8", f"{first}")
+    text = first.body.decode()
+    need(not re.search(r"<script(?![^>]*\bsrc=)|<style|\sstyle=|\son\w+=", text), "a script or style stands in the page itself")
+    seen, todo = set(), [posixpath.join("/", name) for name in re.findall(r'<(?:script|link)[^>]*\b(?:src|href)="([^"]+)"', text)]
+    while todo:
+        path = todo.pop()
+        if path in seen or path.startswith("/data:"):
+            continue
+        seen.add(path)
+        got = site.get(path)
+        need(got.status == 200 and got.fields["content-type"] == KINDS[posixpath.splitext(path)[1]], f"{path}: {got}")
+        need(site.get(path, If_None_Match=got.fields["etag"]).status == 304, f"{path} is not the same twice")
+        names = re.findall(r"""^\s*(?:import|export)\b[^'"()]*['"](\.{0,2}/[^'"]+)['"]""", got.body.decode(), flags=re.M) if path.endswith(".js") else []
+        todo += [posixpath.normpath(posixpath.join(posixpath.dirname(path), name)) for name in names]
+    need(len(seen) > 2, f"it names {seen} only")
 
 
 @check("[HT4] 30 readers that stop in the middle of a file keep nobody waiting, and get the rest when they read on")
