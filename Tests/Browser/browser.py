@@ -5,7 +5,7 @@
 | board.test | told on its command line | /etc/hosts |
 | pens | with pressure | with pressure 1: its driver knows no other |
 | console | the driver's log | noted in the page, from before its first script on |
-| window size | any, through CDP | at least 447 px wide, its own window's least |
+| window size | any, through CDP | any, in windows without bars: those that a script opens |
 | dark | through CDP, at any time | from the start |
 """
 
@@ -45,15 +45,11 @@ class Browser:
     def __init__(self, driver):
         self.driver = driver
         driver.set_script_timeout(60)
-        self.current = driver.current_window_handle
-        self.free = [self.current]
+        self.current = self.first = driver.current_window_handle
+        self.free = []
 
     def window(self):
-        if self.free:
-            return self.free.pop()
-        self.driver.switch_to.new_window("window")
-        self.current = self.driver.current_window_handle
-        return self.current
+        return self.free.pop() if self.free else self.open_window()
 
     def give_back(self, window):
         self.enter(window)
@@ -76,7 +72,6 @@ class Browser:
 class Chromium(Browser):
     name = "chromium"
     has_pressure = True
-    least_width = 0
 
     def __init__(self, screen, dark=False):
         options = webdriver.ChromeOptions()
@@ -95,6 +90,11 @@ class Chromium(Browser):
             options.add_argument(f"--{word}")
         super().__init__(webdriver.Chrome(options, webdriver.ChromeService("/usr/bin/chromedriver", env=screen.environment)))
         self.dark = dark
+
+    def open_window(self):
+        self.driver.switch_to.new_window("window")
+        self.current = self.driver.current_window_handle
+        return self.current
 
     def load(self, cutter, load):
         load()
@@ -115,7 +115,6 @@ class Chromium(Browser):
 class WebKit(Browser):
     name = "webkit"
     has_pressure = False
-    least_width = 447
 
     def __init__(self, screen, dark=False):
         options = webdriver.WebKitGTKOptions()
@@ -125,10 +124,17 @@ class WebKit(Browser):
         options.add_argument("--automation")
         if dark:
             options.add_argument("--dark-mode")
+        options.add_argument("--javascript-can-open-windows-automatically=true")
         # Its sandbox is made of namespaces, which a container does not have.
         environment = {**screen.environment, "WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS": "1"}
         super().__init__(webdriver.WebKitGTK(options, webdriver.WebKitGTKService("/usr/bin/WebKitWebDriver", env=environment)))
         self.dark = dark
+
+    def open_window(self):
+        self.enter(self.first)
+        known = set(self.driver.window_handles)
+        self.driver.execute_script("window.open('about:blank', '', 'popup,width=1000,height=700,noopener')")
+        return until(lambda: next(iter(set(self.driver.window_handles) - known), None), "a window opens")
 
     def load(self, cutter, load):
         cutter.hold(b"GET /page/")
@@ -142,10 +148,8 @@ class WebKit(Browser):
             cutter.release(b"GET /page/")
 
     def resize(self, width, height):
-        # The size of the window less what its bars take.
-        outer = self.driver.get_window_size()
-        bars = outer["height"] - self.driver.execute_script("return innerHeight")
-        self.driver.set_window_size(width, height + bars)
+        self.driver.set_window_size(width, height)
+        until(lambda: self.driver.execute_script("return [innerWidth, innerHeight]") == [width, height], f"the window is {width} by {height}", 5)
 
     def set_dark(self, dark):
         if dark != self.dark:

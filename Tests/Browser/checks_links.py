@@ -1,5 +1,7 @@
 """Links break and relays end in the middle of drawing; nothing that was drawn is lost, and the page tells the truth about it."""
 
+import time
+
 from browser import until
 from checks_drawing import line
 from stage import check
@@ -55,6 +57,19 @@ def cut_off(stage):
     ben.must_have(4)
     stage.settle(ada, ben)
     assert ada.state()[2] == 0
+
+
+@check("a network that is back is used at once")
+def back_at_once(stage):
+    stage.breaks_links = True
+    page = stage.page(stage.relay(), "Ada")
+    page.cutter.cut()
+    # By now it waits for longer from one attempt to the next.
+    time.sleep(6)
+    page.wait("waiting")
+    page.cutter.mend()
+    page.ask("dispatchEvent(new Event('online'))")
+    page.wait("connected", seconds=1.5)
 
 
 @check("strokes that are not sent yet outlive a reload")

@@ -1,8 +1,12 @@
 """What the page is made of: nothing from elsewhere, little in all, and a client that reads the protocol as all others do."""
 
+import base64
 import http.client
 import pathlib
 
+from browser import until
+from checks_drawing import line
+from pictures import size_of
 from relay import ROOT
 from stage import check
 from tools import HOST
@@ -57,3 +61,41 @@ def vectors(stage):
     for address in ("/page/relay-client.js", "/relay-client.js"):
         found = page.driver.execute_async_script(script, address, frames, boards)
         assert found["rows"] == len(frames) + len(boards) and not found["wrong"], f"{address}: {len(found['wrong'])} wrong: {found['wrong'][:3]}"
+
+
+# What a page hands to the browser to be kept: the name and the content, taken where it would leave the page.
+TAKE_DOWNLOADS = """
+  window.taken = []
+  const blobs = new Map(), make = URL.createObjectURL.bind(URL)
+  URL.createObjectURL = blob => { const address = make(blob); blobs.set(address, blob); return address }
+  HTMLAnchorElement.prototype.click = function () { window.taken.push([this.download, blobs.get(this.href)]) }
+"""
+READ_DOWNLOAD = """
+  const done = arguments[0], [name, blob] = window.taken.shift()
+  const reader = new FileReader()
+  reader.onload = () => done([name, reader.result])
+  reader.readAsDataURL(blob)
+"""
+
+
+@check("what is exported is the board: SVG as the relay's, PNG with all of it")
+def exports(stage):
+    relay = stage.relay()
+    page = stage.page(relay, "Ada")
+    page.draw(*line(150, 150))
+    page.draw(*line(500, 400))
+    stage.settle(page)
+    page.ask(TAKE_DOWNLOADS)
+
+    def exported(button):
+        page.click("#more")
+        page.click(button)
+        until(lambda: page.ask("return window.taken.length"), f"{button} hands over a file", 10)
+        name, url = page.driver.execute_async_script(READ_DOWNLOAD)
+        return name, base64.b64decode(url.split(",", 1)[1])
+    name, svg = exported("#export-svg")
+    assert name.endswith(".svg") and svg.decode() == relay.export("lesson"), f"{name} is not what the relay exports"
+    name, png = exported("#export-png")
+    width, height = size_of(png)
+    # Both strokes and what is around them, whatever the window shows.
+    assert name.endswith(".png") and width >= 480 and height >= 300, f"{name} is {width} by {height}"

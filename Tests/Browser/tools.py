@@ -56,13 +56,18 @@ class Screen:
             ["Xvfb", "-displayfd", str(writer), "-screen", "0", "4000x2400x24", "-nolisten", "tcp", "-noreset"],
             pass_fds=[writer], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.close(writer)
-        ready, _, _ = select.select([reader], [], [], 20)
-        text = os.read(reader, 32).decode().strip() if ready else ""
+        # Its number, in more than one write; who closes the pipe between them ends the server.
+        text = ""
+        while not text.endswith("\n") and select.select([reader], [], [], 20)[0]:
+            part = os.read(reader, 32).decode()
+            if not part:
+                break
+            text += part
         os.close(reader)
-        if not text:
+        if not text.endswith("\n"):
             self.end()
             raise RuntimeError("Xvfb does not start")
-        self.environment = {**os.environ, "DISPLAY": f":{text}", "NO_AT_BRIDGE": "1"}
+        self.environment = {**os.environ, "DISPLAY": f":{text.strip()}", "NO_AT_BRIDGE": "1"}
 
     def end(self):
         self.process.terminate()
