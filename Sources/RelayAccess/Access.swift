@@ -16,6 +16,14 @@ public struct Access: Hashable, Sendable {
         self.expires = expires
     }
 
+    /// No more than a role gives, on any channel.
+    package func limited(to most: Role) -> Access {
+        Access(role: role.map { min($0, most) }, grants: grants.limited(to: most.rights), expires: expires)
+    }
+
+    /// A role at least, with the grants that there are.
+    package func raised(to least: Role) -> Access { Access(role: role.map { max($0, least) } ?? least, grants: grants, expires: expires) }
+
     /// What may be done on a channel, of either kind. O(grants).
     public func rights(on channel: Name) -> Rights { (role?.rights ?? []).union(grants.rights(on: channel)) }
 

@@ -66,6 +66,13 @@ public struct Grants: Hashable, Sendable {
         Dictionary(uniqueKeysWithValues: entries.map { ($0.pattern.description, $0.rights.words) })
     }
 
+    /// No more than `rights` of any channel.
+    package func limited(to rights: Rights) -> Grants {
+        Grants(kept: entries.map { Entry($0.pattern, $0.rights.intersection(rights)) }.filter { !$0.rights.isEmpty })
+    }
+
+    private init(kept entries: [Entry]) { self.entries = entries }
+
     /// What may be done on a channel: all that patterns that match it give. O(entries).
     public func rights(on channel: Name) -> Rights {
         entries.reduce(into: []) { rights, entry in if entry.pattern.matches(channel) { rights.formUnion(entry.rights) } }

@@ -2,7 +2,7 @@
 ///
 /// Moderators alone may besides revoke locks, freeze, ban, end sessions and change other users' metadata, which is nobody's right
 /// by grant: see `Access.isModerator`.
-public enum Role: String, CaseIterable, Sendable {
+public enum Role: String, CaseIterable, Comparable, Sendable {
     /// Looks on.
     case reader
     /// Draws.
@@ -18,6 +18,9 @@ public enum Role: String, CaseIterable, Sendable {
         case .moderator: .all
         }
     }
+
+    /// Who may more is greater.
+    public static func < (left: Self, right: Self) -> Bool { allCases.firstIndex(of: left)! < allCases.firstIndex(of: right)! }
 
     /// The role of a word; `nil` if there is none.
     package init?(word: String) {

@@ -51,7 +51,8 @@ extension RelayClient {
         }
     }
 
-    /// Removes the record of a key, whether there is one or not. Others receive a message with `isRemoval`.
+    /// Removes the record of a key, whether there is one or not. Others receive a message with `isRemoval`. Another user's record takes the
+    /// right `clear`, as it does to replace it: the receipt throws `notPermitted`. [BL10]
     ///
     /// - Throws: `badName`, `unsentFull`, `clientClosed`; nothing was sent then. [BL1]
     @discardableResult

@@ -75,15 +75,14 @@ final class ClientLink: @unchecked Sendable {
             if attempt == self.attempt { core?.linkEnded(attempt, failure.description) }
         case .success(let descriptor):
             guard attempt == self.attempt, socket == nil else { return discardDescriptor(descriptor) }
+            let socket: StreamSocket
             do throws(SocketAddress.Failure) {
-                if readiness == nil { readiness = try Readiness(queue: queue) }
+                socket = StreamSocket(adopting: descriptor, on: try madeReadiness())
             } catch {
                 discardDescriptor(descriptor)
                 core?.linkEnded(attempt, error.description)
                 return
             }
-            guard let readiness else { return }
-            let socket = StreamSocket(adopting: descriptor, on: readiness)
             self.socket = socket
             isBlocked = false
             var handlers = StreamSocket.Handlers()
@@ -95,6 +94,14 @@ final class ClientLink: @unchecked Sendable {
             socket.activate(handlers)
             core?.linkOpened(attempt)
         }
+    }
+
+    /// One for all links.
+    private func madeReadiness() throws(SocketAddress.Failure) -> Readiness {
+        if let readiness { return readiness }
+        let made = try Readiness(queue: queue)
+        readiness = made
+        return made
     }
 
     private func read(_ attempt: UInt64) {

@@ -34,6 +34,10 @@
     func relayClient(_ client: RelayClient, refused refusal: Refusal)
     /// The token of this session is over in so long: `renew` brings another one.
     func relayClient(_ client: RelayClient, accessExpiringIn time: Duration)
+    /// A moderator has changed what this client may.
+    func relayClient(_ client: RelayClient, accessChanged change: AccessChange)
+    /// A channel was frozen, or is so no more.
+    func relayClient(_ client: RelayClient, channelFrozen freeze: ChannelFreeze)
     func relayClient(_ client: RelayClient, linkChanged state: LinkState)
 }
 
@@ -56,6 +60,8 @@ extension RelayClientDelegate {
         case .caughtUp(let channel): relayClient(client, caughtUp: channel)
         case .refused(let refusal): relayClient(client, refused: refusal)
         case .accessExpiring(let time): relayClient(client, accessExpiringIn: time)
+        case .accessChanged(let change): relayClient(client, accessChanged: change)
+        case .channelFrozen(let freeze): relayClient(client, channelFrozen: freeze)
         case .link(let state): relayClient(client, linkChanged: state)
         }
     }
@@ -92,6 +98,10 @@ extension RelayClientDelegate {
     public func relayClient(_ client: RelayClient, refused refusal: Refusal) {}
     /// Does nothing.
     public func relayClient(_ client: RelayClient, accessExpiringIn time: Duration) {}
+    /// Does nothing.
+    public func relayClient(_ client: RelayClient, accessChanged change: AccessChange) {}
+    /// Does nothing.
+    public func relayClient(_ client: RelayClient, channelFrozen freeze: ChannelFreeze) {}
     /// Does nothing.
     public func relayClient(_ client: RelayClient, linkChanged state: LinkState) {}
 }

@@ -36,6 +36,8 @@ extension ClientMachine {
         case .reset: reset(try body(ChannelReset.self, frame))
         case .accessExpiring: emit(.accessExpiring(in: .milliseconds(Int64(clamping: try body(AccessExpiring.self, frame).inMs))))
         case .removed: removed(try body(RemovedNotice.self, frame))
+        case .accessChanged: accessChanged(try body(AccessChanged.self, frame))
+        case .channelFrozen: channelFrozen(try body(ChannelFrozen.self, frame))
         case .flowOpened: try flowOpened(try body(FlowOpened.self, frame))
         case .flowClosed: flowClosed(try body(FlowClosed.self, frame))
         case .packetsDropped:
@@ -49,7 +51,8 @@ extension ClientMachine {
         case .login, .logout, .renew, .publish, .publishPacket, .direct, .directReceived, .subscribe, .unsubscribe, .join, .leave, .joinTopic,
             .leaveTopic, .subscribeTopic, .unsubscribeTopic, .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates, .history,
             .setMetadata, .updateMetadata, .removeMetadata, .getMetadata, .subscribeUserMetadata, .unsubscribeUserMetadata, .setLock,
-            .acquireLock, .releaseLock, .revokeLock, .removeLock, .getLocks, .clear, .undoClear, .boards, .removeBoard:
+            .acquireLock, .releaseLock, .revokeLock, .removeLock, .getLocks, .clear, .undoClear, .boards, .removeBoard,
+            .setRole, .freezeChannel, .endSession, .banUser, .unbanUser, .getBans, .forgetUser:
             throw WireError(.protocolError, "the relay sent a \(type.name), which only clients send")
         }
     }

@@ -102,6 +102,7 @@ extension ClientMachine {
         known.unconfirmedChannels.remove(id)
         // Subscribed by a request whose answer was lost with the link.
         if wanted.channels[id] == nil { wanted.channels[id] = WantedSession.Channel(features: Set(restored.features), quiet: restored.quiet) }
+        stands(frozen: restored.frozen == true, id)
         if !isUntold(id) { standing(restored, id, start: .goesOn) }
     }
 
@@ -210,7 +211,10 @@ extension ClientMachine {
         case .boards:
             let answer = try body(BoardsAnswer.self, frame)
             return .boards(answer.boards, next: answer.next)
-        case .setLock, .releaseLock, .revokeLock, .removeLock, .removeBoard: break
+        case .bans:
+            let answer = try body(BansAnswer.self, frame)
+            return .bans(answer.bans, next: answer.next)
+        case .setLock, .releaseLock, .revokeLock, .removeLock, .removeBoard, .setRole, .freeze, .endSession, .ban, .unban, .forget: break
         }
         return .done
     }
@@ -239,6 +243,7 @@ extension ClientMachine {
         wanted.channels[id] = channel
         known.channels[answer.handle] = id
         known.unconfirmedChannels.remove(id)
+        stands(frozen: answer.frozen == true, id)
         if id.kind == .message {
             known.untold.remove(id.channel)
             if !channel.features.contains(.messages) {
@@ -254,6 +259,7 @@ extension ClientMachine {
         wanted.states[id] = nil
         for (handle, channel) in known.channels where channel == id { known.channels[handle] = nil }
         known.metadata[.channel(id)] = nil
+        known.frozen.remove(id)
         switch id.kind {
         case .message:
             known.positions[id.channel] = nil
@@ -331,7 +337,7 @@ extension ClientMachine {
             wanted.userMetadata.remove(user)
         case .unsubscribe, .leave, .leaveTopic, .unsubscribeTopic, .subscribedUsers, .who, .whereIs, .removeStates, .getStates, .history, .writeMetadata,
             .removeMetadata, .getMetadata, .unsubscribeUserMetadata, .setLock, .acquireLock, .releaseLock, .revokeLock, .removeLock, .getLocks,
-            .clear, .undoClear, .boards, .removeBoard, .renew:
+            .clear, .undoClear, .boards, .removeBoard, .renew, .setRole, .freeze, .endSession, .ban, .unban, .bans, .forget:
             break
         }
         emit(.refused(refusal))

@@ -1,3 +1,4 @@
+package import RelayAccess
 import RelayWire
 
 /// What stands in a request, but for its id.
@@ -34,6 +35,13 @@ package enum ClientRequest: Hashable, Sendable {
     case boards(after: Name?)
     case removeBoard(Name)
     case renew(Credential)
+    case setRole(Name, Role?)
+    case freeze(Name, Bool)
+    case endSession(Name, reason: String?)
+    case ban(Name, forMilliseconds: Int?)
+    case unban(Name)
+    case bans(after: Name?)
+    case forget(Name)
 
     func frame(id: UInt32) -> Frame {
         switch self {
@@ -82,9 +90,16 @@ package enum ClientRequest: Hashable, Sendable {
         case .getLocks(let channel): .json(.getLocks, GetLocksRequest(id: id, kind: channel.kind, channel: channel.channel))
         case .clear(let channel): .json(.clear, ChannelRequest(id: id, channel: channel))
         case .undoClear(let channel): .json(.undoClear, ChannelRequest(id: id, channel: channel))
-        case .boards(let after): .json(.boards, BoardsRequest(id: id, after: after))
+        case .boards(let after): .json(.boards, PageRequest(id: id, after: after))
         case .removeBoard(let channel): .json(.removeBoard, ChannelRequest(id: id, channel: channel))
         case .renew(let credential): .json(.renew, RenewRequest(id: id, key: credential.key, token: credential.token))
+        case .setRole(let user, let role): .json(.setRole, SetRoleRequest(id: id, user: user, role: role?.rawValue))
+        case .freeze(let channel, let isFrozen): .json(.freezeChannel, FreezeChannelRequest(id: id, channel: channel, frozen: isFrozen))
+        case .endSession(let user, let reason): .json(.endSession, EndSessionRequest(id: id, user: user, reason: reason))
+        case .ban(let user, let time): .json(.banUser, BanUserRequest(id: id, user: user, forMs: time))
+        case .unban(let user): .json(.unbanUser, UserRequest(id: id, user: user))
+        case .bans(let after): .json(.getBans, PageRequest(id: id, after: after))
+        case .forget(let user): .json(.forgetUser, UserRequest(id: id, user: user))
         }
     }
 
@@ -142,6 +157,7 @@ package enum ClientAnswer: Hashable, Sendable {
     case locks([LockDetail])
     case boardChange(BoardChange)
     case boards([BoardInfo], next: Name?)
+    case bans([BanInfo], next: Name?)
 }
 
 /// A user who could not be added to, or taken from, a topic's selection.

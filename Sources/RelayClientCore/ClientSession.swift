@@ -81,4 +81,6 @@ struct KnownSession: Sendable {
     var metadata: [MetadataOwner: MetadataPicture] = [:]
     /// Stream channels whose topics snapshot is not over.
     var snapshotGoesOn: Set<UInt32> = []
+    /// Channels that are frozen, as far as it is in them. [AC11]
+    var frozen: Set<ChannelID> = []
 }

@@ -45,7 +45,7 @@ public enum LinkEndReason: Hashable, Sendable {
     var error: RelayError {
         switch self {
         case .linkFailed(let text): RelayError(.connectFailed, text)
-        case .timedOut: RelayError(.timedOut, "the relay could not be reached and logged in to in time")
+        case .timedOut: RelayError(.timedOut, "the relay did not let in in time")
         case .relaySilent: RelayError(.timedOut, "the relay has fallen silent")
         case .relayClosed(let code, let text): RelayError(code, text)
         case .loginRefused(let error): error

@@ -32,6 +32,10 @@ public enum RelayEvent: Hashable, Sendable {
     case refused(Refusal)
     /// The token of this session is over in so long: `RelayClient.renew` brings another one.
     case accessExpiring(in: Duration)
+    /// A moderator has changed what this client may.
+    case accessChanged(AccessChange)
+    /// A channel was frozen, or is so no more.
+    case channelFrozen(ChannelFreeze)
     /// How the client stands with its relay.
     case link(LinkState)
 }

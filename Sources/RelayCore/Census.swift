@@ -86,6 +86,12 @@ public struct Census: Sendable, Hashable, Codable {
     public var metadataBytes = 0
     /// Locks of all channels.
     public var locks = 0
+    /// Users whose role a moderator has set.
+    public var setRoles = 0
+    /// Names of channels that are frozen.
+    public var frozenChannels = 0
+    /// Users who are banned, those included whose time is over and was not looked at since.
+    public var bans = 0
     /// Messages that channels keep.
     public var historyMessages = 0
     /// Their frames.
@@ -128,6 +134,8 @@ public struct Counters: Sendable, Hashable, Codable {
     public var sessionsTimedOut: UInt64 = 0
     /// Logins with a key or token that was none. [AC1]
     public var credentialsWrong: UInt64 = 0
+    /// What moderators have changed: as many lines the log has of it. [AC15]
+    public var moderations: UInt64 = 0
     /// Messages that got an offset.
     public var messagesAccepted: UInt64 = 0
     /// Messages put into readers' queues.

@@ -36,6 +36,12 @@ public struct Configuration: Sendable, Hashable {
     public var claimsMax = 100_000
     /// How long a user id belongs to the client that was there last. [AC3]
     public var claimTime = Duration.seconds(24 * 3600)
+    /// Users whose role moderators have set. [AC10]
+    public var setRolesMax = 10_000
+    /// Names of channels that may be frozen at once. [AC11]
+    public var frozenChannelsMax = 10_000
+    /// Users who may be banned at once. [AC13]
+    public var bansMax = 10_000
     /// Before the first wrong credential of a connection is answered; twice as long before each further one … [AC2]
     public var credentialPause = Duration.seconds(1)
     /// … up to this. [AC2]
@@ -94,6 +100,15 @@ public struct Configuration: Sendable, Hashable {
     public var newBoardsPerHour = 20
     /// Drawings that one client may send in parts at once. [BL8]
     public var draftsMax = 4
+    /// A publish that waits for whose record it is to be read waits so long. [BL10]
+    public var boardAuthorTimeout = Duration.seconds(10)
+    /// Keys of a board whose authors are read at once, and kept while somebody writes there who may write but what is its
+    /// own; a board that has more is asked for each key.
+    public var boardAuthorKeysMax = 20_000
+    /// The same of all boards together: beyond it they are read again.
+    public var boardAuthorKeysTotalMax = 400_000
+    /// Bytes that may be kept of connections with such a publish; beyond it the next one is refused with `busy`.
+    public var heldBytesMax = 16 * 1024 * 1024
     /// Boards that have not changed for so long are removed. `nil`: never.
     public var boardExpiry: Duration?
 

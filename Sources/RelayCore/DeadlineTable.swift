@@ -20,18 +20,20 @@ enum Deadline: Hashable {
     case historySweep
     case publishWindows(user: Name)
     case boardReading(connection: Int32, generation: UInt32)
+    case boardAuthors(board: Int32, generation: UInt32)
     case boardExpiry
     case credentialAnswer(connection: Int32, generation: UInt32)
     case accessEnd(connection: Int32, generation: UInt32)
     case lentRights(session: Int32, channel: Int32, channelGeneration: UInt32)
     case claimSweep
+    case banSweep
 
     /// Whether it judges a peer for its silence; such deadlines move when the host slept. [HB4]
     var isLiveness: Bool {
         switch self {
         case .login, .heartbeat, .slowConsumer, .sessionEnd, .heldOver, .direct, .lockExpiry: true
         case .userForgotten, .presenceInterval, .channelEnd, .droppedNotice, .queueSweep, .historySweep, .publishWindows, .metadataEnd, .lockWait,
-            .boardReading, .boardExpiry, .credentialAnswer, .accessEnd, .lentRights, .claimSweep:
+            .boardReading, .boardAuthors, .boardExpiry, .credentialAnswer, .accessEnd, .lentRights, .claimSweep, .banSweep:
             false
         }
     }

@@ -56,6 +56,8 @@ package enum Event: Sendable {
     case boardsWritten(BoardReport)
     /// A `readBoard` is answered.
     case boardRead(BoardBlock)
+    /// A `readAuthors` is answered.
+    case authorsRead(BoardAuthors)
     /// Other keys or secrets hold; sessions that a key let in that is none any more are ended, or cannot come back. [AC1]
     case accessChanged(AccessRules, endsSessions: Bool)
 }
@@ -70,6 +72,12 @@ package enum Effect: Sendable, Hashable {
     case persist(JournalRecord)
     /// Read a board, and tell `Event.boardRead`.
     case readBoard(BoardRead)
+    /// Find out who wrote what on a board, and tell `Event.authorsRead`.
+    case readAuthors(BoardAuthorsRead)
+    /// Read nothing more from this link, so that TCP holds its peer back, until `resumeReading` or the link's end. What comes
+    /// all the same is kept.
+    case pauseReading(ConnectionID)
+    case resumeReading(ConnectionID)
     /// One line for the log.
     case log(LogLine)
 }
@@ -90,9 +98,18 @@ public struct LogLine: Sendable, Hashable {
     /// One sentence: who, what, limit and actual value.
     public var text: String
 
+    /// Of a line about what a moderator did: when, on the relay's wall clock, in milliseconds since 1970. Such a line is for a record
+    /// that is kept, whatever level is shown. [AC15]
+    public var auditedAt: UInt64?
+
     package init(_ level: Level, _ text: String) {
         self.level = level
         self.text = text
+    }
+
+    package init(audit text: String, wallMilliseconds: UInt64) {
+        self.init(.info, text)
+        auditedAt = wallMilliseconds
     }
 }
 

@@ -14,6 +14,9 @@ extension Hub {
         census.metadataSets = metadata.count
         census.metadataBytes = storage.metadataBytes
         census.locks = locks.count
+        census.setRoles = moderation.revealed.roles.count
+        census.frozenChannels = moderation.revealed.frozen.count
+        census.bans = moderation.revealed.bans.count
         census.historyMessages = historyMessages
         census.historyBytes = historyBytes
         census.boards = boards.count

@@ -1,3 +1,4 @@
+internal import RelayAccess
 import RelayWire
 
 // What the simulation compares its own books with. Nothing else uses it.
@@ -30,6 +31,24 @@ extension Hub {
         guard isKnown(id), connections[id.index].session >= 0 else { return 0 }
         return sessions[connections[id.index].session].memberships.values.reduce(0) { $0 + ($1.catchUp?.lost.count ?? 0) }
     }
+
+    /// What moderators have decided and what holds: roles, frozen channels, and who has banned whom.
+    package var decisions: (roles: [String: String], frozen: Set<String>, bans: [String: String]) {
+        let book = moderation.revealed
+        func texts<Value>(_ entries: [Name: Value], _ text: (Value) -> String) -> [String: String] {
+            Dictionary(uniqueKeysWithValues: entries.map { ($0.key.text, text($0.value)) })
+        }
+        return (texts(book.roles) { $0.rawValue }, Set(book.frozen.map(\.text)), texts(book.bans) { $0.by.text })
+    }
+
+    /// Keys of all boards whose author is known. [BL10]
+    package var authorsKnown: Int { boardAuthorKeys }
+
+    /// How often a publish that waited was judged anew. [BL10]
+    package var waitersJudged: Int { judgedAgain }
+
+    /// Bytes of connections that wait for whose record is theirs to change. [BL10]
+    package var bytesHeld: Int { heldBytes }
 
     package var queueMemoryBytes: Int { chunks.liveBytes }
     package var settings: Configuration { configuration }

@@ -9,29 +9,79 @@ extension Hub {
         connections[connection].lastHeard = now.instant
         if connections[connection].state == .greeting, !isRelayProtocol(connection, bytes) { return }
 
+        if connections[connection].waits { return hold(bytes, of: connection) }
         var rest = bytes
         if !connections[connection].partial.isEmpty {
             guard let remaining = completePartial(connection, with: bytes) else { return }
             rest = remaining
         }
+        if let left = handleFrames(rest, from: connection) { keep(left, of: connection) }
+    }
+
+    /// Handles frames as far as they are whole, and until one has to wait.
+    ///
+    /// - Returns: what is left; `nil` if the connection ended.
+    private mutating func handleFrames(_ bytes: UnsafeRawBufferPointer, from connection: Int32) -> UnsafeRawBufferPointer? {
+        var rest = bytes
         while connections[connection].isOpen {
             switch FrameHead.read(rest) {
             case .invalid(let length):
                 let error = FrameHead.lengthError(length)
-                return close(connection, error.code, error.text)
+                close(connection, error.code, error.text)
+                return nil
             case .head(let head) where rest.count >= head.frameBytes:
-                guard countBeforeLogin(connection, frameBytes: head.frameBytes, isWhole: true) else { return }
+                guard countBeforeLogin(connection, frameBytes: head.frameBytes, isWhole: true) else { return nil }
                 handleFrame(head, UnsafeRawBufferPointer(rebasing: rest[Limits.frameHeadBytes..<head.frameBytes]), from: connection)
+                if connections[connection].waits { return rest }
                 rest = UnsafeRawBufferPointer(rebasing: rest[head.frameBytes...])
-            case .incomplete:
-                if !rest.isEmpty { connections[connection].partial = Array(rest) }
-                return
+            case .incomplete: return rest
             case .head(let head):
-                guard countBeforeLogin(connection, frameBytes: head.frameBytes, isWhole: false) else { return }
-                connections[connection].partial = Array(rest)
-                return
+                guard countBeforeLogin(connection, frameBytes: head.frameBytes, isWhole: false) else { return nil }
+                return rest
             }
         }
+        return nil
+    }
+
+    /// Bytes of an incomplete frame, or from one on that waits.
+    private mutating func keep(_ bytes: UnsafeRawBufferPointer, of connection: Int32) {
+        if connections[connection].waits { return hold(bytes, of: connection) }
+        if !bytes.isEmpty { connections[connection].partial = Array(bytes) }
+    }
+
+    // MARK: - Waiting
+
+    private mutating func hold(_ bytes: UnsafeRawBufferPointer, of connection: Int32) {
+        connections[connection].held.append(contentsOf: bytes)
+        heldBytes += bytes.count
+    }
+
+    mutating func discardHeld(_ connection: Int32) {
+        heldBytes -= connections[connection].held.count - connections[connection].heldFrom
+        connections[connection].held = []
+        connections[connection].heldFrom = 0
+        connections[connection].waits = false
+    }
+
+    /// The frame that waited is judged again, and what came behind it follows, up to the next one that has to wait. [BL10]
+    mutating func goOn(_ connection: Int32) {
+        // Taken out, so that a handler may end the connection while its frame is read.
+        let (held, from) = (connections[connection].held, connections[connection].heldFrom)
+        discardHeld(connection)
+        let left = held.withUnsafeBytes { bytes in
+            handleFrames(UnsafeRawBufferPointer(rebasing: bytes[from...]), from: connection).map { left in
+                if !connections[connection].waits { keep(left, of: connection) }
+                return left.count
+            }
+        }
+        guard let left else { return }
+        guard connections[connection].waits else {
+            connections[connection].isPaused = false
+            return effects.append(.resumeReading(connections[connection].id))
+        }
+        connections[connection].held = held
+        connections[connection].heldFrom = held.count - left
+        heldBytes += left
     }
 
     /// What is no relay frame at all. [FR5]
@@ -55,7 +105,7 @@ extension Hub {
 
     /// Adds to an incomplete frame what it lacks and handles it when it is whole.
     ///
-    /// - Returns: the bytes behind it, or `nil` if it is still incomplete or the connection ended.
+    /// - Returns: the bytes behind it, or `nil` if it is still incomplete, has to wait, or the connection ended.
     private mutating func completePartial(_ connection: Int32, with bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
         // Taken out, so that the handler may end the connection while it reads the frame.
         var partial = connections[connection].partial
@@ -93,8 +143,11 @@ extension Hub {
             }
             partial.withUnsafeBytes { whole in
                 handleFrame(head, UnsafeRawBufferPointer(rebasing: whole[Limits.frameHeadBytes...]), from: connection)
+                if connections[connection].waits { hold(whole, of: connection) }
             }
-            return rest
+            guard connections[connection].waits else { return rest }
+            hold(rest, of: connection)
+            return nil
         }
     }
 
@@ -117,11 +170,11 @@ extension Hub {
         case .login, .logout, .renew, .subscribe, .unsubscribe, .join, .leave, .joinTopic, .leaveTopic, .subscribeTopic, .unsubscribeTopic,
             .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates, .history, .setMetadata, .updateMetadata, .removeMetadata,
             .getMetadata, .subscribeUserMetadata, .unsubscribeUserMetadata, .setLock, .acquireLock, .releaseLock, .revokeLock, .removeLock,
-            .getLocks, .clear, .undoClear, .boards, .removeBoard:
+            .getLocks, .clear, .undoClear, .boards, .removeBoard, .setRole, .freezeChannel, .endSession, .banUser, .unbanUser, .getBans, .forgetUser:
             return handleRequest(type, head, body, session, connection)
         case .welcome, .answer, .error, .closing, .restored, .deliver, .packet, .directDeliver, .accepted, .confirmed, .userNamed,
             .flowOpened, .flowClosed, .lost, .packetsDropped, .presence, .topics, .metadataPage, .metadata, .locks, .historyItem, .gap, .caughtUp, .stored, .notStored,
-            .cleared, .reset, .accessExpiring, .removed:
+            .cleared, .reset, .accessExpiring, .removed, .accessChanged, .channelFrozen:
             return handleUnknown(head, connection)
         }
     }
@@ -174,6 +227,13 @@ extension Hub {
             case .undoClear: try undoClear(body, session, connection)
             case .boards: try listBoards(body, session, connection)
             case .removeBoard: try removeBoard(body, session, connection)
+            case .setRole: try setRole(body, session, connection)
+            case .freezeChannel: try freezeChannel(body, session, connection)
+            case .endSession: try endSession(body, session, connection)
+            case .banUser: try banUser(body, session, connection)
+            case .unbanUser: try unbanUser(body, session, connection)
+            case .getBans: try getBans(body, session, connection)
+            case .forgetUser: try forgetUser(body, session, connection)
             default: preconditionFailure("\(type.name) is no request")
             }
         } catch {

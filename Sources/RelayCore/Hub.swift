@@ -45,6 +45,8 @@ package struct Hub: ~Copyable {
     /// Which clients user ids belong to. [AC3]
     var claims: [Name: UserClaim] = [:]
     var claimSweepIsSet = false
+    /// What moderators have decided. [AC10–AC15]
+    var moderation = ModerationState()
     var storage: StorageState
     /// What message channels keep for good. [BL1]
     var boards = Slab<Board>(vacant: Board())
@@ -62,6 +64,15 @@ package struct Hub: ~Copyable {
     /// Reads that have not been answered, by token.
     var boardReadings: [UInt64: BoardReading] = [:]
     var lastBoardRead: UInt64 = 0
+    /// The same of authors; keys whose author is known; connections that go on at the end of the call; and why the first
+    /// frame of the one that does cannot be judged. [BL10]
+    var authorQuestions: [UInt64: AuthorQuestion] = [:]
+    var boardAuthorKeys = 0
+    var woken: [(id: ConnectionID, failure: AuthorsFailure?)] = []
+    var authorsFailure: AuthorsFailure?
+    var judgedAgain = 0
+    /// What came from connections that wait.
+    var heldBytes = 0
     /// Direct messages that wait for their acknowledgement, in the order they were sent.
     var directs: [PendingDirect] = []
 
@@ -135,6 +146,7 @@ package struct Hub: ~Copyable {
         case .storageRecovered: storageRecovered()
         case .boardsWritten(let report): boardsWritten(report)
         case .boardRead(let block): boardRead(block)
+        case .authorsRead(let answer): authorsRead(answer)
         case .accessChanged(let rules, let endsSessions): accessChanged(rules, endsSessions: endsSessions)
         }
         leave(&effects)
@@ -152,8 +164,9 @@ package struct Hub: ~Copyable {
 
     mutating func enter(_ now: Now) { self.now = now }
 
-    /// What was put off to the end of the call: bounds on queues.
+    /// What was put off to the end of the call: who waited goes on, then bounds on queues.
     private mutating func leave(_ effects: inout [Effect]) {
+        if !woken.isEmpty { goOnWithWoken() }
         while !tooSlow.isEmpty || !overfull.isEmpty || memoryGrew {
             for connection in take(\.tooSlow) where connections[connection].isOpen {
                 closeSlow(
@@ -281,6 +294,9 @@ package struct Hub: ~Copyable {
         case .boardReading(let connection, let generation):
             guard isCurrent(connection, generation), connections[connection].isOpen, !queues[connection].isDirty else { return }
             markDirty(connection)
+        case .boardAuthors(let board, let generation):
+            guard boards[board].generation == generation, boards[board].authors != nil else { return }
+            boardAuthorsDeadline(board)
         case .boardExpiry:
             expireBoards()
         case .credentialAnswer(let connection, let generation):
@@ -294,6 +310,8 @@ package struct Hub: ~Copyable {
             lentRightsDeadline(session, channel)
         case .claimSweep:
             sweepClaims()
+        case .banSweep:
+            sweepBans()
         }
     }
 

@@ -6,11 +6,11 @@ protocol DescriptorWatch: AnyObject {
     /// - Returns: 0, or why the system does not watch it.
     func activate(readable: @escaping @Sendable () -> Void, writable: @escaping @Sendable () -> Void) -> Int32
 
-    /// No `readable` until `resumeReading`, which tells of what came meanwhile.
+    /// No `readable` until `resumeReading`, which tells of what is unread; it may call when nothing is.
     func pauseReading()
     func resumeReading()
 
-    /// To be called when a write said EAGAIN.
+    /// To be called when a write said EAGAIN; again before `writable` it does nothing.
     func awaitWritable()
 
     /// Ends and closes the descriptor; no call follows but `released`, in a later turn of the queue.

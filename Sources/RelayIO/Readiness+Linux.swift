@@ -16,11 +16,10 @@
         private let source: any DispatchSourceRead
         private var watches: [UInt64: EpollWatch] = [:]
         private var lastToken: UInt64 = 0
-        private let events = UnsafeMutablePointer<epoll_event>.allocate(capacity: Readiness.eventsPerCall)
+        private let events = UnsafeMutablePointer<epoll_event>.allocate(capacity: Readiness.eventsPerTurn)
 
-        private static let eventsPerCall = 128
-        /// What else waits on the queue has its turn after so many calls.
-        private static let callsPerTurn = 4
+        /// What else waits on the queue has its turn after so many.
+        private static let eventsPerTurn = 16
 
         /// - Throws: when the system has no descriptor left.
         package init(queue: DispatchQueue) throws(SocketAddress.Failure) {
@@ -58,13 +57,10 @@
         }
 
         private func turn() {
-            for _ in 0..<Self.callsPerTurn {
-                let count = Int(epoll_wait(epoll, events, Int32(Self.eventsPerCall), 0))
-                guard count > 0 else { return }
-                // One that was closed by the call of another is not there any more: its token is not given again.
-                for event in UnsafeBufferPointer(start: events, count: count) { watches[event.data.u64]?.take(event.events) }
-                if count < Self.eventsPerCall { return }
-            }
+            let count = Int(epoll_wait(epoll, events, Int32(Self.eventsPerTurn), 0))
+            guard count > 0 else { return }
+            // One that was closed by the call of another is not there any more: its token is not given again.
+            for event in UnsafeBufferPointer(start: events, count: count) { watches[event.data.u64]?.take(event.events) }
         }
     }
 
@@ -75,8 +71,6 @@
         private var readable: @Sendable () -> Void = {}
         private var writable: @Sendable () -> Void = {}
         private var isPaused = false
-        /// Something came while it was paused.
-        private var hasUnread = false
         private var isAwaitingWritable = false
 
         init(_ descriptor: Int32, token: UInt64, _ readiness: Readiness) {
@@ -94,7 +88,7 @@
         func take(_ events: UInt32) {
             let ends = EPOLLHUP.rawValue | EPOLLERR.rawValue
             if events & (EPOLLIN.rawValue | EPOLLRDHUP.rawValue | ends) != 0 {
-                if isPaused { hasUnread = true } else { readable() }
+                if !isPaused { readable() }
             }
             if events & (EPOLLOUT.rawValue | ends) != 0, isAwaitingWritable {
                 isAwaitingWritable = false
@@ -104,10 +98,10 @@
 
         func pauseReading() { isPaused = true }
 
+        /// Whoever stopped reading before EAGAIN is not told again of what is left: so it is asked to look, whether something is or not.
         func resumeReading() {
+            guard isPaused else { return }
             isPaused = false
-            guard hasUnread else { return }
-            hasUnread = false
             readiness.queue.async { @Sendable [readable] in readable() }
         }
 

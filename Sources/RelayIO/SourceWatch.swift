@@ -11,6 +11,8 @@ final class SourceWatch: DescriptorWatch {
     private var writable: @Sendable () -> Void = {}
     private var isPaused = false
     private var isAwaitingWritable = false
+    /// Left when the cancel handler of each source has run.
+    private let uncancelled = DispatchGroup()
 
     init(_ descriptor: Int32, queue: DispatchQueue) {
         self.descriptor = descriptor
@@ -21,6 +23,8 @@ final class SourceWatch: DescriptorWatch {
         self.writable = writable
         let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
         source.setEventHandler(handler: readable)
+        uncancelled.enter()
+        source.setCancelHandler { @Sendable [uncancelled] in uncancelled.leave() }
         readSource = source
         source.activate()
         return 0
@@ -44,6 +48,8 @@ final class SourceWatch: DescriptorWatch {
         if let writeSource { return writeSource.resume() }
         let source = DispatchSource.makeWriteSource(fileDescriptor: descriptor, queue: queue)
         source.setEventHandler { [weak self] in self?.becameWritable() }
+        uncancelled.enter()
+        source.setCancelHandler { @Sendable [uncancelled] in uncancelled.leave() }
         writeSource = source
         source.activate()
     }
@@ -61,16 +67,11 @@ final class SourceWatch: DescriptorWatch {
         if !isAwaitingWritable { writeSource?.resume() }
         isAwaitingWritable = false
         writable = {}
-        let sources: [any DispatchSourceProtocol] = [readSource, writeSource].compactMap { $0 }
+        readSource?.cancel()
+        writeSource?.cancel()
         readSource = nil
         writeSource = nil
-        let group = DispatchGroup()
-        for source in sources {
-            group.enter()
-            source.setCancelHandler { @Sendable in group.leave() }
-            source.cancel()
-        }
-        group.notify(queue: queue) { @Sendable [descriptor] in
+        uncancelled.notify(queue: queue) { @Sendable [descriptor] in
             systemClose(descriptor)
             released()
         }

@@ -8,7 +8,6 @@ package final class StreamSocket: @unchecked Sendable {
     private let watch: any DescriptorWatch
     private var isActive = false
     private var isClosed = false
-    private var isWaitingToWrite = false
     /// Why the system does not watch it, which reading tells.
     private var refusal: Int32 = 0
     private var handlers = Handlers()
@@ -53,7 +52,7 @@ package final class StreamSocket: @unchecked Sendable {
         self.handlers = handlers
         isActive = true
         refusal = watch.activate(
-            readable: { @Sendable [weak self] in self?.handlers.readable() }, writable: { @Sendable [weak self] in self?.becameWritable() })
+            readable: { @Sendable [weak self] in self?.handlers.readable() }, writable: { @Sendable [weak self] in self?.handlers.writable() })
         guard refusal != 0 else { return }
         queue.async { @Sendable [weak self] in self?.handlers.readable() }
     }
@@ -90,15 +89,8 @@ package final class StreamSocket: @unchecked Sendable {
     /// Calls `writable` once when the socket takes bytes again, after a write that would have blocked.
     package func waitUntilWritable() {
         dispatchPrecondition(condition: .onQueue(queue))
-        guard !isClosed, !isWaitingToWrite else { return }
-        isWaitingToWrite = true
+        guard !isClosed else { return }
         watch.awaitWritable()
-    }
-
-    private func becameWritable() {
-        guard !isClosed, isWaitingToWrite else { return }
-        isWaitingToWrite = false
-        handlers.writable()
     }
 
     /// Stops `readable` events: the peer is held back by TCP.

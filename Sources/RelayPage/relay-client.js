@@ -10,6 +10,9 @@
 // Sections: errors · limits · text and JSON · frames · bodies · pacing · drawings in parts · the machine · what is kept
 // over a reload · links · the client. All up to the machine is pure: no clock, socket or dice of its own. Names and
 // behaviour are those of the Swift client (Sources/RelayClient). [XY1] names a rule of docs/protocol.md.
+//
+// It is served without comments and indentation, which are left out line by line, without a parser: so no string or template
+// goes over the end of its line, and a block comment that begins a line ends with one (Tests/Page/support/strip.mjs).
 
 // MARK: - Errors
 
@@ -21,11 +24,11 @@ export const ErrorCode = Object.freeze({
   notPresent: 119, revisionMismatch: 120, itemNotFound: 121, storageFull: 122, storageFailed: 123, busy: 124,
   lockNotFound: 125, lockHeld: 126, lockNotHeld: 127, notAccepted: 128, boardFull: 129, quotaReached: 130,
   boardNotFound: 131, nothingToUndo: 132, partMissing: 133, tokenInvalid: 134, tokenExpired: 135, keyWrong: 136,
-  credentialRequired: 137, userIDTaken: 138, notPermitted: 139,
+  credentialRequired: 137, userIDTaken: 138, notPermitted: 139, notBanned: 140,
   shuttingDown: 200, slowConsumer: 201, heartbeatTimeout: 202, loginTimeout: 203, tooManyConnections: 204,
   accessExpired: 205, tooManySessions: 206,
   protocolError: 300, versionNotSupported: 301, replaced: 302, abuse: 303, loggedOut: 304, frameTooLarge: 305,
-  notRelayProtocol: 306, credentialsWrong: 307, keyChanged: 308,
+  notRelayProtocol: 306, credentialsWrong: 307, keyChanged: 308, endedByModerator: 309, banned: 310,
   connectFailed: 900, timedOut: 901, unsentFull: 902, clientClosed: 903, relayFault: 904,
 })
 
@@ -80,6 +83,8 @@ export const Limits = Object.freeze({
   publishWindowMax: 256,
   // [BL8]
   partsMax: 65_535,
+  // [AC12]
+  endReasonBytesMax: 256,
   // The pause before coming back: nothing the first time, then a random part of a bound that doubles.
   backoffBaseMs: 500,
   backoffCapMs: 15_000,
@@ -131,8 +136,8 @@ const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', {fatal: true, ignoreBOM: true})
 const noBytes = new Uint8Array(0)
 
-/** @throws {RelayError} `badText` for half a surrogate pair, which no UTF-8 can say */
-function utf8(/** @type {string} */ text) {
+/** @param {string} text @throws {RelayError} `badText` for half a surrogate pair, which no UTF-8 can say */
+function utf8(text) {
   if (/\p{Surrogate}/u.test(text)) throw problem('badText', 'text with half a surrogate pair')
   return encoder.encode(text)
 }
@@ -145,16 +150,16 @@ function textOf(/** @type {Uint8Array} */ bytes) {
   }
 }
 
-const isName = text => typeof text === 'string' && /^[!-)+-.0-[\]^`-~][ -)+-.0-[\]-~]{0,63}$/.test(text)
+const isName = text => typeof text === 'string' && /^[!-)+-.0-[\]^\x60-~][ -)+-.0-[\]-~]{0,63}$/.test(text)
 
-/** @throws {RelayError} `badName`: names have 1…64 bytes of ASCII without `* / \`, the first neither `_` nor space [NM1] */
-export function checkedName(/** @type {string} */ text) {
+/** @param {string} text @throws {RelayError} `badName`: names have 1…64 bytes of ASCII without `* / \`, the first neither `_` nor space [NM1] */
+export function checkedName(text) {
   if (!isName(text)) throw problem('badName', `${JSON.stringify(String(text).slice(0, 80))} is no name: 1…64 bytes of ASCII without * / \\, not beginning with _ or space`)
   return text
 }
 
-/** What a message or packet carries, as bytes of its own. */
-function payloadOf(/** @type {Payload} */ payload) {
+/** What a message or packet carries, as bytes of its own. @param {Payload} payload */
+function payloadOf(payload) {
   if (typeof payload === 'string') return {bytes: utf8(payload), text: true}
   if (payload instanceof ArrayBuffer || ArrayBuffer.isView(payload)) {
     const view = ArrayBuffer.isView(payload) ? new Uint8Array(payload.buffer, payload.byteOffset, payload.byteLength) : payload
@@ -163,19 +168,27 @@ function payloadOf(/** @type {Payload} */ payload) {
   throw new TypeError('a payload is a string or bytes')
 }
 
-/** JSON as the relay writes it: keys sorted, no spaces, `undefined` left out. */
+/**
+ * JSON as the relay writes it: keys sorted, no spaces, `undefined` left out.
+ *
+ * @throws {RelayError} `badRequest` for a number that is no integer, which JSON would say as another one, or as `null` [JS3]
+ */
 function writeJSON(value) {
-  return encoder.encode(JSON.stringify(value, (_, part) =>
-    part && typeof part === 'object' && !Array.isArray(part)
-      ? Object.fromEntries(Object.keys(part).sort().map(key => [key, part[key]])) : part))
+  return encoder.encode(JSON.stringify(value, (key, part) => {
+    if (typeof part === 'number' && !Number.isSafeInteger(part)) throw problem('badRequest', `${key}: ${part} is no integer within ±(2⁵³−1)`)
+    return part && typeof part === 'object' && !Array.isArray(part)
+      ? Object.fromEntries(Object.keys(part).sort().map(name => [name, part[name]])) : part
+  }))
 }
 
 /**
  * Strict JSON: one object, ASCII keys, none twice, integers within ±(2⁵³−1), at most 8 deep, whole scalars. [JS1–JS4]
  *
  * Objects have no prototype, so that no key means anything by itself; `null` stands for an absent field.
+ *
+ * @param {Uint8Array} bytes
  */
-export function readJSON(/** @type {Uint8Array} */ bytes) {
+export function readJSON(bytes) {
   const text = textOf(bytes)
   let at = 0
   let depth = 0
@@ -275,13 +288,16 @@ const frameTable = {
   lost: [0xa3, 'reason:u8 ranges:ranges'],
 }
 const jsonFrames = {
-  json: `login:01 logout:02 renew:05 subscribe:20 unsubscribe:21 join:22 leave:23 joinTopic:24 leaveTopic:25 subscribeTopic:26
-    unsubscribeTopic:27 subscribedUsers:28 who:29 where:2a setStates:2b removeStates:2c getStates:2d history:2e removeMetadata:32
-    getMetadata:33 subscribeUserMetadata:34 unsubscribeUserMetadata:35 setLock:38 acquireLock:39 releaseLock:3a revokeLock:3b
-    removeLock:3c getLocks:3d clear:40 undoClear:41 boards:42 removeBoard:43 welcome:80 answer:81 error:82 closing:83 restored:84
-    notStored:97 flowOpened:a1 flowClosed:a2 packetsDropped:a4 presence:b0 topics:b1 locks:b3 gap:b4 caughtUp:b5 cleared:b6
-    reset:b7 accessExpiring:b8 removed:b9`,
-  texts: 'setMetadata:30 updateMetadata:31 metadataPage:85 metadata:b2',
+  json: [
+    'login:01 logout:02 renew:05 setRole:06 freezeChannel:07 endSession:08 banUser:09 unbanUser:0a getBans:0b forgetUser:0c subscribe:20',
+    'unsubscribe:21 join:22 leave:23 joinTopic:24 leaveTopic:25 subscribeTopic:26 unsubscribeTopic:27 subscribedUsers:28 who:29 where:2a',
+    'setStates:2b removeStates:2c getStates:2d history:2e removeMetadata:32 getMetadata:33 subscribeUserMetadata:34',
+    'unsubscribeUserMetadata:35 setLock:38 acquireLock:39 releaseLock:3a revokeLock:3b removeLock:3c getLocks:3d clear:40 undoClear:41',
+    'boards:42 removeBoard:43 welcome:80 answer:81 error:82 closing:83 restored:84 notStored:97 flowOpened:a1 flowClosed:a2',
+    'packetsDropped:a4 presence:b0 topics:b1 locks:b3 gap:b4 caughtUp:b5 cleared:b6 reset:b7 accessExpiring:b8 removed:b9',
+    'accessChanged:ba channelFrozen:bb',
+  ],
+  texts: ['setMetadata:30 updateMetadata:31 metadataPage:85 metadata:b2'],
 }
 
 const layouts = new Map()
@@ -302,11 +318,11 @@ for (const [type, [number, fields, flags]] of Object.entries(frameTable)) {
   }), flags)
 }
 for (const [body, types] of Object.entries(jsonFrames)) {
-  for (const [type, hex] of types.split(/\s+/).map(word => word.split(':'))) addLayout(type, parseInt(hex, 16), body, [])
+  for (const [type, hex] of types.join(' ').split(' ').map(word => word.split(':'))) addLayout(type, parseInt(hex, 16), body, [])
 }
 
-/** Writes `value` behind what is there, big-endian. */
-function putInteger(/** @type {number[]} */ out, value, bytes) {
+/** Writes `value` behind what is there, big-endian. @param {number[]} out */
+function putInteger(out, value, bytes) {
   if (!Number.isSafeInteger(value) || value < 0 || (bytes < 8 && value >= 2 ** (8 * bytes))) throw new RangeError(`${value} is no integer of ${bytes} bytes`)
   for (let byte = bytes - 1; byte >= 0; byte--) out.push(Math.floor(value / 2 ** (8 * byte)) % 256)
 }
@@ -364,10 +380,11 @@ export function encodeFrame(frame) {
 /**
  * Reads one whole frame.
  *
+ * @param {Uint8Array} bytes
  * @returns {{type: string|undefined, number: number, [field: string]: any}} without `type` of one that this client does not know [FR6]
  * @throws {RelayError} for a flag or body that its type does not allow [FR4, FR7]
  */
-export function decodeFrame(/** @type {Uint8Array} */ bytes) {
+export function decodeFrame(bytes) {
   const layout = layoutsByNumber.get(bytes[4])
   const flags = bytes[5]
   if (!layout) return {type: undefined, number: bytes[4]}
@@ -484,8 +501,9 @@ const rangeShape = shape('int from to')
 const isKind = value => value === 'message' || value === 'stream'
 const channelShape = shape('name channel', {kind: isKind})
 const memberShape = shape('name user', {states: mapOf('text')})
-const accessShape = shape('text role?, int untilMs?', {'grants?': mapOf(listOf('text'))})
-const entered = shape('name channel, u32 handle, bool quiet recovered? reset?, int head? after?', {
+const accessFields = {'grants?': mapOf(listOf('text'))}
+const accessShape = shape('text role?, int untilMs?', accessFields)
+const entered = shape('name channel, u32 handle, bool quiet recovered? reset? frozen?, int head? after?', {
   kind: isKind, features: listOf('text'), 'epoch?': epochShape, 'missed?': rangeShape,
 })
 const itemShape = shape('name key author?, int bytes revision time?')
@@ -520,6 +538,8 @@ const bodyShapes = {
   reset: shape('u32 channel, int head', {epoch: epochShape}),
   accessExpiring: shape('int inMs'),
   removed: shape('u32 channel, int code, text text'),
+  accessChanged: shape('text role?, int untilMs?, name by', accessFields),
+  channelFrozen: shape('u32 channel, bool frozen, name by'),
 }
 const eventNames = {
   presence: ['snapshot', 'join', 'leave', 'timeout', 'stateChanged', 'interval'],
@@ -539,6 +559,7 @@ const answerShapes = {
   acquireLock: shape('int fencing'),
   getLocks: shape('', {locks: listOf(lockShape)}),
   renew: shape('', {access: accessShape}),
+  getBans: shape('name next?', {bans: listOf(shape('name user by, int time until?'))}),
   clear: shape('int offset records'), undoClear: shape('int offset records'),
   boards: shape('int bytes bytesMax, name next?', {boards: listOf(shape('name channel, int records bytes changed'))}),
 }
@@ -746,7 +767,7 @@ const everyPart = () => true
 function reasonError(reason) {
   switch (reason.kind) {
     case 'linkFailed': return problem('connectFailed', reason.text)
-    case 'timedOut': return problem('timedOut', 'the relay could not be reached and logged in to in time')
+    case 'timedOut': return problem('timedOut', 'the relay did not let in in time')
     case 'relaySilent': return problem('timedOut', 'the relay has fallen silent')
     case 'relayClosed': return new RelayError(reason.code, reason.text)
     case 'loginRefused': return reason.error
@@ -803,12 +824,14 @@ export class ClientMachine {
     // What the relay has told, by handle: channels, names of users, flows ({channel, topic, user, next, told}); own flows by
     // topic, and the reverse; sets of metadata by owner. Of message channels by name: positions (the newest offset seen,
     // everything before it has come, or was told), offsets of own messages accepted above what has come, up to where messages
-    // were told missed, boards that are being read from the beginning ({after, head}), drawings whose last part has not come.
+    // were told missed, boards that are being read from the beginning or anew ({after, head}), drawings whose last part has not
+    // come.
     for (const name of ['channels', 'users', 'flows', 'ownFlows', 'ownTopics', 'metadataSets', 'positions', 'ownAhead', 'missedThrough', 'readings', 'partials']) this[name] = new Map()
     // Flows that closed lately, which a resumption names again; flows and channels known before a resumption and not named so
     // far; stream channels whose topics snapshot is not over; message channels that catch up; those restored by a relay that
-    // was not told what had been seen: nothing of them is taken until the subscription that says so is answered.
-    for (const name of ['closedFlows', 'unconfirmedFlows', 'unconfirmedChannels', 'snapshotGoesOn', 'catchingUp', 'untold']) this[name] = new Set()
+    // was not told what had been seen: nothing of them is taken until the subscription that says so is answered; channels that
+    // are frozen, as far as it is in them. [AC11]
+    for (const name of ['closedFlows', 'unconfirmedFlows', 'unconfirmedChannels', 'snapshotGoesOn', 'catchingUp', 'untold', 'frozen']) this[name] = new Set()
     // Told lost of flows whose opening is still to come on this link. [DL6]
     this.lostEarly = []
     // What the machine itself had asked when the link ended before the answer.
@@ -979,8 +1002,8 @@ export class ClientMachine {
     if (attempt === this.attempt) this.end({kind: 'linkFailed', text}, now)
   }
 
-  /** Bytes from the relay: what is wrong with them ends the link with a reason. */
-  received(/** @type {Uint8Array} */ bytes, attempt, now) {
+  /** Bytes from the relay: what is wrong with them ends the link with a reason. @param {Uint8Array} bytes */
+  received(bytes, attempt, now) {
     if (attempt !== this.attempt) return
     this.lastHeard = now
     this.probeBy = undefined
@@ -1099,8 +1122,8 @@ export class ClientMachine {
     this.closePending?.settle({})
   }
 
-  /** Sends what waits, logs out, ends. */
-  close(/** @type {Pending} */ pending, now) {
+  /** Sends what waits, logs out, ends. @param {Pending} pending */
+  close(pending, now) {
     if (this.state === 'closed') return pending.settle({})
     this.closePending?.settle({})
     this.closePending = pending
@@ -1710,6 +1733,7 @@ export class ClientMachine {
     this.unconfirmedChannels.delete(key)
     // Subscribed by a request whose answer was lost with the link.
     if (!this.wanted.channels.has(key)) this.wanted.channels.set(key, {features: body.features, quiet: body.quiet})
+    this.stands(body)
     if (kind !== 'message' || !this.untold.has(channel)) this.standing(body, 'goesOn')
   }
 
@@ -1748,6 +1772,7 @@ export class ClientMachine {
     this.wanted.channels.set(key, {features, quiet, token})
     this.channels.set(handle, {kind, channel})
     this.unconfirmedChannels.delete(key)
+    this.stands(answer)
     if (kind === 'message') {
       this.untold.delete(channel)
       if (!features.includes('messages')) {
@@ -1763,6 +1788,7 @@ export class ClientMachine {
     this.wanted.channels.delete(key)
     this.wanted.states.delete(key)
     this.metadataSets.delete(key)
+    this.frozen.delete(key)
     for (const [handle, other] of this.channels) if (other.kind === kind && other.channel === channel) this.channels.delete(handle)
     if (kind === 'message') {
       this.positions.delete(channel)
@@ -1954,6 +1980,22 @@ export class ClientMachine {
     if (!channel) return
     this.left(channel)
     this.emit({type: 'refused', subject: 'channel', channel, error: new RelayError(body.code, body.text)})
+  }
+  accessChanged({by, ...access}) {
+    this.access = new Access(access)
+    this.emit({type: 'accessChanged', access: this.access, by})
+  }
+  channelFrozen({channel: handle, frozen, by}) {
+    const channel = this.channels.get(handle)
+    if (channel) this.tellFrozen(channel, frozen, by)
+  }
+  /** How a channel is as one comes in, or comes back: told if that is news. [AC11] */
+  stands({kind, channel, frozen = false}) {
+    if (this.frozen.has(channelKey(kind, channel)) !== frozen) this.tellFrozen({kind, channel}, frozen)
+  }
+  tellFrozen(channel, isFrozen, by = undefined) {
+    this.frozen[isFrozen ? 'add' : 'delete'](channelKey(channel.kind, channel.channel))
+    this.emit({type: 'channelFrozen', channel, isFrozen, by})
   }
   flowClosed({flow}) {
     this.flows.delete(flow)
@@ -2408,8 +2450,8 @@ export function credentialOf(/** @type {string} */ address) {
   return found ? {[found[1]]: found[2]} : undefined
 }
 
-/** Tells a client when a page comes back to the foreground or to a network. @returns {() => void} ends it */
-export function wakeUpWithPage(/** @type {RelayClient} */ client) {
+/** Tells a client when a page comes back to the foreground or to a network. @param {RelayClient} client @returns {() => void} ends it */
+export function wakeUpWithPage(client) {
   const wake = () => document.visibilityState === 'visible' && client.wakeUp()
   const sources = [[document, 'visibilitychange'], [window, 'pageshow'], [window, 'online']]
   for (const [source, type] of sources) source.addEventListener(type, wake)
@@ -2438,15 +2480,18 @@ export class Receipt {
  *
  * Others see it from `accepted` on; a relay that ends before `stored` may have lost it again.
  *
- * **Who reads the board from its beginning at the same time** [BL3] gets own records among the others. One whose `accepted`
- * or `stored` comes behind the `caughtUp` of such a reading, with an offset that is not above its `head`, was among what was
- * read, or has been superseded or removed since: do not draw it again, and do not put it in place of what was read.
+ * **Who reads the board at the same time** [BL3], from its beginning or anew after `messagesMissed` with `reset`, gets own
+ * records among the others. One whose `accepted` or `stored` comes behind the `caughtUp` of such a reading, with an offset that
+ * is not above its `head`, was among what was read, or has been superseded or removed since: do not draw it again, and do not
+ * put it in place of what was read.
+ *
+ * A record that another user wrote is replaced or removed only by who has the right `clear`: `notPermitted`. [BL10]
  */
 export class StoredReceipt {
   constructor(accepted, stored) {
     /**
      * The offset, once the relay has taken it; of a large drawing that of its last part. Rejected with why it was refused
-     * (`boardFull`, `quotaReached`, `storageFull`, `busy`, …), `storageFailed` when it was told not durable before it was
+     * (`notPermitted`, `boardFull`, `quotaReached`, `storageFull`, `busy`, …), `storageFailed` when it was told not durable before it was
      * answered, `outcomeUnknown` when the relay does not know any more.
      *
      * @type {Promise<number>}
@@ -2592,8 +2637,8 @@ export class RelayClient {
     await this.request('subscribe', {channel: checkedName(channel), features: sorted(features), quiet, since: since === 'beginning' ? {beginning: true} : since})
   }
 
-  /** Ends receiving a message channel and being seen in it. */
-  async unsubscribe(/** @type {string} */ channel) {
+  /** Ends receiving a message channel and being seen in it. @param {string} channel */
+  async unsubscribe(channel) {
     await this.request('unsubscribe', {channel: checkedName(channel)})
   }
 
@@ -2604,7 +2649,8 @@ export class RelayClient {
    * - `send('hello', {to: 'lesson', customType, echo, storeInHistory})`: to a message channel
    * - `send('hello', {toUser: 'bob', customType})`: to one user; the receipt comes when the receiving app has taken it
    * - `send(json, {to: 'lesson', retainedAs: 's1', customType, echo})`: kept for good as the newest of its key
-   * - `send({removing: 's1', from: 'lesson'})`: removes the record of a key; others receive a message with `isRemoval`
+   * - `send({removing: 's1', from: 'lesson'})`: removes the record of a key; others receive a message with `isRemoval`. Another
+   *   user's takes the right `clear`, as it does to replace it: the receipt is rejected with `notPermitted` [BL10]
    *
    * @template {SendOptions} Options
    * @param {Payload|{removing: string, from: string}} payload with its custom type at most 32,768 bytes; 1 or more if it is retained
@@ -2660,8 +2706,8 @@ export class RelayClient {
     return this.request('history', {channel: checkedName(channel), from, backwards: backwards || undefined, limit})
   }
 
-  /** What a message channel keeps for good: `clear`, `undoClear`. */
-  board(/** @type {string} */ channel) {
+  /** What a message channel keeps for good: `clear`, `undoClear`. @param {string} channel */
+  board(channel) {
     return new Board(this, checkedName(channel))
   }
 
@@ -2670,8 +2716,8 @@ export class RelayClient {
     return this.all('boards', {}, 'boards')
   }
 
-  /** Removes a board with all that is known of it; subscribers begin anew (`messagesMissed` with `reset`). [BL9] */
-  async removeBoard(/** @type {string} */ channel) {
+  /** Removes a board with all that is known of it; subscribers begin anew (`messagesMissed` with `reset`). [BL9] @param {string} channel */
+  async removeBoard(channel) {
     await this.request('removeBoard', {channel: checkedName(channel)})
   }
 
@@ -2688,23 +2734,23 @@ export class RelayClient {
     return new StreamChannel(this, channel)
   }
 
-  /** Presence and states of a channel: `presence({message: 'lesson'})`. */
-  presence(/** @type {ChannelReference} */ reference) {
+  /** Presence and states of a channel: `presence({message: 'lesson'})`. @param {ChannelReference} reference */
+  presence(reference) {
     return new Presence(this, owner(reference))
   }
 
-  /** The channels in which a user is seen. @returns {Promise<ChannelID[]>} */
-  async channels(/** @type {string} */ user) {
+  /** The channels in which a user is seen. @param {string} user @returns {Promise<ChannelID[]>} */
+  async channels(user) {
     return this.all('where', {user: checkedName(user)}, 'channels')
   }
 
-  /** The metadata of a channel or user: `metadata({user: 'alice'})`. */
-  metadata(/** @type {MetadataReference} */ reference) {
+  /** The metadata of a channel or user: `metadata({user: 'alice'})`. @param {MetadataReference} reference */
+  metadata(reference) {
     return new Metadata(this, owner(reference))
   }
 
-  /** The locks of a channel. */
-  locks(/** @type {ChannelReference} */ reference) {
+  /** The locks of a channel. @param {ChannelReference} reference */
+  locks(reference) {
     return new Locks(this, owner(reference))
   }
 
@@ -2723,6 +2769,11 @@ export class RelayClient {
    */
   async renew(credential) {
     await this.ask((machine, pending, now) => machine.renew(credential, pending, now))
+  }
+
+  /** What a moderator decides about others. */
+  get moderation() {
+    return new Moderation(this)
   }
 
   /** How the client stands with its relay, as the last `link` event says, whether it was read or not. @returns {LinkState} */
@@ -2908,8 +2959,8 @@ class StreamChannel extends Part {
     await this.request('joinTopic', topic, {qos, priority, meta, lifetimeMs})
   }
 
-  /** Ends publishing in a topic. */
-  async leaveTopic(/** @type {string} */ topic) {
+  /** Ends publishing in a topic. @param {string} topic */
+  async leaveTopic(topic) {
     await this.request('leaveTopic', topic)
   }
 
@@ -2918,13 +2969,13 @@ class StreamChannel extends Part {
     return this.request('subscribeTopic', topic, {users})
   }
 
-  /** Takes users away, without `users` the whole selection. @returns {Promise<Selection>} */
-  async unsubscribeTopic(/** @type {string} */ topic, /** @type {{users?: string[]}} */ {users} = {}) {
+  /** Takes users away, without `users` the whole selection. @param {string} topic @returns {Promise<Selection>} */
+  async unsubscribeTopic(topic, /** @type {{users?: string[]}} */ {users} = {}) {
     return this.request('unsubscribeTopic', topic, {users})
   }
 
-  /** Those listed; with `all` everybody who publishes now. @returns {Promise<Selection>} */
-  async subscribedUsers(/** @type {string} */ topic) {
+  /** Those listed; with `all` everybody who publishes now. @param {string} topic @returns {Promise<Selection>} */
+  async subscribedUsers(topic) {
     const found = {all: false, users: [], failed: []}
     for await (const {all, users} of this.client.pages('subscribedUsers', {channel: this.place, topic: checkedName(topic)})) {
       found.all = all
@@ -2964,19 +3015,19 @@ class Presence extends Part {
     return {members, total, next}
   }
 
-  /** Creates or replaces states of this user in the channel. */
-  async setStates(/** @type {Record<string, string>} */ states) {
+  /** Creates or replaces states of this user in the channel. @param {Record<string, string>} states */
+  async setStates(states) {
     for (const [key, value] of Object.entries(states)) utf8(checkedName(key) + value)
     await this.client.request('setStates', {...this.place, states: {...states}})
   }
 
-  /** Removes states of this user, all without `keys`. */
-  async removeStates(/** @type {string[]|undefined} */ keys) {
+  /** Removes states of this user, all without `keys`. @param {string[]|undefined} keys */
+  async removeStates(keys) {
     await this.client.request('removeStates', {...this.place, keys: keys?.map(checkedName)})
   }
 
-  /** The states of a user in this channel; none for one who is not there. @returns {Promise<Record<string, string>>} */
-  async states(/** @type {string} */ user) {
+  /** The states of a user in this channel; none for one who is not there. @param {string} user @returns {Promise<Record<string, string>>} */
+  async states(user) {
     return (await this.client.request('getStates', {...this.place, user: checkedName(user)})).states
   }
 }
@@ -3013,8 +3064,8 @@ class Metadata extends Part {
     return (await this.client.request(type, body, texts)).majorRevision
   }
 
-  /** Removes items, all of them or none. @returns {Promise<number>} */
-  async remove(/** @type {string[]} */ keys, /** @type {WriteConditions} */ {revisions = {}, majorRevision, lock} = {}) {
+  /** Removes items, all of them or none. @param {string[]} keys @returns {Promise<number>} */
+  async remove(keys, /** @type {WriteConditions} */ {revisions = {}, majorRevision, lock} = {}) {
     const items = keys.map(key => ({key: checkedName(key), revision: revisions[key]}))
     return (await this.client.request('removeMetadata', {...this.place, items, majorRevision, lock})).majorRevision
   }
@@ -3060,8 +3111,8 @@ class Locks extends Part {
     return this.client.request(type, {...this.place, lock: checkedName(lock), ...more})
   }
 
-  /** Makes a lock, or changes the ttl of one that is there: how long it outlives its owner's last connection, 1…300 s. */
-  async set(/** @type {string} */ lock, /** @type {{ttlMs?: number}} */ {ttlMs = 10_000} = {}) {
+  /** Makes a lock, or changes the ttl of one that is there: how long it outlives its owner's last connection, 1…300 s. @param {string} lock */
+  async set(lock, /** @type {{ttlMs?: number}} */ {ttlMs = 10_000} = {}) {
     await this.request('setLock', lock, {ttlMs})
   }
 
@@ -3077,24 +3128,98 @@ class Locks extends Part {
     return (await this.request('acquireLock', lock, {waitMs})).fencing
   }
 
-  /** Gives the lock back; who waits longest gets it. */
-  async release(/** @type {string} */ lock) {
+  /** Gives the lock back; who waits longest gets it. @param {string} lock */
+  async release(lock) {
     await this.request('releaseLock', lock)
   }
 
-  /** Takes the lock from a user. */
-  async revoke(/** @type {string} */ lock, /** @type {{from: string}} */ {from}) {
+  /** Takes the lock from a user. @param {string} lock */
+  async revoke(lock, /** @type {{from: string}} */ {from}) {
     await this.request('revokeLock', lock, {owner: checkedName(from)})
   }
 
-  /** Takes the lock away, held or not. Those who wait for it are refused. */
-  async remove(/** @type {string} */ lock) {
+  /** Takes the lock away, held or not. Those who wait for it are refused. @param {string} lock */
+  async remove(lock) {
     await this.request('removeLock', lock)
   }
 
   /** All locks of the channel, in order of name. @returns {Promise<LockDetail[]>} */
   async all() {
     return (await this.client.request('getLocks', this.place)).locks
+  }
+}
+
+/**
+ * What a moderator decides about others: who may draw, where, and who may come in. [AC10–AC15]
+ *
+ * Everything here wants the role moderator (`notPermitted`), holds at once, and is logged by the relay with this client's user
+ * id. What is to hold over restarts is durable when it returns; on a relay that cannot store it is `storageFailed`.
+ */
+class Moderation extends Part {
+  async decide(type, body) {
+    await this.client.request(type, body)
+  }
+
+  /**
+   * Makes a user, there or not, a reader or an editor, until that is set anew. `reader` takes away what readers may not; `editor`
+   * gives that role to who has less; `undefined`: what the user's credential gives counts again.
+   *
+   * @param {'reader'|'editor'|undefined} role
+   * @param {{of: string}} options
+   * @throws {RelayError} `notPermitted` also for oneself and for a user who is a moderator by its credential; `limitReached`
+   */
+  async setRole(role, {of: user}) {
+    await this.decide('setRole', {user: checkedName(user), role})
+  }
+
+  /** Lets everybody but moderators only look on, in the message and the stream channel of this name. @param {string} channel @throws {RelayError} `limitReached` */
+  async freeze(channel) {
+    await this.decide('freezeChannel', {channel: checkedName(channel), frozen: true})
+  }
+
+  /** Ends that. @param {string} channel */
+  async unfreeze(channel) {
+    await this.decide('freezeChannel', {channel: checkedName(channel), frozen: false})
+  }
+
+  /**
+   * Ends the session of a user, who may come in again, but whose client does not by itself.
+   *
+   * @param {{of: string, reason?: string}} options `reason`: told the user, at most 256 bytes
+   * @throws {RelayError} `userOffline` without a session, `tooLarge`
+   */
+  async endSession({of: user, reason}) {
+    const bytes = reason === undefined ? 0 : utf8(reason).length
+    if (bytes > Limits.endReasonBytesMax) throw tooLarge('a reason has', Limits.endReasonBytesMax, bytes)
+    await this.decide('endSession', {user: checkedName(user), reason})
+  }
+
+  /**
+   * Keeps a user out, and the client that used the id last, and ends its sessions. Who has a shared key may come back under
+   * another id: see docs/security.md.
+   *
+   * @param {string} user
+   * @param {{forMs?: number}} [options] 1 s to 365 days; without it: until `unban`
+   * @throws {RelayError} `notPermitted` also for oneself and for a user who is a moderator by its credential; `badRequest` for
+   *   another time, `limitReached`
+   */
+  async ban(user, {forMs} = {}) {
+    await this.decide('banUser', {user: checkedName(user), forMs})
+  }
+
+  /** Takes a ban back. @param {string} user @throws {RelayError} `notBanned` */
+  async unban(user) {
+    await this.decide('unbanUser', {user: checkedName(user)})
+  }
+
+  /** Who is banned, in order of user ids; `until` is absent where `unban` ends it. Times are the relay's. @returns {Promise<Ban[]>} */
+  async bans() {
+    return this.client.all('getBans', {}, 'bans')
+  }
+
+  /** Removes what the relay keeps of a user: its metadata, its role, and, unless it is there, whose the id is. Not its ban, and not what it drew. */
+  async forget(/** @type {{user: string}} */ {user}) {
+    await this.decide('forgetUser', {user: checkedName(user)})
   }
 }
 
@@ -3111,6 +3236,7 @@ class Locks extends Part {
  * @typedef {{key: string, value: string, revision: number, author?: string, wallMilliseconds?: number}} MetadataItem
  * @typedef {{lock: string, ttlMs: number, owner?: string, fencing?: number}} LockDetail
  * @typedef {{offset: number, records: number}} BoardChange
+ * @typedef {{user: string, by: string, time: number, until?: number}} Ban times in milliseconds since 1970
  * @typedef {{all: boolean, users: string[], failed: {user: string, code: number}[]}} Selection
  * @typedef {{revisions?: Record<string, number>, majorRevision?: number, lock?: string}} WriteConditions `revisions`: of items by key the
  *   revision each must have, 0 for "there is none"; `majorRevision`: the one the set must have; `lock`: one that this user must hold
@@ -3165,5 +3291,7 @@ class Locks extends Part {
  *   |{type: 'caughtUp', channel: string, head: number}
  *   |{type: 'refused', subject: string, channel?: ChannelID, topic?: string, users?: string[], user?: string, error: RelayError}
  *   |{type: 'accessExpiring', inMs: number}
+ *   |{type: 'accessChanged', access: Access, by: string}
+ *   |{type: 'channelFrozen', channel: ChannelID, isFrozen: boolean, by?: string}
  *   |({type: 'link'} & LinkState)} ClientEvent
  */

@@ -32,6 +32,7 @@ extension Engine {
             journal?.acknowledgeFailure()
         case .recovered: hub.handle(.storageRecovered, at: Self.now(), into: &effects)
         case .boardsWritten(let report): hub.handle(.boardsWritten(report), at: Self.now(), into: &effects)
+        case .authorsRead(let answer): hub.handle(.authorsRead(answer), at: Self.now(), into: &effects)
         case .boardRead(let block): hub.handle(.boardRead(block), at: Self.now(), into: &effects)
         case .line(let line): log(LogLine(.warning, line))
         }
@@ -39,9 +40,10 @@ extension Engine {
     }
 
     func submitChanges() {
-        if !boardReads.isEmpty {
-            journal?.read(boardReads)
+        if !boardReads.isEmpty || !authorReads.isEmpty {
+            journal?.read(boardReads, authors: authorReads)
             boardReads.removeAll(keepingCapacity: true)
+            authorReads.removeAll(keepingCapacity: true)
         }
         guard !changes.isEmpty else { return }
         guard let journal else { preconditionFailure("a relay without a journal was asked to store something") }

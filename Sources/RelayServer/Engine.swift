@@ -34,6 +34,7 @@ actor Engine {
     var changes: [JournalRecord] = []
     /// The same of boards that are to be read.
     var boardReads: [BoardRead] = []
+    var authorReads: [BoardAuthorsRead] = []
 
     /// Shared by all links: an idle one owns no memory.
     let scratch = Scratch()
@@ -171,7 +172,7 @@ actor Engine {
     /// Reads until EAGAIN, the end, or the turn's budget. [DL10]
     private func read(_ id: ConnectionID) {
         var budget = Self.readBudget
-        while let link = link(id), !link.isEnded {
+        while let link = link(id), !link.isEnded, !link.isPaused {
             guard budget > 0 else { return readOnLater(id) }
             switch link.socket.read(into: UnsafeMutableRawBufferPointer(rebasing: scratch.bytes[..<budget])) {
             case .bytes(let count):
@@ -185,6 +186,21 @@ actor Engine {
             case .failed(let code): return ended(id, .failed(errno: code))
             }
         }
+    }
+
+    /// The hub wants no more of it for now.
+    private func pauseReading(_ id: ConnectionID) {
+        guard let link = link(id), !link.isEnded, !link.isClosing else { return }
+        links[Int(id.index)]!.isPaused = true
+        link.socket.pauseReading()
+    }
+
+    /// Read on by itself: what came meanwhile need not be told again.
+    private func resumeReading(_ id: ConnectionID) {
+        guard let link = link(id), link.isPaused, !link.isEnded else { return }
+        links[Int(id.index)]!.isPaused = false
+        link.socket.resumeReading()
+        readOnLater(id)
     }
 
     private func readOnLater(_ id: ConnectionID) {
@@ -224,6 +240,7 @@ actor Engine {
     private func beginClosing(_ id: ConnectionID, lingerMilliseconds: Int) {
         guard let link = link(id), !link.isClosing, !link.isEnded else { return }
         links[Int(id.index)]!.isClosing = true
+        resumeReading(id)
         end(id, afterMilliseconds: lingerMilliseconds)
         flush(id)
     }
@@ -261,6 +278,9 @@ actor Engine {
                 case .log(let line): log(line)
                 case .persist(let record): changes.append(record)
                 case .readBoard(let read): boardReads.append(read)
+                case .readAuthors(let read): authorReads.append(read)
+                case .pauseReading(let id): pauseReading(id)
+                case .resumeReading(let id): resumeReading(id)
                 }
             }
         }
@@ -294,6 +314,8 @@ struct Link {
     let socket: StreamSocket
     /// The socket takes nothing: it will tell.
     var isBlocked = false
+    /// Its peer is held back: nothing is read.
+    var isPaused = false
     /// Told goodbye; what still comes is read and thrown away, so that no reset destroys what is under way.
     var isClosing = false
     var hasShutdown = false

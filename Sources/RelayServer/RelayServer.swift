@@ -56,7 +56,7 @@ public final class RelayServer: Sendable {
         public var controlSocket: String?
         /// Whether it is asked on another one, too, whose path follows from the port: see `defaultControlSocket(port:)`.
         public var isAskedByPort: Bool
-        /// Called on the relay's queue for each log line; must return at once.
+        /// Called on the relay's queue for each log line; must return at once. Those with `auditedAt` say what moderators did, and who changes the keys.
         public var log: @Sendable (LogLine) -> Void
 
         /// The relay on this machine alone, on the usual port, unless told otherwise.
@@ -79,7 +79,7 @@ public final class RelayServer: Sendable {
 
     /// Where it listens, with the port that the system chose if it was asked to.
     public let address: RelayAddress
-    private let engine: Engine
+    let engine: Engine
     private let controls: [ControlServer]
     private let journal: JournalWriter
     private let gate: Gate

@@ -21,6 +21,8 @@ package final class HubDriver {
         /// The hub has said that it ends.
         var isClosing = false
         var isOpen = true
+        /// What comes while the hub wants nothing read; `nil`: it does.
+        var backlog: [UInt8]?
     }
 
     /// Who may come in, as the hub was told last.
@@ -60,12 +62,19 @@ package final class HubDriver {
 
     package func isOpen(_ id: ConnectionID) -> Bool { links[Int(id.index)].id == id && links[Int(id.index)].isOpen }
 
+    /// Whether the hub wants nothing read of it.
+    package func isPaused(_ id: ConnectionID) -> Bool { isOpen(id) && links[Int(id.index)].backlog != nil }
+
     /// Whether the hub has asked for the link to be closed.
     package func isClosing(_ id: ConnectionID) -> Bool { isOpen(id) && links[Int(id.index)].isClosing }
 
     // MARK: - Bytes
 
     package func send(_ bytes: [UInt8], from id: ConnectionID) {
+        guard links[Int(id.index)].id != id || links[Int(id.index)].backlog == nil else {
+            links[Int(id.index)].backlog! += bytes
+            return
+        }
         var effects: [Effect] = []
         bytes.withUnsafeBytes { hub.receive($0, from: id, at: now, into: &effects) }
         carryOut(effects)
@@ -177,6 +186,9 @@ package final class HubDriver {
     /// Durable, and not in files.
     private var unwritten: [JournalRecord] = []
     private var reads: [BoardRead] = []
+    private var authorReads: [BoardAuthorsRead] = []
+    /// Questions about authors so far.
+    package private(set) var authorQuestions = 0
     /// Whether what is durable waits for `writeFiles`, and reads for `readFiles(now:)`.
     package var holdsFiles = false
 
@@ -201,6 +213,7 @@ package final class HubDriver {
         let report = files.takeReport()
         if !report.isEmpty { handle(.boardsWritten(report)) }
         for block in files.takeBlocks() { handle(.boardRead(block)) }
+        for answer in files.takeAuthors() { handle(.authorsRead(answer)) }
         for line in files.takeLines() { log.append(LogLine(.warning, line)) }
     }
 
@@ -210,10 +223,12 @@ package final class HubDriver {
     @discardableResult
     package func readFiles(now isNow: Bool = false) -> Bool {
         carryOut(hub.takeEffects())
-        guard isNow || !holdsFiles, !reads.isEmpty else { return false }
-        let asked = reads
+        guard isNow || !holdsFiles, !reads.isEmpty || !authorReads.isEmpty else { return false }
+        let (asked, askedAuthors) = (reads, authorReads)
         reads = []
+        authorReads = []
         for read in asked { files.read(read) }
+        for read in askedAuthors { files.readAuthors(read) }
         work()
         return true
     }
@@ -281,6 +296,18 @@ package final class HubDriver {
         carryOut(effects)
     }
 
+    /// Links that are read again, when everything before has been carried out.
+    private var resumed: [ConnectionID] = []
+
+    private func readOn() {
+        while !resumed.isEmpty {
+            let id = resumed.removeFirst()
+            guard isOpen(id), let backlog = links[Int(id.index)].backlog else { continue }
+            links[Int(id.index)].backlog = nil
+            if !backlog.isEmpty { send(backlog, from: id) }
+        }
+    }
+
     private func carryOut(_ effects: [Effect]) {
         for effect in effects {
             switch effect {
@@ -294,8 +321,14 @@ package final class HubDriver {
                     unwritten.append(record)
                 }
             case .readBoard(let read): reads.append(read)
+            case .readAuthors(let read):
+                authorReads.append(read)
+                authorQuestions += 1
+            case .pauseReading(let id): links[Int(id.index)].backlog = links[Int(id.index)].backlog ?? []
+            case .resumeReading(let id): resumed.append(id)
             }
         }
+        readOn()
         guard !hub.settings.isJournaled, !holdsFiles, let last = unwritten.last?.sequence else { return }
         writeFiles()
         handle(.persisted(through: last))

@@ -62,8 +62,8 @@ package struct NotStored: Codable, Equatable {
     }
 }
 
-/// `boards`: what is kept, in order of names. [BL9]
-package struct BoardsRequest: Codable, Equatable {
+/// `boards` and `getBans`: a page of what is listed in order of names. [AC13, BL9]
+package struct PageRequest: Codable, Equatable {
     package var id: UInt32
     package var after: Name?
     /// 1…100.
@@ -73,6 +73,17 @@ package struct BoardsRequest: Codable, Equatable {
         self.id = id
         self.after = after
         self.limit = limit
+    }
+
+    /// How many to list.
+    ///
+    /// - Throws: `badRequest`, with the limit that was passed.
+    package func count() throws(WireError) -> Int {
+        let limit = limit ?? 100
+        guard (1...100).contains(limit) else {
+            throw WireError(.badRequest, "field limit is within 1…100, not \(limit)", limit: limit < 1 ? 1 : 100, actual: max(0, limit))
+        }
+        return limit
     }
 }
 

@@ -91,10 +91,13 @@ package struct SubscribeAnswer: Codable, Equatable {
     package var reset: Bool?
     /// When `since` was given, or a resumption has something to catch up with: what is kept above this offset follows.
     package var after: UInt64?
+    /// While it is frozen; absent otherwise. [AC11]
+    package var frozen: Bool?
 
     package init(
         id: UInt32?, kind: ChannelKind, channel: Name, handle: UInt32, features: [Feature], quiet: Bool,
-        epoch: Epoch? = nil, head: UInt64? = nil, recovered: Bool? = nil, missed: OffsetRange? = nil, reset: Bool? = nil, after: UInt64? = nil
+        epoch: Epoch? = nil, head: UInt64? = nil, recovered: Bool? = nil, missed: OffsetRange? = nil, reset: Bool? = nil, after: UInt64? = nil,
+        frozen: Bool? = nil
     ) {
         self.id = id
         self.kind = kind
@@ -108,6 +111,7 @@ package struct SubscribeAnswer: Codable, Equatable {
         self.missed = missed
         self.reset = reset
         self.after = after
+        self.frozen = frozen
     }
 }
 

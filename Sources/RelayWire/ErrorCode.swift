@@ -38,7 +38,7 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, Codable {
     public static let limitReached = Self(112)
     /// One more user than a stream channel holds.
     public static let channelFull = Self(113)
-    /// `direct` to a user without a connection.
+    /// `direct` to a user without a connection, `endSession` of one without a session.
     public static let userOffline = Self(114)
     /// `direct` that was not acknowledged in time.
     public static let unconfirmed = Self(115)
@@ -90,6 +90,8 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, Codable {
     public static let userIDTaken = Self(138)
     /// A request without the right for it.
     public static let notPermitted = Self(139)
+    /// `unbanUser` of a user who is not banned.
+    public static let notBanned = Self(140)
 
     // 2xx: the connection is closed; come back.
     /// The relay ends.
@@ -126,6 +128,10 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, Codable {
     public static let credentialsWrong = Self(307)
     /// The key that let a session in is none any more.
     public static let keyChanged = Self(308)
+    /// A moderator has ended the session.
+    public static let endedByModerator = Self(309)
+    /// The user, or its client, is banned.
+    public static let banned = Self(310)
 
     /// The codes this version of the protocol knows, in numeric order.
     public static let all: [(code: ErrorCode, name: String)] = [
@@ -141,11 +147,13 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, Codable {
         (.boardFull, "boardFull"), (.quotaReached, "quotaReached"), (.boardNotFound, "boardNotFound"), (.nothingToUndo, "nothingToUndo"),
         (.partMissing, "partMissing"), (.tokenInvalid, "tokenInvalid"), (.tokenExpired, "tokenExpired"), (.keyWrong, "keyWrong"),
         (.credentialRequired, "credentialRequired"), (.userIDTaken, "userIDTaken"), (.notPermitted, "notPermitted"),
+        (.notBanned, "notBanned"),
         (.shuttingDown, "shuttingDown"), (.slowConsumer, "slowConsumer"), (.heartbeatTimeout, "heartbeatTimeout"),
         (.loginTimeout, "loginTimeout"), (.tooManyConnections, "tooManyConnections"), (.accessExpired, "accessExpired"), (.tooManySessions, "tooManySessions"),
         (.protocolError, "protocolError"), (.versionNotSupported, "versionNotSupported"), (.replaced, "replaced"),
         (.abuse, "abuse"), (.loggedOut, "loggedOut"), (.frameTooLarge, "frameTooLarge"),
         (.notRelayProtocol, "notRelayProtocol"), (.credentialsWrong, "credentialsWrong"), (.keyChanged, "keyChanged"),
+        (.endedByModerator, "endedByModerator"), (.banned, "banned"),
     ]
 
     /// The name in the table of codes, or `code NNN` for one this version does not know.

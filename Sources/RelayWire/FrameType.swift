@@ -8,6 +8,13 @@ package enum FrameType: UInt8, CaseIterable, Sendable {
     case login = 0x01
     case logout = 0x02
     case renew = 0x05
+    case setRole = 0x06
+    case freezeChannel = 0x07
+    case endSession = 0x08
+    case banUser = 0x09
+    case unbanUser = 0x0A
+    case getBans = 0x0B
+    case forgetUser = 0x0C
     case publish = 0x10
     case publishPacket = 0x11
     case direct = 0x12
@@ -74,6 +81,8 @@ package enum FrameType: UInt8, CaseIterable, Sendable {
     case reset = 0xB7
     case accessExpiring = 0xB8
     case removed = 0xB9
+    case accessChanged = 0xBA
+    case channelFrozen = 0xBB
 
     /// Who may send it.
     package enum Sender: Sendable { case client, relay, either }

@@ -25,6 +25,10 @@ public enum Limits {
     public static let wrongCredentialsMax = 3
     /// How long before the end of a token its session is told, in milliseconds. [AC8]
     public static let accessNoticeMilliseconds: UInt64 = 30_000
+    /// Longest reason that a moderator gives for the end of a session, in bytes. [AC12]
+    public static let endReasonBytesMax = 256
+    /// Shortest and longest time of a ban that ends by itself, in milliseconds: a second, a year. [AC13]
+    public static let banMilliseconds = 1_000...31_536_000_000
 
     /// Longest name of a user, channel, topic, state key or lock, in bytes. [NM1]
     public static let nameBytesMax = 64

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import RelayBoard
 import RelayClient
@@ -6,7 +7,7 @@ import RelayWire
 
 extension Command.Option {
     static let url = value(
-        "--url", as: "URL", help: "The relay: relay://host:7420. Not given: $BOARDRELAY_URL, or this machine.")
+        "--url", as: "URL", help: "The relay: relay://host:7420. Not given: $BOARDRELAY_URL, or this machine. Others on this machine can see a key in it (#key=…): $BOARDRELAY_URL is better.")
     static let key = value("--key", as: "KEY", help: "The relay's key. Others on this machine can see it: --key-file is better.")
     static let keyFile = value("--key-file", as: "FILE", help: "A file with the relay's key.")
     static let tokenFile = value("--token-file", as: "FILE", help: "A file with a token for this user.")
@@ -100,17 +101,68 @@ extension Arguments {
     }
 }
 
+/// Logs in, does what is asked, and logs out, however that ended: who failed is not left behind as one who is away.
+///
+/// - Parameter timeout: for all of it, coming in as well.
+/// - Throws: a `Failure` with exit code 124 when the time is over before the relay has let in: nothing was asked of it then.
+func withClient(
+    _ arguments: Arguments, as user: String, timeout: Duration?, _ body: (RelayClient) async throws -> ExitCode
+) async throws -> ExitCode {
+    let began = ContinuousClock.now
+    guard let client = try await inTime(timeout, { try await connect(arguments, as: user) }) else {
+        throw Failure("timed out before \(try arguments.address()) let this client in", exitCode: .timedOut)
+    }
+    let left = timeout.map { max(.zero, $0 - (ContinuousClock.now - began)) }
+    do {
+        let code = try await untilEnded(timeout: left, closing: [client]) { try await body(client) }
+        await client.close()
+        return code
+    } catch {
+        await client.close()
+        throw error
+    }
+}
+
+/// What `body` gives, or `nil` when the time is over first. What is late is not waited for: the command ends.
+private func inTime<Value: Sendable>(_ timeout: Duration?, _ body: @escaping @Sendable () async throws -> Value) async throws -> Value? {
+    guard let timeout else { return try await body() }
+    let (results, result) = AsyncThrowingStream.makeStream(of: Value?.self, throwing: (any Error).self, bufferingPolicy: .bufferingOldest(1))
+    Task.detached {
+        do {
+            result.yield(try await body())
+        } catch {
+            result.finish(throwing: error)
+        }
+    }
+    let timer = Task.detached {
+        try await Task.sleep(for: timeout)
+        result.yield(nil)
+    }
+    defer { timer.cancel() }
+    for try await first in results { return first }
+    return nil
+}
+
+/// For what waits without letting its thread go, which a timer may want.
+private func onThreadOfItsOwn<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+        DispatchQueue.global().async { continuation.resume(with: Result { try body() }) }
+    }
+}
+
 /// Logs in.
 func connect(_ arguments: Arguments, as user: String) async throws -> RelayClient {
     let address = try arguments.address()
     var options = ClientOptions()
-    options.credential = try arguments.credential(for: address)
+    // Asks a relay of this machine for its key, which may answer late.
+    options.credential = try await onThreadOfItsOwn { try arguments.credential(for: address) }
     options.description = "boardrelay \(Boardrelay.version)"
     // A user id of its own choice is met again; one that was drawn is not.
     options.secret = arguments.value("--as") == nil ? .inMemory : .kept()
     do {
         return try await RelayClient.connect(to: address, as: user, options: options)
     } catch {
+        if error.code == .timedOut { throw Failure("\(address): the relay could not be reached in time (\(error.name))") }
         let hint =
             switch error.code {
             case .connectFailed: " (is it running? 'boardrelay serve' starts one)"

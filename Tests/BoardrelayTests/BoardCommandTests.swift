@@ -164,7 +164,7 @@ struct BoardCommandTests {
         let svg = try await Tool.run("board", "export", "lesson", "--format", "svg", url: url)
         #expect(svg.code == 0 && svg.output.hasPrefix("<svg ") && svg.output.hasSuffix("</svg>\n"))
         #expect(svg.output.contains("<title>Ink\u{FFFD}</title>") && svg.output.components(separatedBy: "<path").count == 3)
-        #expect(svg.errors.contains("1 records are not drawn: no custom type.") && svg.errors.contains("custom type \"poll\""))
+        #expect(svg.errors.contains("1 record is not drawn: no custom type.") && svg.errors.contains("custom type \"poll\""))
         let folder = FileManager.default.temporaryDirectory.appending(path: "boards-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -1,4 +1,6 @@
 import Foundation
+import RelayCore
+import RelayIO
 import RelayServer
 import Testing
 
@@ -23,6 +25,21 @@ struct CommandTests {
         let sub = try Running(["sub", "lesson"] + words, url: url)
         try #require(await sub.errorLine(containing: "Listening on lesson") != nil)
         return sub
+    }
+
+    @Test("[AC7, CH3] a sub that the relay takes out of its channel, or does not let in again, ends with 1 and the reason")
+    func takenOut() async throws {
+        let relay = try await RelayServer.start(.init(port: 0))
+        let port = relay.address.port
+        let sub = try await listener("--json", url: "\(relay.address)")
+        await relay.stop()
+        var full = Configuration()
+        full.channelsMax = 0
+        let next = try await RelayServer.start(.init(port: port, hub: full))
+        let ended = await sub.end()
+        await next.stop()
+        #expect(ended.code == 1 && ended.errors.contains("relayFull"), "\(ended.errors)")
+        #expect(try ended.objects().contains { $0["type"] as? String == "refused" })
     }
 
     @Test("what pub sends sub prints: one JSON object a line, text as text, bytes as base64")
@@ -154,7 +171,7 @@ struct CommandTests {
     @Test("a wait that is over ends with 124, Ctrl-C with 130")
     func ends() async throws {
         try await withRelay { url in
-            let timedOut = try await Tool.run("sub", "lesson", "-n", "2", "--timeout", "50ms", url: url)
+            let timedOut = try await Tool.run("sub", "lesson", "-n", "2", "--timeout", "2s", url: url)
             #expect(timedOut.code == 124 && timedOut.errors.contains("timed out; 0 of 2 arrived"))
             let watching = try Running(["presence", "lesson", "--watch", "--timeout", "50ms"], url: url)
             #expect(await watching.end().code == 124)

@@ -77,6 +77,34 @@ struct OutputTests {
         #expect(Printable.clock(.seconds(7)) == "0:07" && Printable.clock(.seconds(3_723)) == "1:02:03")
         #expect(Printable.time(.microseconds(420)) == "0.4 ms" && Printable.time(.milliseconds(1_250)) == "1.3 s")
         #expect(Printable.time(.seconds(75)) == "1:15")
+        #expect(Printable.count(1, "record") == "1 record" && Printable.count(0, "item") == "0 items" && Printable.count(1_234, "grant") == "1,234 grants")
+    }
+
+    @Test("a time is told as options take it: what is shown means the same when it is given", arguments: [
+        "365d", "1d", "25h", "2h", "90m", "61s", "5s", "1500ms", "0ms",
+    ])
+    func spans(text: String) throws {
+        #expect(Printable.span(try #require(Duration(text: text))) == text)
+    }
+
+    @Test("the largest unit without a rest is told")
+    func spanUnits() {
+        #expect(Printable.span(.seconds(365 * 86_400)) == "365d" && Printable.span(.seconds(7_200)) == "2h" && Printable.span(.seconds(60)) == "1m")
+    }
+
+    @Test("a ban that ends in the minute in which it began is told with seconds, one that was set without an end as for good")
+    func banTimes() {
+        let began: UInt64 = 1_795_269_787_000
+        let short = Command.banTimes(since: began, until: began + 5_000), long = Command.banTimes(since: began, until: began + 53_000)
+        #expect(short.since.hasSuffix(":07") && short.until.hasSuffix(":12") && short.since.dropLast(3) == short.until.dropLast(3))
+        #expect(long.since == short.since.dropLast(3) && long.until.utf8.count == long.since.utf8.count && long.until != long.since)
+        #expect(Command.banTimes(since: began, until: nil) == (long.since, "for good"))
+    }
+
+    @Test("seconds of a time are shown where they are asked for")
+    func localTimes() {
+        let (short, long) = (Console.localTime(wallMilliseconds: 1_795_269_787_000), Console.localTime(wallMilliseconds: 1_795_269_787_000, seconds: true))
+        #expect(short.wholeMatch(of: /[0-9-]{10} [0-9]{2}:[0-9]{2}/) != nil && long == short + ":07")
     }
 
     @Test("percentiles are the nearest rank")

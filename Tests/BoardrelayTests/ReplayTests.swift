@@ -70,6 +70,9 @@ struct ReplayTests {
     func bad() {
         let refused = summary { $0.refusals = ["rateLimited": 2, "badName": 1] }
         #expect(!refused.isGood && refused.lines.contains("messages    3 sent, 3 accepted, 3 refused: badName 1, rateLimited 2"))
+        let others = summary { $0.refusals = ["notPermitted": 2] }.lines
+        #expect(others.contains { $0.hasPrefix("            notPermitted: ") && $0.contains("another user has the record") })
+        #expect(!refused.lines.contains { $0.contains("notPermitted") })
         #expect(!summary { $0.packetsRefused = 1 }.isGood)
         #expect(summary { $0.packetsDropped = 1 }.isGood)
         var verifier = ReplayVerifier()

@@ -88,7 +88,7 @@ struct ServeTests {
 
         let table = try await Tool.run("status", "--data-dir", folder)
         #expect(table.code == 0)
-        #expect(table.output.contains("1 connections, 1 sessions (0 away), 2 channels"))
+        #expect(table.output.contains("1 connection, 1 session (0 away), 2 channels"))
         #expect(table.lines.contains { $0.hasPrefix("alice  127.0.0.1:") && $0.contains("boardrelay \(Boardrelay.version)") })
         #expect(table.lines.contains { $0.hasPrefix("lesson   message       1     1") }, "\(table.output)")
 
@@ -117,6 +117,7 @@ struct ServeTests {
                 user: "bob", peer: "192.168.1.9:50413", client: "", away: true, messageChannels: 1, streamChannels: 0,
                 queuedBytes: 262_144, queuedPacketBytes: 262_144, pinnedBytes: 0, packetsLost: 12_345),
         ]
+        (census.setRoles, census.frozenChannels, census.bans, census.counters.moderations) = (1, 2, 3, 1_234)
         census.channels = [
             .init(kind: "message", name: "lesson", subscribers: 2, members: 2, topics: 0, flows: 0, head: 471),
             .init(kind: "stream", name: "lesson", subscribers: 1, members: 1, topics: 2, flows: 2, head: 0),
@@ -133,6 +134,7 @@ struct ServeTests {
                 "messages  0 accepted, 0 delivered, 0 over a rate",
                 "packets   0 accepted, 0 queued for readers, 0 lost to slow readers, 0 over a rate",
                 "kept      0 sets of metadata, 0 B, 0 locks; in memory, gone with the relay", "boards    0, 0 records, 0 B",
+                "decided   1 role set, 2 channels frozen, 3 bans; 1,234 decisions",
                 "",
                 "USER   FROM               CLIENT               CHANNELS    QUEUED    LOST",
                 "alice  192.168.1.7:50412  Board 2.1\\u{1B}[31m         2       0 B       0",

@@ -70,12 +70,15 @@ private enum Compiler {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments = ["swiftc", "-parse-as-library", "-swift-version", "6"] + words
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        process.standardError = pipe
+        // Into a file: reading a pipe to its end fails when a signal comes in between.
+        let file = FileManager.default.temporaryDirectory.appending(path: "swiftc-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: file) }
+        try Data().write(to: file)
+        let output = try FileHandle(forWritingTo: file)
+        process.standardOutput = output
+        process.standardError = output
         try process.run()
-        let text = String(decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
         process.waitUntilExit()
-        return (process.terminationStatus, text)
+        return (process.terminationStatus, String(decoding: try Data(contentsOf: file), as: UTF8.self))
     }
 }

@@ -90,6 +90,8 @@ import Testing
             "undoing a `clear`": [UInt64(Limits.undoMilliseconds)],
             "removals remembered of a board": [UInt64(Limits.boardMarkersMax), UInt64(Limits.boardMarkerDays)],
             "epochs remembered of a board": [UInt64(Limits.boardEpochsMax)],
+            "time of a ban": [UInt64(Limits.banMilliseconds.lowerBound), UInt64(Limits.banMilliseconds.upperBound)],
+            "reason of an `endSession`": [UInt64(Limits.endReasonBytesMax)],
             "wait for a lock": [UInt64(Limits.lockWaitMilliseconds.lowerBound), UInt64(Limits.lockWaitMilliseconds.upperBound)],
         ]
     }
@@ -117,6 +119,9 @@ import Testing
             "connections per relay": [defaults.connectionsMax],
             "connections without login per relay": [defaults.greetingsMax],
             "sessions per relay": [defaults.sessionsMax],
+            "users with a role set by a moderator": [defaults.setRolesMax],
+            "frozen channels": [defaults.frozenChannelsMax],
+            "bans": [defaults.bansMax],
             "packets queued for a reader": [defaults.packetBacklogBytesMax],
             "other frames queued for a reader": [defaults.reliableBacklogBytesHard],
             "metadata of a relay": [defaults.metadataBytesTotalMax],
@@ -126,6 +131,7 @@ import Testing
             "locks per channel": [defaults.locksPerChannelMax],
             "waiting for one lock": [defaults.lockWaitersMax],
             "changes waiting to be stored": [defaults.unjournaledBytesMax],
+            "what waits behind publishes whose record's author is read": [defaults.heldBytesMax, Int(defaults.boardAuthorTimeout.components.seconds)],
             "a board": [defaults.boardBytesMax],
             "boards of a relay": [defaults.boardBytesTotalMax],
             "new boards of a user": [defaults.newBoardsPerHour],

@@ -107,6 +107,11 @@ def come_and_go(scene, daemon):
     refused = scene.run("sub", "lesson", "--url", url, BOARDRELAY_KEY="LEAKwrong-key")
     assert refused.returncode == 1, refused
     scene.said["commands"].append(refused.stdout + refused.stderr)
+    # What a moderator does is in the log: who, what, whom, and none of what those have.
+    for words in (["role", "ann", "reader"], ["ban", "ann"], ["bans", "--json"], ["unban", "ann"], ["forget", CONTROL]):
+        done = scene.run("user", *words, "--url", url, BOARDRELAY_KEY=scene.keys["host"])
+        assert done.returncode == 0, done
+        scene.said["commands"].append(done.stdout + done.stderr)
     rotated = scene.run("key", "rotate", "--end-sessions", "--json", "--data-dir", str(scene.data))
     scene.secrets |= {json.loads(line)["key"] for line in rotated.stdout.splitlines()}
     assert rotated.stderr == "", rotated.stderr

@@ -29,6 +29,8 @@ from collections import OrderedDict, deque
 
 FRAME_TYPES = {
     "login": 0x01, "logout": 0x02, "ping": 0x03, "pong": 0x04, "renew": 0x05,
+    "setRole": 0x06, "freezeChannel": 0x07, "endSession": 0x08, "banUser": 0x09, "unbanUser": 0x0A, "getBans": 0x0B,
+    "forgetUser": 0x0C,
     "publish": 0x10, "publishPacket": 0x11, "direct": 0x12, "directReceived": 0x13,
     "subscribe": 0x20, "unsubscribe": 0x21, "join": 0x22, "leave": 0x23,
     "joinTopic": 0x24, "leaveTopic": 0x25, "subscribeTopic": 0x26, "unsubscribeTopic": 0x27,
@@ -45,6 +47,7 @@ FRAME_TYPES = {
     "userNamed": 0xA0, "flowOpened": 0xA1, "flowClosed": 0xA2, "lost": 0xA3, "packetsDropped": 0xA4,
     "presence": 0xB0, "topics": 0xB1, "metadata": 0xB2, "locks": 0xB3,
     "gap": 0xB4, "caughtUp": 0xB5, "cleared": 0xB6, "reset": 0xB7, "accessExpiring": 0xB8, "removed": 0xB9,
+    "accessChanged": 0xBA, "channelFrozen": 0xBB,
 }
 FRAME_NAMES = {number: name for name, number in FRAME_TYPES.items()}
 
@@ -58,16 +61,18 @@ CODES = {
     126: "lockHeld", 127: "lockNotHeld", 128: "notAccepted", 129: "boardFull", 130: "quotaReached",
     131: "boardNotFound", 132: "nothingToUndo", 133: "partMissing",
     134: "tokenInvalid", 135: "tokenExpired", 136: "keyWrong", 137: "credentialRequired", 138: "userIDTaken",
-    139: "notPermitted",
+    139: "notPermitted", 140: "notBanned",
     200: "shuttingDown", 201: "slowConsumer", 202: "heartbeatTimeout", 203: "loginTimeout",
     204: "tooManyConnections", 205: "accessExpired", 206: "tooManySessions",
     300: "protocolError", 301: "versionNotSupported", 302: "replaced", 303: "abuse",
     304: "loggedOut", 305: "frameTooLarge", 306: "notRelayProtocol", 307: "credentialsWrong", 308: "keyChanged",
+    309: "endedByModerator", 310: "banned",
 }
 
 # Requests whose answer waits until they are durable (SG1).
 CHANGES = {"setMetadata", "updateMetadata", "removeMetadata",
-           "setLock", "acquireLock", "releaseLock", "revokeLock", "removeLock"}
+           "setLock", "acquireLock", "releaseLock", "revokeLock", "removeLock",
+           "setRole", "freezeChannel", "banUser", "unbanUser", "forgetUser"}  # AC15
 # Those of boards wait, too (BL6, BL9), for a storage of their own.
 BOARD_CHANGES = {"clear", "undoClear", "removeBoard"}
 
@@ -76,7 +81,7 @@ SLOT, SENDER_TIME = 0x02, 0x04
 
 RELAY_JSON = {"welcome", "answer", "error", "closing", "restored", "flowOpened", "flowClosed",
               "packetsDropped", "presence", "topics", "locks", "gap", "caughtUp",
-              "notStored", "cleared", "reset", "accessExpiring", "removed"}
+              "notStored", "cleared", "reset", "accessExpiring", "removed", "accessChanged", "channelFrozen"}
 RELAY_TEXTS = {"metadataPage", "metadata"}
 ALLOWED_FLAGS = {"deliver": TEXT | CUSTOM_TYPE | KEY | PART | RETAIN,
                  "packet": TEXT | SLOT | SENDER_TIME, "directDeliver": TEXT | CUSTOM_TYPE,
@@ -325,7 +330,7 @@ SHAPE_TESTS = {
     "kind": lambda v: v in ("message", "stream"),
 }
 
-CHANNEL_SHAPE = "kind:kind channel:name handle:u32 features:texts quiet:bool epoch?:object head?:u53"
+CHANNEL_SHAPE = "kind:kind channel:name handle:u32 features:texts quiet:bool epoch?:object head?:u53 frozen?:true"
 SINCE_SHAPE = " recovered?:bool missed?:object reset?:bool after?:u53"
 
 SHAPES = {
@@ -415,6 +420,15 @@ SHAPES.update({
     "removed": "channel:u32 code:u32 name:text text:text",
 })
 SHAPE_RULES.update({"access": "AC4", "answer renew": "AC8", "accessExpiring": "AC8", "removed": "AC7"})
+SHAPES.update({
+    "answer setRole": "id:u32", "answer freezeChannel": "id:u32", "answer endSession": "id:u32", "answer banUser": "id:u32",
+    "answer unbanUser": "id:u32", "answer forgetUser": "id:u32",
+    "answer getBans": "id:u32 bans:objects next?:name",
+    "ban": "user:name by:name time:u53 until?:u53",
+    "accessChanged": "role?:text grants?:object untilMs?:u53 by:name",
+    "channelFrozen": "channel:u32 frozen:bool by:name",
+})
+SHAPE_RULES.update({"answer getBans": "AC13", "ban": "AC13", "accessChanged": "AC10", "channelFrozen": "AC11"})
 ROLES = ("reader", "editor", "moderator")
 RIGHTS = ("subscribe", "presence", "publish", "stream", "metadata", "lock", "clear", "direct")
 ACCESS_NOTICE_MS = 30_000
@@ -888,6 +902,7 @@ class Channel:
     def refresh(self, fields):
         """A new answer to `subscribe` or `join`, or `restored`."""
         self.features, self.quiet = set(fields["features"]), fields["quiet"]
+        self.frozen = fields.get("frozen") is True
         self.snapshot_wanted = "presence" in self.features
         self.metadata_wanted, self.locks_wanted = "metadata" in self.features, "locks" in self.features
         self.metadata, self.locks, self.metadata_more = Metadata(), {}, False
@@ -1069,6 +1084,21 @@ class Checker:
         must_be_access(event["access"])
         self.access = event["access"]
 
+    def on_accessChanged(self, event):
+        """AC10: what there is from here on, told as AC4 has it."""
+        access = {key: event[key] for key in ("role", "grants", "untilMs") if event.get(key) is not None}
+        must_be_access(access)
+        if ("untilMs" in access) != (self.access.get("untilMs") is not None):
+            raise Violation("AC10", f"{event}: the end is that of the credential: {self.access}")
+        self.access = access
+
+    def on_channelFrozen(self, event):
+        """AC11: of a channel that one is in, and only what is news."""
+        channel = self.channel(event["channel"], None, "AC11")
+        if channel.frozen == event["frozen"]:
+            raise Violation("AC11", f"{channel.name} was so already: {event}")
+        channel.frozen = event["frozen"]
+
     def on_accessExpiring(self, event):
         """AC8: not before its time, and only to who has an end."""
         if event["inMs"] > ACCESS_NOTICE_MS or self.access.get("untilMs") is None:
@@ -1158,6 +1188,20 @@ class Checker:
 
     answer_setMetadata = answer_updateMetadata = answer_removeMetadata = answer_plain
     answer_setLock = answer_releaseLock = answer_revokeLock = answer_removeLock = answer_plain
+    answer_setRole = answer_freezeChannel = answer_endSession = answer_plain
+    answer_banUser = answer_unbanUser = answer_forgetUser = answer_plain
+
+    @staticmethod
+    def answer_getBans(event, asked):
+        """AC13: in order of user ids, behind `after`."""
+        for ban in event["bans"]:
+            must_have_shape("ban", ban)
+        users = [ban["user"] for ban in event["bans"]]
+        must_be_sorted(users, "getBans")
+        if users and users[0] <= (asked.get("after") or ""):
+            raise Violation("AC13", f"not behind {asked['after']}: {users}")
+        if event.get("next") is not None and (not users or event["next"] != users[-1]):
+            raise Violation("AC13", f"next is not the last one: {event}")
 
     def answer_subscribeUserMetadata(self, event, asked):
         """MD8: a snapshot follows."""

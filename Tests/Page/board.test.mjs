@@ -28,14 +28,14 @@ class ScriptedClient {
     return this.sendLarge()
   }
   sendLarge() {
-    return {accepted: this.accepted, stored: this.accepted}
+    return {accepted: this.accepted, stored: this.stored ?? this.accepted}
   }
 }
 
 /** A board that was read up to offset 9, and `own(key, offset)`, which has an own record accepted there. */
 async function readBoard(before = async () => {}) {
   const client = new ScriptedClient()
-  const board = new BoardRecords(client, 'lesson', () => {})
+  const board = client.board = new BoardRecords(client, 'lesson', () => {})
   const own = async (key, offset) => {
     client.accepted = Promise.resolve(offset)
     await board.write(key, 'own')
@@ -82,6 +82,44 @@ test('[BL6, BL4] cleared takes away what is below it, whenever that is heard of;
   client.record('again', 1, 'x')
   client.say('caughtUp', {head: 1})
   assert.deepEqual(shown(), {again: 'x'})
+})
+
+test('[BL3, BL4] an own record told behind the reading that followed a reset is not shown unless it is above what was read', async () => {
+  const {client, own, shown} = await readBoard()
+  await own('held', 12)
+  client.say('messagesMissed', {extent: 'reset'})
+  client.say('board', {messages: [{key: 'read', offset: 4, payload: 'x', isRetained: true}]})
+  await own('cleared meanwhile', 5)
+  client.say('caughtUp', {head: 6})
+  assert.deepEqual(shown(), {read: 'x'}, 'what was held before is void')
+  await own('late', 6)
+  await own('new', 7)
+  assert.deepEqual(shown(), {read: 'x', new: 'own'})
+})
+
+test('[BL3, BL4] own records of before a reset are not shown for it: of the old numbering none is, and one behind it is again when it is stored', async () => {
+  const {client, shown} = await readBoard(async (client, own) => {
+    // Accepted while the board is read, never durable, in a numbering that goes with it.
+    await own('void', 15)
+    client.say('messagesMissed', {extent: 'reset'})
+  })
+  assert.deepEqual(shown(), {})
+  // Answers are heard at once, events a moment later: the reset stands before these answers, and is read behind them.
+  const stored = []
+  const write = (key, offset) => {
+    client.accepted = Promise.resolve(offset)
+    client.stored = new Promise(resolve => stored.push(() => resolve(offset)))
+    return client.board.write(key, 'own')
+  }
+  const written = [write('behind', 20), write('among', 17)]
+  await Promise.all([client.accepted, Promise.resolve()])
+  assert.deepEqual(shown(), {behind: 'own', among: 'own'})
+  client.say('messagesMissed', {extent: 'reset'})
+  client.say('caughtUp', {head: 18})
+  assert.deepEqual(shown(), {})
+  stored.forEach(tell => tell())
+  await Promise.all(written)
+  assert.deepEqual(shown(), {behind: 'own'})
 })
 
 const seeds = process.env.BOARDRELAY_PAGE_SEED ? [Number(process.env.BOARDRELAY_PAGE_SEED)] : Array.from({length: 3}, () => Math.floor(Math.random() * 2 ** 48))

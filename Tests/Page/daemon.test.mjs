@@ -2,44 +2,17 @@
 import assert from 'node:assert/strict'
 import {writeFileSync} from 'node:fs'
 import {join} from 'node:path'
-import {after, before, test} from 'node:test'
+import {test} from 'node:test'
 import {RelayClient} from '../../Sources/RelayPage/relay-client.js'
-import {Daemon, run, skip} from './support/daemon.mjs'
+import {run} from './support/daemon.mjs'
+import {onDaemon} from './support/on-daemon.mjs'
 import {Dice} from './support/dice.mjs'
 import {CutProxy, tcpTransport} from './support/links.mjs'
 import {MemoryStorage} from './support/memory-storage.mjs'
 import {plain} from './support/machine-driver.mjs'
 import {Watcher} from './support/watcher.mjs'
 
-const seed = Number(process.env.BOARDRELAY_PAGE_SEED ?? Math.floor(Math.random() * 2 ** 48))
-const replay = `replay: BOARDRELAY_PAGE_SEED=${seed} node --test Tests/Page/daemon.test.mjs`
-
-/** A test on a daemon of its own, with what it opened closed at its end, and its seed told. */
-function on(setup, name, body) {
-  test(name, {skip, timeout: 120_000}, async () => {
-    const daemon = await Daemon.start(setup)
-    const opened = []
-    const connect = async (user, {port = () => daemon.port, key = 'host', ...options} = {}) => {
-      const client = await RelayClient.connect(tcpTransport(port), user, {credential: {key: daemon.keys[key]}, ...options})
-      opened.push(() => client.close())
-      return Object.assign(client, {seen: new Watcher(client)})
-    }
-    const proxy = async dice => {
-      const found = await CutProxy.start(dice, () => daemon.port)
-      opened.push(() => found.end())
-      return found
-    }
-    try {
-      await body({daemon, connect, proxy, dice: new Dice(seed)})
-    } catch (error) {
-      error.message = `${replay}\n${error.message}`
-      throw error
-    } finally {
-      for (const close of opened) await close()
-      await daemon.end()
-    }
-  })
-}
+const on = onDaemon('daemon.test.mjs')
 
 on({}, '[MS3, MS4, MS6, ST6, DL1] two clients exchange messages and packets, in one order', async ({connect}) => {
   const alice = await connect('alice')

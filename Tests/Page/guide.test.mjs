@@ -23,7 +23,7 @@ test('every piece of code in docs/javascript.md runs, and does what the page say
   const browser = new EventTarget()
   browser.visibilityState = 'visible'
   Object.assign(globalThis, {WebSocket: TCPWebSocket, localStorage: new MemoryStorage(), document: browser, window: new EventTarget()})
-  for (const name of ['showLink', 'draw', 'drawLive', 'showProgress', 'showMember', 'hideMember', 'showConflict']) globalThis[name] = hear(name)
+  for (const name of ['showLink', 'draw', 'drawLive', 'showProgress', 'showMember', 'hideMember', 'showFrozen', 'showBan', 'showConflict']) globalThis[name] = hear(name)
   globalThis.draw = board => heard.set('draw', new Map(board))
   const witness = await RelayClient.connect(tcpTransport(daemon.port), 'witness', {credential: {key: daemon.keys.join}})
   try {
@@ -46,6 +46,11 @@ test('every piece of code in docs/javascript.md runs, and does what the page say
     assert.equal(globalThis.guide.offset, 1)
     assert.equal(heard.has('showProgress'), false, 'there was nothing to read yet')
     assert.deepEqual(heard.get('showMember').map(([{user, states}]) => [user, states.name]), [['alice-7f3a', 'Alice'], ['witness', undefined]])
+    assert.deepEqual(heard.get('showFrozen').sort(), [['message', false], ['message', true], ['stream', false], ['stream', true]])
+    const [[banned, until]] = heard.get('showBan')
+    assert.deepEqual([banned, until > Date.now() + 3_000_000], ['eve-90aa', true])
+    assert.deepEqual(seen.of('channelFrozen').map(({channel, isFrozen, by}) => `${channel.kind} ${isFrozen} ${by}`).sort(),
+      ['message false alice-7f3a', 'message true alice-7f3a', 'stream false alice-7f3a', 'stream true alice-7f3a'])
     assert.deepEqual(heard.get('showConflict'), [[1]])
     assert.equal(seen.of('metadata').at(-1).items.get('title').value, 'Autumn')
     assert.equal(seen.of('presence').find(({kind}) => kind === 'stateChanged').set.name, 'Alice')
@@ -61,7 +66,7 @@ test('every piece of code in docs/javascript.md runs, and does what the page say
 test('names that the page uses are the module\'s', async () => {
   const source = readFileSync(new URL('../../Sources/RelayPage/relay-client.js', import.meta.url), 'utf8')
   const text = page.replace(/```.*?```/gs, '')
-  for (const [, name] of text.matchAll(/`client\.(\w+)/g)) assert.match(source, new RegExp(`^  (?:async |get )?${name}\\b|this\\.${name} =`, "m"), name)
+  for (const [, name] of text.matchAll(/`(?:client|moderation)\.(\w+)/g)) assert.match(source, new RegExp(`^  (?:async |get )?${name}\\b|this\\.${name} =`, "m"), name)
   for (const [, names] of text.matchAll(/^\| (`\w+`(?:, `\w+`)*)/gm)) {
     for (const [, name] of names.matchAll(/`(\w+)`/g)) assert.match(source, new RegExp(`\\b${name}: \\d`), name)
   }

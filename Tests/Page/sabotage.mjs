@@ -53,6 +53,12 @@ const sabotages = [
   ['bodies are not looked at', 'if (bodyShapes[type]) holds(bodyShapes[type], body, type)', ''],
   ['a body that is too large leaves', 'if (bytes > Limits.jsonBodyBytesMax - 2) throw', 'if (false) throw'],
   ['states of before are not set again', "each(states, (key, values) => this.ask({type: 'setStates'", "each(new Map(), (key, values) => this.ask({type: 'setStates'"],
+  ['what a moderator has changed is told and does not count', 'this.access = new Access(access)', ''],
+  ['a freeze of meanwhile is not told', 'this.stands(body)', ''],
+  ['a channel that was left stays frozen', 'this.frozen.delete(key)', ''],
+  ['a ban for a time that is no number is one for good', "if (typeof part === 'number' && !Number.isSafeInteger(part)) throw", 'if (false) throw'],
+  ["a drawing on another's record is sent for ever", 'if (begins) this.beginAnew', 'if (true) this.beginAnew'],
+  ['a board that is reset is read without own records', 'this.readings.set(channel, {after: 0, head})', ''],
   ['metadata of another set is mixed in', 'if (!owner || (user !== undefined', 'if (!owner || (false'],
 ]
 
@@ -62,7 +68,7 @@ const folder = mkdtempSync(join(tmpdir(), 'relay-sabotage-'))
 const failures = []
 try {
   for (const part of ['Sources/RelayPage', 'Tests/Page', 'docs/vectors']) cpSync(join(root, part), join(folder, part), {recursive: true})
-  const tests = ['vectors', 'machine-link', 'machine-messages', 'machine-session', 'outbox', 'hostile'].map(name => `Tests/Page/${name}.test.mjs`)
+  const tests = ['vectors', 'machine-link', 'machine-messages', 'machine-session', 'machine-moderation', 'outbox', 'hostile'].map(name => `Tests/Page/${name}.test.mjs`)
   const isGreen = () => spawnSync(process.execPath, ['--test', ...tests], {cwd: folder, timeout: 120_000, stdio: 'ignore'}).status === 0
   if (!isGreen()) failures.push('the tests are red without a sabotage')
   for (const [name, right, wrong] of sabotages) {

@@ -366,11 +366,11 @@ import Testing
         for name in ["c", "a", "b"] { alice.retain(name, "k", bytes(name)) }
         driver.persist()
         func page(_ after: String?, _ limit: Int) -> BoardsAnswer? {
-            alice.answer(BoardsAnswer.self, alice.request(.boards) { BoardsRequest(id: $0, after: after.map { try! Name($0) }, limit: limit) })
+            alice.answer(BoardsAnswer.self, alice.request(.boards) { PageRequest(id: $0, after: after.map { try! Name($0) }, limit: limit) })
         }
         #expect(page(nil, 2)?.boards.map(\.channel.text) == ["a", "b"] && page(nil, 2)?.next?.text == "b")
         #expect(page("b", 2)?.boards.map(\.channel.text) == ["c"] && page("b", 2)?.next == nil && page(nil, 1)?.bytes == 3 * 66)
-        #expect(code(alice.request(.boards) { BoardsRequest(id: $0, limit: 101) }) == .badRequest)
+        #expect(code(alice.request(.boards) { PageRequest(id: $0, limit: 101) }) == .badRequest)
         bob.subscribe("b", features: ["messages"], since: .beginning)
         #expect(bob.board() == ["1 k=b", "caughtUp 1"])
         let request = alice.nextRequest()
@@ -448,7 +448,7 @@ import Testing
         driver.persist()
         #expect(driver.hub.census().boards == 1)
         let carol = client(driver, "carol")
-        #expect(carol.answer(BoardsAnswer.self, carol.request(.boards) { BoardsRequest(id: $0) })?.boards.map(\.channel.text) == ["new"])
+        #expect(carol.answer(BoardsAnswer.self, carol.request(.boards) { PageRequest(id: $0) })?.boards.map(\.channel.text) == ["new"])
     }
 
     // MARK: - Parts

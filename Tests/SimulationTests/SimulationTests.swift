@@ -27,7 +27,7 @@ import Testing
 
     static var boardSeeds: [UInt64] { replayed("BOARDRELAY_BOARD_SEED") ?? Seeds.boardRegressions + fresh(unlessTold: 60) }
 
-    @Test("[MD2, MD3, MD4, MD5, MD6, MD7, LK2, LK3, LK4, LK5, LK6, LK7, LK8, SG1, SG2, SG4] changes of metadata and locks lead to what a model says, are shown when they are durable and never before, and are what is there after a restart")
+    @Test("[MD2, MD3, MD4, MD5, MD6, MD7, LK2, LK3, LK4, LK5, LK6, LK7, LK8, SG1, SG2, SG4, AC14, AC15] changes of metadata and locks, and what moderators decide, lead to what a model says, are shown when they are durable and never before, and are what is there after a restart")
     func storagePromises() async throws {
         let seeds = Self.storageSeeds
         let total = try await apart {
@@ -60,7 +60,7 @@ import Testing
                 && done.lostInCrash > 0, "\(done)")
     }
 
-    @Test("[BL1, BL2, BL3, BL4, BL5, BL6, BL8, MS9] whatever links, disks and relays do, every app ends with the same board: what was stored, and nothing that was removed")
+    @Test("[BL1, BL2, BL3, BL4, BL5, BL6, BL8, BL10, MS9] whatever links, disks and relays do, every app ends with the same board: what was stored, and nothing that was removed, or written by who may not")
     func boardPromises() async throws {
         let seeds = Self.boardSeeds
         let total = try await apart {

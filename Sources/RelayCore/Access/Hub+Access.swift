@@ -1,16 +1,25 @@
 internal import RelayAccess
 import RelayWire
 
-// What a session may: asked before anything is looked up, changed while it is there. [AC4–AC9]
+// What a session may: asked before anything is looked up, changed while it is there. [AC4–AC11]
 
 extension Hub {
     // MARK: - Asking
 
     func rights(of session: Int32, on channel: ChannelID) -> Rights {
-        let own = sessions[session].access.rights(on: channel.channel)
-        guard let index = channelsByID[channel], let lent = sessions[session].memberships[index]?.lent else { return own }
-        return own.union(lent.rights)
+        rights(of: session, on: channel, lent: channelsByID[channel].flatMap { sessions[session].memberships[$0]?.lent })
     }
+
+    /// - Parameter lent: by a token for that channel.
+    func rights(of session: Int32, on channel: ChannelID, lent: LentRights?) -> Rights {
+        var rights = sessions[session].access.rights(on: channel.channel)
+        if let lent { rights.formUnion(lent.rights) }
+        let isHeld = sessions[session].isHeldToReading || isFrozen(channel.channel) && !sessions[session].access.isModerator
+        return isHeld ? rights.intersection(Role.reader.rights) : rights
+    }
+
+    /// Whether everybody but moderators has a reader's rights there. [AC11]
+    func isFrozen(_ channel: Name) -> Bool { !moderation.revealed.frozen.isEmpty && moderation.revealed.frozen.contains(channel) }
 
     /// - Throws: `notPermitted`, the same whatever else is there or not. [AC5]
     func require(_ right: Rights, on channel: ChannelID, _ session: Int32) throws(WireError) {
@@ -59,12 +68,21 @@ extension Hub {
 
     /// Takes over what a credential is good for; what the session may not any more it has no more. [AC7]
     mutating func setAccess(_ admission: Admission, _ session: Int32) {
-        sessions[session].access = admission.access
+        sessions[session].given = admission.access
         sessions[session].keyDigest = admission.keyDigest
-        sessions[session].lastPublish = nil
+        updateAccess(session)
         applyAccess(session)
         let connection = links[Int(session)]
         if connection >= 0 { setAccessDeadline(connection) }
+    }
+
+    /// What its credential gives, as far as moderators have not decided otherwise.
+    mutating func updateAccess(_ session: Int32) {
+        let user = sessions[session].user!
+        let access = access(of: user, given: sessions[session].given)
+        sessions[session].access = access
+        sessions[session].isHeldToReading = moderation.revealed.roles[user] == .reader && !access.isModerator
+        sessions[session].lastPublish = nil
     }
 
     /// Ends what there is no right for.
@@ -97,7 +115,7 @@ extension Hub {
     }
 
     /// A publisher is told of the end that it did not ask for.
-    private mutating func closeOwnFlows(_ session: Int32, _ channel: Int32) {
+    mutating func closeOwnFlows(_ session: Int32, _ channel: Int32) {
         let own = sessions[session].memberships[channel]!.publishing.values.map { flows[$0].handle }.sorted()
         closeFlows(of: session, in: channel)
         let connection = links[Int(session)]
@@ -117,7 +135,8 @@ extension Hub {
             return refuseLate(connection, error, id: request.id)
         }
         tellHeldRefusals(connection)
-        answer(connection, RenewAnswer(id: request.id, access: accessBody(admission.access)))
+        if let text = banText(on: sessions[session].user!, digest: sessions[session].secretDigest) { return endByModerator(session, .banned, text) }
+        answer(connection, RenewAnswer(id: request.id, access: accessBody(access(of: sessions[session].user!, given: admission.access))))
         setAccess(admission, session)
     }
 

@@ -28,8 +28,7 @@ extension Hub {
     ///
     /// - Parameter isToken: a token is for this user id: whoever has it is its client.
     /// - Throws: `userIDTaken`, `relayFull`.
-    mutating func claim(_ user: Name, secret: Entropy?, isToken: Bool) throws(WireError) {
-        let digest = secret.map(UserClaim.digest)
+    mutating func claim(_ user: Name, digest: Entropy?, isToken: Bool) throws(WireError) {
         let known = claims[user]
         if let known, !isToken, isHeld(user, known) {
             // A difference is not told by how long it takes to find.
@@ -49,7 +48,7 @@ extension Hub {
     /// The journal is told at most once an hour that a user id is in use.
     private static let claimStoredEvery: UInt64 = 3_600_000
 
-    private mutating func storeIfDue(_ users: [Name]) {
+    mutating func storeIfDue(_ users: [Name]) {
         guard configuration.isJournaled, storage.failure == nil else { return }
         let due = users.filter { user in claims[user]!.stored.map { claims[user]!.lastSeen >= $0 + Self.claimStoredEvery } ?? true }
         for first in stride(from: 0, to: due.count, by: Self.claimsPerRecord) {
@@ -106,7 +105,7 @@ extension Hub {
         if !claims.isEmpty { setClaimSweep() }
     }
 
-    private mutating func forgetClaim(_ user: Name) {
+    mutating func forgetClaim(_ user: Name) {
         claims[user] = nil
         guard configuration.isJournaled, storage.failure == nil else { return }
         store([StoredForm.claim(user, nil)], .nothing, nil)

@@ -21,6 +21,8 @@ struct Board {
     var lastClear: UInt64 = 0
     /// Its end was accepted and is not durable.
     var isDropping = false
+    /// While somebody writes here who may not take away what others wrote. [BL10]
+    var authors: KnownAuthors?
 
     var id: UInt64 { summary.board }
     /// Everything up to this offset can be read.
@@ -39,6 +41,26 @@ struct PendingRecord {
     /// 0 of a removal.
     var bytes: Int
     var user: Name
+    var change: Change
+
+    /// What becomes of which key. [BL10]
+    enum Change {
+        case put([UInt8])
+        case remove([UInt8])
+        case clear
+        case undo
+
+        /// - Returns: `nil` of a change that takes no offset.
+        init?(_ kind: BoardChange.Kind) {
+            switch kind {
+            case .put(let put): self = .put(put.key)
+            case .remove(let key): self = .remove(key)
+            case .clear: self = .clear
+            case .undo: self = .undo
+            case .create, .part, .drop: return nil
+            }
+        }
+    }
 }
 
 /// A drawing whose parts are coming in, of one client object. [BL8]

@@ -50,6 +50,7 @@ extension Hub {
     /// The board and its file are gone.
     private mutating func dropped(_ board: Int32) {
         let channel = boards[board].channel
+        forgetAuthors(of: board)
         forgetNames(of: board)
         boardBytes -= boards[board].bytes
         for record in boards[board].pending { forgetPending(record) }
@@ -82,6 +83,7 @@ extension Hub {
         for summary in report.boards {
             guard let board = boardsByID[summary.board] else { continue }
             boardBytes += summary.bytes - boards[board].summary.bytes
+            let before = boards[board].readableHead
             boards[board].summary = summary
             while let first = boards[board].pending.first, first.offset <= summary.head {
                 boards[board].pending.removeFirst()
@@ -90,6 +92,7 @@ extension Hub {
                 forgetPending(first)
             }
             if boards[board].channel >= 0 { wakeReaders(of: boards[board].channel) }
+            authorsCanBeAsked(board, before: before)
         }
         for (user, bytes) in report.userBytes {
             guard let user = user.withUnsafeBytes({ try? Name(bytes: $0) }) else { continue }
@@ -153,9 +156,11 @@ extension Hub {
         for transition in transitions where transition.begins {
             guard let board = known(transition) else { continue }
             if boards[board].channel >= 0 { channels[boards[board].channel].board = -1 }
+            forgetAuthors(of: board)
             forgetNames(of: board)
             boards.remove(board)
         }
+        authorsAfterFailure()
     }
 
     /// Parts that are not there: the next one has nothing before it.

@@ -115,9 +115,10 @@ extension Hub {
         let changes = (begins ? [beginning] : []) + before + [change]
         let sequence = nextSequence
         let own = changes.enumerated().map { $0.element.entry(sequence: sequence, index: $0.offset) }
-        if change.offset > 0, let user {
+        if change.offset > 0, let user, let touched = PendingRecord.Change(change.kind) {
             boards[board].head = change.offset
-            boards[board].pending.append(PendingRecord(offset: change.offset, bytes: bytes, user: user))
+            boards[board].pending.append(PendingRecord(offset: change.offset, bytes: bytes, user: user, change: touched))
+            noteAuthor(board, touched, by: change.author, at: change.offset)
             boards[board].pendingBytes += bytes
             boardBytes += bytes
             if bytes > 0 { boardUserPending[user, default: 0] += bytes }
@@ -283,11 +284,8 @@ extension Hub {
     }
 
     mutating func listBoards(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
-        let request = try decode(BoardsRequest.self, body)
-        let limit = request.limit ?? 100
-        guard (1...100).contains(limit) else {
-            throw WireError(.badRequest, "field limit is within 1…100, not \(limit)", limit: limit < 1 ? 1 : 100, actual: max(0, limit))
-        }
+        let request = try decode(PageRequest.self, body)
+        let limit = try request.count()
         // One more than fits tells whether there is a next page.
         var names: [Name] = []
         for name in boardNames.behind(request.after) where rights(of: session, on: ChannelID(kind: .message, channel: name)).contains(.subscribe) {

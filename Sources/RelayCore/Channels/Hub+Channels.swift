@@ -26,8 +26,8 @@ extension Hub {
     /// - Parameter lent: by a token of this request, in place of an earlier one's.
     private func requireEntry(_ id: ChannelID, _ features: Set<Feature>, lent: LentRights?, _ session: Int32) throws(WireError) {
         let wanted: Rights = features.contains(.presence) ? [.subscribe, .presence] : .subscribe
-        let rights = lent.map { sessions[session].access.rights(on: id.channel).union($0.rights) } ?? rights(of: session, on: id)
-        guard rights.isSuperset(of: wanted) else { throw Self.notPermitted(wanted) }
+        let granted = lent.map { rights(of: session, on: id, lent: $0) } ?? rights(of: session, on: id)
+        guard granted.isSuperset(of: wanted) else { throw Self.notPermitted(wanted) }
     }
 
     /// What a channel is at this moment, for each feature. [CH4]
@@ -227,7 +227,10 @@ extension Hub {
         let id = channels[channel].id!
         let room = channels[channel].room
         forgetHistory(of: channel)
-        if channels[channel].board >= 0 { boards[channels[channel].board].channel = -1 }
+        if channels[channel].board >= 0 {
+            forgetAuthors(of: channels[channel].board)
+            boards[channels[channel].board].channel = -1
+        }
         channelsByID[id] = nil
         channelCounts[id.kind]! -= 1
         channels.remove(channel)
@@ -246,6 +249,7 @@ extension Hub {
         let isMessage = id.kind == .message
         return SubscribeAnswer(
             id: request, kind: id.kind, channel: id.channel, handle: channels[channel].handle, features: membership.features,
-            quiet: membership.quiet, epoch: isMessage ? channels[channel].epoch : nil, head: isMessage ? channels[channel].head : nil)
+            quiet: membership.quiet, epoch: isMessage ? channels[channel].epoch : nil, head: isMessage ? channels[channel].head : nil,
+            frozen: isFrozen(id.channel) ? true : nil)
     }
 }

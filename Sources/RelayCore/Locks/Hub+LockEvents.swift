@@ -36,6 +36,7 @@ extension Hub {
             locks[lock].waiters = []
         }
         for waiter in locks[lock].waiters where waiter.until <= now.instant { lockWaitDeadline(lock, waiter.ticket) }
+        endLockWaitsWithoutRight(lock)
         forgetLockIfUnused(lock)
     }
 
@@ -89,6 +90,16 @@ extension Hub {
             for waiter in ended { refuse(waiter, Self.notPermitted(.lock)) }
             if locks[lock].applied == nil { forgetLockIfUnused(lock) }
         }
+    }
+
+    /// Who waits again because a removal could not be stored may have lost the right to the lock meanwhile. [AC7]
+    private mutating func endLockWaitsWithoutRight(_ lock: Int32) {
+        let channel = locks[lock].channel!
+        let waiters = locks[lock].waiters.filter { isWaiting($0) }
+        let ended = waiters.filter { !rights(of: connections[$0.requester.connection.index].session, on: channel).contains(.lock) }
+        guard !ended.isEmpty else { return }
+        locks[lock].waiters.removeAll { waiter in ended.contains { $0.ticket == waiter.ticket } }
+        for waiter in ended { refuse(waiter, Self.notPermitted(.lock)) }
     }
 
     /// Who waits does so on one connection; with it the wait is over.

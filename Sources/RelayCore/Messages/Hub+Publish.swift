@@ -6,19 +6,26 @@ import RelayWire
 extension Hub {
     mutating func publish(flags: UInt8, _ body: UnsafeRawBufferPointer, session: Int32, _ connection: Int32) {
         var number: UInt64?
+        let hasPaid = connections[connection].hasPaid
+        connections[connection].hasPaid = false
         do throws(WireError) {
             number = Self.publishNumber(body)
             let frame = try PublishFrame(flags: flags, body: body)
             if try isKnown(frame, session, connection) { return }
             let key = try checkKey(of: frame)
             try checkContent(frame.payload, frame.customType, flags: frame.flags)
-            if let key, frame.flags.contains(.retain) { try checkRetained(frame, key, session) }
+            let mayReplace = if let key, frame.flags.contains(.retain) { try checkRetained(frame, key, session) } else { true }
             let (channel, bucket) = try target(of: frame, session)
             let rate = configuration.limits.messagesPerSecond
-            if let wait = try spend(bucket, rate: rate, capacity: rate, connection, "messages") {
+            if !hasPaid, let wait = try spend(bucket, rate: rate, capacity: rate, connection, "messages") {
                 throw .overRate("messages", rate: rate, wait: wait)
             }
             guard connections[connection].isOpen else { return }
+            // Behind the rate, because it may cost the disk something.
+            if !mayReplace, try !isOwn(frame.key, in: channels[channel].id!.channel, session, connection) {
+                connections[connection].hasPaid = true
+                return
+            }
             if let key, frame.flags.isSuperset(of: [.retain, .part]) {
                 acceptPart(frame, key, channel, session, connection)
             } else {
@@ -105,13 +112,17 @@ extension Hub {
         return (channel, bucket)
     }
 
-    /// Where it goes, before anything has changed. [BL7, BL8]
-    private func checkRetained(_ frame: PublishFrame, _ key: Name, _ session: Int32) throws(WireError) {
+    /// Where it goes, before anything has changed. [BL7, BL8, BL10]
+    ///
+    /// - Returns: whether it may take the place of what others wrote: who may take everything away may do that, too.
+    private func checkRetained(_ frame: PublishFrame, _ key: Name, _ session: Int32) throws(WireError) -> Bool {
         let channel = try Name(bytes: frame.channel)
-        try require(.publish, on: ChannelID(kind: .message, channel: channel), session)
+        let rights = rights(of: session, on: ChannelID(kind: .message, channel: channel))
+        guard rights.contains(.publish) else { throw Self.notPermitted(.publish) }
         let isPart = frame.flags.contains(.part)
         let bytes = isPart ? try checkPart(frame, key, channel, session) : frame.payload.isEmpty ? 0 : Self.recordBytes(of: frame)
         try checkBoard(channel, session, bytes: bytes)
+        return rights.contains(.clear)
     }
 
     /// A number is taken, before what it stands for is handed on.

@@ -61,10 +61,15 @@ extension Hub {
     }
 
     private mutating func changeMetadata(_ book: Int32, _ change: MetadataChange, _ requester: Requester?) {
+        applyMetadata(book, change)
+        store(StoredForm.entries(metadata[book].owner!, change), .metadata(book, change), requester)
+    }
+
+    /// Changes are judged by it from here on.
+    mutating func applyMetadata(_ book: Int32, _ change: MetadataChange) {
         storage.metadataBytes += metadata[book].applied.growth(change)
         metadata[book].applied.apply(change)
         metadata[book].lastWritten = now.instant
-        store(StoredForm.entries(metadata[book].owner!, change), .metadata(book, change), requester)
     }
 
     func requester(_ connection: Int32, _ id: UInt32, _ answer: Requester.Answer) -> Requester {

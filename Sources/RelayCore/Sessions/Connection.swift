@@ -29,6 +29,15 @@ struct Connection {
     var noticeToldFor: UInt64?
     /// Bytes of a frame that has not come whole yet. Empty, without memory, between frames.
     var partial: [UInt8] = []
+    /// Its next frame cannot be judged yet: nothing is handled before, so that all it sends stays in order. [BL10]
+    var waits = false
+    /// The frame that waits was counted already. [RT1]
+    var hasPaid = false
+    /// What came from that frame on; what stands before `heldFrom` is done.
+    var held: [UInt8] = []
+    var heldFrom = 0
+    /// The shell was told to read no more.
+    var isPaused = false
 
     /// Channels in which its session catches up; the first is next. [HI2]
     var catchUps: [Int32] = []

@@ -59,6 +59,7 @@ extension Hub {
         }
         if connections[connection].state == .live { detach(connection, lastEnd: nil) }
         discardQueue(connection)
+        discardHeld(connection)
         connections.clear(connection)
         openConnections -= 1
     }
@@ -69,13 +70,16 @@ extension Hub {
         counters.closes[code.name, default: 0] += 1
         let notice = CloseNotice(code: code, text: text)
         let who = sessionName(connection)
-        log(code == .loggedOut || code == .shuttingDown ? .debug : .info, "\(who) closed: \(code.name), \(text)")
+        // What a moderator wrote is for whom it was written.
+        let reason = code == .endedByModerator ? "" : ", \(text)"
+        log(code == .loggedOut || code == .shuttingDown ? .debug : .info, "\(who) closed: \(code.name)\(reason)")
         enqueueJSON(connection, .closing, notice)
         if connections[connection].state == .live { detach(connection, lastEnd: notice) }
         let hasLoggedIn = connections[connection].state == .live
         connections[connection].state = .closing
         if !hasLoggedIn { greetingEnded() }
         connections[connection].partial = []
+        discardHeld(connection)
         effects.append(
             .close(connections[connection].id, lingerMilliseconds: Int((linger ?? configuration.farewellLinger).milliseconds)))
     }
@@ -145,6 +149,12 @@ extension Hub {
     /// Looks how long the client has been silent. [HB2, HB3]
     mutating func heartbeatDeadline(_ connection: Int32) {
         let interval = sessions[connections[connection].session].heartbeat
+        // While the relay does not read, the silence is its own doing. [BL10]
+        if connections[connection].waits {
+            connections[connection].lastHeard = now.instant
+            enqueuePrivate(connection, head: FrameHead(type: FrameType.ping.rawValue, bodyBytes: 0)) { _ in }
+            return setHeartbeat(connection, at: now.instant + interval)
+        }
         let heard = connections[connection].lastHeard
         let silence = now.instant - heard
         if silence < interval {

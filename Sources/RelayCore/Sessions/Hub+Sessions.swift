@@ -20,11 +20,16 @@ extension Hub {
             guard Self.isWrongCredential(error.code) else { throw error }
             return refuseLate(connection, error, id: request.id)
         }
+        let secretDigest = checked.secret.map(UserClaim.digest)
+        if let text = banText(on: request.user, digest: secretDigest) {
+            tellHeldRefusals(connection)
+            return close(connection, .banned, text)
+        }
         if !accessRules.isOpen {
             guard checked.secret != nil || admission.isToken else {
                 throw WireError(.badRequest, "field secret is missing: a user id belongs to the client that has it")
             }
-            try claim(request.user, secret: checked.secret, isToken: admission.isToken)
+            try claim(request.user, digest: secretDigest, isToken: admission.isToken)
         }
         tellHeldRefusals(connection)
 
@@ -54,6 +59,7 @@ extension Hub {
             sessionsByUser[request.user] = session
         }
         attach(session, to: connection, checked, resumed: resumed)
+        sessions[session].secretDigest = secretDigest
 
         enqueueJSON(
             connection, .welcome,
@@ -61,7 +67,8 @@ extension Hub {
                 id: request.id, user: request.user, handle: sessions[session].handle, resumeToken: connections[connection].entropy.hex,
                 resumed: resumed, lastEnd: sessions[session].lastEnd, start: start,
                 heartbeatMs: Int(checked.heartbeat(max: configuration.heartbeatMax).milliseconds),
-                presenceTimeoutMs: Int(checked.presenceTimeout.milliseconds), access: accessBody(admission.access), limits: configuration.limits))
+                presenceTimeoutMs: Int(checked.presenceTimeout.milliseconds),
+                access: accessBody(access(of: request.user, given: admission.access)), limits: configuration.limits))
         sessions[session].lastEnd = nil
         setAccess(admission, session)
         if resumed {

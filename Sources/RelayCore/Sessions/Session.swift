@@ -19,8 +19,14 @@ struct Session {
     var handle: UInt32 = 0
     /// `nil`: it cannot be resumed.
     var resumeToken: Entropy?
-    /// What it may, and the digest of the key that let it in. [AC4]
+    /// What it may: what its credential gives, and what moderators make of that. [AC4, AC10]
     var access = Access(role: nil)
+    var given = Access(role: nil)
+    /// A moderator has made it a reader: what a token for one channel gives is cut, too.
+    var isHeldToReading = false
+    /// Of the secret that its login came with, as in `UserClaim`. [AC13]
+    var secretDigest: Entropy?
+    /// Of the key that let it in.
     var keyDigest: [UInt8]?
     /// The client object, and what became of its publishes. [MS1, MS9]
     var instance: UInt64?

@@ -12,6 +12,9 @@ extension Hub {
             switch entry {
             case .start: break
             case .claim(let user, let claim): claims[user] = claim
+            case .role(let user, let role): moderation.applied.apply(.role(user, role))
+            case .frozen(let channel): moderation.applied.apply(.frozen(channel, true))
+            case .ban(let user, let ban): moderation.applied.apply(.ban(user, ban))
             case .publish(let user, let instance, let remembered): restoredPublishes[user, default: [:]][instance, default: []].append(remembered)
             case .metadata(let owner, let majorRevision):
                 let book = try bookFor(owner)
@@ -51,6 +54,8 @@ extension Hub {
         restoreWindows()
         setBoardExpiry()
         if !claims.isEmpty { sweepClaims() }
+        moderation.revealed = moderation.applied
+        sweepBans()
         if configuration.isJournaled { store([StoredForm.start(start)], .nothing, nil) }
     }
 

@@ -13,6 +13,8 @@ struct UnrevealedChange {
         case forgotten(Int32, generation: UInt32)
         /// Whom user ids belong to. [AC3]
         case claims([Name])
+        /// What a moderator has decided. [AC15]
+        case moderation(Moderation)
         /// Nothing changed, but the answer must not overtake what it rests on.
         case nothing
     }
@@ -76,6 +78,7 @@ extension Hub {
         switch subject {
         case .metadata(let book, _): metadata[book].unrevealed += 1
         case .lock(let lock, _): locks[lock].unrevealed += 1
+        case .moderation(let moderation): if let (book, _) = moderation.metadata { metadata[book].unrevealed += 1 }
         case .board, .forgotten, .claims, .nothing: break
         }
         storage.unrevealed.append(
@@ -108,12 +111,14 @@ extension Hub {
     /// Whether a refusal speaks of changes that are not durable: then it waits for them as an answer does. [SG1]
     func mustWait(_ refusal: WireError, of type: FrameType) -> Bool {
         switch type {
-        case .setMetadata, .updateMetadata, .removeMetadata, .setLock, .acquireLock, .releaseLock, .revokeLock, .removeLock, .clear, .undoClear, .removeBoard: break
+        case .setMetadata, .updateMetadata, .removeMetadata, .setLock, .acquireLock, .releaseLock, .revokeLock, .removeLock, .clear, .undoClear, .removeBoard,
+            .setRole, .freezeChannel, .banUser, .unbanUser:
+            break
         default: return false
         }
         switch refusal.code {
         case .revisionMismatch, .itemNotFound, .lockNotFound, .lockHeld, .lockNotHeld, .tooLarge, .limitReached, .storageFull, .boardNotFound,
-            .nothingToUndo:
+            .nothingToUndo, .notBanned:
             return storage.head < storage.unrevealed.count
         default: return false
         }
@@ -133,6 +138,7 @@ extension Hub {
             case .lock(let lock, let transition): revealLock(lock, transition)
             case .board(let transition): revealBoard(transition)
             case .forgotten(let book, let generation): revealForgotten(book, generation)
+            case .moderation(let moderation): revealModeration(moderation)
             case .claims, .nothing: break
             }
         }
@@ -175,6 +181,7 @@ extension Hub {
             case .lock(let lock, let transition): undoLock(lock, transition)
             case .board(let transition): undoBoard(transition, text)
             case .claims(let users): claimsWereNotStored(users)
+            case .moderation(let moderation): undoModeration(moderation)
             case .forgotten, .nothing: break
             }
         }
@@ -190,6 +197,7 @@ extension Hub {
             case .lock(let lock, _): settleUndoneLock(lock, text)
             case .board(let transition): boardsUndone.append(transition)
             case .forgotten(let book, let generation): keepForgotten(book, generation)
+            case .moderation(let moderation): if let (book, _) = moderation.metadata { settleUndoneMetadata(book) }
             case .claims, .nothing: break
             }
         }

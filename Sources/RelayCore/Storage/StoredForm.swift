@@ -1,3 +1,4 @@
+internal import RelayAccess
 internal import RelayJournal
 import RelayWire
 
@@ -11,6 +12,11 @@ import RelayWire
 //                          offset u64 · id of the board u64
 //
 //     U user               who a user id belongs to: version u8 (1) · flags u8 (1 digest) · [digest, 16 bytes] · last seen u64 ms
+//     A user               the role that moderators have set: version u8 (1) · role u8 (1 reader, 2 editor)
+//     F channel            a frozen channel, of both kinds: version u8 (1)
+//     X user               a ban: version u8 (1) · flags u8 (1 digest, 2 end) · [digest, 16 bytes] · [end u64 ms] · made u64 ms · n u8, by
+//
+// R, B and Q are of boards (`BoardForm`).
 //
 // An owner is `m` or `s` and a channel's name, or `u` and a user id. Names hold no 0.
 
@@ -21,6 +27,9 @@ enum StoredEntry {
     case lock(ChannelID, Name, LockState)
     case start(UInt32)
     case claim(Name, UserClaim)
+    case role(Name, Role)
+    case frozen(Name)
+    case ban(Name, Ban)
     case publish(Name, instance: UInt64, PublishWindow.Remembered)
 
     /// - Returns: `nil` when it is none that this version writes.
@@ -51,6 +60,15 @@ enum StoredEntry {
         case UInt8(ascii: "U"):
             guard names.count == 1, let user = try? Name(bytes: names[0]), let claim = claim(&value) else { return nil }
             return .claim(user, claim)
+        case UInt8(ascii: "A"):
+            guard names.count == 1, let user = try? Name(bytes: names[0]), let role = value.integer(UInt8.self).flatMap(StoredForm.role) else { return nil }
+            return .role(user, role)
+        case UInt8(ascii: "F"):
+            guard names.count == 1, let channel = try? Name(bytes: names[0]) else { return nil }
+            return .frozen(channel)
+        case UInt8(ascii: "X"):
+            guard names.count == 1, let user = try? Name(bytes: names[0]), let ban = ban(&value) else { return nil }
+            return .ban(user, ban)
         case UInt8(ascii: "S"):
             return value.integer(UInt32.self).map(StoredEntry.start)
         default: return nil
@@ -75,6 +93,22 @@ enum StoredEntry {
         }
         guard let lastSeen = value.integer(UInt64.self) else { return nil }
         return UserClaim(digest: digest, lastSeen: lastSeen, stored: lastSeen)
+    }
+
+    private static func ban(_ value: inout ByteReader) -> Ban? {
+        guard let flags = value.integer(UInt8.self) else { return nil }
+        var digest: Entropy?
+        if flags & 1 != 0 {
+            guard let high = value.integer(UInt64.self), let low = value.integer(UInt64.self) else { return nil }
+            digest = Entropy(high: high, low: low)
+        }
+        var until: UInt64?
+        if flags & 2 != 0 {
+            guard let end = value.integer(UInt64.self) else { return nil }
+            until = end
+        }
+        guard let time = value.integer(UInt64.self), let by = value.shortBytes().flatMap({ try? Name(bytes: $0) }) else { return nil }
+        return Ban(digest: digest, until: until, by: by, time: time)
     }
 
     private static func owner(_ bytes: UnsafeRawBufferPointer) -> MetadataOwner? {
@@ -145,6 +179,38 @@ enum StoredForm {
             value.append(bigEndian: digest.low)
         }
         value.append(bigEndian: claim.lastSeen)
+        return JournalEntry(key: key, value: value)
+    }
+
+    /// - Parameter role: `nil`: what the credential gives.
+    static func role(_ user: Name, _ role: Role?) -> JournalEntry {
+        JournalEntry(key: [UInt8(ascii: "A")] + Array(user.text.utf8), value: role.map { [version, $0 == .reader ? 1 : 2] })
+    }
+
+    fileprivate static func role(_ number: UInt8) -> Role? {
+        switch number {
+        case 1: .reader
+        case 2: .editor
+        default: nil
+        }
+    }
+
+    static func frozen(_ channel: Name, _ isFrozen: Bool) -> JournalEntry {
+        JournalEntry(key: [UInt8(ascii: "F")] + Array(channel.text.utf8), value: isFrozen ? [version] : nil)
+    }
+
+    /// - Parameter ban: `nil`: it is over.
+    static func ban(_ user: Name, _ ban: Ban?) -> JournalEntry {
+        let key = [UInt8(ascii: "X")] + Array(user.text.utf8)
+        guard let ban else { return JournalEntry(key: key, value: nil) }
+        var value: [UInt8] = [version, (ban.digest == nil ? 0 : 1) | (ban.until == nil ? 0 : 2)]
+        if let digest = ban.digest {
+            value.append(bigEndian: digest.high)
+            value.append(bigEndian: digest.low)
+        }
+        if let until = ban.until { value.append(bigEndian: until) }
+        value.append(bigEndian: ban.time)
+        value.append(short: ban.by.text)
         return JournalEntry(key: key, value: value)
     }
 

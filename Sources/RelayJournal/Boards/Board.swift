@@ -55,6 +55,7 @@ final class Board {
     var pending: [PlacedChange] = []
     /// Wait until it is loaded.
     var readers: [BoardRead] = []
+    var askers: [BoardAuthorsRead] = []
     /// Wall clock.
     var lastUsed: UInt64 = 0
     /// Of the sums of users before it had to be loaded once more.
@@ -78,6 +79,7 @@ final class Board {
 
     var isDropped = false
 
+    var isAwaited: Bool { !readers.isEmpty || !askers.isEmpty }
     var isLoaded: Bool { if case .loaded = content { true } else { false } }
     var isLoading: Bool { if case .loading = content { true } else { false } }
     /// Changes that were applied are in the file, and not known to be durable there.

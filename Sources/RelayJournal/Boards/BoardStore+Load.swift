@@ -12,7 +12,7 @@ extension BoardStore {
     /// Those that a reader waits for come first.
     var nextLoad: Board? {
         let waiting = loads.lazy.compactMap { self.boards[$0] }
-        return waiting.first { !$0.readers.isEmpty } ?? waiting.first { !$0.pending.isEmpty && $0.trouble == nil }
+        return waiting.first { $0.isAwaited } ?? waiting.first { !$0.pending.isEmpty && $0.trouble == nil }
             ?? waiting.first { $0.pending.isEmpty && $0.trouble == nil }
     }
 
@@ -26,8 +26,7 @@ extension BoardStore {
             try readStep(board, &load)
         } catch {
             stopLoading(board)
-            for reader in board.readers { blocks.append(BoardBlock(token: reader.token, outcome: .failed(error.description))) }
-            board.readers = []
+            turnAway(board, .failed(error.description), .failed(error.description))
             guard !board.pending.isEmpty else { return }
             board.trouble = board.trouble ?? .behind
             note(.storage(error))
@@ -121,6 +120,7 @@ extension BoardStore {
         }
         noteSums(board)
         applyPending(board)
+        answerAskers(board)
         answerReaders(board)
     }
 

@@ -43,7 +43,7 @@ extension BoardStore {
             }
         }
         board.trouble = nil
-        if !board.isLoaded, !board.pending.isEmpty || !board.readers.isEmpty { load(board) }
+        if !board.isLoaded, !board.pending.isEmpty || board.isAwaited { load(board) }
     }
 
     private func values(of board: Board, from first: Int) throws(JournalError) -> [[UInt8]] {

@@ -37,6 +37,7 @@ package final class BoardStore<Storage: JournalStorage> {
     var wall: UInt64 = 0
 
     var blocks: [BoardBlock] = []
+    var authors: [BoardAuthors] = []
     var changedBoards: Set<UInt64> = []
     var droppedIDs: [UInt64] = []
     var changedUsers: Set<[UInt8]> = []
@@ -215,8 +216,7 @@ package final class BoardStore<Storage: JournalStorage> {
         board.content = .unloaded
         active.remove(board.id)
         loads.removeAll { $0 == board.id }
-        for reader in board.readers { blocks.append(BoardBlock(token: reader.token, outcome: .gone)) }
-        board.readers = []
+        turnAway(board, .gone, .gone)
         boards[board.id] = nil
         unsavedBoards.remove(board.id)
         dropped.append(board)

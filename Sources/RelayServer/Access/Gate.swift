@@ -36,16 +36,28 @@ final class Gate: Sendable {
         try ring.withLock { (kept) throws(RelayServerError) in
             guard var ring = kept else { throw RelayServerError(text: "this relay has no keys") }
             defer { kept = ring }
+            var rotated: [AccessKeys.Kind] = []
             do throws(RelayServerError) {
-                for kind in AccessKeys.Kind.allCases where kinds.contains(kind) { try ring.rotate(kind) }
+                for kind in AccessKeys.Kind.allCases where kinds.contains(kind) {
+                    try ring.rotate(kind)
+                    rotated.append(kind)
+                }
             } catch {
                 // What was kept before that counts.
-                engine.setAccessNow(rules(ring.keys), endsSessions: endsSessions)
+                count(ring.keys, rotated, endsSessions: endsSessions, engine)
                 throw error
             }
-            engine.setAccessNow(rules(ring.keys), endsSessions: endsSessions)
+            count(ring.keys, rotated, endsSessions: endsSessions, engine)
             return ring.keys
         }
+    }
+
+    /// Lets keys count, and logs it as what moderators do is: which were drawn, and nothing that they say.
+    private func count(_ keys: AccessKeys, _ rotated: [AccessKeys.Kind], endsSessions: Bool, _ engine: Engine) {
+        engine.setAccessNow(rules(keys), endsSessions: endsSessions)
+        guard !rotated.isEmpty else { return }
+        let names = rotated.map { "the \($0.rawValue) key" }.joined(separator: " and ")
+        engine.auditNow("operator rotated \(names)" + (endsSessions ? ", sessions ended" : ""))
     }
 
     // MARK: - For the control socket
@@ -64,4 +76,11 @@ final class Gate: Sendable {
     }
 
     private var joinRole: Role { if case .keys(let role, _) = access { role } else { .editor } }
+}
+
+extension Engine {
+    /// Logs what an operator did. Waits for the queue: not to be called on it.
+    nonisolated fileprivate func auditNow(_ words: String) {
+        executor.queue.sync { assumeIsolated { $0.log(LogLine(audit: words, wallMilliseconds: Self.now().wallMilliseconds)) } }
+    }
 }

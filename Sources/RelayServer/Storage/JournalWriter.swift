@@ -20,6 +20,7 @@ actor JournalWriter {
         /// What was persisted of boards stands in their files.
         case boardsWritten(BoardReport)
         case boardRead(BoardBlock)
+        case authorsRead(BoardAuthors)
         /// For the log.
         case line(String)
     }
@@ -44,6 +45,7 @@ actor JournalWriter {
         var records: [JournalRecord] = []
         var bytes = 0
         var reads: [BoardRead] = []
+        var authorReads: [BoardAuthorsRead] = []
         /// Work is on the queue.
         var isScheduled = false
         /// Nothing is taken.
@@ -133,10 +135,11 @@ actor JournalWriter {
         if wakes { schedule() }
     }
 
-    /// Reads a board, behind what was submitted before; returns at once.
-    nonisolated func read(_ reads: [BoardRead]) {
+    /// Reads boards, and who wrote what on them; returns at once.
+    nonisolated func read(_ reads: [BoardRead], authors authorReads: [BoardAuthorsRead] = []) {
         let wakes = intake.withLock { intake in
             intake.reads += reads
+            intake.authorReads += authorReads
             defer { intake.isScheduled = true }
             return !intake.isScheduled
         }
@@ -183,23 +186,28 @@ actor JournalWriter {
 
     nonisolated private func schedule() { executor.queue.async { [self] in assumeIsolated { $0.work() } } }
 
-    /// One batch, or one step of compaction, then others get the queue.
+    /// Batches between two steps of what can wait: checkpoints, compaction, boards that nobody uses.
+    private static let batchesPerStep = 4
+
+    /// One batch, and a step of what else is to be done, then others get the queue. However much is written, boards that somebody waits for
+    /// are loaded, and checkpoints are made.
     private func work() {
         guard let journal, let boards else { return }
         turns += 1
         let batch = take()
-        let reads = takeReads()
+        let (reads, authorReads) = takeReads()
         if let batch { append(batch) }
         for read in reads { boards.read(read) }
-        if batch == nil, reads.isEmpty {
-            do throws(JournalError) {
-                guard try step(journal, boards) else {
-                    report()
-                    return rest()
-                }
-            } catch {
-                failed(error)
+        for read in authorReads { boards.readAuthors(read) }
+        do throws(JournalError) {
+            if batch != nil, !turns.isMultiple(of: Self.batchesPerStep) {
+                _ = try boards.loadStep()
+            } else if try !step(journal, boards), batch == nil {
+                report()
+                return rest()
             }
+        } catch {
+            failed(error)
         }
         report()
         schedule()
@@ -219,20 +227,24 @@ actor JournalWriter {
         let written = boards.takeReport()
         if !written.isEmpty { tell(.boardsWritten(written)) }
         for block in boards.takeBlocks() { tell(.boardRead(block)) }
+        for answer in boards.takeAuthors() { tell(.authorsRead(answer)) }
         for line in boards.takeLines() { tell(.line(line)) }
     }
 
-    private func takeReads() -> [BoardRead] {
+    private func takeReads() -> ([BoardRead], [BoardAuthorsRead]) {
         intake.withLock { intake in
-            defer { intake.reads = [] }
-            return intake.reads
+            defer {
+                intake.reads = []
+                intake.authorReads = []
+            }
+            return (intake.reads, intake.authorReads)
         }
     }
 
     /// Nothing to do, unless something has come meanwhile.
     private func rest() {
         let goesOn = intake.withLock { intake in
-            intake.isScheduled = !intake.records.isEmpty || !intake.reads.isEmpty
+            intake.isScheduled = !intake.records.isEmpty || !intake.reads.isEmpty || !intake.authorReads.isEmpty
             return intake.isScheduled
         }
         if goesOn { return schedule() }

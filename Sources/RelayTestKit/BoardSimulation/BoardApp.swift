@@ -21,6 +21,8 @@ final class BoardApp {
 
     let name: String
     var machine: ClientMachine
+    /// It may change only records of its own. [BL10]
+    var isEditor = false
     var connection: ConnectionLink?
     /// The app reads no events before, in nanoseconds; and no link of its can be made before.
     var readsFrom: UInt64 = 0

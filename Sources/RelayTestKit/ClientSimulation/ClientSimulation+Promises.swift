@@ -82,7 +82,7 @@ extension ClientSimulation {
             client.books.excuseAllPackets()
         case .joinTopic, .leaveTopic, .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates, .writeMetadata, .removeMetadata, .history,
             .getMetadata, .subscribeUserMetadata, .unsubscribeUserMetadata, .setLock, .acquireLock, .releaseLock, .revokeLock, .removeLock, .getLocks,
-            .clear, .undoClear, .boards, .removeBoard, .renew:
+            .clear, .undoClear, .boards, .removeBoard, .renew, .setRole, .freeze, .endSession, .ban, .unban, .bans, .forget:
             break
         }
     }
@@ -101,7 +101,7 @@ extension ClientSimulation {
         case .unsubscribeTopic: client.books.excuseAllPackets()
         case .join, .subscribeTopic, .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates, .writeMetadata, .removeMetadata, .history,
             .getMetadata, .subscribeUserMetadata, .unsubscribeUserMetadata, .setLock, .acquireLock, .releaseLock, .revokeLock, .removeLock, .getLocks,
-            .clear, .undoClear, .boards, .removeBoard, .renew:
+            .clear, .undoClear, .boards, .removeBoard, .renew, .setRole, .freeze, .endSession, .ban, .unban, .bans, .forget:
             break
         }
     }
@@ -175,7 +175,7 @@ extension RelayEvent {
         case .packet(let packet): "packet flow \(packet.flow) \(packet.sequence) of \(packet.publisher)"
         case .presence(let change): "presence \(change.channel)"
         case .board(let batch): "board \(batch.channel) \(batch.messages.map(\.offset))"
-        case .cleared, .direct, .topics, .metadata, .locks, .packetsLost, .packetsDropped, .messagesMissed, .caughtUp, .refused, .accessExpiring, .link: "\(self)"
+        case .cleared, .direct, .topics, .metadata, .locks, .packetsLost, .packetsDropped, .messagesMissed, .caughtUp, .refused, .accessExpiring, .accessChanged, .channelFrozen, .link: "\(self)"
         }
     }
 }

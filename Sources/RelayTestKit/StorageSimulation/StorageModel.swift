@@ -1,11 +1,12 @@
 internal import RelayCore
 internal import RelayWire
 
-/// All metadata and locks at one moment, as they must be. Names are those of `TestClient`: `lesson` and `stream:lesson`
+/// All metadata, locks and decisions of moderators at one moment, as they must be. Names are those of `TestClient`: `lesson` and `stream:lesson`
 /// are channels, `user:anna` is a user; `lesson/pen` is a lock.
 struct StorageModel: Equatable {
     var sets: [String: MetadataModel] = [:]
     var locks: [String: LockModel] = [:]
+    var decisions = DecisionsModel()
 
     /// The locks of one channel, by their own names.
     func locks(of channel: String) -> [String: LockModel] {

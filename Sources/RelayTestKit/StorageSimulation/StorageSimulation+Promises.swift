@@ -11,6 +11,7 @@ extension StorageSimulation {
         guard driver.unpersisted.count == records else {
             throw BrokenPromise("[MD5, LK3, LK4, LK5, SG2] \(driver.unpersisted.count) changes are accepted, \(records) are in the model")
         }
+        try checkDecisions()
         let bytes = applied.sets.values.map(\.byteCount)
         let census = driver.hub.census()
         guard census.metadataBytes == bytes.reduce(0, +), bytes.allSatisfy({ $0 <= Limits.metadataBytesMax }) else {

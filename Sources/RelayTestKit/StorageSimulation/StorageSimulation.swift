@@ -10,6 +10,7 @@ internal import RelayWire
 package final class StorageSimulation {
     package let seed: UInt64
     var random: SeededGenerator
+    var moderationRandom: SeededGenerator
     var driver: HubDriver
     let users: [StorageUser]
     /// With every change that was accepted.
@@ -47,13 +48,14 @@ package final class StorageSimulation {
         package var failures = 0
         package var restarts = 0
         package var resumptions = 0
+        package var decisions = 0
         package init() {}
 
         /// What is worth nothing when it is 0.
         package var counts: [Int] {
             [
                 changes, refusals, undone, full, tooLarge, acquisitions, waits, waitsGranted, waitsOver, expiries, failures, restarts,
-                resumptions,
+                resumptions, decisions,
             ]
         }
 
@@ -71,6 +73,7 @@ package final class StorageSimulation {
             left.failures += right.failures
             left.restarts += right.restarts
             left.resumptions += right.resumptions
+            left.decisions += right.decisions
         }
     }
 
@@ -82,6 +85,7 @@ package final class StorageSimulation {
     package init(seed: UInt64, trace: ((String) -> Void)? = nil) {
         self.seed = seed
         self.trace = trace
+        moderationRandom = SeededGenerator(seed: ~seed)
         var random = SeededGenerator(seed: seed)
         var configuration = Configuration()
         configuration.isJournaled = true
@@ -110,6 +114,7 @@ package final class StorageSimulation {
             while steps < count {
                 steps += 1
                 try step()
+                maybeModerate()
                 try check()
             }
         } catch let broken as BrokenPromise {
@@ -187,7 +192,7 @@ package final class StorageSimulation {
 
     /// A change is accepted: judged, not shown.
     func accept(
-        _ asker: Asker?, _ told: Told, lock: String? = nil, waiters: [Waiter] = [], _ change: (inout StorageModel) -> Void
+        _ asker: Asker?, _ told: Told?, lock: String? = nil, waiters: [Waiter] = [], _ change: (inout StorageModel) -> Void
     ) {
         place += 1
         done.changes += 1

@@ -4,6 +4,9 @@ import RelayIO
 import RelayWire
 
 extension Command {
+    /// Why a record may be refused with `notPermitted`, and what helps. [BL10]
+    static let othersRecords = "the key or token only looks on, or another user has the record; the host key may replace it, and so may --as with the user who wrote it"
+
     static let board = Command(
         name: "board",
         summary: "exports, imports and clears what channels keep for good",
@@ -19,7 +22,7 @@ extension Command {
             .json, .url, .user, .key, .keyFile, .token, .tokenFile,
         ],
         notes: [
-            "A board is the newest retained message of each key of a channel: 'boardrelay pub --retain --key', 'boardrelay replay --retain'.",
+            "A board is the newest retained message of each key of a channel: 'boardrelay pub --retain --record', 'boardrelay replay --retain'.",
             "An exported board has a record a line, in their order, without authors and times: import it under another name, and it is exported as it was. import reads the whole file before it writes, replaces records with the same keys and leaves all others; exit code 1 if one of them is not kept.",
             "rm forgets everything; clear can be taken back for 10 minutes.",
         ],
@@ -54,8 +57,7 @@ extension Command {
         var output = try action == .export ? BoardFile(path: arguments.value("-o"), escape: format == .json ? .json : .xml) : nil
         let code: ExitCode
         do {
-            let client = try await connect(arguments, as: user)
-            code = try await untilEnded(timeout: timeout, closing: [client]) {
+            code = try await withClient(arguments, as: user, timeout: timeout) { client in
                 let json = arguments.flag("--json")
                 switch action {
                 case .ls: try list(try await client.boards(), json: json)
@@ -68,14 +70,13 @@ extension Command {
                     let change = try await client.board(of: name!).clear()
                     try tell(
                         fields("cleared", name!, change), json: json,
-                        "\(Printable.count(change.records)) records went; 'boardrelay board undo' brings them back for 10 minutes.")
+                        "\(Printable.count(change.records, "record")) went; 'boardrelay board undo' brings them back for 10 minutes.")
                 case .undo:
                     let change = try await client.board(of: name!).undoClear()
-                    try tell(fields("restored", name!, change), json: json, "Of \(Printable.count(change.records)) records those are back that were not written since.")
+                    try tell(fields("restored", name!, change), json: json, "Of \(Printable.count(change.records, "record")) those are back that were not written since.")
                 }
                 return .ok
             }
-            await client.close()
         } catch {
             output?.abandon()
             throw error
@@ -131,13 +132,14 @@ extension Command {
             for record in records { picture.add(record) }
             try file.write(BoardSVG.document(picture))
             for type in picture.skipped.keys.sorted() {
-                Console.note("\(Printable.count(picture.skipped[type]!)) records are not drawn: \(type.isEmpty ? "no custom type" : "custom type \(Printable.quoted(type))").")
+                let skipped = picture.skipped[type]!
+                Console.note("\(Printable.count(skipped, "record")) \(skipped == 1 ? "is" : "are") not drawn: \(type.isEmpty ? "no custom type" : "custom type \(Printable.quoted(type))").")
             }
             for (key, problem) in picture.broken.prefix(10) { Console.note("Record \(Printable.escaped(key)) is not drawn: \(problem).") }
             if picture.broken.count > 10 { Console.note("… and \(Printable.count(picture.broken.count - 10)) more.") }
         }
         try file.finish()
-        Console.note("\(Printable.count(records.count)) records, \(Printable.size(board.bytes)); written: \(Printable.size(file.bytes)).")
+        Console.note("\(Printable.count(records.count, "record")), \(Printable.size(board.bytes)); written: \(Printable.size(file.bytes)).")
     }
 
     /// The board as it is at the moment in which all of it has come.
@@ -149,7 +151,7 @@ extension Command {
         for await event in client.events {
             board.note(event)
             switch event {
-            case .board(let batch): progress.show(batch.progress, "\(Printable.count(board.count)) records")
+            case .board(let batch): progress.show(batch.progress, Printable.count(board.count, "record"))
             case .caughtUp: return board
             case .link(.closed(.closedByApp)): break
             case .link(.closed(let reason)): throw Failure(Printable.escaped(EventText.words(reason)))
@@ -181,7 +183,7 @@ extension Command {
         let display = Task {
             while !Task.isCancelled {
                 let done = writing.outcome.withLock { $0.records + $0.failed }
-                progress.show(Double(done) / Double(max(1, records.count)), "\(Printable.count(done)) of \(Printable.count(records.count)) records")
+                progress.show(Double(done) / Double(max(1, records.count)), "\(Printable.count(done)) of \(Printable.count(records.count, "record"))")
                 try? await Task.sleep(for: .milliseconds(200))
             }
         }
@@ -194,7 +196,7 @@ extension Command {
             outcome = try await writing.write(records)
         } catch {
             progress.end()
-            Console.note("Not finished: \(Printable.count(writing.outcome.withLock { $0.records })) of \(Printable.count(records.count)) records are kept.")
+            Console.note("Not finished: \(kept(writing.outcome.withLock { $0.records }, of: records.count)).")
             throw error
         }
         display.cancel()
@@ -208,13 +210,19 @@ extension Command {
             ]
             try Console.print(object.line)
         } else {
-            Console.note("\(Printable.count(outcome.records)) of \(Printable.count(records.count)) records are kept, \(Printable.size(outcome.bytes)).")
+            Console.note("\(kept(outcome.records, of: records.count)), \(Printable.size(outcome.bytes)).")
         }
         if let first = outcome.firstFailure {
             let codes = outcome.failures.keys.sorted().map { "\($0) \(Printable.count(outcome.failures[$0]!))" }.joined(separator: ", ")
-            Console.note("\(Printable.count(outcome.failed)) are not (\(codes)); the first: \(Printable.escaped(first))")
+            Console.note("\(Printable.count(outcome.failed)) \(outcome.failed == 1 ? "is" : "are") not (\(codes)); the first: \(Printable.escaped(first))")
+            if outcome.failures["notPermitted"] != nil { Console.note("notPermitted: \(othersRecords)") }
         }
         return outcome.failed == 0 ? .ok : .failed
+    }
+
+    /// `3 of 5 records are kept`.
+    private static func kept(_ count: Int, of all: Int) -> String {
+        "\(Printable.count(count)) of \(Printable.count(all, "record")) \(count == 1 ? "is" : "are") kept"
     }
 }
 

@@ -29,8 +29,7 @@ extension Command {
         let from = try arguments.integer("--from", in: 0...Int.max).map { UInt64($0) }
         let timeout = try arguments.duration("--timeout") ?? .seconds(30)
         let backwards = arguments.flag("--backwards"), json = arguments.flag("--json")
-        let client = try await connect(arguments, as: try arguments.user())
-        let code = try await untilEnded(timeout: timeout, closing: [client]) {
+        return try await withClient(arguments, as: try arguments.user(), timeout: timeout) { client in
             var next = from
             var left = count
             var isFirst = true
@@ -46,8 +45,6 @@ extension Command {
             } while next != nil && left > 0
             return .ok
         }
-        await client.close()
-        return code
     }
 
     private static func note(_ page: HistoryPage, _ channel: String) {

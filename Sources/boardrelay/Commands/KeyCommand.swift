@@ -7,8 +7,8 @@ extension Command {
         name: "key",
         summary: "shows and changes the keys of a relay on this machine",
         arguments: [
-            .init(name: "ACTION", help: "show: the addresses with which to come in; rotate: draws keys anew."),
-            .init(name: "WHICH", isOptional: true, help: "join or host; both if not given."),
+            .init(name: "ACTION", help: "show: the addresses with which to come in; rotate: draws keys anew, and shows them."),
+            .init(name: "WHICH", isOptional: true, help: "join or host, of which nothing but the addresses is printed, one a line; both, each under its name, if not given."),
         ],
         options: [
             .flag("--end-sessions", help: "rotate: whoever came in by the old key is closed; without it they stay until their link ends."),
@@ -49,7 +49,7 @@ extension Command {
             }
         }
         for kind in AccessKeys.Kind.allCases where kinds.contains(kind) {
-            for line in KeyText.lines(report, kind, json: arguments.flag("--json")) { try Console.print(line) }
+            for line in KeyText.lines(report, kind, json: arguments.flag("--json"), isNamed: kinds.count > 1) { try Console.print(line) }
         }
         return .ok
     }
@@ -57,7 +57,8 @@ extension Command {
 
 /// Addresses with a key in them.
 enum KeyText {
-    static func lines(_ report: KeysReport, _ kind: AccessKeys.Kind, json: Bool) -> [String] {
+    /// - Parameter isNamed: says whose addresses these are, where there are others.
+    static func lines(_ report: KeysReport, _ kind: AccessKeys.Kind, json: Bool, isNamed: Bool) -> [String] {
         let key = kind == .join ? report.join : report.host
         let role = kind == .join ? report.joinRole : "moderator"
         let addresses = RelayAddress(report.address).map { Interfaces.reachable($0) } ?? []
@@ -67,7 +68,7 @@ enum KeyText {
                 (["kind": .string(kind.rawValue), "role": .string(role), "key": .string(key), "urls": .array(urls.map(JSON.string))] as JSON).line
             ]
         }
-        return ["\(kind.rawValue) (\(role)):"] + urls.map { "  \($0)" }
+        return isNamed ? ["\(kind.rawValue) (\(role)):"] + urls.map { "  \($0)" } : urls
     }
 
     static func url(_ address: RelayAddress, _ key: String) -> String {

@@ -46,8 +46,7 @@ extension Command {
         let timeout = try arguments.duration("--timeout")
         let user = try arguments.user()
         let json = arguments.flag("--json")
-        let client = try await connect(arguments, as: user)
-        let code = try await untilEnded(timeout: timeout, closing: [client]) {
+        let code = try await withClient(arguments, as: user, timeout: timeout) { client in
             let locks = try client.locks(of: arguments.flag("--stream") ? .stream(channel) : .message(channel))
             var fields: JSON = ["type": .string(action.rawValue), "channel": .string(channel), "lock": .optional(lock)]
             switch action {
@@ -67,13 +66,12 @@ extension Command {
             if json { try Console.print(fields.line) }
             return .ok
         }
-        await client.close()
         if code == .timedOut { Console.note("boardrelay lock: timed out; it may have happened or not") }
         return code
     }
 
     private static func list(_ locks: [LockDetail], of channel: String) throws {
-        Console.note(locks.isEmpty ? "\(channel) has no locks." : "\(locks.count) locks of \(channel):")
+        Console.note(locks.isEmpty ? "\(channel) has no locks." : "\(Printable.count(locks.count, "lock")) of \(channel):")
         var table = Table(("lock", .left), ("owner", .left), ("fencing", .right), ("ttl", .right))
         for lock in locks {
             table.add(lock.lock.text, lock.owner?.text ?? "-", lock.fencing.map { "\($0)" } ?? "-", "\(Double(lock.ttlMs) / 1000) s")

@@ -55,8 +55,7 @@ extension Command {
         let user = try arguments.user()
         let reference: MetadataReference = arguments.flag("--user") ? .user(name) : arguments.flag("--stream") ? .stream(name) : .message(name)
         let record = arguments.flag("--record"), json = arguments.flag("--json")
-        let client = try await connect(arguments, as: user)
-        let code = try await untilEnded(timeout: timeout, closing: [client]) {
+        let code = try await withClient(arguments, as: user, timeout: timeout) { client in
             let metadata = try client.metadata(of: reference)
             let revisions = key.flatMap { key in revision.map { [key: $0] } } ?? [:]
             let after: UInt64
@@ -82,7 +81,6 @@ extension Command {
             }
             return .ok
         }
-        await client.close()
         if code == .timedOut { Console.note("boardrelay meta: timed out; a change may have happened or not") }
         return code
     }
@@ -112,7 +110,7 @@ extension Command {
         }
         // Into a pipe as it is; a terminal must not be changed by what others wrote.
         if key != nil { return try Console.print(Console.outputIsTerminal ? Printable.escaped(items[0].value) : items[0].value) }
-        Console.note("\(items.count) items of \(name), major revision \(contents.majorRevision)")
+        Console.note("\(Printable.count(items.count, "item")) of \(name), major revision \(contents.majorRevision)")
         var table = Table(("key", .left), ("revision", .right), ("author", .left), ("value", .left))
         for item in items {
             let shown = item.value.count > 60 ? "\(item.value.prefix(60))… (\(item.value.utf8.count) bytes)" : item.value

@@ -24,9 +24,8 @@ extension Command {
         let name = try arguments.channel()
         let channel = ChannelID(kind: arguments.flag("--stream") ? .stream : .message, channel: try Name(name))
         let timeout = try arguments.duration("--timeout")
-        let client = try await connect(arguments, as: try arguments.user())
         let json = arguments.flag("--json")
-        let code = try await untilEnded(timeout: timeout, closing: [client]) {
+        return try await withClient(arguments, as: try arguments.user(), timeout: timeout) { client in
             if arguments.flag("--watch") {
                 try await watch(channel, client: client, json: json)
             } else {
@@ -34,8 +33,6 @@ extension Command {
             }
             return .ok
         }
-        await client.close()
-        return code
     }
 
     /// Everybody, page by page, as one list.

@@ -52,8 +52,7 @@ extension Command {
         let timeout = try arguments.duration("--timeout") ?? .seconds(30)
         let user = try arguments.user()
         let payload = arguments.flag("--remove") ? .bytes([]) : try payload(arguments)
-        let client = try await connect(arguments, as: user)
-        let code = try await untilEnded(timeout: timeout, closing: [client]) {
+        let code = try await withClient(arguments, as: user, timeout: timeout) { client in
             let result: JSON
             if let receiver {
                 _ = try await client.send(payload, toUser: receiver, customType: arguments.value("--type")).value
@@ -73,7 +72,6 @@ extension Command {
             if arguments.flag("--json") { try Console.print(result.line) }
             return .ok
         }
-        await client.close()
         if code == .timedOut { Console.note("boardrelay pub: timed out; it may have been sent or not") }
         return code
     }

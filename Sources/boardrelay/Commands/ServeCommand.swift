@@ -18,7 +18,7 @@ extension Command {
             .list("--token-secret-file", as: "[ID=]FILE", help: "What signs tokens, 32…1024 bytes, with an id if there are several; taken besides keys, too."),
             .value("--token-audience", as: "NAME", help: "Only tokens for this audience (aud) are taken."),
             .value("--flush", as: "MODE", help: "When queued bytes are written: adaptive (the default), immediate, or a tick such as 2ms."),
-            .value("--log-level", as: "LEVEL", help: "debug, info (the default), warning or error."),
+            .value("--log-level", as: "LEVEL", help: "debug, info (the default), warning or error. What moderators do is logged at each."),
             .value("--control", as: "PATH", help: "The Unix socket on which 'boardrelay status' asks."),
             .value("--max-connections", as: "N", help: "12000 if not given."),
             .value("--max-channels", as: "N", help: "Of each kind; 10000 if not given."),
@@ -60,7 +60,11 @@ extension Command {
         options.isAskedByPort = true
         try setBounds(of: &options.hub, arguments)
         options.log = { @Sendable line in
-            if line.level >= level { Console.note("\(line.level.rawValue): \(Printable.escaped(line.text))") }
+            if let time = line.auditedAt {
+                Console.note("audit: \(Console.universalTime(wallMilliseconds: time)) \(Printable.escaped(line.text))")
+            } else if line.level >= level {
+                Console.note("\(line.level.rawValue): \(Printable.escaped(line.text))")
+            }
         }
 
         let signals = Signals()
@@ -92,7 +96,7 @@ extension Command {
         if let most = try arguments.integer("--max-channel-users", in: bound) { hub.streamChannelUsersMax = most }
         if let most = try arguments.integer("--max-history", in: 0...1_000_000) { hub.historyMessagesMax = most }
         if let age = try arguments.duration("--history-age") {
-            guard age <= hub.channelLinger else { throw UsageError("option --history-age is at most \(Printable.time(hub.channelLinger))") }
+            guard age <= hub.channelLinger else { throw UsageError("option --history-age is at most \(Printable.span(hub.channelLinger))") }
             hub.historyAge = age
         }
         if let bytes = try arguments.size("--max-boards-bytes") { hub.boardBytesTotalMax = bytes }

@@ -45,8 +45,8 @@ enum StatusText {
         var table = Table(("", .left), ("", .left))
         table.add(
             "now",
-            "\(Printable.count(census.connections)) connections, \(Printable.count(census.sessionsPresent)) sessions"
-                + " (\(Printable.count(census.sessionsAway)) away), \(Printable.count(census.channels.count)) channels,"
+            "\(Printable.count(census.connections, "connection")), \(Printable.count(census.sessionsPresent, "session"))"
+                + " (\(Printable.count(census.sessionsAway)) away), \(Printable.count(census.channels.count, "channel")),"
                 + " \(Printable.size(census.queueMemoryBytes)) of queues")
         table.add(
             "messages",
@@ -58,18 +58,22 @@ enum StatusText {
                 + " \(Printable.count(lost)) lost to slow readers, \(Printable.count(counters.packetsDroppedRate)) over a rate")
         table.add(
             "kept",
-            "\(Printable.count(census.metadataSets)) sets of metadata, \(Printable.size(census.metadataBytes)), \(Printable.count(census.locks)) locks; "
+            "\(Printable.count(census.metadataSets, "set")) of metadata, \(Printable.size(census.metadataBytes)), \(Printable.count(census.locks, "lock")); "
                 + (journal.map(kept) ?? "in memory, gone with the relay"))
         table.add(
             "boards",
-            "\(Printable.count(census.boards)), \(Printable.count(census.boardRecords)) records, \(Printable.size(census.boardBytes))")
+            "\(Printable.count(census.boards)), \(Printable.count(census.boardRecords, "record")), \(Printable.size(census.boardBytes))")
+        table.add(
+            "decided",
+            "\(Printable.count(census.setRoles, "role")) set, \(Printable.count(census.frozenChannels, "channel")) frozen, \(Printable.count(census.bans, "ban")); "
+                + Printable.count(counters.moderations, "decision"))
         if let failure = census.storageFailure { table.add("READ-ONLY", Printable.escaped(failure)) }
         return Array(table.lines.dropFirst())
     }
 
     private static func kept(_ journal: JournalStatus) -> String {
-        "\(Printable.size(journal.bytes)) in \(Printable.escaped(journal.folder)), \(Printable.count(journal.records)) changes by"
-            + " \(Printable.count(journal.fsyncs)) syncs, \(Printable.count(journal.failures)) failures"
+        "\(Printable.size(journal.bytes)) in \(Printable.escaped(journal.folder)), \(Printable.count(journal.records, "change")) by"
+            + " \(Printable.count(journal.fsyncs, "sync")), \(Printable.count(journal.failures, "failure"))"
     }
 
     private static func sessions(_ census: Census) -> [String] {

@@ -21,7 +21,7 @@ extension Command {
             .url, .user, .key, .keyFile, .token, .tokenFile,
         ],
         notes: [
-            "Each JSON object has a type: message (retained, if it is kept for good under its key; with empty contents that was removed), cleared (all that was kept of the channel was), packet, direct, presence, topics, metadata, locks, lost (packets that this reader did not get), missed (messages likewise), caughtUp, dropped, refused, link. A payload is text, or base64 if it was sent as bytes.",
+            "Each JSON object has a type: message (retained, if it is kept for good under its key; with empty contents that was removed), cleared (all that was kept of the channel was), packet, direct, presence, topics, metadata, locks, lost (packets that this reader did not get), missed (messages likewise), caughtUp, dropped, refused, accessChanged and channelFrozen (by a moderator), link. A payload is text, or base64 if it was sent as bytes.",
             "Without --json invisible characters are shown as escapes, so nothing that others send can change the terminal.",
         ],
         examples: [
@@ -42,9 +42,8 @@ extension Command {
         let since: Since? = try arguments.choice("--since", of: Start.self) == .beginning ? .beginning : nil
         let user = try arguments.user()
         let json = arguments.flag("--json")
-        let client = try await connect(arguments, as: user)
         var arrived = 0
-        let code = try await untilEnded(timeout: timeout, closing: [client]) {
+        let code = try await withClient(arguments, as: user, timeout: timeout) { client in
             let wanted = [("--presence", Feature.presence), ("--metadata", .metadata), ("--locks", .locks)].filter { arguments.flag($0.0) }
             let features = Set(wanted.map(\.1))
             try await client.subscribe(channel, features: features.union([.messages]), quiet: arguments.flag("--quiet"), since: since)
@@ -61,7 +60,6 @@ extension Command {
             }
             return .ok
         }
-        await client.close()
         if code == .timedOut {
             let wanted = count.map { " of \($0)" } ?? ""
             Console.note("boardrelay sub: timed out; \(arrived)\(wanted) arrived")
@@ -72,7 +70,7 @@ extension Command {
     /// Prints an event where it belongs.
     ///
     /// - Returns: whether it is one of those that are counted.
-    /// - Throws: `Failure` when the link has ended for good, `Console.OutputClosed`.
+    /// - Throws: `Failure` when the link has ended for good, or this client is no longer in the channel; `Console.OutputClosed`.
     private static func show(_ event: RelayEvent, json: Bool, topics: Bool) throws -> Bool {
         switch event {
         case .message, .board, .packet, .direct:
@@ -87,8 +85,12 @@ extension Command {
             case .waiting, .paused: Console.note(EventText.line(event))
             }
         case .topics where !topics: break
-        case .presence, .topics, .metadata, .locks, .cleared:
+        case .presence, .topics, .metadata, .locks, .cleared, .accessChanged, .channelFrozen:
             try Console.print(json ? EventJSON.object(event).line : EventText.line(event))
+        case .refused(let refusal) where refusal.subject == .channel:
+            // What it listens to is not there for it any more: nothing would ever come.
+            if json { try Console.print(EventJSON.object(event).line) }
+            throw Failure(EventText.line(event))
         case .packetsLost, .packetsDropped, .messagesMissed, .caughtUp, .refused, .accessExpiring:
             if json { try Console.print(EventJSON.object(event).line) } else { Console.note(EventText.line(event)) }
         }

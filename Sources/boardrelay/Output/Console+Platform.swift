@@ -35,13 +35,23 @@ enum Console {
         return "\(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec))"
     }
 
-    /// `2026-11-21 14:03`, where this machine stands.
-    static func localTime(wallMilliseconds: UInt64) -> String {
+    /// `2026-11-21 14:03`, with seconds `2026-11-21 14:03:07`, where this machine stands.
+    static func localTime(wallMilliseconds: UInt64, seconds showsSeconds: Bool = false) -> String {
         var seconds = time_t(wallMilliseconds / 1_000)
         var parts = tm()
         localtime_r(&seconds, &parts)
         func two(_ value: Int32) -> String { (value < 10 ? "0" : "") + String(value) }
         return "\(parts.tm_year + 1_900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday)) \(two(parts.tm_hour)):\(two(parts.tm_min))"
+            + (showsSeconds ? ":\(two(parts.tm_sec))" : "")
+    }
+
+    /// `2026-11-21T14:03:07Z`: the same wherever a log is read.
+    static func universalTime(wallMilliseconds: UInt64) -> String {
+        var seconds = time_t(wallMilliseconds / 1_000)
+        var parts = tm()
+        gmtime_r(&seconds, &parts)
+        func two(_ value: Int32) -> String { (value < 10 ? "0" : "") + String(value) }
+        return "\(parts.tm_year + 1_900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday))T\(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec))Z"
     }
 
     /// All of it, waiting where the reader is slow.

@@ -1,4 +1,5 @@
 import Foundation
+import RelayAccess
 import RelayClient
 import RelayWire
 
@@ -44,6 +45,17 @@ enum EventJSON {
             case .reset: return ["type": "missed", "channel": .string(missed.channel), "reset": true]
             }
         case .accessExpiring(let time): return ["type": "accessExpiring", "inMs": number(UInt64(max(0, time / .milliseconds(1))))]
+        case .accessChanged(let change):
+            let grants = change.access.grants.words
+            return [
+                "type": "accessChanged", "by": .string(change.by), "role": .optional(change.access.role?.rawValue),
+                "grants": grants.isEmpty ? .null : .object(grants.keys.sorted().map { .init(key: $0, value: .array(grants[$0]!.map { .string($0) })) }),
+            ]
+        case .channelFrozen(let freeze):
+            return [
+                "type": "channelFrozen", "channel": .string(freeze.channel.channel.text), "kind": .string(freeze.channel.kind.rawValue),
+                "frozen": .bool(freeze.isFrozen), "by": .optional(freeze.by),
+            ]
         case .refused(let refusal):
             return [
                 "type": "refused", "channel": .optional(refusal.channel?.channel.text), "topic": .optional(refusal.topic),

@@ -1,3 +1,4 @@
+import RelayAccess
 import RelayClient
 import RelayWire
 
@@ -42,6 +43,13 @@ enum EventText {
             case .reset: return "\(Printable.escaped(missed.channel)) counts anew: what came before says nothing about it"
             }
         case .accessExpiring(let time): return "the token is over in \(Printable.time(time))"
+        case .accessChanged(let change):
+            let role = change.access.role.map { "role \($0.rawValue)" } ?? "no role"
+            let grants = change.access.grants.entries.count
+            return "\(Printable.escaped(change.by)) changed what this client may: \(role)" + (grants == 0 ? "" : ", \(Printable.count(grants, "grant"))")
+        case .channelFrozen(let freeze):
+            let by = freeze.by.map { " by \(Printable.escaped($0))" } ?? ""
+            return "\(place(freeze.channel)): " + (freeze.isFrozen ? "frozen\(by)" : "not frozen any more\(by.isEmpty ? "" : ",")\(by)")
         case .refused(let refusal): return "refused: \(Printable.escaped(refusal.error.description))"
         case .link(let state):
             let words = words(state)
@@ -72,8 +80,10 @@ enum EventText {
         return "  " + states.keys.sorted().map { "\(Printable.escaped($0))=\(Printable.escaped(states[$0]!))" }.joined(separator: " ")
     }
 
+    private static func place(_ channel: ChannelID) -> String { channel.kind == .stream ? "stream \(channel.channel)" : "\(channel.channel)" }
+
     private static func presence(_ change: PresenceChange) -> String {
-        let place = change.channel.kind == .stream ? "stream \(change.channel.channel)" : "\(change.channel.channel)"
+        let place = Self.place(change.channel)
         switch change.kind {
         case .snapshot(let members, let total):
             return "\(place): \(total) here" + (members.isEmpty ? "" : ": " + members.map(member).joined(separator: ", "))

@@ -61,6 +61,17 @@ enum Printable {
         return milliseconds < 60_000 ? fixed(milliseconds / 1_000) + " s" : clock(duration)
     }
 
+    /// A time as options take it: `365d`, `2h`, `90m`, `5s`, `1500ms`.
+    static func span(_ duration: Duration) -> String {
+        let milliseconds = Int((duration / .milliseconds(1)).rounded())
+        let units = [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000)]
+        guard milliseconds != 0, let unit = units.first(where: { milliseconds.isMultiple(of: $0.1) }) else { return "\(milliseconds)ms" }
+        return "\(milliseconds / unit.1)\(unit.0)"
+    }
+
+    /// `1 record`, `8,192 records`.
+    static func count(_ value: some BinaryInteger, _ noun: String) -> String { "\(count(value)) \(noun)\(value == 1 ? "" : "s")" }
+
     /// `8,192`.
     static func count(_ value: some BinaryInteger) -> String {
         var shown = ""

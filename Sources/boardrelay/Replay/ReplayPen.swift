@@ -198,7 +198,7 @@ struct ReplayPen: Sendable {
                 case .messagesMissed: tally.messagesMissed += 1
                 case .refused(let refusal) where refusal.subject == .packet: tally.packetsRefused += 1
                 case .link(.waiting), .link(.paused): tally.linksBroken += 1
-                case .cleared, .direct, .presence, .topics, .metadata, .locks, .caughtUp, .refused, .accessExpiring, .link: break
+                case .cleared, .direct, .presence, .topics, .metadata, .locks, .caughtUp, .refused, .accessExpiring, .accessChanged, .channelFrozen, .link: break
                 }
             }
             switch event {

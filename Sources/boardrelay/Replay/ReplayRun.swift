@@ -15,8 +15,19 @@ struct ReplayRun {
     static let patience = Duration.seconds(10)
 
     func run(file: String) async throws -> ReplaySummary {
-        let tally = Lock(ReplayTally())
         var clients: [RelayClient] = []
+        do {
+            return try await run(file: file, &clients)
+        } catch {
+            // Nobody is left behind as one who is away.
+            for client in clients { await client.close() }
+            throw error
+        }
+    }
+
+    /// - Parameter clients: those that are logged in, also when it fails.
+    private func run(file: String, _ clients: inout [RelayClient]) async throws -> ReplaySummary {
+        let tally = Lock(ReplayTally())
         var witness: (ReplayWitness, RelayClient)?
         if verifies {
             let client = try await connect(arguments, as: plans[0].user + "-verify")

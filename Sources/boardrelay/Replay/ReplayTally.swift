@@ -66,6 +66,7 @@ struct ReplaySummary: Sendable {
         table.add(
             "messages",
             "\(count(tally.messagesSent)) sent, \(count(tally.messagesAccepted)) accepted, \(count(tally.messagesRefused)) refused\(refused.isEmpty ? "" : ":" + refused)")
+        if tally.refusals["notPermitted"] != nil { table.add("", "notPermitted: \(Command.othersRecords)") }
         table.add(
             "packets",
             "\(count(tally.packetsSent)) sent, \(count(tally.packetsDropped)) dropped, \(count(tally.packetsRefused)) refused")

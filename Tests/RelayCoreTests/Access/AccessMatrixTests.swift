@@ -134,7 +134,7 @@ private func refusal(_ frames: [Frame]) -> ErrorBody? {
         let anna = TestClient(driver, "anna", token: driver.token("anna", grants: ["board-1": ["subscribe"], "board-2": ["presence"], "board-*": ["clear"]]))
         let places = anna.answer(WhereAnswer.self, anna.request(.whereIs) { WhereRequest(id: $0, user: try! Name("host")) })
         #expect(try #require(places).channels.map(\.description) == ["message:board-2", "stream:board-2"])
-        let boards = anna.answer(BoardsAnswer.self, anna.request(.boards) { BoardsRequest(id: $0) })
+        let boards = anna.answer(BoardsAnswer.self, anna.request(.boards) { PageRequest(id: $0) })
         #expect(try #require(boards).boards.map(\.channel.text) == ["board-1"])
     }
 

@@ -46,8 +46,8 @@ extension AccessRow {
             request: "`publish`", right: "`publish` in that channel",
             probes: [
                 publish("publish", [], key: nil, [1]), publish("publish with echo, not kept", [.echo, .noHistory], key: nil, [1]),
-                publish("publish retained", .retain, key: { $0.item }, [1]), publish("publish a removal", .retain, key: { $0.item }, []),
-                publish("publish a part", [], key: { $0.item }, part: true, [1]), publish("publish a retained part", .retain, key: { $0.item }, part: true, [1]),
+                publish("publish retained", .retain, key: drawn, [1]), publish("publish a removal", .retain, key: drawn, []),
+                publish("publish a part", [], key: drawn, part: true, [1]), publish("publish a retained part", .retain, key: drawn, part: true, [1]),
             ]),
         AccessRow(
             request: "`joinTopic`", right: "`stream` in that channel",
@@ -117,6 +117,22 @@ extension AccessRow {
                 write("updateMetadata of another", .updateMetadata) { "user:" + $0.user },
                 Probe("removeMetadata of another", .removeMetadata) { RemoveMetadataRequest(id: $0, .user(name($1.user))) },
             ]),
+        AccessRow(
+            request: "`setRole`, `freezeChannel`, `endSession`, `banUser`, `unbanUser`, `getBans`, `forgetUser`", right: "the role `moderator`",
+            probes: [
+                // Of a user without a session: a moderator is none's to make less, or to ban.
+                Probe("setRole", .setRole) { SetRoleRequest(id: $0, user: name("of-" + $1.user), role: "reader") },
+                Probe("setRole of a moderator", .setRole, others: [.notPermitted]) { SetRoleRequest(id: $0, user: name($1.user), role: "reader") },
+                Probe("setRole, none", .setRole) { SetRoleRequest(id: $0, user: name("of-" + $1.user)) },
+                Probe("freezeChannel", .freezeChannel) { FreezeChannelRequest(id: $0, channel: name($1.channel), frozen: true) },
+                Probe("freezeChannel, not", .freezeChannel) { FreezeChannelRequest(id: $0, channel: name($1.channel), frozen: false) },
+                Probe("endSession", .endSession) { EndSessionRequest(id: $0, user: name($1.user), reason: "enough") },
+                Probe("banUser", .banUser) { BanUserRequest(id: $0, user: name("of-" + $1.user), forMs: 1_000) },
+                Probe("banUser, a moderator", .banUser, others: [.notPermitted]) { BanUserRequest(id: $0, user: name($1.user)) },
+                Probe("unbanUser", .unbanUser, others: [.notBanned]) { UserRequest(id: $0, user: name($1.user)) },
+                Probe("getBans", .getBans) { id, _ in PageRequest(id: id) },
+                Probe("forgetUser", .forgetUser) { UserRequest(id: $0, user: name($1.user)) },
+            ]),
     ]
 
     private static let ofWhatOneHas: [AccessRow] = [
@@ -151,11 +167,14 @@ extension AccessRow {
             request: "`where`, `boards`", right: "none: they tell of channels in which one has `presence`, `subscribe`",
             probes: [
                 Probe("where", .whereIs) { WhereRequest(id: $0, user: name($1.user)) },
-                Probe("boards", .boards) { id, _ in BoardsRequest(id: id) },
+                Probe("boards", .boards) { id, _ in PageRequest(id: id) },
             ]),
     ]
 
     // MARK: - Making
+
+    /// A key that nobody has written; what another one has is BL10's.
+    private static let drawn: @Sendable (Named) -> String = { $0.item + " drawn" }
 
     private static func publish(
         _ title: String, _ flags: FrameFlags, key: (@Sendable (Named) -> String)?, part: Bool = false, _ payload: [UInt8]

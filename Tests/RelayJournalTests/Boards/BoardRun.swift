@@ -261,6 +261,7 @@ final class BoardRun<Storage: JournalStorage> {
             }
             guard summary.name == Array("board \(id)".utf8) else { throw Broken("board \(id) has another name") }
             try verifyFresh(id, board)
+            try verifyAuthors(id, board)
             while try follow(id) {}
             let copy = copies[id]?.records.mapValues { $0.offset } ?? [:]
             guard copy == board.live.mapValues(\.offset), copies[id]?.records.allSatisfy({ board.live[$0.key]?.payload == $0.value.payload }) == true
@@ -274,6 +275,26 @@ final class BoardRun<Storage: JournalStorage> {
     func verifyIfQuiet() throws {
         guard let storage = storage as? SimulatedStorage, storage.faults.isEmpty, storage.capacity == .max else { return }
         try verify()
+    }
+
+    /// Of all keys at once, and of one.
+    private func verifyAuthors(_ id: UInt64, _ board: BoardsModel.Model) throws {
+        let keys = board.live.keys.sorted { $0.lexicographicallyPrecedes($1) } + [Array("none".utf8)]
+        let key = keys[Int.random(in: 0..<keys.count, using: &dice)]
+        for keysMax in [board.live.count, board.live.count - 1] {
+            store.readAuthors(BoardAuthorsRead(token: 7, board: id, key: key, keysMax: keysMax))
+            while try store.step(wall: wall) {}
+            guard let answer = store.takeAuthors().first, answer.token == 7, answer.through == board.head else { throw Broken("board \(id): no authors") }
+            switch answer.outcome {
+            case .all(let table):
+                guard keysMax == board.live.count, table.count == board.live.count, keys.allSatisfy({ table[$0] == board.live[$0]?.author }) else {
+                    throw Broken("board \(id): other authors")
+                }
+            case .one(let author):
+                guard keysMax < board.live.count, author == board.live[key]?.author else { throw Broken("board \(id): another author of \(key)") }
+            case .gone, .failed: throw Broken("board \(id): \(answer.outcome)")
+            }
+        }
     }
 
     private func verifyFresh(_ id: UInt64, _ board: BoardsModel.Model) throws {

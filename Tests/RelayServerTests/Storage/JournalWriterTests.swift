@@ -123,6 +123,47 @@ import Testing
         }
     }
 
+    @Test("[BL3, BL10] while each batch is followed by the next one, a board that is not in memory is read, its authors are told, and checkpoints are made")
+    func steadyWrites() async throws {
+        try await withTemporaryPath { path in
+            func change(_ sequence: UInt64, _ kind: BoardChange.Kind) -> JournalRecord {
+                var change = BoardChange(
+                    board: 1, epoch: .init(start: 1, incarnation: 1), author: Array("ann".utf8), wallMilliseconds: 1_800_000_000_000, kind: kind)
+                if case .put = kind { change.offset = sequence - 1 }
+                return JournalRecord(sequence: sequence, entries: [change.entry(sequence: sequence, index: 0)])
+            }
+            func put(_ key: String) -> BoardChange.Kind {
+                .put(BoardPut(key: Array(key.utf8), isText: false, customType: nil, payload: [UInt8](repeating: 7, count: 1_000)))
+            }
+            let first = Writer(path)
+            try await first.open()
+            first.journal.submit([change(1, .create(name: Array("lesson".utf8)))] + (2...9).map { change($0, put("\($0)")) })
+            #expect(await first.journal.flush() == nil)
+            await first.journal.close()
+
+            let writer = JournalWriter(path: path)
+            _ = try await writer.open()
+            let (answers, tell) = AsyncStream.makeStream(of: String.self)
+            let goesOn = Lock(true)
+            await writer.begin { outcome in
+                switch outcome {
+                // Never without something to write, until it was read.
+                case .persisted(let sequence): if goesOn.withLock({ $0 }) { writer.submit([record(sequence + 1, key: "metadata")]) }
+                case .boardRead: tell.yield("board")
+                case .authorsRead: tell.yield("authors")
+                default: break
+                }
+            }
+            writer.submit([record(10, key: "metadata")])
+            writer.read([BoardRead(token: 1, board: 1, above: 0, bytesMax: 100, isFresh: true)], authors: [BoardAuthorsRead(token: 2, board: 1, key: [50], keysMax: 10)])
+            var told: Set<String> = []
+            for await answer in answers where told.insert(answer).inserted && told.count == 2 { break }
+            #expect(told == ["board", "authors"])
+            goesOn.withLock { $0 = false }
+            await writer.close()
+        }
+    }
+
     @Test("close makes durable what was submitted, tells so, takes nothing more and gives the folder free")
     func closing() async throws {
         try await withTemporaryPath { path in

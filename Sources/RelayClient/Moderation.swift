@@ -1,0 +1,86 @@
+/// What a moderator decides about others: who may draw, where, and who may come in. [AC10–AC15]
+///
+/// Everything here wants the role moderator (`notPermitted`), holds at once, and is logged by the relay with this client's
+/// user id. What is to hold over restarts is durable when it returns; on a relay that cannot store it is `storageFailed`.
+public struct Moderation: Sendable {
+    let core: ClientCore
+
+    /// Makes a user a reader or an editor, until that is set anew.
+    ///
+    /// - Parameters:
+    ///   - role: `reader` takes away what readers may not; `editor` gives that role to who has less; `nil`: what the
+    ///     user's credential gives counts again.
+    ///   - user: whether it is there or not.
+    /// - Throws: `notPermitted` also for oneself and for a user who is a moderator by its credential; `badRequest` for the role
+    ///   moderator, `limitReached`, `badName`, `storageFailed`, `outcomeUnknown`.
+    public func setRole(_ role: Role?, of user: String) async throws(RelayError) {
+        _ = try await core.ask(.setRole(try checkedName(user), role))
+    }
+
+    /// Lets everybody but moderators only look on, in the message and the stream channel of this name.
+    ///
+    /// - Throws: `notPermitted`, `limitReached`, `badName`, `storageFailed`, `outcomeUnknown`.
+    public func freeze(_ channel: String) async throws(RelayError) { _ = try await core.ask(.freeze(try checkedName(channel), true)) }
+
+    /// Ends that.
+    ///
+    /// - Throws: `notPermitted`, `badName`, `storageFailed`, `outcomeUnknown`.
+    public func unfreeze(_ channel: String) async throws(RelayError) { _ = try await core.ask(.freeze(try checkedName(channel), false)) }
+
+    /// Ends the session of a user, who may come in again, but whose client does not by itself.
+    ///
+    /// - Parameter reason: told the user, at most 256 bytes.
+    /// - Throws: `userOffline` without a session, `tooLarge`, `notPermitted`, `badName`, `outcomeUnknown`.
+    public func endSession(of user: String, reason: String? = nil) async throws(RelayError) {
+        let bytes = reason?.utf8.count ?? 0
+        guard bytes <= Limits.endReasonBytesMax else {
+            throw RelayError(
+                .tooLarge, "a reason has at most \(Limits.endReasonBytesMax) bytes, not \(bytes)", limit: Limits.endReasonBytesMax, actual: bytes)
+        }
+        _ = try await core.ask(.endSession(try checkedName(user), reason: reason))
+    }
+
+    /// Keeps a user out, and the client that used the id last, and ends its sessions.
+    ///
+    /// Who has a shared key may come back under another id: see `docs/security.md`.
+    ///
+    /// - Parameter time: 1 s to 365 days; `nil`: until `unban`.
+    /// - Throws: `notPermitted` also for oneself and for a user who is a moderator by its credential; `badRequest` for another time,
+    ///   `limitReached`, `badName`, `storageFailed`, `outcomeUnknown`.
+    public func ban(_ user: String, for time: Duration? = nil) async throws(RelayError) {
+        // Far outside of what is allowed is as wrong as just outside, and fits into JSON.
+        let milliseconds = time.map { Int(min(max($0 / .milliseconds(1), -1), 1e15)) }
+        _ = try await core.ask(.ban(try checkedName(user), forMilliseconds: milliseconds))
+    }
+
+    /// Takes a ban back.
+    ///
+    /// - Throws: `notBanned`, `notPermitted`, `badName`, `storageFailed`, `outcomeUnknown`.
+    public func unban(_ user: String) async throws(RelayError) { _ = try await core.ask(.unban(try checkedName(user))) }
+
+    /// Who is banned, in order of user ids.
+    ///
+    /// - Throws: `notPermitted`, `outcomeUnknown`, or why the relay was not reached.
+    public func bans() async throws(RelayError) -> [BanInfo] {
+        var found: [BanInfo] = []
+        var next: Name?
+        repeat {
+            guard case .bans(let bans, let following) = try await core.ask(.bans(after: next)) else { throw .wrongAnswer }
+            found += bans
+            // A relay that names a page again would be asked for ever.
+            guard following.map({ new in next.map { $0 < new } ?? true }) ?? true else { throw .wrongAnswer }
+            next = following
+        } while next != nil
+        return found
+    }
+
+    /// Removes what the relay keeps of a user: its metadata, its role, and, unless it is there, whose the id is. Not its ban, and not what it drew.
+    ///
+    /// - Throws: `notPermitted`, `badName`, `storageFailed`, `outcomeUnknown`.
+    public func forget(user: String) async throws(RelayError) { _ = try await core.ask(.forget(try checkedName(user))) }
+}
+
+extension RelayClient {
+    /// What a moderator decides about others.
+    public var moderation: Moderation { Moderation(core: core) }
+}

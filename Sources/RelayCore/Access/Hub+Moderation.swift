@@ -1,0 +1,176 @@
+internal import RelayAccess
+internal import RelayJournal
+import RelayWire
+
+// What moderators ask for. What it does when it is durable: `Hub+ModerationEffects.swift`. [AC10–AC15]
+
+extension Hub {
+    // MARK: - Requests
+
+    mutating func setRole(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
+        let request = try decode(SetRoleRequest.self, body)
+        try requireModerator(session)
+        var role: Role?
+        if let word = request.role {
+            role = Role(word: word)
+            guard role == .reader || role == .editor else {
+                throw WireError(.badRequest, "field role is reader or editor: the role moderator comes of a credential")
+            }
+        }
+        try requireNoModerator(request.user, session)
+        let requester = requester(connection, request.id, .empty)
+        let known = moderation.applied.roles[request.user]
+        guard known != role else { return answerInOrder(requester) }
+        if known == nil { try checkCount(moderation.applied.roles.count, configuration.setRolesMax, "users have a role that was set") }
+        try checkStorage()
+        decide(.role(request.user, role), [StoredForm.role(request.user, role)], session, connection, requester)
+    }
+
+    mutating func freezeChannel(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
+        let request = try decode(FreezeChannelRequest.self, body)
+        try requireModerator(session)
+        let requester = requester(connection, request.id, .empty)
+        guard moderation.applied.frozen.contains(request.channel) != request.frozen else { return answerInOrder(requester) }
+        if request.frozen { try checkCount(moderation.applied.frozen.count, configuration.frozenChannelsMax, "channels are frozen") }
+        try checkStorage()
+        decide(
+            .frozen(request.channel, request.frozen), [StoredForm.frozen(request.channel, request.frozen)], session, connection, requester)
+    }
+
+    mutating func endSession(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
+        let request = try decode(EndSessionRequest.self, body)
+        try requireModerator(session)
+        let reason = request.reason ?? ""
+        guard reason.utf8.count <= Limits.endReasonBytesMax else {
+            throw WireError(
+                .tooLarge, "field reason has at most \(Limits.endReasonBytesMax) bytes, not \(reason.utf8.count)",
+                limit: Limits.endReasonBytesMax, actual: reason.utf8.count)
+        }
+        guard let ended = liveSession(of: request.user) else { throw WireError(.userOffline, "user \(request.user) has no session") }
+        answer(connection, EmptyAnswer(id: request.id))
+        audit(by: sessionName(connection), "ended the session of user \(request.user)")
+        endByModerator(ended, .endedByModerator, reason.isEmpty ? "a moderator has ended this session" : reason)
+    }
+
+    mutating func banUser(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
+        let request = try decode(BanUserRequest.self, body)
+        try requireModerator(session)
+        let allowed = Limits.banMilliseconds
+        if let time = request.forMs, !allowed.contains(time) {
+            throw WireError(
+                .badRequest, "field forMs is within \(allowed.lowerBound)…\(allowed.upperBound), not \(time)",
+                limit: time < allowed.lowerBound ? allowed.lowerBound : allowed.upperBound, actual: max(0, time))
+        }
+        let user = request.user
+        try requireNoModerator(user, session)
+        let known = moderation.applied.bans[user]
+        if known == nil {
+            if moderation.applied.bans.count >= configuration.bansMax, storage.failure == nil { dropBansThatAreOver() }
+            try checkCount(moderation.applied.bans.count, configuration.bansMax, "bans hold at once")
+        }
+        try checkStorage()
+        let ban = Ban(
+            digest: liveSession(of: user).flatMap { sessions[$0].secretDigest } ?? claims[user]?.digest ?? known?.digest,
+            until: request.forMs.map { now.wallMilliseconds + UInt64($0) }, by: sessions[session].user!, time: now.wallMilliseconds)
+        decide(.ban(user, ban), [StoredForm.ban(user, ban)], session, connection, requester(connection, request.id, .empty))
+    }
+
+    mutating func unbanUser(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
+        let request = try decode(UserRequest.self, body)
+        try requireModerator(session)
+        guard let ban = moderation.applied.bans[request.user], ban.holds(at: now.wallMilliseconds) else {
+            throw WireError(.notBanned, "user \(request.user) is not banned")
+        }
+        try checkStorage()
+        decide(
+            .ban(request.user, nil), [StoredForm.ban(request.user, nil)], session, connection, requester(connection, request.id, .empty))
+    }
+
+    mutating func getBans(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
+        let request = try decode(PageRequest.self, body)
+        try requireModerator(session)
+        let limit = try request.count()
+        // One more than fits tells whether there is a next page.
+        var found: [BanInfo] = []
+        for user in moderation.revealed.bannedNames.behind(request.after) {
+            let ban = moderation.revealed.bans[user]!
+            guard ban.holds(at: now.wallMilliseconds) else { continue }
+            found.append(BanInfo(user: user, by: ban.by, time: ban.time, until: ban.until))
+            if found.count > limit { break }
+        }
+        let listed = Array(found.prefix(limit))
+        answer(connection, BansAnswer(id: request.id, bans: listed, next: found.count > limit ? listed.last?.user : nil))
+    }
+
+    /// `forgetUser`: metadata, role and claim in one record, so that a crash leaves all of it or nothing. [AC14]
+    mutating func forgetUser(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
+        let request = try decode(UserRequest.self, body)
+        try requireModerator(session)
+        let user = request.user
+        let requester = requester(connection, request.id, .empty)
+        var entries: [JournalEntry] = []
+        var metadata: (book: Int32, change: MetadataChange)?
+        if let book = metadataByUser[user], let change = try self.metadata[book].applied.removing(nil, .init()) {
+            metadata = (book, change)
+            entries += StoredForm.entries(.user(user), change)
+        }
+        if moderation.applied.roles[user] != nil { entries.append(StoredForm.role(user, nil)) }
+        if claims[user] != nil, liveSession(of: user) == nil { entries.append(StoredForm.claim(user, nil)) }
+        guard !entries.isEmpty else { return answerInOrder(requester) }
+        try checkStorage()
+        if let metadata { applyMetadata(metadata.book, metadata.change) }
+        decide(.forget(user), entries, metadata: metadata, session, connection, requester)
+    }
+
+    // MARK: - Checks
+
+    /// A moderator is one by credential: no other takes that away, and nobody shuts himself out. [AC10, AC13]
+    private func requireNoModerator(_ user: Name, _ session: Int32) throws(WireError) {
+        if user == sessions[session].user { throw WireError(.notPermitted, "this is for other users") }
+        if let other = liveSession(of: user), isModeratorByCredential(other) {
+            throw WireError(.notPermitted, "user \(user) is a moderator by its credential")
+        }
+    }
+
+    private func checkCount(_ count: Int, _ limit: Int, _ what: String) throws(WireError) {
+        guard count < limit else { throw WireError(.limitReached, "at most \(limit) \(what)", limit: limit, actual: count + 1) }
+    }
+
+    /// The session of a user who is there, or away.
+    func liveSession(of user: Name) -> Int32? {
+        guard let session = sessionsByUser[user], sessions[session].state != .lingering else { return nil }
+        return session
+    }
+
+    // MARK: - Deciding
+
+    private mutating func decide(
+        _ change: ModerationChange, _ entries: [JournalEntry], metadata: (book: Int32, change: MetadataChange)? = nil, _ session: Int32,
+        _ connection: Int32, _ requester: Requester
+    ) {
+        moderation.applied.apply(change)
+        let by = (user: sessions[session].user!, name: sessionName(connection))
+        store(entries, .moderation(Moderation(change: change, by: by, metadata: metadata)), requester)
+    }
+
+    /// Takes the bans that are over off the disk. Nobody did it: it is not logged.
+    mutating func dropBansThatAreOver() {
+        for user in moderation.applied.bannedNames.all where !moderation.applied.bans[user]!.holds(at: now.wallMilliseconds) {
+            moderation.applied.apply(.ban(user, nil))
+            store([StoredForm.ban(user, nil)], .moderation(Moderation(change: .ban(user, nil))), nil)
+        }
+    }
+
+    /// Once an hour while there is a ban that ends.
+    mutating func setBanSweep() {
+        guard !moderation.sweepIsSet, moderation.revealed.bans.values.contains(where: { $0.until != nil }) else { return }
+        moderation.sweepIsSet = true
+        deadlines.set(.banSweep, at: now.instant + .seconds(3600))
+    }
+
+    mutating func sweepBans() {
+        moderation.sweepIsSet = false
+        if storage.failure == nil { dropBansThatAreOver() }
+        setBanSweep()
+    }
+}

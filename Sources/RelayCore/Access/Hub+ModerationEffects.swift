@@ -1,0 +1,147 @@
+internal import RelayAccess
+import RelayWire
+
+// What a moderator's decision does once it is durable, and whom it is told. [AC10–AC15]
+
+extension Hub {
+    /// It holds from here on; who asked has been answered.
+    mutating func revealModeration(_ moderation: Moderation) {
+        var hadRole = false
+        if case .forget(let user) = moderation.change { hadRole = self.moderation.revealed.roles[user] != nil }
+        self.moderation.revealed.apply(moderation.change)
+        if let (book, change) = moderation.metadata { revealMetadata(book, change) }
+        switch moderation.change {
+        case .role(let user, _): roleWasSet(user, by: moderation.by!.user)
+        case .frozen(let channel, let isFrozen): wasFrozen(channel, isFrozen, by: moderation.by!.user)
+        case .ban(let user, let ban?):
+            wasBanned(user, ban)
+            setBanSweep()
+        case .ban(_, nil): break
+        case .forget(let user):
+            wasForgotten(user)
+            if hadRole { roleWasSet(user, by: moderation.by!.user) }
+        }
+        if let by = moderation.by { audit(by: by.name, moderation.change.words) }
+    }
+
+    mutating func undoModeration(_ moderation: Moderation) {
+        self.moderation.applied = self.moderation.revealed
+        if let (book, _) = moderation.metadata { undoMetadata(book) }
+    }
+
+    // MARK: - Roles
+
+    /// Whether nobody but the holder of its credential decides what it may: on an open relay there is none.
+    func isModeratorByCredential(_ session: Int32) -> Bool { !accessRules.isOpen && sessions[session].given.isModerator }
+
+    /// What a credential is good for in the hands of a user: what moderators have decided included. [AC10]
+    func access(of user: Name, given: Access) -> Access {
+        guard let role = moderation.revealed.roles[user], accessRules.isOpen || !given.isModerator else { return given }
+        switch role {
+        case .reader: return given.limited(to: .reader)
+        case .editor: return given.raised(to: .editor)
+        case .moderator: preconditionFailure("user \(user): the role moderator is not set")
+        }
+    }
+
+    private mutating func roleWasSet(_ user: Name, by moderator: Name) {
+        guard let session = liveSession(of: user) else { return }
+        updateAccess(session)
+        let connection = links[Int(session)]
+        if connection >= 0 { enqueueJSON(connection, .accessChanged, AccessChanged(accessBody(sessions[session].access), by: moderator)) }
+        applyAccess(session)
+    }
+
+    // MARK: - Frozen channels
+
+    private mutating func wasFrozen(_ name: Name, _ isFrozen: Bool, by moderator: Name) {
+        let kinds = ChannelKind.allCases.compactMap { channelsByID[ChannelID(kind: $0, channel: name)] }
+        for channel in kinds {
+            let inside = channels[channel].inside.sorted().filter { sessions[$0].memberships[channel]!.heldOver == false && links[Int($0)] >= 0 }
+            enqueueJSON(
+                room: channels[channel].room, .channelFrozen, ChannelFrozen(channel: channels[channel].handle, frozen: isFrozen, by: moderator),
+                to: inside)
+        }
+        guard isFrozen else { return }
+        // A publish finds its channel without asking for the right again.
+        for session in 0..<Int32(sessions.slots) {
+            if sessions[session].lastPublish?.name == name { sessions[session].lastPublish = nil }
+            if !sessions[session].waitsForLocks.isEmpty { endLockWaits(session) }
+        }
+        for channel in kinds where channels[channel].id!.kind == .stream {
+            for session in channels[channel].inside.sorted() where !rights(of: session, on: channels[channel].id!).contains(.stream) {
+                closeOwnFlows(session, channel)
+            }
+        }
+    }
+
+    // MARK: - Ends
+
+    /// Takes a session out of everything, with a last word to its connection. [AC12]
+    mutating func endByModerator(_ session: Int32, _ code: ErrorCode, _ text: String) {
+        // What it would resume with is good for nothing now.
+        sessions[session].resumeToken = nil
+        let connection = links[Int(session)]
+        if connection >= 0 { close(connection, code, text) }
+        endSession(session, telling: .leave)
+    }
+
+    /// Who is here under the id, or with the secret. [AC13]
+    private mutating func wasBanned(_ user: Name, _ ban: Ban) {
+        for session in 0..<Int32(sessions.slots) {
+            guard let other = sessions[session].user, sessions[session].state != .lingering, other != ban.by, !isModeratorByCredential(session),
+                other == user || ban.digest != nil && ban.digest == sessions[session].secretDigest
+            else { continue }
+            endByModerator(session, .banned, banText(user, ban, as: other))
+        }
+    }
+
+    /// Why a client may not come in, if it may not. To be asked when its credential was found right.
+    func banText(on user: Name, digest: Entropy?) -> String? {
+        moderation.revealed.ban(on: user, digest: digest, at: now.wallMilliseconds).map { banText($0.user, $0.ban, as: user) }
+    }
+
+    private func banText(_ banned: Name, _ ban: Ban, as user: Name) -> String {
+        let who = banned == user ? "user \(user) is banned" : "this client is banned"
+        guard let until = ban.until else { return who }
+        return "\(who) for another \((max(until, now.wallMilliseconds) - now.wallMilliseconds + 999) / 1000) s"
+    }
+
+    // MARK: - Forgetting
+
+    private mutating func wasForgotten(_ user: Name) {
+        guard claims[user] != nil else { return }
+        if liveSession(of: user) == nil {
+            // It may have been here when that was asked: then the disk knows nothing of it yet.
+            forgetClaim(user)
+        } else {
+            // It has come back meanwhile: the id is its own again, and the disk is told so.
+            claims[user]!.stored = nil
+            storeIfDue([user])
+        }
+    }
+
+    // MARK: - The log
+
+    /// One line for each decision that changed something: who, what, whom; the line carries when. [AC15]
+    mutating func audit(by moderator: String, _ words: String) {
+        counters.moderations += 1
+        effects.append(.log(LogLine(audit: "\(moderator) \(words)", wallMilliseconds: now.wallMilliseconds)))
+    }
+}
+
+extension ModerationChange {
+    /// For the log: ids are ASCII and no secrets.
+    fileprivate var words: String {
+        switch self {
+        case .role(let user, let role?): "made user \(user) \(role == .reader ? "a reader" : "an editor")"
+        case .role(let user, nil): "gave user \(user) back what its credential gives"
+        case .frozen(let channel, true): "froze channel \(channel)"
+        case .frozen(let channel, false): "unfroze channel \(channel)"
+        case .ban(let user, let ban?):
+            "banned user \(user)" + (ban.until.map { " for \((max($0, ban.time) - ban.time) / 1000) s" } ?? "")
+        case .ban(let user, nil): "unbanned user \(user)"
+        case .forget(let user): "had user \(user) forgotten"
+        }
+    }
+}

@@ -1,0 +1,90 @@
+internal import RelayAccess
+internal import RelayJournal
+import RelayWire
+
+/// Who may not come in, for how long, and by whose word. [AC13]
+struct Ban: Equatable {
+    /// Of the secret of the client that was banned with the user id, as in `UserClaim`; `nil` if none was known.
+    var digest: Entropy?
+    /// By the wall clock, in milliseconds since 1970; `nil`: until it is taken back.
+    var until: UInt64?
+    var by: Name
+    /// When it was made, by the wall clock.
+    var time: UInt64
+
+    func holds(at wallMilliseconds: UInt64) -> Bool { until.map { wallMilliseconds < $0 } ?? true }
+}
+
+/// What moderators have decided, as far as it holds until somebody decides otherwise. A value: what was accepted and what is
+/// durable are two of them. [AC10–AC15]
+struct ModerationBook {
+    /// Reader or editor, by user id. [AC10]
+    private(set) var roles: [Name: Role] = [:]
+    /// Names of channels of both kinds. [AC11]
+    private(set) var frozen: Set<Name> = []
+    private(set) var bans: [Name: Ban] = [:]
+    /// Users with a ban, to be listed page by page.
+    private(set) var bannedNames = SortedNames()
+    /// Users whose ban has a secret, by its digest.
+    private var bannedSecrets: [Entropy: Set<Name>] = [:]
+
+    mutating func apply(_ change: ModerationChange) {
+        switch change {
+        case .role(let user, let role): roles[user] = role
+        case .frozen(let channel, true): frozen.insert(channel)
+        case .frozen(let channel, false): frozen.remove(channel)
+        case .ban(let user, let ban): set(ban, user)
+        case .forget(let user): roles[user] = nil
+        }
+    }
+
+    private mutating func set(_ ban: Ban?, _ user: Name) {
+        if let before = bans[user] {
+            if let digest = before.digest {
+                bannedSecrets[digest]?.remove(user)
+                if bannedSecrets[digest]?.isEmpty == true { bannedSecrets[digest] = nil }
+            }
+            if ban == nil { bannedNames.remove(user) }
+        } else if ban != nil {
+            bannedNames.insert(user)
+        }
+        bans[user] = ban
+        if let digest = ban?.digest { bannedSecrets[digest, default: []].insert(user) }
+    }
+
+    /// The ban that keeps a client out, by its user id or by its secret.
+    func ban(on user: Name, digest: Entropy?, at wallMilliseconds: UInt64) -> (user: Name, ban: Ban)? {
+        if let ban = bans[user], ban.holds(at: wallMilliseconds) { return (user, ban) }
+        guard let digest, let users = bannedSecrets[digest] else { return nil }
+        let holding = users.filter { bans[$0]!.holds(at: wallMilliseconds) }
+        return holding.min().map { ($0, bans[$0]!) }
+    }
+}
+
+/// One decision.
+enum ModerationChange: Equatable {
+    /// `nil`: what the credential gives.
+    case role(Name, Role?)
+    case frozen(Name, Bool)
+    /// `nil`: it is over, or taken back.
+    case ban(Name, Ban?)
+    /// What is kept of a user, but for its ban; its metadata and whose its id is go with it. [AC14]
+    case forget(Name)
+}
+
+/// A decision on its way to the disk.
+struct Moderation {
+    var change: ModerationChange
+    /// Who, as those concerned and the log are told; `nil`: nobody, a ban's time is over.
+    var by: (user: Name, name: String)?
+    /// Of the user that is forgotten.
+    var metadata: (book: Int32, change: MetadataChange)?
+}
+
+/// What was accepted, by which changes are judged, and what is durable, which holds.
+struct ModerationState {
+    var applied = ModerationBook()
+    var revealed = ModerationBook()
+    /// Whether a look at bans that are over is due.
+    var sweepIsSet = false
+}

@@ -1,0 +1,216 @@
+internal import RelayJournal
+import RelayWire
+
+// Whose record it is: known, or asked for while the connection waits. [BL10]
+
+extension Hub {
+    // MARK: - Judging
+
+    /// Whether a session that may not take away what others wrote may write a key.
+    ///
+    /// - Returns: `false` if that has to be asked for: the connection waits, and its frame is judged anew.
+    /// - Throws: `notPermitted`; `storageFailed`, `busy` when it cannot be found out.
+    mutating func isOwn(_ key: UnsafeRawBufferPointer, in channel: Name, _ session: Int32, _ connection: Int32) throws(WireError) -> Bool {
+        guard let board = boardsByName[channel] else { return true }
+        let key = Array(key)
+        if boards[board].authors == nil {
+            boards[board].authors = KnownAuthors(boards[board].pending, fileHead: boards[board].readableHead, at: now.instant)
+            boardAuthorKeys += boards[board].authors!.count
+        }
+        boards[board].authors!.lastUsed = now.instant
+        if let author = boards[board].authors!.author(of: key) {
+            guard author.isEmpty || sessions[session].user!.text.utf8.elementsEqual(author) else {
+                throw WireError(.notPermitted, "the record of this key is another user's, and the right clear is missing")
+            }
+            return true
+        }
+        let question = boards[board].authors!.isLarge ? key : []
+        if let failure = authorsFailure, failure.board == boards[board].id, failure.question == question {
+            throw WireError(.storageFailed, "whose record it is cannot be read: \(failure.text)")
+        }
+        wait(connection, for: board, try askAuthors(board, key))
+        return false
+    }
+
+    /// - Returns: the question, as it stands in `KnownAuthors`.
+    private mutating func askAuthors(_ board: Int32, _ key: [UInt8]) throws(WireError) -> [UInt8] {
+        guard heldBytes < configuration.heldBytesMax else {
+            throw WireError(
+                .busy, "\(heldBytes) bytes wait for the boards' files, at most \(configuration.heldBytesMax) may", limit: configuration.heldBytesMax,
+                actual: heldBytes, retryAfterMilliseconds: 100)
+        }
+        boundAuthors(board)
+        let question = boards[board].authors!.isLarge ? key : []
+        if let since = boards[board].authors!.asked[question] {
+            guard now.instant - since < configuration.boardAuthorTimeout else {
+                throw WireError(.busy, "whose record it is has not been found out in \(configuration.boardAuthorTimeout)", retryAfterMilliseconds: 1000)
+            }
+            return question
+        }
+        boards[board].authors!.asked[question] = now.instant
+        setAuthorsDeadline(board)
+        // An undone `clear` that is not in the file yet: asked when it is.
+        guard boards[board].readableHead >= boards[board].authors!.floor else { return question }
+        lastBoardRead += 1
+        authorQuestions[lastBoardRead] = AuthorQuestion(board: board, generation: boards[board].generation, question: question, key: key)
+        effects.append(
+            .readAuthors(BoardAuthorsRead(token: lastBoardRead, board: boards[board].id, key: key, keysMax: configuration.boardAuthorKeysMax)))
+        return question
+    }
+
+    /// A question that has not been answered.
+    struct AuthorQuestion {
+        var board: Int32
+        var generation: UInt32
+        /// As it stands in `KnownAuthors.asked`.
+        var question: [UInt8]
+        var key: [UInt8]
+    }
+
+    // MARK: - Knowing
+
+    /// A change was accepted. Costs a comparison on boards where nobody's rights are limited.
+    mutating func noteAuthor(_ board: Int32, _ change: PendingRecord.Change, by user: [UInt8], at offset: UInt64) {
+        guard let lastUsed = boards[board].authors?.lastUsed else { return }
+        guard lastUsed + Self.authorsKeptFor > now.instant || !boards[board].authors!.waiting.isEmpty else { return forgetAuthors(of: board) }
+        countAuthors(board) { $0.note(change, by: user, at: offset) }
+        boundAuthors(board)
+    }
+
+    private static let authorsKeptFor = Duration.seconds(60)
+
+    private mutating func countAuthors(_ board: Int32, _ change: (inout KnownAuthors) -> Void) {
+        let before = boards[board].authors!.count
+        change(&boards[board].authors!)
+        boardAuthorKeys += boards[board].authors!.count - before
+    }
+
+    /// Bounds what one board, and all together, keep: before more is added, not when an answer comes, which somebody waits for.
+    private mutating func boundAuthors(_ board: Int32) {
+        if boards[board].authors!.count > 2 * configuration.boardAuthorKeysMax + boards[board].pending.count { beginAuthors(board) }
+        guard boardAuthorKeys > configuration.boardAuthorKeysTotalMax else { return }
+        for other in 0..<Int32(boards.slots) where other != board && boards[other].authors?.waiting.isEmpty == true { forgetAuthors(of: other) }
+        if boardAuthorKeys > configuration.boardAuthorKeysTotalMax { beginAuthors(board) }
+    }
+
+    private mutating func beginAuthors(_ board: Int32) {
+        boardAuthorKeys -= boards[board].authors!.count
+        boards[board].authors!.begin(boards[board].pending, fileHead: boards[board].readableHead)
+        boardAuthorKeys += boards[board].authors!.count
+    }
+
+    /// Nothing is known any more; who waits is judged anew.
+    mutating func forgetAuthors(of board: Int32) {
+        guard boards[board].authors != nil else { return }
+        wakeWriters(board)
+        boardAuthorKeys -= boards[board].authors!.count
+        boards[board].authors = nil
+    }
+
+    // MARK: - What happens meanwhile
+
+    /// The store has answered.
+    mutating func authorsRead(_ answer: BoardAuthors) {
+        guard let question = authorQuestions.removeValue(forKey: answer.token), boards[question.board].generation == question.generation,
+            boards[question.board].authors != nil
+        else { return }
+        let board = question.board
+        boards[board].authors!.asked[question.question] = nil
+        countAuthors(board) { $0.take(answer, question.key) }
+        switch answer.outcome {
+        // Of a large board one answer is about one key: who waits for others goes on waiting.
+        case .one: wakeWriters(board, of: question.question)
+        case .all: wakeWriters(board)
+        case .gone: wakeWriters(board, of: question.question, failure: "the board is gone")
+        case .failed(let text):
+            log(.error, "who wrote what on the board of \(boards[board].name!) cannot be read: \(text)")
+            wakeWriters(board, of: question.question, failure: text)
+        }
+    }
+
+    /// What waited for an undone `clear` can be asked now.
+    mutating func authorsCanBeAsked(_ board: Int32, before head: UInt64) {
+        guard let floor = boards[board].authors?.floor, head < floor, boards[board].readableHead >= floor else { return }
+        boards[board].authors!.asked[[]] = nil
+        wakeWriters(board)
+    }
+
+    /// What was noted may be gone: what is still to be written stands in `pending`.
+    mutating func authorsAfterFailure() {
+        let underWay = Dictionary(grouping: authorQuestions.values, by: \.board)
+        for board in 0..<Int32(boards.slots) where boards[board].authors != nil {
+            beginAuthors(board)
+            // Not those that wait for what will not be written; an answer to the others still comes.
+            let questions = Set(underWay[board, default: []].filter { $0.generation == boards[board].generation }.map(\.question))
+            boards[board].authors!.asked = boards[board].authors!.asked.filter { questions.contains($0.key) }
+            wakeWriters(board)
+        }
+    }
+
+    private mutating func setAuthorsDeadline(_ board: Int32) {
+        guard !boards[board].authors!.deadlineIsSet, let oldest = boards[board].authors!.asked.values.min() else { return }
+        boards[board].authors!.deadlineIsSet = true
+        let end = max(oldest + configuration.boardAuthorTimeout, now.instant + Self.authorsLookedAfterEvery)
+        deadlines.set(.boardAuthors(board: board, generation: boards[board].generation), at: end)
+    }
+
+    /// Questions that came in a row end in a row, too: they are looked after together.
+    private static let authorsLookedAfterEvery = Duration.milliseconds(100)
+
+    /// Some questions may have waited too long.
+    mutating func boardAuthorsDeadline(_ board: Int32) {
+        boards[board].authors!.deadlineIsSet = false
+        // Those that nobody waits for any more need no deadline: who asks again is told.
+        let (now, timeout) = (now.instant, configuration.boardAuthorTimeout)
+        let asked = boards[board].authors!.asked
+        for question in Self.sorted(asked.filter { now - $0.value >= timeout }.keys) { wakeWriters(board, of: question) }
+        if asked.values.contains(where: { now - $0 < timeout }) { setAuthorsDeadline(board) }
+    }
+
+    // MARK: - Waiting
+
+    /// What the connection sends from this frame on is not handled before the frame is judged again.
+    private mutating func wait(_ connection: Int32, for board: Int32, _ question: [UInt8]) {
+        boards[board].authors!.waiting[question, default: []].append(connections[connection].id)
+        connections[connection].waits = true
+        guard !connections[connection].isPaused else { return }
+        connections[connection].isPaused = true
+        effects.append(.pauseReading(connections[connection].id))
+    }
+
+    /// Who waits for a board is judged anew, at the end of the call.
+    private mutating func wakeWriters(_ board: Int32) {
+        for question in Self.sorted(boards[board].authors!.waiting.keys) { wakeWriters(board, of: question) }
+    }
+
+    /// An order of their own, so that a simulation is the same each time.
+    private static func sorted(_ questions: some Sequence<[UInt8]>) -> [[UInt8]] { questions.sorted { $0.lexicographicallyPrecedes($1) } }
+
+    /// Only those who wait for the answer to one question, or for why there is none.
+    private mutating func wakeWriters(_ board: Int32, of question: [UInt8], failure: String? = nil) {
+        guard let waiting = boards[board].authors!.waiting.removeValue(forKey: question) else { return }
+        let failure = failure.map { AuthorsFailure(board: boards[board].id, question: question, text: $0) }
+        woken += waiting.map { ($0, failure) }
+    }
+
+    /// Why a question about a board has no answer.
+    struct AuthorsFailure {
+        var board: UInt64
+        var question: [UInt8]
+        var text: String
+    }
+
+    mutating func goOnWithWoken() {
+        var next = 0
+        while next < woken.count {
+            let (id, failure) = woken[next]
+            next += 1
+            guard isKnown(id), connections[id.index].isOpen, connections[id.index].waits else { continue }
+            authorsFailure = failure
+            judgedAgain += 1
+            goOn(id.index)
+            authorsFailure = nil
+        }
+        woken.removeAll(keepingCapacity: true)
+    }
+}

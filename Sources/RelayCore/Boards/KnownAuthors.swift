@@ -1,0 +1,85 @@
+internal import RelayJournal
+import RelayWire
+
+/// Who wrote the keys of a board, as far as the hub knows it. [BL10]
+///
+/// There only while somebody writes who may not replace what others wrote. What the board's file has is told by the store, of all
+/// keys at once if they are few; what was accepted since is noted as it comes. Both are joined by offsets: an answer counts if it has every change that
+/// was not noted.
+struct KnownAuthors {
+    /// What was noted, and answers about single keys: an author, empty for a key without a record.
+    private var noted: [[UInt8]: [UInt8]] = [:]
+    /// What the file had, of all its keys.
+    private var table: BoardAuthorTable?
+    /// A key that is in neither has no record.
+    private var isComplete = false
+    /// Changes above this offset were noted: an answer that does not reach it says nothing.
+    private(set) var floor: UInt64 = 0
+    /// Too many keys to be told at once.
+    private(set) var isLarge = false
+
+    /// Questions that are under way, and since when: by key, the empty one for all keys.
+    var asked: [[UInt8]: Instant] = [:]
+    /// Connections whose next frame waits for an answer, by the question, the first to come first.
+    var waiting: [[UInt8]: [ConnectionID]] = [:]
+    /// One deadline looks after all questions.
+    var deadlineIsSet = false
+    var lastUsed: Instant
+
+    /// - Parameter pending: what was accepted and is not in the file, whose newest change is that at `fileHead`.
+    init(_ pending: [PendingRecord], fileHead: UInt64, at now: Instant) {
+        lastUsed = now
+        begin(pending, fileHead: fileHead)
+    }
+
+    /// Forgets what it knows, but for what is under way.
+    mutating func begin(_ pending: [PendingRecord], fileHead: UInt64) {
+        noted = [:]
+        table = nil
+        floor = fileHead
+        isLarge = false
+        isComplete = fileHead == 0
+        for record in pending { note(record.change, by: Array(record.user.text.utf8), at: record.offset) }
+    }
+
+    var count: Int { noted.count + (table?.count ?? 0) }
+
+    /// - Returns: empty: the key has no record; `nil`: it has to be asked for.
+    func author(of key: [UInt8]) -> [UInt8]? {
+        if let author = noted[key] { return author }
+        return isComplete ? table?[key] ?? [] : nil
+    }
+
+    /// A change was accepted.
+    mutating func note(_ change: PendingRecord.Change, by user: [UInt8], at offset: UInt64) {
+        switch change {
+        case .put(let key): noted[key] = user
+        case .remove(let key): noted[key] = []
+        case .clear:
+            noted = [:]
+            table = nil
+            isComplete = true
+        case .undo:
+            // Whose records come back, the file alone knows, when it has this change.
+            noted = [:]
+            table = nil
+            isComplete = false
+            isLarge = false
+            floor = offset
+        }
+    }
+
+    /// The store has answered about `key`, or about all.
+    mutating func take(_ answer: BoardAuthors, _ key: [UInt8]) {
+        guard !isComplete, answer.through >= floor else { return }
+        switch answer.outcome {
+        case .all(let table):
+            self.table = table
+            isComplete = true
+        case .one(let author):
+            isLarge = true
+            if noted[key] == nil { noted[key] = author ?? [] }
+        case .gone, .failed: break
+        }
+    }
+}

@@ -1,0 +1,61 @@
+/// Asks who wrote the newest record of a key. [BL10]
+package struct BoardAuthorsRead: Hashable, Sendable {
+    /// Given back with the answer.
+    package var token: UInt64
+    package var board: UInt64
+    package var key: [UInt8]
+    /// A board with so many records or fewer tells of all its keys at once.
+    package var keysMax: Int
+
+    package init(token: UInt64, board: UInt64, key: [UInt8], keysMax: Int) {
+        self.token = token
+        self.board = board
+        self.key = key
+        self.keysMax = keysMax
+    }
+}
+
+/// Who wrote what is on a board.
+package struct BoardAuthors: Hashable, Sendable {
+    package enum Outcome: Hashable, Sendable {
+        /// Of every key that has a record.
+        case all(BoardAuthorTable)
+        /// Of the key that was asked about; `nil`: it has no record.
+        case one([UInt8]?)
+        /// There is no such board.
+        case gone
+        /// It cannot be read; for the log.
+        case failed(String)
+    }
+
+    package var token: UInt64
+    package var outcome: Outcome
+    /// Changes up to this offset are in it, and none above.
+    package var through: UInt64
+
+    package init(token: UInt64, outcome: Outcome, through: UInt64 = 0) {
+        self.token = token
+        self.outcome = outcome
+        self.through = through
+    }
+}
+
+/// The author of each key of a board that has a record: made where the board is, and handed over whole.
+package struct BoardAuthorTable: Hashable, Sendable {
+    private var authors: [[UInt8]]
+    private var numbers: [[UInt8]: Int32]
+
+    init(_ index: BoardIndex) {
+        authors = index.authors
+        numbers = [:]
+        numbers.reserveCapacity(index.records)
+        for entry in index.entries {
+            if case .record(let record) = entry.content { numbers[record.key] = Int32(record.author) }
+        }
+    }
+
+    package var count: Int { numbers.count }
+
+    /// - Returns: `nil`: the key has no record.
+    package subscript(key: [UInt8]) -> [UInt8]? { numbers[key].map { authors[Int($0)] } }
+}

@@ -1,0 +1,43 @@
+// Who wrote what: answered from the index alone, which names the author of each record.
+
+extension BoardStore {
+    /// Asks who wrote a key; `takeAuthors` has it, at once if the board is loaded.
+    package func readAuthors(_ read: BoardAuthorsRead) {
+        guard let board = boards[read.board] else {
+            return authors.append(BoardAuthors(token: read.token, outcome: .gone))
+        }
+        board.lastUsed = max(board.lastUsed, wall)
+        board.askers.append(read)
+        if board.isLoaded { answerAskers(board) } else { load(board) }
+    }
+
+    func answerAskers(_ board: Board) {
+        guard !board.askers.isEmpty, case .loaded(let index) = board.content else { return }
+        for read in board.askers {
+            let outcome: BoardAuthors.Outcome = index.records <= read.keysMax ? .all(BoardAuthorTable(index)) : .one(index.author(of: read.key))
+            authors.append(BoardAuthors(token: read.token, outcome: outcome, through: board.summary.head))
+        }
+        board.askers = []
+    }
+
+    /// Whoever waits for this board to be loaded is told why it never will be.
+    func turnAway(_ board: Board, _ block: BoardBlock.Outcome, _ author: BoardAuthors.Outcome) {
+        for reader in board.readers { blocks.append(BoardBlock(token: reader.token, outcome: block)) }
+        for asker in board.askers { authors.append(BoardAuthors(token: asker.token, outcome: author)) }
+        board.readers = []
+        board.askers = []
+    }
+
+    package func takeAuthors() -> [BoardAuthors] {
+        defer { authors = [] }
+        return authors
+    }
+}
+
+extension BoardIndex {
+    /// - Returns: `nil`: the key has no record.
+    func author(of key: [UInt8]) -> [UInt8]? {
+        guard let index = byKey[key], case .record(let record) = entries[index].content else { return nil }
+        return authors[record.author]
+    }
+}

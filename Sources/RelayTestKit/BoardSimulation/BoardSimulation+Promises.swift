@@ -1,0 +1,114 @@
+internal import RelayClientCore
+internal import RelayCore
+internal import RelayWire
+
+// The end of a run: links and disk are well again, and what all apps show is held against what they were told.
+
+extension BoardSimulation {
+    func settle() throws {
+        diskFailsUntil = 0
+        relay.holdsFiles = false
+        for app in apps {
+            app.readsFrom = 0
+            app.unreachableUntil = 0
+        }
+        for _ in 0..<600 {
+            relay.writeFiles()
+            relay.persist()
+            relay.readFiles(now: true)
+            try exchange(whole: true)
+            relay.advance(.milliseconds(100))
+        }
+        // One who has seen nothing of it all.
+        addApp()
+        for _ in 0..<50 {
+            relay.persist()
+            relay.readFiles(now: true)
+            try exchange(whole: true)
+            relay.advance(.milliseconds(100))
+        }
+        try judge()
+    }
+
+    private func judge() throws {
+        for app in apps {
+            guard app.machine.linkState.isConnected else { throw BrokenPromise("\(app.name) has not come back: \(app.machine.linkState)") }
+            guard app.waiting.isEmpty else { throw BrokenPromise("[BL2] \(app.name) was never told about \(app.waiting)") }
+            if !mayReset, app.resets > 0 { throw BrokenPromise("[BL4] \(app.name) was reset, and nothing had failed") }
+            done.resets += app.resets
+            done.batches += app.batches
+            done.drawings += app.drawings
+            done.missed += app.missed.values.reduce(0) { $0 + $1.count }
+        }
+        let last = apps[apps.count - 1].shown
+        for app in apps where app.shown != last { throw BrokenPromise("[BL3] \(app.name) shows another board: \(difference(app.shown, last))") }
+        if !isUnsure {
+            let truth = truth()
+            guard last == truth else { throw BrokenPromise("[BL1, BL2, BL6] the board is not what was stored: \(difference(last, truth))") }
+            try judgeAuthors()
+        }
+        try judgePlain()
+    }
+
+    private func difference(_ left: [String: BoardApp.Record], _ right: [String: BoardApp.Record]) -> String {
+        Set(left.keys).union(right.keys).sorted().filter { left[$0] != right[$0] }
+            .map { "\($0): \(left[$0].map { "\($0)" } ?? "-") and \(right[$0].map { "\($0)" } ?? "-")" }.joined(separator: ", ")
+    }
+
+    /// What was told to be stored, one after the other.
+    private func truth() -> [String: BoardApp.Record] {
+        var board: [String: BoardApp.Record] = [:]
+        var cleared: [(key: String, record: BoardApp.Record)] = []
+        var changed: Set<String> = []
+        for offset in facts.keys.sorted() {
+            switch facts[offset]! {
+            case .record(let key, let payload, _):
+                board[key] = payload.map { BoardApp.Record(offset: offset, payload: $0) }
+                changed.insert(key)
+            case .clear:
+                cleared = board.map { (key: $0.key, record: $0.value) }.sorted { $0.record.offset < $1.record.offset }
+                board = [:]
+                changed = []
+            case .undo(let records):
+                for (index, old) in cleared.enumerated() where !changed.contains(old.key) {
+                    board[old.key] = BoardApp.Record(offset: offset - records + 1 + UInt64(index), payload: old.record.payload)
+                }
+                cleared = []
+            }
+        }
+        return board
+    }
+
+    /// No record of another's was replaced or removed by an app that may change only its own. [BL10]
+    private func judgeAuthors() throws {
+        var authors: [String: BoardApp] = [:]
+        var cleared: [String: BoardApp] = [:]
+        for offset in facts.keys.sorted() {
+            switch facts[offset]! {
+            case .record(let key, let payload, let app):
+                if app.isEditor, let author = authors[key], author !== app {
+                    throw BrokenPromise("[BL10] \(app.name), an editor, wrote \(key) of \(author.name) at \(offset)")
+                }
+                authors[key] = payload == nil ? nil : app
+                cleared[key] = nil
+            case .clear: (authors, cleared) = ([:], authors)
+            case .undo:
+                authors.merge(cleared) { now, _ in now }
+                cleared = [:]
+            }
+        }
+    }
+
+    /// Of what is not kept for good nothing is missing untold either, in the numbering that is there now. [HI4, BL3]
+    private func judgePlain() throws {
+        guard let epoch = relay.hub.epoch(of: Self.channel) else { return }
+        for app in apps.dropLast() where app.plain[epoch] != nil {
+            let first = app.plain[epoch]!.min()!
+            for message in plain where message.epoch == epoch && message.app !== app && message.offset > first {
+                guard app.plain[epoch]!.contains(message.offset) || app.missed[epoch]?.contains(where: { $0.contains(message.offset) }) == true else {
+                    throw BrokenPromise("[HI2, HI4, BL3] \(app.name) never got message \(message.offset) and was not told")
+                }
+            }
+        }
+    }
+}

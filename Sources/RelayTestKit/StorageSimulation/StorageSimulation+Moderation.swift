@@ -1,0 +1,82 @@
+internal import RelayCore
+internal import RelayWire
+
+// What moderators decide, between all other changes: about users and channels that nobody else has to do with, and about
+// the user whose metadata everybody reads. On this relay, which is open, everybody may. [AC15]
+
+extension StorageSimulation {
+    private static let pupils = ["pupil-0", "pupil-1"]
+    private static let rooms = ["room-0", "room-1"]
+
+    /// Dice of its own, so that all else is what it was without.
+    func maybeModerate() {
+        guard moderationRandom.chance(1, in: 5), let user = users.filter({ $0.client != nil }).randomElement(using: &moderationRandom) else { return }
+        moderate(user, user.client!)
+    }
+
+    private func moderate(_ user: StorageUser, _ client: TestClient) {
+        let pupil = Self.pupils.randomElement(using: &moderationRandom)!, room = Self.rooms.randomElement(using: &moderationRandom)!
+        let name = try! Name(pupil), id = client.nextRequest()
+        let asker = Asker(user: user, client: client, id: id)
+        switch Int.random(in: 0..<6, using: &moderationRandom) {
+        case 0, 1:
+            let role = [nil, "reader", "editor"].randomElement(using: &moderationRandom)!
+            driver.send(.json(.setRole, SetRoleRequest(id: id, user: name, role: role)), from: client.id)
+            decide(asker, isNew: applied.decisions.roles[pupil] != role) { $0.decisions.roles[pupil] = role }
+        case 2, 3:
+            let isFrozen = moderationRandom.chance(1, in: 2)
+            driver.send(.json(.freezeChannel, FreezeChannelRequest(id: id, channel: try! Name(room), frozen: isFrozen)), from: client.id)
+            decide(asker, isNew: applied.decisions.frozen.contains(room) != isFrozen) { model in
+                if isFrozen { model.decisions.frozen.insert(room) } else { model.decisions.frozen.remove(room) }
+            }
+        case 4:
+            if moderationRandom.chance(1, in: 2) {
+                driver.send(.json(.banUser, BanUserRequest(id: id, user: name)), from: client.id)
+                decide(asker, isNew: true) { $0.decisions.bans[pupil] = user.name }
+            } else {
+                driver.send(.json(.unbanUser, UserRequest(id: id, user: name)), from: client.id)
+                guard applied.decisions.bans[pupil] != nil else { return refuse(asker, .refused(id, isReadOnly ? [.notBanned, .storageFailed] : [.notBanned])) }
+                decide(asker, isNew: true) { $0.decisions.bans[pupil] = nil }
+            }
+        default: forget(asker, moderationRandom.chance(1, in: 2) ? pupil : "user-0")
+        }
+    }
+
+    private func decide(_ asker: Asker, isNew: Bool, told: Told? = nil, _ change: (inout StorageModel) -> Void) {
+        guard isNew else { return answerInOrder(asker) }
+        guard !isRefused(asker.user, asker.id, []) else { return }
+        done.decisions += 1
+        accept(asker, told, change)
+    }
+
+    /// Metadata and role in one change, or nothing. [AC14]
+    private func forget(_ asker: Asker, _ user: String) {
+        driver.send(.json(.forgetUser, UserRequest(id: asker.id, user: try! Name(user))), from: asker.client.id)
+        let set = "user:\(user)"
+        let items = Set((applied.sets[set]?.items ?? [:]).keys)
+        let told: Told? = items.isEmpty
+            ? nil : .metadata(set, isSnapshot: false, majorRevision: applied.sets[set]!.majorRevision + 1, items: [:], removed: items)
+        decide(asker, isNew: !items.isEmpty || applied.decisions.roles[user] != nil, told: told) { model in
+            model.decisions.roles[user] = nil
+            guard !items.isEmpty else { return }
+            model.sets[set]!.majorRevision += 1
+            model.sets[set]!.items = [:]
+        }
+    }
+
+    /// What holds is what is durable, no less and no more.
+    func checkDecisions() throws {
+        let held = driver.hub.decisions
+        guard held.roles == durable.decisions.roles, held.frozen == durable.decisions.frozen, held.bans == durable.decisions.bans else {
+            throw BrokenPromise("[AC15, SG1] moderators' decisions are \(held), durable is \(durable.decisions)")
+        }
+    }
+}
+
+/// What moderators have decided.
+struct DecisionsModel: Equatable {
+    var roles: [String: String] = [:]
+    var frozen: Set<String> = []
+    /// By whom, by user.
+    var bans: [String: String] = [:]
+}

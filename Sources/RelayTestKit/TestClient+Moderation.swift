@@ -1,0 +1,63 @@
+internal import RelayCore
+package import RelayWire
+
+// Moderation as a test writes it down. [AC10–AC15]
+
+extension TestClient {
+    /// Of a user with the secret that goes with the id, by a key of `TestAccess`.
+    package convenience init(_ driver: HubDriver, _ user: String, by key: String, resume: String? = nil, presenceTimeoutMs: Int? = 300_000) {
+        self.init(driver, user, resume: resume, presenceTimeoutMs: presenceTimeoutMs, secret: TestAccess.secret(of: user), key: key)
+    }
+
+    @discardableResult
+    package func setRole(_ user: String, _ role: String?) -> Outcome {
+        request(.setRole) { SetRoleRequest(id: $0, user: try! Name(user), role: role) }
+    }
+
+    @discardableResult
+    package func freeze(_ channel: String, _ frozen: Bool = true) -> Outcome {
+        request(.freezeChannel) { FreezeChannelRequest(id: $0, channel: try! Name(channel), frozen: frozen) }
+    }
+
+    @discardableResult
+    package func end(_ user: String, reason: String? = nil) -> Outcome {
+        request(.endSession) { EndSessionRequest(id: $0, user: try! Name(user), reason: reason) }
+    }
+
+    @discardableResult
+    package func ban(_ user: String, forMs: Int? = nil) -> Outcome {
+        request(.banUser) { BanUserRequest(id: $0, user: try! Name(user), forMs: forMs) }
+    }
+
+    @discardableResult
+    package func unban(_ user: String) -> Outcome { request(.unbanUser) { UserRequest(id: $0, user: try! Name(user)) } }
+
+    @discardableResult
+    package func forget(_ user: String) -> Outcome { request(.forgetUser) { UserRequest(id: $0, user: try! Name(user)) } }
+
+    /// All pages of so many.
+    package func bans(limit: Int? = nil) -> [BanInfo] {
+        var found: [BanInfo] = []
+        var after: Name?
+        repeat {
+            guard let page = answer(BansAnswer.self, request(.getBans) { PageRequest(id: $0, after: after, limit: limit) }) else { break }
+            found += page.bans
+            after = page.next
+        } while after != nil
+        return found
+    }
+
+    /// What it was told that it may, in order.
+    package func accessChanges() -> [AccessChanged] { takeOthers(.accessChanged).map { Self.decode(AccessChanged.self, $0.body) } }
+
+    /// What it was told of channels that are frozen, in order.
+    package func freezes() -> [ChannelFrozen] { takeOthers(.channelFrozen).map { Self.decode(ChannelFrozen.self, $0.body) } }
+
+    /// Nothing that came counts.
+    package func ignore() { _ = (frames(), others = []) }
+}
+
+extension HubDriver {
+    /// What the log says of moderators.
+    package var audit: [String] { log.filter { $0.auditedAt != nil }.map(\.text) }
+}

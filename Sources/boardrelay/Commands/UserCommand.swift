@@ -1,0 +1,131 @@
+import RelayAccess
+import RelayClient
+import RelayWire
+
+extension Command {
+    static let user = Command(
+        name: "user",
+        summary: "sets roles of users, ends their sessions, bans and forgets them",
+        arguments: [
+            .init(name: "ACTION", help: "role, end, ban, unban, bans (which lists them) or forget."),
+            .init(name: "USER", isOptional: true, help: "The user's id; bans takes none."),
+            .init(name: "ROLE", isOptional: true, help: "For role: reader, editor, or own, what its key or token gives."),
+        ],
+        options: [
+            .value("--reason", as: "TEXT", help: "For end: told the user, at most 256 bytes."),
+            .value("--for", as: "TIME", help: "For ban: how long, 1s to 365d; until unban if not given."),
+            .value("--timeout", as: "TIME", help: "Gives up after this time with exit code 124; 30s if not given."),
+            .json, .url, .user, .key, .keyFile, .token, .tokenFile,
+        ],
+        notes: [
+            "For moderators: on the machine and as the user that runs the relay the host key is found, elsewhere --key-file brings it. Roles and bans hold over restarts of the relay, which logs each change: give --as, it is what the log shows.",
+            "ban keeps out the id and the client that used it last. Who has a shared key may come back under another id from another device: 'boardrelay key rotate join' helps then.",
+            "forget removes the user's metadata, its role, and whose the id is: another client may take it. While the user is here the id stays theirs: forget them again when they have gone. Their ban stays, and what they drew.",
+        ],
+        examples: [
+            .init("boardrelay user role anna reader", "From here on anna only looks on."),
+            .init("boardrelay user end anna --reason 'See you tomorrow.'", "Ends her session; she may come in again."),
+            .init("boardrelay user ban anna --for 2h", "She may not, for two hours."),
+            .init("boardrelay user bans --json", "Who is banned, one JSON object a line."),
+            .init("boardrelay user forget anna", "Removes what the relay keeps of her."),
+        ],
+        run: moderateUser)
+
+    private enum UserAction: String, CaseIterable { case role, end, ban, unban, bans, forget }
+    private enum SetRole: String, CaseIterable {
+        case reader, editor, own
+
+        var role: Role? {
+            switch self {
+            case .reader: .reader
+            case .editor: .editor
+            case .own: nil
+            }
+        }
+    }
+
+    private static func moderateUser(_ arguments: Arguments) async throws -> ExitCode {
+        let action: UserAction = try arguments.action()
+        let user = try arguments.name(argument: 1, "USER")
+        let word = arguments.positional.dropFirst(2).first
+        if action == .bans, user != nil { throw UsageError("bans takes no USER") }
+        if action != .bans, user == nil { throw UsageError("USER is missing") }
+        if action == .role, word == nil { throw UsageError("ROLE is missing") }
+        if action != .role, word != nil { throw UsageError("\(action.rawValue) takes no ROLE") }
+        for (option, owner) in [("--reason", UserAction.end), ("--for", .ban)] where arguments.flag(option) && action != owner {
+            throw UsageError("option \(option) is for \(owner.rawValue)")
+        }
+        let role = word.map { SetRole(rawValue: $0) } ?? .own
+        guard let role else { throw UsageError("ROLE is one of reader, editor, own, not \(Printable.quoted(word!))") }
+        let time = try arguments.duration("--for"), reason = arguments.value("--reason")
+        let allowed = Limits.banMilliseconds
+        if let time, !(.milliseconds(allowed.lowerBound)...(.milliseconds(allowed.upperBound))).contains(time) { throw UsageError("option --for wants 1s to 365d") }
+        guard (reason?.utf8.count ?? 0) <= Limits.endReasonBytesMax else {
+            throw UsageError("option --reason has at most \(Limits.endReasonBytesMax) bytes, not \(reason!.utf8.count)")
+        }
+        let json = arguments.flag("--json")
+        return try await moderate("user", arguments) { moderation in
+            var fields: JSON = ["type": .string(action.rawValue), "user": .optional(user)]
+            var words = ""
+            switch action {
+            case .role:
+                try await moderation.setRole(role.role, of: user!)
+                fields = .object([fields, ["role": .string(role.rawValue)]])
+                words = role == .own ? "\(user!) may do what its key or token gives." : "\(user!) is \(role == .reader ? "a reader" : "an editor")."
+            case .end:
+                try await moderation.endSession(of: user!, reason: reason)
+                words = "The session of \(user!) has ended."
+            case .ban:
+                try await moderation.ban(user!, for: time)
+                fields = .object([fields, ["forMs": .optional(time.map { Int($0 / .milliseconds(1)) })]])
+                words = "\(user!) is banned" + (time.map { " for \(Printable.span($0))." } ?? ", until 'boardrelay user unban \(user!)'.")
+            case .unban:
+                try await moderation.unban(user!)
+                words = "\(user!) may come in again."
+            case .bans: return try list(try await moderation.bans(), json: json)
+            case .forget:
+                try await moderation.forget(user: user!)
+                words = "What the relay kept of \(user!) is gone. The id is free if \(user!) is not here; otherwise it stays theirs."
+            }
+            if json { try Console.print(fields.line) } else { Console.note(Printable.escaped(words)) }
+        }
+    }
+
+    private static func list(_ bans: [BanInfo], json: Bool) throws {
+        if json {
+            for ban in bans {
+                let object: JSON = [
+                    "type": "banned", "user": .string(ban.user.text), "by": .string(ban.by.text), "time": .integer(Int(clamping: ban.time)),
+                    "until": .optional(ban.until.map { Int(clamping: $0) }),
+                ]
+                try Console.print(object.line)
+            }
+            return
+        }
+        guard !bans.isEmpty else { return Console.note("Nobody is banned.") }
+        var table = Table(("USER", .left), ("UNTIL", .left), ("BY", .left), ("SINCE", .left))
+        for ban in bans {
+            let times = banTimes(since: ban.time, until: ban.until)
+            table.add(ban.user.text, times.until, ban.by.text, times.since)
+        }
+        for line in table.lines { try Console.print(line) }
+    }
+
+    /// With seconds where a short ban ends in the minute in which it began.
+    static func banTimes(since: UInt64, until: UInt64?) -> (since: String, until: String) {
+        guard let until else { return (Console.localTime(wallMilliseconds: since), "for good") }
+        let isShort = since / 60_000 == until / 60_000
+        return (Console.localTime(wallMilliseconds: since, seconds: isShort), Console.localTime(wallMilliseconds: until, seconds: isShort))
+    }
+
+    /// Logs in, does one thing that wants a moderator, and leaves.
+    static func moderate(_ command: String, _ arguments: Arguments, _ body: (Moderation) async throws -> Void) async throws -> ExitCode {
+        let timeout = try arguments.duration("--timeout") ?? .seconds(30)
+        let code = try await withClient(arguments, as: try arguments.user(), timeout: timeout) { client in
+            try await body(client.moderation)
+            return .ok
+        }
+        if code == .timedOut { Console.note("boardrelay \(command): timed out; it may have happened or not") }
+        return code
+    }
+}

@@ -1,0 +1,76 @@
+import Foundation
+import RelayAccess
+import RelayCore
+import RelayServer
+import Testing
+
+@testable import boardrelay
+
+/// How commands end when all does not go well.
+@Suite("commands that time out before they are let in, and commands that fail", .serialized, .timeLimit(.minutes(2)))
+struct LeavingTests {
+    private let folder = "/tmp/boardrelay-test-\(UInt32.random(in: 0...UInt32.max))"
+    private var surroundings: [String: String] { ["XDG_RUNTIME_DIR": folder, "XDG_DATA_HOME": "\(folder)/data"] }
+
+    private func withFolder(_ body: () async throws -> Void) async throws {
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try await body()
+    }
+
+    /// Of themselves the control socket gives up after 12 s and the login after 10 s, with 1.
+    @Test("--timeout holds while the control socket is asked for the key, and while the relay does not let in: 124, not 1 after 22 s", arguments: [
+        ["user", "ban", "x"], ["sub", "lesson"], ["pub", "lesson", "-m", "x"], ["channel", "freeze", "lesson"], ["board", "ls"], ["meta", "get", "lesson"],
+        ["lock", "list", "lesson"], ["history", "lesson"], ["presence", "lesson"],
+    ])
+    func silence(words: [String]) async throws {
+        try await withFolder {
+            let relay = try SilentRelay(folder: folder)
+            defer { relay.close() }
+            let url = "relay://127.0.0.1:\(relay.port)"
+            // With a key the control socket is not asked.
+            for key in [[:], ["BOARDRELAY_KEY": "0123456789abcdef"]] {
+                let result = try await Tool.run(words + ["--timeout", "200ms"], url: url, environment: surroundings.merging(key) { $1 })
+                #expect(result.code == 124, "\(result)")
+                #expect(result.output == "" && result.errors == "boardrelay \(words[0]): timed out before \(url) let this client in\n", "\(result.errors)")
+            }
+        }
+    }
+
+    @Test("[SE12] whoever a command that fails was is logged out, and not away until the presence timeout", arguments: [
+        (["pub", "lesson", "-m", "x"], "notPermitted"),
+        (["pub", "--to", "bob", "-m", "x"], "notPermitted"),
+        (["pub", "lesson", "--topic", "t", "-m", "x"], "notPermitted"),
+        (["user", "ban", "bob"], "notPermitted"),
+        (["channel", "freeze", "lesson"], "notPermitted"),
+        (["meta", "get", "lesson", "title"], "there is no item title"),
+        (["meta", "set", "lesson", "k", "v"], "notPermitted"),
+        (["lock", "release", "lesson", "pen"], "notPermitted"),
+        (["board", "rm", "lesson"], "notPermitted"),
+        (["board", "export", "lesson"], "there is no board lesson"),
+        (["replay", Samples.path("three-boards"), "--channel", "lesson", "--boards-as-users", "--verify"], "notPermitted"),
+    ] as [([String], String)])
+    func failure(words: [String], problem: String) async throws {
+        try await withFolder {
+            let control = "\(folder)/c.sock"
+            let relay = try await RelayServer.start(.init(port: 0, access: .keys(join: .reader), controlSocket: control))
+            do {
+                let key = try #require(relay.keys).join
+                let failed = try await Tool.run(
+                    words + ["--as", "anna"], url: "\(relay.address)", environment: surroundings.merging(["BOARDRELAY_KEY": key]) { $1 })
+                #expect(failed.code == 1 && failed.errors.contains(problem), "\(failed)")
+                // Its process is gone: the relay reads what it sent, and that its link ended.
+                var census = await relay.census()
+                while census.sessionsPresent > 0 {
+                    try await Task.sleep(for: .milliseconds(5))
+                    census = await relay.census()
+                }
+                #expect(census.sessionsAway == 0, "\(census.sessions)")
+            } catch {
+                await relay.stop()
+                throw error
+            }
+            await relay.stop()
+        }
+    }
+}

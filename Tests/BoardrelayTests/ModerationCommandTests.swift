@@ -1,0 +1,109 @@
+import Foundation
+import RelayCore
+import RelayServer
+import Testing
+
+@testable import boardrelay
+
+/// What moderators decide, as an operator does it on the command line.
+@Suite("user, channel, and what sub prints of them")
+struct ModerationCommandTests {
+    private let folder = "/tmp/boardrelay-test-\(UInt32.random(in: 0...UInt32.max))"
+    private var surroundings: [String: String] { ["XDG_RUNTIME_DIR": folder, "XDG_DATA_HOME": "\(folder)/data"] }
+
+    private func run(_ words: String..., url: String) async throws -> Tool.Result { try await Tool.run(words, url: url, environment: surroundings) }
+
+    /// A relay of this user's, which its commands find the host key of, and a file with the join key.
+    private func withServe(_ body: (_ url: String, _ keyFile: String, _ serve: Running) async throws -> Void) async throws {
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let port = "\(UInt16.random(in: 20_000..<32_000))"
+        let serve = try Running(
+            ["serve", "--host", "127.0.0.1", "--port", port, "--data-dir", "\(folder)/d", "--log-level", "error"], environment: surroundings)
+        try #require(await serve.errorLine(containing: "Ctrl-C ends it") != nil)
+        let key = try await Tool.run(["key", "show", "join", "--json", "--port", port], environment: surroundings).object()
+        try Data((try #require(key["key"] as? String)).utf8).write(to: URL(filePath: "\(folder)/key"))
+        do {
+            try await body("relay://127.0.0.1:\(port)", "\(folder)/key", serve)
+        } catch {
+            serve.signal(SIGTERM)
+            throw error
+        }
+        serve.signal(SIGTERM)
+        _ = await serve.end()
+    }
+
+    private func sub(_ user: String, _ keyFile: String, url: String, _ more: String...) async throws -> Running {
+        let sub = try Running(["sub", "lesson", "--as", user, "--key-file", keyFile, "--json"] + more, url: url, environment: surroundings)
+        try #require(await sub.errorLine(containing: "Listening on lesson") != nil)
+        return sub
+    }
+
+    @Test("[AC10, AC11, AC15] the operator, found by the host key, makes a reader and freezes; sub prints both; the log has a line of each at any level")
+    func rolesAndFreeze() async throws {
+        try await withServe { url, key, serve in
+            let anna = try await sub("anna", key, url: url)
+            let role = try await run("user", "role", "anna", "reader", "--as", "teacher", "--json", url: url)
+            #expect(role.code == 0 && role.output == #"{"type":"role","user":"anna","role":"reader"}"# + "\n", "\(role.errors)")
+            #expect(await anna.line(containing: "accessChanged") == #"{"type":"accessChanged","by":"teacher","role":"reader"}"#)
+            let frozen = try await run("channel", "freeze", "lesson", "--as", "teacher", url: url)
+            #expect(frozen.code == 0 && frozen.output == "" && frozen.errors == "lesson is frozen.\n")
+            #expect(
+                await anna.line(containing: "channelFrozen")
+                    == #"{"type":"channelFrozen","channel":"lesson","kind":"message","frozen":true,"by":"teacher"}"#)
+            let refused = try await run("pub", "lesson", "-m", "x", "--key-file", key, url: url)
+            #expect(refused.code == 1 && refused.errors.contains("(notPermitted)"))
+            #expect(try await run("channel", "unfreeze", "lesson", url: url).code == 0)
+            #expect(try await run("pub", "lesson", "-m", "x", "--key-file", key, url: url).code == 0)
+            #expect(try await run("user", "role", "anna", "own", url: url).code == 0)
+            #expect(await anna.line(containing: "accessChanged")?.contains(#""role":"editor""#) == true)
+
+            let line = try #require(await serve.errorLine(containing: "audit: "))
+            #expect(line.wholeMatch(of: /audit: [0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z user teacher, 127\.0\.0\.1:[0-9]+ made user anna a reader/) != nil, "\(line)")
+            for words in ["teacher, ", "unfroze channel lesson", "gave user anna back"] {
+                #expect(await serve.errorLine(containing: "audit: ")?.contains(words) == true, "\(words)")
+            }
+            anna.signal(SIGINT)
+            #expect(await anna.end().code == 130)
+
+            // Whoever has the join key is no moderator.
+            for words in [["user", "ban", "bob"], ["channel", "freeze", "lesson"], ["user", "bans"]] {
+                let result = try await Tool.run(words + ["--key-file", key], url: url, environment: surroundings)
+                #expect(result.code == 1 && result.errors.contains("the role moderator is missing (notPermitted)"), "\(result.errors)")
+            }
+        }
+    }
+
+    @Test("[AC12, AC13, AC14] sub ends with exit code 1 and the reason when its session is ended or banned; who is banned is listed, stays out, and comes in again unbanned")
+    func endsAndBans() async throws {
+        try await withServe { url, key, _ in
+            var anna = try await sub("anna", key, url: url)
+            #expect(try await run("user", "end", "anna", "--reason", "See you\u{7} tomorrow.", url: url).code == 0)
+            var ended = await anna.end()
+            #expect(ended.code == 1 && ended.errors.contains("the relay closed: See you\\u{7} tomorrow. (endedByModerator)"), "\(ended.errors)")
+            let offline = try await run("user", "end", "anna", url: url)
+            #expect(offline.code == 1 && offline.errors.contains("(userOffline)"))
+
+            anna = try await sub("anna", key, url: url)
+            #expect(try await run("user", "ban", "anna", "--for", "2h", "--as", "teacher", url: url).errors == "anna is banned for 2h.\n")
+            ended = await anna.end()
+            #expect(ended.code == 1 && ended.errors.contains("the relay closed: user anna is banned for another 7200 s (banned)"), "\(ended.errors)")
+            let out = try await run("pub", "lesson", "-m", "x", "--as", "anna", "--key-file", key, url: url)
+            #expect(out.code == 1 && out.errors.contains("(banned)"), "\(out.errors)")
+            #expect(try await run("user", "ban", "bob", "--as", "teacher", url: url).code == 0)
+            let bans = try await run("user", "bans", "--json", url: url).objects()
+            #expect(bans.map { $0["user"] as? String } == ["anna", "bob"] && bans.allSatisfy { $0["type"] as? String == "banned" && $0["by"] as? String == "teacher" })
+            #expect((bans[0]["until"] as? Int).map { $0 - (bans[0]["time"] as? Int ?? 0) } == 7_200_000 && bans[1]["until"] == nil)
+            let table = try await run("user", "bans", url: url).lines
+            #expect(table.count == 3 && table[2].hasPrefix("bob   for good"), "\(table)")
+            #expect(try await run("user", "unban", "anna", url: url).code == 0)
+            let again = try await run("user", "unban", "anna", url: url)
+            #expect(again.code == 1 && again.errors.contains("(notBanned)"))
+            #expect(try await run("pub", "lesson", "-m", "x", "--as", "anna", "--key-file", key, url: url).code == 0)
+            #expect(try await run("user", "forget", "anna", "--json", url: url).output == #"{"type":"forget","user":"anna"}"# + "\n")
+            let forgotten = try await run("user", "forget", "anna", url: url)
+            #expect(forgotten.errors == "What the relay kept of anna is gone. The id is free if anna is not here; otherwise it stays theirs.\n")
+            #expect(try await run("user", "role", "anna", "own", url: url).errors == "anna may do what its key or token gives.\n")
+        }
+    }
+}

@@ -1,0 +1,186 @@
+// What moderators ask for, what those concerned are told, and whose a record is.
+import assert from 'node:assert/strict'
+import {test} from 'node:test'
+import {ErrorCode, Limits, Outbox, RelayClient} from '../../Sources/RelayPage/relay-client.js'
+import {MachineDriver, plain, record} from './support/machine-driver.mjs'
+import {MemoryStorage} from './support/memory-storage.mjs'
+
+const frozen = (channel, isFrozen) => ({type: 'channelFrozen', body: {channel, frozen: isFrozen, by: 'host'}})
+const restored = more => ({type: 'restored', body: {kind: 'message', channel: 'lesson', handle: 7, features: ['messages', 'presence'], quiet: false, epoch: {start: 1000, incarnation: 1}, head: 0, ...more}})
+const freezes = driver => driver.events('channelFrozen').map(({channel, isFrozen, by}) => [channel.kind, isFrozen, by])
+
+test('[AC10] accessChanged is what this client may from then on, over what the credential gave', () => {
+  const driver = new MachineDriver()
+  driver.logIn({access: {role: 'editor', untilMs: 9_000}})
+  driver.events()
+  driver.feed({type: 'accessChanged', body: {role: 'reader', by: 'host', grants: {'lesson-*': ['publish']}}})
+  const [{access, by}] = driver.events('accessChanged')
+  assert.deepEqual([access.role, by, access.untilMs, [...access.rights('lesson-7')], 'by' in access], ['reader', 'host', undefined, ['subscribe', 'presence', 'publish'], false])
+  assert.equal(driver.machine.access, access)
+  // A newer relay's role gives nothing here; grants may be absent.
+  driver.feed({type: 'accessChanged', body: {role: 'director', by: 'host'}})
+  assert.deepEqual([driver.machine.access.role, plain(driver.machine.access.grants)], [undefined, {}])
+  driver.comeBack({resumed: true, access: {role: 'editor'}})
+  assert.equal(driver.machine.access.role, 'editor')
+})
+
+test('[AC11] a freeze is told to who is there, by the channel one is in, and when it was over before one came', () => {
+  const driver = new MachineDriver()
+  driver.logIn()
+  driver.subscribe({frozen: true})
+  driver.hear()
+  assert.deepEqual(freezes(driver), [['message', true, undefined]], 'who comes is told that it is so')
+  driver.feed(frozen(9, true), frozen(7, false), frozen(99, true))
+  assert.deepEqual(freezes(driver), [['stream', true, 'host'], ['message', false, 'host']])
+  driver.subscribe()
+  assert.deepEqual(freezes(driver), [], 'no news')
+})
+
+test('[AC11, SE9] of a freeze that began or ended while one was away the resumption, or the new session, tells; of one that goes on nothing', () => {
+  const driver = new MachineDriver()
+  driver.logIn()
+  driver.subscribe()
+  driver.comeBack()
+  driver.feed(restored({frozen: true}))
+  driver.pong()
+  assert.deepEqual(freezes(driver), [['message', true, undefined]])
+  driver.comeBack()
+  driver.feed(restored({frozen: true}))
+  driver.pong()
+  assert.deepEqual(freezes(driver), [])
+  driver.comeBack({resumed: false})
+  const asked = driver.sent().find(({type}) => type === 'subscribe')
+  const answer = {id: asked.body.id, kind: 'message', channel: 'lesson', handle: 70, features: ['messages', 'presence'], quiet: false, epoch: {start: 1000, incarnation: 1}, head: 0}
+  driver.feed({type: 'answer', body: answer})
+  assert.deepEqual(freezes(driver), [['message', false, undefined]])
+})
+
+test('[AC11, AC7] a frozen channel\'s own flows are left and told; whoever leaves the channel forgets that it was frozen', () => {
+  const driver = new MachineDriver()
+  driver.logIn()
+  driver.hear()
+  driver.request('t', 'joinTopic', {channel: 'lesson', topic: 'points'})
+  driver.answer({flow: 5, next: 1})
+  driver.events()
+  driver.feed(frozen(9, true), {type: 'error', body: {flow: 5, code: 139, name: 'notPermitted', text: 'frozen'}})
+  assert.deepEqual(driver.events().map(({type, topic}) => [type, topic]), [['channelFrozen', undefined], ['refused', 'points']])
+  assert.throws(() => driver.machine.sendPacket({payload: 'x', channel: 'lesson', topic: 'points'}, driver.now), {name: 'topicNotJoined'})
+  driver.request('leave', 'leave', {channel: 'lesson'})
+  driver.answer()
+  driver.hear()
+  assert.deepEqual(freezes(driver), [], 'it is as if it had never been here: not frozen is no news')
+})
+
+for (const [name, code] of [['endedByModerator', 309], ['banned', 310]]) {
+  test(`[AC12, AC13] a client that is closed with ${name} does not come back, and tells why`, () => {
+    const driver = new MachineDriver()
+    driver.logIn()
+    driver.send('x')
+    driver.feed({type: 'closing', body: {code, name, text: 'the lesson is over'}})
+    const {state, reason} = driver.events('link').at(-1)
+    assert.deepEqual([state, reason], ['closed', {kind: 'relayClosed', code, text: 'the lesson is over'}])
+    assert.equal(driver.machine.nextDeadline, Infinity)
+    assert.deepEqual([ErrorCode[name], driver.outcomes('x').accepted.error.name], [code, 'outcomeUnknown'])
+  })
+}
+
+test('[BL10] a record of another user is refused: its receipt says so, it is not sent again and not kept; a drawing ends with its part', () => {
+  const storage = new MemoryStorage()
+  const driver = new MachineDriver({outbox: new Outbox(storage, 'box')})
+  driver.logIn()
+  driver.retain('small')
+  driver.sendLarge('large', {payload: 'x'.repeat(100_000)})
+  const published = driver.sent().filter(({type}) => type === 'publish').map(({number}) => number)
+  const refuse = number => driver.feed({type: 'error', body: {number, code: 139, name: 'notPermitted', text: 'another user wrote it'}})
+  for (const number of published) refuse(number)
+  assert.deepEqual([driver.state('small'), driver.state('large')], [['notPermitted', 'notPermitted'], ['notPermitted', 'notPermitted']])
+  assert.deepEqual([storage.length, driver.machine.unsent.unstored, driver.machine.drawings.length], [0, 0, 0])
+  driver.comeBack()
+  driver.pong()
+  assert.deepEqual(driver.sentTypes(), [])
+})
+
+for (const how of ['resumption', 'frame']) {
+  test(`[BL3, BL4] own records come with the reading behind a reset (${how}); one told stored behind that keeps its place, and is no news`, () => {
+    const driver = new MachineDriver()
+    driver.logIn()
+    driver.subscribe({head: 5})
+    driver.retain('own')
+    driver.sent()
+    driver.comeBack()
+    const epoch = {start: 1000, incarnation: 2}
+    if (how === 'resumption') driver.feed(restored({epoch, head: 9, reset: true, recovered: false, after: 0}))
+    else driver.feed(restored({head: 5}), {type: 'reset', body: {channel: 7, epoch, head: 9}})
+    driver.pong()
+    driver.feed({type: 'userNamed', handle: 1, user: 'alice'}, record(6, 'own', 'own', {publisher: 1}))
+    // Coming back before its end says that own records are wanted still.
+    assert.deepEqual(plain(driver.comeBack().resume.seen), [[7, 6, 1000, 2, 1]])
+    driver.feed(restored({epoch, head: 9, recovered: true, after: 6}), {type: 'caughtUp', body: {channel: 7, head: 9}})
+    driver.pong()
+    const told = driver.events().filter(({type}) => type !== 'link').map(({extent, head, messages}) => extent ?? head ?? messages.map(({sender, key}) => `${sender} ${key}`))
+    assert.deepEqual(told, ['reset', ['alice own'], 9])
+    assert.equal(driver.state('own')[0], undefined, 'it is not answered yet')
+    driver.feed({type: 'accepted', number: 1, offset: 6}, {type: 'stored', number: 1, offset: 6})
+    assert.deepEqual(driver.state('own'), [6, 6])
+    assert.deepEqual(driver.events(), [])
+    assert.deepEqual(plain(driver.machine.positions.get('lesson')), {epoch, offset: 9})
+  })
+}
+
+test('[AC10–AC14] what a moderator asks for, and what is wrong with it before it is sent', async () => {
+  const client = new RelayClient(() => ({send() {}, close() {}, bufferedBytes: 0}), 'host')
+  const asked = []
+  client.request = async (type, body) => {
+    asked.push([type, plain(body)])
+    return {}
+  }
+  const {moderation} = client
+  await moderation.setRole('reader', {of: 'anna'})
+  await moderation.setRole(undefined, {of: 'anna'})
+  await moderation.freeze('lesson')
+  await moderation.unfreeze('lesson')
+  await moderation.endSession({of: 'anna'})
+  await moderation.endSession({of: 'anna', reason: 'é'.repeat(128)})
+  await moderation.ban('anna')
+  await moderation.ban('anna', {forMs: 1_000})
+  await moderation.unban('anna')
+  await moderation.forget({user: 'anna'})
+  assert.deepEqual(asked, [
+    ['setRole', {role: 'reader', user: 'anna'}], ['setRole', {user: 'anna'}], ['freezeChannel', {channel: 'lesson', frozen: true}],
+    ['freezeChannel', {channel: 'lesson', frozen: false}], ['endSession', {user: 'anna'}], ['endSession', {user: 'anna', reason: 'é'.repeat(128)}],
+    ['banUser', {user: 'anna'}], ['banUser', {user: 'anna', forMs: 1_000}], ['unbanUser', {user: 'anna'}], ['forgetUser', {user: 'anna'}],
+  ])
+  await assert.rejects(moderation.endSession({of: 'anna', reason: 'é'.repeat(129)}), {name: 'tooLarge', limit: Limits.endReasonBytesMax, actual: 258})
+  for (const wrong of [
+    moderation.setRole('reader', {}), moderation.freeze('a/b'), moderation.unfreeze(''), moderation.endSession({}), moderation.ban(), moderation.unban('_'), moderation.forget({}),
+  ]) await assert.rejects(wrong, {name: 'badName'})
+  assert.equal(asked.length, 10)
+  await client.close()
+})
+
+test('[JS3, AC13] a number that JSON would say as another, or not at all, is refused at once, and nothing is sent', () => {
+  const driver = new MachineDriver()
+  driver.logIn()
+  driver.sent()
+  // As `null` the time of a ban would be none: a ban for good.
+  for (const forMs of [NaN, Infinity, 1.5, 2 ** 53]) assert.throws(() => driver.request('ban', 'banUser', {user: 'anna', forMs}), {name: 'badRequest'})
+  assert.deepEqual(driver.sent(), [])
+  driver.request('ban', 'banUser', {user: 'anna', forMs: 1_000})
+  assert.deepEqual(driver.sent().map(({body}) => body.forMs), [1_000])
+})
+
+test('[AC13] bans come in pages, one behind the other; pages that do not go on are a fault of the relay', async () => {
+  const client = new RelayClient(() => ({send() {}, close() {}, bufferedBytes: 0}), 'host')
+  const ban = user => ({user, by: 'host', time: 1})
+  const pages = {first: {bans: [ban('anna')], next: 'anna'}, anna: {bans: [ban('bob')]}}
+  client.request = async (_, {after = 'first'}) => pages[after]
+  assert.deepEqual((await client.moderation.bans()).map(({user}) => user), ['anna', 'bob'])
+  pages.anna.next = 'anna'
+  await assert.rejects(client.moderation.bans(), {name: 'relayFault'})
+  const driver = new MachineDriver()
+  driver.logIn()
+  driver.request('bans', 'getBans', {})
+  driver.answer({bans: [{user: 'anna', by: 'host', time: 'x'}]})
+  assert.match(driver.events('link').at(-1).reason.text, /getBans.bans\[0\].time/)
+  await client.close()
+})

@@ -1,0 +1,113 @@
+// Moderators, those they decide about, and whose records are, with the real daemon.
+import assert from 'node:assert/strict'
+import {plain} from './support/machine-driver.mjs'
+import {MemoryStorage} from './support/memory-storage.mjs'
+import {onDaemon} from './support/on-daemon.mjs'
+
+const on = onDaemon('moderation.test.mjs')
+const isEnd = ({type, state}) => type === 'link' && state === 'closed'
+
+on({}, '[AC6, AC10] a pupil is made a reader and draws no more, until what its key gives counts again', async ({connect}) => {
+  const host = await connect('host')
+  const anna = await connect('anna', {key: 'join'})
+  await anna.send('x', {to: 'lesson'}).value
+  await host.moderation.setRole('reader', {of: 'anna'})
+  const change = await anna.seen.until(({type}) => type === 'accessChanged')
+  assert.deepEqual([change.by, change.access.role, anna.access.role], ['host', 'reader', 'reader'])
+  await assert.rejects(anna.send('x', {to: 'lesson'}).value, {name: 'notPermitted'})
+  await host.moderation.setRole(undefined, {of: 'anna'})
+  await anna.seen.until(({type, access}) => type === 'accessChanged' && access.role === 'editor')
+  await anna.send('x', {to: 'lesson'}).value
+  await assert.rejects(host.moderation.setRole('reader', {of: 'host'}), {name: 'notPermitted'})
+  await assert.rejects(host.moderation.setRole('moderator', {of: 'anna'}), {name: 'badRequest'})
+  for (const ask of [
+    ({moderation}) => moderation.setRole('reader', {of: 'host'}), ({moderation}) => moderation.freeze('lesson'), ({moderation}) => moderation.unfreeze('lesson'),
+    ({moderation}) => moderation.endSession({of: 'host'}), ({moderation}) => moderation.ban('host'), ({moderation}) => moderation.unban('host'),
+    ({moderation}) => moderation.bans(), ({moderation}) => moderation.forget({user: 'host'}),
+  ]) await assert.rejects(ask(anna), {name: 'notPermitted'}, String(ask))
+})
+
+on({}, '[AC11, AC7] a frozen lesson is only looked at: topics are left, who comes or comes back is told, and it is over when it is over', async ({daemon, connect, proxy, dice}) => {
+  const between = await proxy(dice)
+  const host = await connect('host')
+  const anna = await connect('anna', {key: 'join', port: between.port, random: () => 0})
+  await anna.subscribe('lesson')
+  const stream = await anna.join('lesson')
+  await stream.joinTopic('points')
+  await host.moderation.freeze('lesson')
+  const refused = await anna.seen.until(({type}) => type === 'refused')
+  assert.deepEqual([refused.topic, refused.error.name], ['points', 'notPermitted'])
+  assert.deepEqual(anna.seen.of('channelFrozen').map(({channel, isFrozen, by}) => [channel.kind, isFrozen, by]).sort(), [['message', true, 'host'], ['stream', true, 'host']])
+  assert.throws(() => stream.send('x', {topic: 'points'}), {name: 'topicNotJoined'})
+  await assert.rejects(anna.send('x', {to: 'lesson'}).value, {name: 'notPermitted'})
+  await host.send('x', {to: 'lesson'}).value
+
+  const late = await connect('late', {key: 'join'})
+  await late.subscribe('lesson')
+  assert.deepEqual(late.seen.of('channelFrozen').map(({isFrozen, by}) => [isFrozen, by]), [[true, undefined]])
+  // It ends while she is away.
+  between.holds = true
+  await host.moderation.unfreeze('lesson')
+  await late.seen.until(({type, isFrozen}) => type === 'channelFrozen' && !isFrozen)
+  const told = anna.seen.of('channelFrozen').length
+  between.holds = false
+  between.cutAll()
+  await anna.seen.until(({type, state, resumed}) => type === 'link' && state === 'connected' && resumed)
+  await anna.seen.until(({type, isFrozen, channel}) => type === 'channelFrozen' && !isFrozen && channel.kind === 'stream')
+  assert.deepEqual(anna.seen.of('channelFrozen').slice(told).map(({channel, isFrozen, by}) => [channel.kind, isFrozen, by]), [['message', false, undefined], ['stream', false, undefined]])
+  await stream.joinTopic('points')
+  await anna.send('x', {to: 'lesson'}).value
+})
+
+on({isKept: true}, '[AC12, AC13, AC14, AC15] sessions end with a reason, bans hold over a restart until they are taken back, who is forgotten frees the id', async ({daemon, connect}) => {
+  const hostOptions = {storage: new MemoryStorage(), scope: 'here'}
+  const host = await connect('host', hostOptions)
+  const storage = new MemoryStorage()
+  const pupil = {key: 'join', storage, scope: 'here'}
+  const first = await connect('anna', pupil)
+  await host.moderation.endSession({of: 'anna', reason: 'the lesson is over'})
+  assert.deepEqual((await first.seen.until(isEnd)).reason, {kind: 'relayClosed', code: 309, text: 'the lesson is over'})
+  await assert.rejects(host.moderation.endSession({of: 'anna'}), {name: 'userOffline'})
+
+  const second = await connect('anna', pupil)
+  await second.metadata({user: 'anna'}).set({color: 'red'})
+  await host.moderation.ban('anna', {forMs: 3_600_000})
+  assert.deepEqual((await second.seen.until(isEnd)).reason.code, 310)
+  await assert.rejects(host.moderation.ban('anna', {forMs: 999}), {name: 'badRequest', limit: 1_000})
+  await assert.rejects(host.moderation.ban('host'), {name: 'notPermitted'})
+  await host.moderation.ban('bob')
+  await daemon.restart()
+  await host.seen.until(() => host.seen.of('link').filter(({state}) => state === 'connected').length === 2)
+  const bans = await host.moderation.bans()
+  assert.deepEqual(bans.map(({user, by, time, until}) => [user, by, until === undefined ? undefined : until - time]), [['anna', 'host', 3_600_000], ['bob', 'host', undefined]])
+  await assert.rejects(connect('anna', pupil), {name: 'banned', code: 310})
+  await host.moderation.unban('anna')
+  await assert.rejects(host.moderation.unban('anna'), {name: 'notBanned', code: 140})
+  const third = await connect('anna', pupil)
+  await third.close()
+
+  await assert.rejects(connect('anna', {key: 'join'}), {name: 'userIDTaken'})
+  await host.moderation.forget({user: 'anna'})
+  await connect('anna', {key: 'join'})
+  assert.deepEqual(plain((await host.metadata({user: 'anna'}).get()).items), [])
+})
+
+on({isKept: true}, '[BL10] a record is replaced and removed by who wrote it, and by who may clear; by others not, small or large', async ({connect}) => {
+  const host = await connect('host')
+  const [anna, bob] = [await connect('anna', {key: 'join'}), await connect('bob', {key: 'join'})]
+  await host.subscribe('lesson')
+  await anna.send('one', {to: 'lesson', retainedAs: 's1'}).stored
+  const large = 'x'.repeat(100_000)
+  for (const receipt of [
+    bob.send('two', {to: 'lesson', retainedAs: 's1'}), bob.send({removing: 's1', from: 'lesson'}), bob.sendLarge(large, {to: 'lesson', key: 's1', retain: true}),
+  ]) {
+    await assert.rejects(receipt.accepted, {name: 'notPermitted'})
+    await assert.rejects(receipt.stored, {name: 'notPermitted'})
+  }
+  assert.deepEqual(bob.unsent, {messages: 0, packets: 0, bytes: 0, unstored: 0, unkept: 0})
+  await anna.send('three', {to: 'lesson', retainedAs: 's1'}).stored
+  await host.send({removing: 's1', from: 'lesson'}).stored
+  await bob.sendLarge(large, {to: 'lesson', key: 's1', retain: true}).stored
+  await host.seen.until(({key, payload}) => key === 's1' && payload.length === 100_000)
+  assert.deepEqual(host.seen.messages.map(({sender, payload}) => [sender, payload.slice(0, 5)]), [['anna', 'one'], ['anna', 'three'], ['bob', 'xxxxx']])
+})

@@ -1,0 +1,94 @@
+import RelayAccess
+@testable import RelayClientCore
+import RelayWire
+import Testing
+
+/// What moderators decide, as the client's machine asks for it and is told of it.
+@Suite struct ModerationTests {
+    private func freezes(_ driver: MachineDriver) -> [ChannelFreeze] {
+        driver.events().compactMap { if case .channelFrozen(let freeze) = $0 { freeze } else { nil } }
+    }
+
+    private func subscribed(_ id: UInt32?, frozen: Bool) -> SubscribeAnswer {
+        var answer = MachineDriver.subscribed(id: id, handle: 10, head: 0)
+        answer.frozen = frozen ? true : nil
+        return answer
+    }
+
+    private func comeBack(_ driver: MachineDriver) {
+        driver.cut()
+        driver.pass(.seconds(1))
+        driver.open()
+    }
+
+    @Test("[AC10] what a moderator makes of it is what the client may from there on, and an event")
+    func accessChanged() throws {
+        let driver = MachineDriver()
+        driver.logIn()
+        _ = driver.events()
+        driver.feed(.json(.accessChanged, AccessChanged(AccessBody(role: "reader", grants: ["lesson": ["subscribe", "levitate"]]), by: try Name("host"))))
+        let access = Access(role: .reader, grants: try Grants(words: ["lesson": ["subscribe"]]))
+        #expect(driver.events() == [.accessChanged(AccessChange(access: access, by: "host"))])
+        #expect(driver.machine.access == access)
+    }
+
+    @Test("[AC11] a channel that is frozen is told once: by the relay's notice, by the answer, or by restored, and so is its end")
+    func frozen() throws {
+        let driver = MachineDriver()
+        driver.logIn()
+        let channel = ChannelID(kind: .message, channel: try Name("lesson")), by = try Name("host")
+        try driver.ask(.subscribe(channel.channel, features: [.messages], quiet: false)) { subscribed($0, frozen: true) }
+        #expect(freezes(driver) == [ChannelFreeze(channel: channel, isFrozen: true, by: nil)])
+        try driver.ask(.subscribe(channel.channel, features: [.messages], quiet: false)) { subscribed($0, frozen: true) }
+        #expect(freezes(driver).isEmpty)
+        driver.feed(.json(.channelFrozen, ChannelFrozen(channel: 10, frozen: false, by: by)))
+        driver.feed(.json(.channelFrozen, ChannelFrozen(channel: 99, frozen: true, by: by)))
+        #expect(freezes(driver) == [ChannelFreeze(channel: channel, isFrozen: false, by: "host")], "and nothing of a channel that it is not in")
+        driver.feed(.json(.channelFrozen, ChannelFrozen(channel: 10, frozen: true, by: by)))
+        _ = driver.events()
+
+        // Unfrozen while it was away, and frozen again while it was away once more.
+        for isFrozen in [false, true] {
+            comeBack(driver)
+            driver.logIn(resumed: true)
+            driver.feed(.json(.restored, subscribed(nil, frozen: isFrozen)))
+            #expect(freezes(driver) == [ChannelFreeze(channel: channel, isFrozen: isFrozen, by: nil)], "\(isFrozen)")
+        }
+        comeBack(driver)
+        driver.logIn(resumed: true)
+        driver.feed(.json(.restored, subscribed(nil, frozen: true)))
+        #expect(freezes(driver).isEmpty, "it is as it was")
+    }
+
+    @Test("[AC12, AC13, ER3] a client whose session a moderator has ended, or who is banned, does not come back by itself", arguments: [ErrorCode.endedByModerator, .banned])
+    func ended(code: ErrorCode) {
+        let driver = MachineDriver()
+        driver.logIn()
+        _ = driver.events()
+        driver.feed(.json(.closing, CloseNotice(code: code, text: "enough")))
+        #expect(driver.events() == [.link(.closed(reason: .relayClosed(code: code, text: "enough")))])
+        driver.pass(.seconds(600))
+        #expect(driver.sentNames().isEmpty)
+    }
+
+    @Test("[AC10, AC11, AC12, AC13, AC14] each call is the frame that the document has for it")
+    func frames() throws {
+        let driver = MachineDriver()
+        driver.logIn()
+        _ = driver.sent()
+        let anna = try Name("anna"), lesson = try Name("lesson")
+        for request in [
+            ClientRequest.setRole(anna, .reader), .setRole(anna, nil), .freeze(lesson, true), .freeze(lesson, false), .endSession(anna, reason: "enough"),
+            .ban(anna, forMilliseconds: 7_200_000), .ban(anna, forMilliseconds: nil), .unban(anna), .bans(after: anna), .forget(anna),
+        ] { _ = try driver.ask(request) }
+        let bodies = driver.sent().filter { $0.type != FrameType.ping.rawValue }.map { frame in
+            "\(FrameType(rawValue: frame.type)!.name) " + String(decoding: frame.body, as: UTF8.self).replacing(/"id":[0-9]+,?/, with: "")
+        }
+        #expect(bodies == [
+            #"setRole {"role":"reader","user":"anna"}"#, #"setRole {"user":"anna"}"#, #"freezeChannel {"channel":"lesson","frozen":true,}"#,
+            #"freezeChannel {"channel":"lesson","frozen":false,}"#, #"endSession {"reason":"enough","user":"anna"}"#,
+            #"banUser {"forMs":7200000,"user":"anna"}"#, #"banUser {"user":"anna"}"#, #"unbanUser {"user":"anna"}"#, #"getBans {"after":"anna",}"#,
+            #"forgetUser {"user":"anna"}"#,
+        ])
+    }
+}

@@ -1,0 +1,147 @@
+import Foundation
+import RelayAccess
+import RelayClient
+import RelayClientCore
+import RelayCore
+import RelayIO
+import RelayServer
+import RelayWire
+import Testing
+
+/// A moderator's client and a pupil's, over sockets.
+@Suite struct ServerModerationTests {
+    private func withRelay(
+        folder: String? = nil, host: String = "host", log: @escaping @Sendable (LogLine) -> Void = { _ in }, _ body: (RelayServer, RelayClient) async throws -> Void
+    ) async throws {
+        var options = RelayServer.Options(port: 0, storage: folder.map { .folder($0) } ?? .inMemory, access: .keys())
+        options.log = log
+        let server = try await RelayServer.start(options)
+        do {
+            let host = try await client(server, host, \.host)
+            try await body(server, host)
+            await host.close()
+        } catch {
+            await server.stop()
+            throw error
+        }
+        await server.stop()
+    }
+
+    private func client(_ server: RelayServer, _ user: String, _ key: KeyPath<AccessKeys, String>, secret: ClientSecret = .inMemory) async throws -> RelayClient {
+        var options = ClientOptions()
+        options.secret = secret
+        options.credential = .key(try #require(server.keys)[keyPath: key])
+        return try await RelayClient.connect(to: server.address, as: user, options: options)
+    }
+
+    private func refusal(_ body: () async throws -> Void) async -> ErrorCode? {
+        do {
+            try await body()
+            return nil
+        } catch {
+            return (error as? RelayError)?.code
+        }
+    }
+
+    private func next<T>(_ client: RelayClient, _ pick: (RelayEvent) -> T?) async -> T? {
+        for await event in client.events { if let found = pick(event) { return found } }
+        return nil
+    }
+
+    private func change(of client: RelayClient) async -> AccessChange? {
+        await next(client) { if case .accessChanged(let change) = $0 { change } else { nil } }
+    }
+
+    @Test("[AC10] a moderator makes a pupil a reader and lets it draw again: the pupil's client is told, and what it may is that")
+    func roles() async throws {
+        try await withRelay { server, host in
+            let anna = try await client(server, "anna", \.join)
+            #expect(try await anna.send(.text("x"), to: "lesson").value.offset == 1)
+            try await host.moderation.setRole(.reader, of: "anna")
+            let told = try #require(await change(of: anna))
+            #expect(told.access == Access(role: .reader) && told.by == "host" && anna.access?.role == .reader)
+            #expect(await refusal { _ = try await anna.send(.text("x"), to: "lesson").value } == .notPermitted)
+            try await host.moderation.setRole(nil, of: "anna")
+            #expect(await change(of: anna)?.access.role == .editor)
+            #expect(try await anna.send(.text("x"), to: "lesson").value.offset == 2)
+            #expect(await refusal { try await anna.moderation.setRole(.reader, of: "host") } == .notPermitted)
+            #expect(await refusal { try await host.moderation.setRole(.moderator, of: "anna") } == .badRequest)
+            await anna.close()
+        }
+    }
+
+    @Test("[AC11] a frozen lesson is looked at only: its topics are left, and joined again when it is over")
+    func freeze() async throws {
+        try await withRelay { server, host in
+            let anna = try await client(server, "anna", \.join)
+            let stream = try await anna.join("lesson")
+            try await stream.joinTopic("points")
+            try await host.moderation.freeze("lesson")
+            let freeze = try #require(await next(anna) { if case .channelFrozen(let freeze) = $0 { freeze } else { nil } })
+            #expect(freeze.channel == ChannelID(kind: .stream, channel: try Name("lesson")) && freeze.isFrozen && freeze.by == "host")
+            let refused = await next(anna) { if case .refused(let refusal) = $0 { refusal } else { nil } }
+            #expect(refused?.subject == .packet && refused?.topic == "points" && refused?.error.code == .notPermitted)
+            #expect(await refusal { try stream.send(.text("x"), topic: "points") } == .topicNotJoined)
+            #expect(await refusal { try await stream.joinTopic("points") } == .notPermitted)
+            try await host.moderation.unfreeze("lesson")
+            #expect(await next(anna) { if case .channelFrozen(let freeze) = $0 { freeze.isFrozen } else { nil } } == false)
+            try await stream.joinTopic("points")
+            try stream.send(.text("x"), topic: "points")
+            await anna.close()
+        }
+    }
+
+    @Test("[AC12] a session is ended with a reason, which its client is given, and its user comes in again")
+    func ends() async throws {
+        try await withRelay { server, host in
+            let anna = try await client(server, "anna", \.join, secret: .digits(String(repeating: "ab", count: 16)))
+            try await host.moderation.endSession(of: "anna", reason: "See you tomorrow.")
+            let end = await next(anna) { if case .link(.closed(let reason)) = $0 { reason } else { nil } }
+            #expect(end == .relayClosed(code: .endedByModerator, text: "See you tomorrow."))
+            #expect(await refusal { try await host.moderation.endSession(of: "anna") } == .userOffline)
+            #expect(await refusal { try await host.moderation.endSession(of: "anna", reason: String(repeating: "x", count: 257)) } == .tooLarge)
+            await (try await client(server, "anna", \.join, secret: .digits(String(repeating: "ab", count: 16)))).close()
+        }
+    }
+
+    @Test("[AC13, AC14, AC15] who is banned is out and stays out after a restart from disk, until that is taken back; each change is one line of the log")
+    func bans() async throws {
+        let folder = "/tmp/boardrelay-moderation-\(UInt32.random(in: 0...UInt32.max))"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let log = Lock<[LogLine]>([])
+        let mine = ClientSecret.digits(String(repeating: "cd", count: 16))
+        try await withRelay(folder: folder, log: { line in log.withLock { $0.append(line) } }) { server, host in
+            let anna = try await client(server, "anna", \.join, secret: mine)
+            try await host.moderation.ban("anna")
+            try await host.moderation.ban("bob", for: .seconds(7_200))
+            try await host.moderation.freeze("lesson")
+            try await host.moderation.setRole(.reader, of: "carl")
+            guard case .relayClosed(.banned, _)? = await next(anna, { if case .link(.closed(let reason)) = $0 { reason } else { nil } }) else {
+                Issue.record("\(anna.linkState)")
+                return
+            }
+            #expect(await refusal { _ = try await client(server, "anna", \.join, secret: mine) } == .banned)
+            for time in [Duration.milliseconds(999), .seconds(366 * 86_400), .seconds(Int64.max), .seconds(Int64.min), .zero] {
+                #expect(await refusal { try await host.moderation.ban("dora", for: time) } == .badRequest, "\(time)")
+            }
+        }
+        let lines = log.withLock { $0 }.filter { $0.auditedAt != nil }
+        #expect(lines.count == 4 && lines.allSatisfy { $0.text.hasPrefix("user host, ") }, "\(lines)")
+
+        try await withRelay(folder: folder, host: "operator") { server, host in
+            #expect(await refusal { _ = try await client(server, "anna", \.join) } == .banned)
+            #expect(await refusal { _ = try await client(server, "berta", \.join, secret: mine) } == .banned)
+            let bans = try await host.moderation.bans()
+            #expect(bans.map { "\($0.user) \($0.by)" } == ["anna host", "bob host"])
+            #expect(bans.map { $0.until == nil } == [true, false] && bans[1].until == bans[1].time + 7_200_000)
+            let carl = try await client(server, "carl", \.join)
+            #expect(carl.access?.role == .reader)
+            try await host.moderation.forget(user: "carl")
+            #expect(await change(of: carl)?.access.role == .editor)
+            #expect(await refusal { _ = try await carl.send(.text("x"), to: "lesson").value } == .notPermitted, "frozen still")
+            try await host.moderation.unban("anna")
+            #expect(await refusal { try await host.moderation.unban("anna") } == .notBanned)
+            for one in [try await client(server, "anna", \.join, secret: mine), carl] { await one.close() }
+        }
+    }
+}
