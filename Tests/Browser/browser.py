@@ -3,7 +3,7 @@
 | | Chromium | WebKitGTK |
 |---|---|---|
 | board.test | told on its command line | /etc/hosts |
-| pens | with pressure | with pressure 1: its driver knows no other |
+| pens, fingers | the driver's, with pressure | events made by a script: its driver loses a pen that is down, and knows no finger; it draws with a mouse |
 | console | the driver's log | noted in the page, from before its first script on |
 | window size | any, through CDP | any, in windows without bars: those that a script opens |
 | dark | through CDP, at any time | from the start |
@@ -71,7 +71,8 @@ class Browser:
 
 class Chromium(Browser):
     name = "chromium"
-    has_pressure = True
+    pointers = ("pen", "touch", "mouse")
+    best_pointer = "pen"
 
     def __init__(self, screen, dark=False):
         options = webdriver.ChromeOptions()
@@ -114,7 +115,8 @@ class Chromium(Browser):
 
 class WebKit(Browser):
     name = "webkit"
-    has_pressure = False
+    pointers = ("mouse",)
+    best_pointer = "mouse"
 
     def __init__(self, screen, dark=False):
         options = webdriver.WebKitGTKOptions()

@@ -3,7 +3,7 @@
 from selenium.webdriver.common.keys import Keys
 
 from browser import until
-from page import command
+from page import PRESSURE, command
 from stage import check
 
 
@@ -41,13 +41,14 @@ def two_and_a_third(stage):
 def pressure(stage):
     relay = stage.relay()
     page = stage.page(relay, "Ada")
-    page.draw(*line(200, 200))
+    page.draw(*line(200, 200), kind="pen")
+    page.must_have(1)
     page.wait(unsent=0)
     stroke = relay.records("lesson")[0]
     assert "p" in stroke["cols"], f"no pressure is kept: cols {stroke['cols']}"
     at = stroke["cols"].index("p")
     first = stroke["points"][at]
-    wanted = 153 if page.browser.has_pressure else 255
+    wanted = round(255 * PRESSURE)
     assert abs(first - wanted) <= 1, f"a pressure of {wanted} is kept as {first}"
 
 
@@ -57,15 +58,14 @@ def other_hands(stage):
     page = stage.page(relay, "Ada")
     page.draw(*line(200, 200), kind="mouse")
     page.must_have(1)
-    if stage.engine == "chromium":
-        page.draw(*line(200, 300), kind="touch")
-        page.must_have(2)
-        page.draw(*line(200, 400))
-        page.must_have(3)
-        before = page.ask("return {...window.whiteboard.view}")
-        page.draw(*line(300, 300), kind="touch")
-        until(lambda: page.ask("return {...window.whiteboard.view}") != before, "a touch after the pen has moved the view")
-        assert page.elements() == 3, "a palm has drawn"
+    page.draw(*line(200, 300), kind="touch")
+    page.must_have(2)
+    page.draw(*line(200, 400), kind="pen")
+    page.must_have(3)
+    before = page.ask("return {...window.whiteboard.view}")
+    page.draw(*line(300, 300), kind="touch")
+    until(lambda: page.ask("return {...window.whiteboard.view}") != before, "a touch after the pen has moved the view")
+    assert page.elements() == 3, "a palm has drawn"
     page.wait(unsent=0)
     stage.settle(page)
 
@@ -121,8 +121,7 @@ def tools(stage):
     stage.settle(ada, ben)
     assert ben.elements() == 2
     title = ada.find("#title")
-    title.clear()
-    title.send_keys("The value of ink", Keys.ENTER)
+    title.send_keys(command("a"), "The value of ink", Keys.ENTER)
     until(lambda: ben.find("#title").get_property("value") == "The value of ink", "the title is seen by others", 10)
 
 

@@ -12,6 +12,7 @@ from cutter import Cutter
 from tools import HOST
 
 FRAME_SECONDS = 0.016
+PRESSURE = 0.6
 
 
 class Page:
@@ -22,7 +23,7 @@ class Page:
         self.key, self.size = key, size
         self.is_known = False
         # With one of another page it is another tab of the same browser.
-        self.owns_cutter, self.cutter = cutter is None, cutter or Cutter(relay)
+        self.cutter = cutter or Cutter(relay)
         self.window = browser.window()
 
     @property
@@ -72,8 +73,7 @@ class Page:
         self.browser.resize(width, height)
 
     def close(self):
-        if self.owns_cutter:
-            self.cutter.end()
+        # Before its link ends: a page that is left does not complain of it.
         self.browser.give_back(self.window)
 
     # -- what it says of itself ------------------------------------------------------------------
@@ -126,15 +126,14 @@ class Page:
 
     # -- a hand ----------------------------------------------------------------------------------
 
-    def pen(self, kind="pen"):
-        return Pen(self, kind)
+    def pen(self, kind=None):
+        """A pointer of this kind; the engine's best one if none is named."""
+        kind = kind or self.browser.best_pointer
+        return (Pointer if kind in self.browser.pointers else ScriptedPointer)(self, kind)
 
-    def draw(self, *points, kind="pen"):
+    def draw(self, *points, kind=None):
         """A whole stroke: places in the window, one a frame."""
-        pen = self.pen(kind)
-        pen.down(*points[0])
-        pen.move(*points[1:])
-        pen.up()
+        self.pen(kind).stroke(*points)
 
     def press(self, *keys):
         """Keys on the page itself, as shortcuts are pressed."""
@@ -151,33 +150,76 @@ class Page:
         return any(element.is_displayed() for element in self.driver.find_elements(By.CSS_SELECTOR, selector))
 
 
-class Pen:
-    """A pointer that can rest in the middle of a stroke while others draw."""
+class Pointer:
+    """A pointer that the driver moves. It can rest in the middle of a stroke while others draw."""
 
-    def __init__(self, page, kind="pen"):
+    def __init__(self, page, kind):
         self.page, self.kind = page, kind
-        self.count = 0
 
     def down(self, x, y):
-        self._act(lambda hand: (hand.move_to_location(x, y), hand.pointer_down(**self._pressure())))
+        pressure = {} if self.kind == "mouse" else {"pressure": PRESSURE}
+        self._act(lambda hand: (hand.move_to_location(x, y), hand.pointer_down(**pressure)))
 
     def move(self, *points):
-        def go(hand):
-            for x, y in points:
-                hand.move_to_location(x, y)
-                hand.pause(FRAME_SECONDS)
-        self._act(go)
+        self._act(lambda hand: self._go(hand, points))
 
     def up(self):
         self._act(lambda hand: hand.pointer_up(0))
 
+    def stroke(self, first, *points):
+        """All at once: a finger that is down is forgotten by the driver when its command ends."""
+        pressure = {} if self.kind == "mouse" else {"pressure": PRESSURE}
+        self._act(lambda hand: (hand.move_to_location(*first), hand.pointer_down(**pressure), self._go(hand, points), hand.pointer_up(0)))
+
+    @staticmethod
+    def _go(hand, points):
+        for x, y in points:
+            hand.move_to_location(x, y)
+            hand.pause(FRAME_SECONDS)
+
     def _act(self, what):
-        builder = ActionBuilder(self.page.driver, mouse=PointerInput(self.kind, f"hand-{self.kind}"), duration=0)
+        builder = ActionBuilder(self.page.driver, mouse=PointerInput(self.kind, f"{self.kind} in {self.page.window}"), duration=0)
         what(builder.pointer_action)
         builder.perform()
 
-    def _pressure(self):
-        return {} if self.kind == "mouse" else {"pressure": 0.6}
+
+class ScriptedPointer:
+    """One of a kind that the engine's driver cannot move: its events are made by a script, and so no pointer can be captured."""
+
+    SEND = """const [kind, pressure, type, points, done] = arguments
+        Element.prototype.setPointerCapture = Element.prototype.releasePointerCapture = () => {}
+        const frame = () => {
+          const point = points.shift()
+          if (!point) return done()
+          const [clientX, clientY] = point
+          document.elementFromPoint(clientX, clientY).dispatchEvent(new PointerEvent(type, {
+            bubbles: true, cancelable: true, composed: true, isPrimary: true, pointerId: 77, pointerType: kind, pressure: type === 'pointerup' ? 0 : pressure,
+            button: type === 'pointermove' ? -1 : 0, buttons: type === 'pointerup' ? 0 : 1, clientX, clientY}))
+          requestAnimationFrame(frame)
+        }
+        frame()"""
+
+    def __init__(self, page, kind):
+        self.page, self.kind, self.last = page, kind, None
+
+    def down(self, x, y):
+        self._send("pointerdown", (x, y))
+
+    def move(self, *points):
+        self._send("pointermove", *points)
+
+    def up(self):
+        self._send("pointerup", self.last)
+
+    def stroke(self, first, *points):
+        self.down(*first)
+        if points:
+            self.move(*points)
+        self.up()
+
+    def _send(self, type_, *points):
+        self.last = points[-1]
+        self.page.driver.execute_async_script(self.SEND, self.kind, PRESSURE, type_, points)
 
 
 def command(key):

@@ -6,6 +6,8 @@ import re
 import shutil
 import tempfile
 
+from selenium.common.exceptions import WebDriverException
+
 from browser import ENGINES, until
 from page import Page
 from relay import Relay
@@ -37,9 +39,17 @@ class Browsers:
             self.sessions[place] = ENGINES[engine](self.screen, dark)
         return self.sessions[place]
 
-    def end(self):
-        for session in self.sessions.values():
+    def lose(self, session):
+        """Forgets a session that does not answer any more."""
+        self.sessions = {place: other for place, other in self.sessions.items() if other is not session}
+        try:
             session.end()
+        except (WebDriverException, OSError):
+            pass
+
+    def end(self):
+        for session in list(self.sessions.values()):
+            self.lose(session)
 
 
 class Stage:
@@ -118,7 +128,12 @@ class Stage:
             client.end()
         # Last opened first: a second tab before the one whose link it uses.
         for page in reversed(self.pages):
-            page.close()
+            try:
+                page.close()
+            except WebDriverException:
+                # The engine has ended, or hangs: the next check gets another one.
+                self.browsers.lose(page.browser)
+            page.cutter.end()
         for thing in self.things:
             thing.end()
         shutil.rmtree(self.folder, ignore_errors=True)
