@@ -6,6 +6,7 @@
 | pens, fingers | the driver's, with pressure | events made by a script: its driver loses a pen that is down, and knows no finger; it draws with a mouse |
 | console | the driver's log | noted in the page, from before its first script on |
 | window size | any, through CDP | any, in windows without bars: those that a script opens |
+| focus | shown | goes its way, but is not shown: nobody makes its windows the active one |
 | dark | through CDP, at any time | from the start |
 """
 
@@ -13,6 +14,7 @@ import os
 import time
 
 from selenium import webdriver
+from selenium.common.exceptions import JavascriptException, NoSuchFrameException
 
 from tools import HOST, minibrowser
 
@@ -61,6 +63,9 @@ class Browser:
             self.driver.switch_to.window(window)
             self.current = window
         return self.driver
+
+    def forget_console(self):
+        pass
 
     def end(self):
         try:
@@ -112,6 +117,8 @@ class Chromium(Browser):
         """What was said in any window since it was last asked."""
         return [f"{entry['source']}: {entry['message']}" for entry in self.driver.get_log("browser")]
 
+    forget_console = console
+
 
 class WebKit(Browser):
     name = "webkit"
@@ -143,11 +150,17 @@ class WebKit(Browser):
         try:
             self.driver.execute_script("window.isOldPage = true")
             load()
-            until(lambda: self.driver.execute_script("return !window.isOldPage && location.hostname === arguments[0] && document.readyState !== 'loading'", HOST),
-                  "the page is there")
+            until(self._is_loaded, "the page is there")
             self.driver.execute_script(NOTE_CONSOLE)
         finally:
             cutter.release(b"GET /page/")
+
+    def _is_loaded(self):
+        try:
+            return self.driver.execute_script("return !window.isOldPage && location.hostname === arguments[0] && document.readyState !== 'loading'", HOST)
+        except (NoSuchFrameException, JavascriptException):
+            # The page before it was left while it was asked.
+            return False
 
     def resize(self, width, height):
         self.driver.set_window_size(width, height)

@@ -3,7 +3,7 @@
 from selenium.webdriver.common.keys import Keys
 
 from browser import until
-from page import PRESSURE, command
+from page import PRESSURE
 from stage import check
 
 
@@ -80,17 +80,17 @@ def undo(stage):
     before = ada.svg()
     ben.draw(*line(500, 300))
     stage.settle(ada, ben)
-    ada.press(command("z"))
+    ada.press("z", control=True)
     ben.must_have(2)
-    ada.press(command("z"))
+    ada.press("z", control=True)
     ben.must_have(1)
     stage.settle(ada, ben)
-    ada.press(command("z"))
-    ada.press(command("y"))
-    ada.press(command("y"))
+    ada.press("z", control=True)
+    ada.press("y", control=True)
+    ada.press("y", control=True)
     ben.must_have(3)
     stage.settle(ada, ben)
-    ben.press(command("z"))
+    ben.press("z", control=True)
     ada.must_have(2)
     stage.settle(ada, ben)
     assert ada.svg() == before, "what was undone and done again is not what it was"
@@ -120,8 +120,9 @@ def tools(stage):
     until(lambda: ben.svg() != before, "the stroke has moved")
     stage.settle(ada, ben)
     assert ben.elements() == 2
-    title = ada.find("#title")
-    title.send_keys(command("a"), "The value of ink", Keys.ENTER)
+    ada.click("#title")
+    ada.press("a", control=True)
+    ada.press("The value of ink", Keys.ENTER)
     until(lambda: ben.find("#title").get_property("value") == "The value of ink", "the title is seen by others", 10)
 
 

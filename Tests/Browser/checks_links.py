@@ -48,7 +48,7 @@ def cut_off(stage):
     ada.draw(*line(150, 350))
     ada.wait(unsent=2)
     # In words, too.
-    until(lambda: "2" in ada.find("#status").text, lambda: f"it says that 2 wait: {ada.find('#status').text!r}", 3)
+    until(lambda: "2" in ada.words("#status"), lambda: f"it says that 2 wait: {ada.words('#status')!r}", 3)
     ben.draw(*line(500, 150))
     ben.wait("connected", unsent=0)
     assert ben.elements() == 2, "Ben sees what was not sent"

@@ -1,5 +1,7 @@
 """How the page looks to everybody: phones to wall displays, light and dark, alone and among ten who draw."""
 
+from selenium.webdriver.common.keys import Keys
+
 import accessibility
 from browser import until
 from pictures import NAMES, SIZES, ten_drawing
@@ -67,6 +69,7 @@ def panels(stage):
     def see(what):
         wrong.extend(f"{what}: {fault}" for fault in accessibility.faults(page))
         stage.picture(page, what)
+    until(lambda: page.is_shown("#welcome"), "a name is asked for")
     see("welcome")
     page.introduce()
     page.wait("connected")
@@ -76,13 +79,13 @@ def panels(stage):
             page.click(button)
             until(lambda: page.is_shown(panel), f"{panel} is shown", 5)
             see(f"{panel[1:]}-{width}")
-            page.press("\ue00c")
+            page.press(Keys.ESCAPE)
             until(lambda: not page.is_shown(panel), f"Escape closes {panel}", 5)
-        for opener, dialog in ((["#invite"], "#invite-dialog"), (["#more", "#keys"], "#keys-dialog"), (["#more", "#clear"], "#clear-dialog")):
+        for opener, dialog in ((["#invite"], "#invite-dialog"), (["#more", "#clear"], "#clear-dialog")):
             for button in opener:
                 page.click(button)
             until(lambda: page.is_shown(dialog), f"{dialog} is shown", 5)
             see(f"{dialog[1:]}-{width}")
-            page.press("\ue00c")
+            page.press(Keys.ESCAPE)
             until(lambda: not page.is_shown(dialog), f"Escape closes {dialog}", 5)
     assert not wrong, f"{len(wrong)} faults: " + "; ".join(wrong[:12])

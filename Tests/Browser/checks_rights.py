@@ -2,7 +2,6 @@
 
 from browser import until
 from checks_drawing import line
-from page import command
 from stage import check
 
 
@@ -17,7 +16,7 @@ def reader(stage):
     pupil.draw(*line(300, 300))
     pupil.press("p")
     pupil.draw(*line(300, 400))
-    pupil.press(command("z"))
+    pupil.press("z", control=True)
     host.draw(*line(150, 300))
     pupil.must_have(2)
     assert not pupil.is_shown("#tool-pen") or not pupil.find("#tool-pen").is_enabled(), "a reader is offered a pen"
@@ -54,14 +53,14 @@ def people(stage):
     relay = stage.relay()
     ada, ben = stage.page(relay, "Ada"), stage.page(relay, "Ben")
     ada.click("#people")
-    until(lambda: "Ben" in ada.find("#people-panel").text, "Ben is shown to Ada", 10)
+    until(lambda: "Ben" in ada.words("#people-panel"), "Ben is shown to Ada", 10)
     assert len(ada.ask("return [...document.querySelectorAll('#people-panel li[data-user]')]")) == 2
     user = ben.ask("return window.whiteboard.user")
     pen = ben.pen()
     pen.down(400, 400)
     pen.move((420, 420))
     until(lambda: ada.is_shown(f"#cursors .cursor[data-user='{user}']"), "Ben's cursor is shown to Ada", 10)
-    assert "Ben" in ada.find(f"#cursors .cursor[data-user='{user}']").text, "the cursor has no name"
+    assert "Ben" in ada.words(f"#cursors .cursor[data-user='{user}']"), "the cursor has no name"
     pen.up()
     ada.wait(unsent=0, live=0)
 

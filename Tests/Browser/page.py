@@ -2,6 +2,7 @@
 
 import hashlib
 
+from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.actions.action_builder import ActionBuilder
 from selenium.webdriver.common.actions.pointer_input import PointerInput
 from selenium.webdriver.common.by import By
@@ -73,7 +74,6 @@ class Page:
         self.browser.resize(width, height)
 
     def close(self):
-        # Before its link ends: a page that is left does not complain of it.
         self.browser.give_back(self.window)
 
     # -- what it says of itself ------------------------------------------------------------------
@@ -135,12 +135,22 @@ class Page:
         """A whole stroke: places in the window, one a frame."""
         self.pen(kind).stroke(*points)
 
-    def press(self, *keys):
-        """Keys on the page itself, as shortcuts are pressed."""
-        self.driver.find_element(By.TAG_NAME, "body").send_keys(*keys)
+    def press(self, *keys, control=False):
+        """Keys, to whatever has the focus."""
+        chain = ActionChains(self.driver, duration=0)
+        if control:
+            chain.key_down(Keys.CONTROL)
+        chain.send_keys(*keys)
+        if control:
+            chain.key_up(Keys.CONTROL)
+        chain.perform()
 
     def find(self, selector):
         return self.driver.find_element(By.CSS_SELECTOR, selector)
+
+    def words(self, selector):
+        """The text that is shown there; the drivers' own idea of it differs."""
+        return self.ask("return document.querySelector(arguments[0])?.innerText ?? ''", selector)
 
     def click(self, selector):
         until(lambda: self.is_shown(selector), f"{self.who}: {selector} is shown", 5)
@@ -221,7 +231,3 @@ class ScriptedPointer:
         self.last = points[-1]
         self.page.driver.execute_async_script(self.SEND, self.kind, PRESSURE, type_, points)
 
-
-def command(key):
-    """A shortcut with the platform's key for them."""
-    return Keys.CONTROL + key + Keys.NULL

@@ -39,6 +39,11 @@ class Browsers:
             self.sessions[place] = ENGINES[engine](self.screen, dark)
         return self.sessions[place]
 
+    def forget_console(self):
+        """What was said so far is not the next check's."""
+        for session in self.sessions.values():
+            session.forget_console()
+
     def lose(self, session):
         """Forgets a session that does not answer any more."""
         self.sessions = {place: other for place, other in self.sessions.items() if other is not session}
@@ -126,14 +131,16 @@ class Stage:
     def end(self):
         for client in self.clients:
             client.end()
-        # Last opened first: a second tab before the one whose link it uses.
-        for page in reversed(self.pages):
+        # All pages before any link: one that is left does not complain of it.
+        for page in self.pages:
             try:
                 page.close()
             except WebDriverException:
                 # The engine has ended, or hangs: the next check gets another one.
                 self.browsers.lose(page.browser)
+        for page in self.pages:
             page.cutter.end()
+        self.browsers.forget_console()
         for thing in self.things:
             thing.end()
         shutil.rmtree(self.folder, ignore_errors=True)
