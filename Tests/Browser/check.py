@@ -10,6 +10,7 @@ One line for each check, then counts; exit code 1 if anything is red or nothing 
 import argparse
 import os
 import pathlib
+import signal
 import sys
 import time
 import traceback
@@ -37,6 +38,8 @@ def main():
 
 def run(options, engines):
     """Every check that is asked for; the exit code."""
+    # Whoever ends this ends the browsers with it.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     # After the tools: these load the drivers' library.
     import stage
     from relay import find_binary
