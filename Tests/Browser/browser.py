@@ -46,6 +46,8 @@ class Browser:
 
     def __init__(self, driver):
         self.driver = driver
+        # An engine that hangs makes its check red, not the run endless.
+        driver.command_executor.client_config.timeout = 90
         driver.set_script_timeout(60)
         self.current = self.first = driver.current_window_handle
         self.free = []

@@ -126,7 +126,7 @@ def tools(stage):
     until(lambda: ben.find("#title").get_property("value") == "The value of ink", "the title is seen by others", 10)
 
 
-@check("colours, widths and a marker", together=True)
+@check("colours, widths, markers and layers are the same everywhere", together=True)
 def across_engines(stage):
     relay = stage.relay()
     pages = [stage.page(relay, f"{who} in {engine}", engine=engine) for engine in stage.engines for who in ("Ada", "Ben")]
@@ -137,6 +137,12 @@ def across_engines(stage):
         page.press("p", str(2 + number), "]")
         page.draw(*line(520, 130 + number * 100, 16, 9, -4))
         page.draw((760, 130 + number * 100))
+    # What lies above what shows where they cross: now, as it came, and to who comes late, drawn at once.
+    for number, page in enumerate(pages):
+        page.draw(*line(150 + number * 40, 120, 14, 3, 28))
+        page.press("h")
+        page.draw(*line(400 + number * 40, 120, 14, 3, 28))
+    pages += [stage.page(relay, f"Cy in {engine}", engine=engine) for engine in stage.engines]
     for page in pages:
-        page.must_have(16)
+        page.must_have(24)
     stage.settle(*pages)

@@ -1,7 +1,5 @@
 """Links break and relays end in the middle of drawing; nothing that was drawn is lost, and the page tells the truth about it."""
 
-import time
-
 from browser import until
 from checks_drawing import line
 from stage import check
@@ -64,9 +62,8 @@ def back_at_once(stage):
     stage.breaks_links = True
     page = stage.page(stage.relay(), "Ada")
     page.cutter.cut()
-    # By now it waits for longer from one attempt to the next.
-    time.sleep(6)
-    page.wait("waiting")
+    # The dice have it wait for a while.
+    until(lambda: page.ask("const {state, afterMs} = window.whiteboard.client.linkState; return state === 'waiting' && afterMs > 3000"), "a long wait", 60)
     page.cutter.mend()
     page.ask("dispatchEvent(new Event('online'))")
     page.wait("connected", seconds=1.5)

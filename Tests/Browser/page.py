@@ -105,7 +105,9 @@ class Page:
     def show(self, x, y, scale=1):
         """The part of the board that the window shows; returns when it is drawn."""
         self.driver.execute_async_script("""const [view, done] = arguments
-            window.whiteboard.view = view
+            const shown = window.whiteboard.view
+            // What was drawn as it came is to be as what is drawn at once: nothing is drawn anew without need.
+            if (['x', 'y', 'scale'].some(name => shown[name] !== view[name])) window.whiteboard.view = view
             requestAnimationFrame(() => requestAnimationFrame(() => done()))""", {"x": x, "y": y, "scale": scale})
 
     def ink(self):

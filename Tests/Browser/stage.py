@@ -7,12 +7,16 @@ import shutil
 import tempfile
 
 from selenium.common.exceptions import WebDriverException
+from urllib3.exceptions import HTTPError
 
 from browser import ENGINES, until
 from page import Page
 from relay import Relay
 
 CHECKS = []
+
+# How an engine that has ended, or hangs, answers.
+NO_ANSWER = (WebDriverException, HTTPError, OSError)
 
 # What an engine says by itself, for every page, when a link or a request fails.
 BROKEN_LINK = re.compile(r"WebSocket connection to 'ws://[^']*' failed|Failed to load resource: net::ERR_")
@@ -49,7 +53,7 @@ class Browsers:
         self.sessions = {place: other for place, other in self.sessions.items() if other is not session}
         try:
             session.end()
-        except (WebDriverException, OSError):
+        except NO_ANSWER:
             pass
 
     def end(self):
@@ -135,8 +139,8 @@ class Stage:
         for page in self.pages:
             try:
                 page.close()
-            except WebDriverException:
-                # The engine has ended, or hangs: the next check gets another one.
+            except NO_ANSWER:
+                # The next check gets another one.
                 self.browsers.lose(page.browser)
         for page in self.pages:
             page.cutter.end()
