@@ -2637,13 +2637,14 @@ def packet_rate(ctx):
 @check("[RT4] delivered = accepted = sent - dropped; notices at most one each second", slow=True)
 def dropped_accounting(ctx):
     publisher, subscriber, channel, flow = ctx.stream()
-    sent = 0
+    sent, begin = 0, time.monotonic()
     for _ in range(25):
         publisher.packets(flow, [b"x" * 20] * 40)
         sent += 40
         time.sleep(0.1)
     publisher.sync()
     own = publisher.checker.own_flows[flow]
+    most = 200 * (1 + time.monotonic() - begin)
     last = publisher.request("leaveTopic", channel=channel, topic="t")["last"]
     publisher.sync()
     time.sleep(1.2)
@@ -2651,9 +2652,10 @@ def dropped_accounting(ctx):
     subscriber.wait_for("flowClosed", lambda e: e["flow"] == flow)
     received = subscriber.flow(flow).received.total() + subscriber.flow(flow).lost.total()
     need(received == last == sent - own.dropped, f"sent {sent}, dropped {own.dropped}, last {last}, received {received}")
-    need(200 <= last < 800, f"{last} of {sent} in 2.5 s passed")
-    gaps = [b - a for a, b in zip(own.notices, own.notices[1:])]
-    need(all(gap > 0.9 for gap in gaps[:-1]), f"gaps between notices: {gaps}")
+    need(200 <= last <= most, f"{last} of {sent} passed, at most {most} may")
+    # Late they may come, each by itself, and none before its time; the last one ends the flow.
+    times = [at - begin for at in own.notices]
+    need(all(at >= count for count, at in enumerate(times[:-1])), f"notices after {times} s")
 
 
 @check("[RT1 DM1] of 61 direct messages at one instant 60 pass")
