@@ -29,7 +29,7 @@ struct Entrance {
         case .keys(let role, _):
             guard let keys else { return [] }
             return page(KeyText.url(first, keys.join), "join (\(role.rawValue))")
-                + ["host (moderator):  \(KeyText.url(first, keys.host))  (for you alone)"]
+                + ["host (moderator):  \(KeyText.hostURL(first, host: keys.host, join: keys.join))  (for you alone)"]
         }
     }
 
