@@ -2,7 +2,7 @@
 import PackageDescription
 
 // Arrows point downwards only; docs/architecture.md draws them. The pure modules (RelayDigest, RelayWire,
-// RelayAccess, RelayBoard, RelayCore, RelayClientCore) never import Dispatch, a clock or a socket.
+// RelayAccess, RelayGateway, RelayBoard, RelayCore, RelayClientCore) never import Dispatch, a clock or a socket.
 
 let strict: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
@@ -19,6 +19,28 @@ func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Reso
     .testTarget(name: name, dependencies: dependencies, resources: resources, swiftSettings: strict)
 }
 
+let pageFiles = [
+    "app.js",
+    "board.css",
+    "canvas.js",
+    "format.js",
+    "identity.js",
+    "index.html",
+    "ink.js",
+    "live.js",
+    "names.js",
+    "qr.js",
+    "records.js",
+    "relay-client.js",
+    "session.js",
+    "svg.js",
+    "tools.js",
+    "ui.js",
+    "undo.js",
+    "words.js",
+    "writing.js",
+]
+
 let package = Package(
     name: "whiteboard-relay",
     platforms: [.macOS(.v15), .iOS(.v18)],
@@ -31,6 +53,7 @@ let package = Package(
         module("RelayDigest"),
         module("RelayWire"),
         module("RelayAccess", ["RelayDigest", "RelayWire"]),
+        module("RelayGateway", ["RelayDigest", "RelayWire"]),
         module("RelayBoard"),
         module("RelayJournal"),
         module("RelayCore", ["RelayAccess", "RelayDigest", "RelayJournal", "RelayWire"]),
@@ -38,16 +61,20 @@ let package = Package(
         // epoll, which the module of Linux's C library leaves out: a header and no code.
         .systemLibrary(name: "CEpoll"),
         module("RelayIO", [.target(name: "CEpoll", condition: .when(platforms: [.linux]))]),
-        module("RelayServer", ["RelayAccess", "RelayCore", "RelayIO", "RelayJournal", "RelayWire"]),
+        // The whiteboard and its client: files that the program has within it.
+        .target(name: "RelayPage", resources: pageFiles.map { .embedInCode($0) }, swiftSettings: strict),
+        module("RelayServer", ["RelayAccess", "RelayCore", "RelayGateway", "RelayIO", "RelayJournal", "RelayPage", "RelayWire"]),
         module("RelayClient", ["RelayAccess", "RelayClientCore", "RelayIO", "RelayWire"]),
         module("RelayTestKit", ["RelayAccess", "RelayClientCore", "RelayCore", "RelayJournal", "RelayWire"]),
         .executableTarget(
-            name: "boardrelay", dependencies: ["RelayServer", "RelayAccess", "RelayClient", "RelayBoard", "RelayCore", "RelayIO", "RelayWire"],
+            name: "boardrelay", dependencies: ["RelayServer", "RelayAccess", "RelayClient", "RelayBoard", "RelayCore", "RelayGateway", "RelayIO", "RelayWire"],
             swiftSettings: strict),
 
         tests("RelayDigestTests", ["RelayDigest"], resources: [.copy("Vectors")]),
         tests("RelayWireTests", ["RelayWire"]),
         tests("RelayAccessTests", ["RelayAccess", "RelayDigest", "RelayWire"], resources: [.copy("Vectors")]),
+        tests("RelayPageTests", ["RelayPage"]),
+        tests("RelayGatewayTests", ["RelayDigest", "RelayGateway", "RelayWire"]),
         tests("RelayBoardTests", ["RelayBoard"]),
         tests("RelayJournalTests", ["RelayJournal", "RelayTestKit"]),
         tests("RelayCoreTests", ["RelayAccess", "RelayCore", "RelayJournal", "RelayTestKit", "RelayWire"]),

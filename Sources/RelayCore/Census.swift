@@ -110,6 +110,14 @@ public struct Census: Sendable, Hashable, Codable {
     public var changesUnjournaledBytes = 0
     /// Why nothing can be changed, if so.
     public var storageFailure: String?
+    /// Channels of each kind.
+    public var messageChannels = 0
+    /// Channels of each kind.
+    public var streamChannels = 0
+    /// Bytes that wait for all readers.
+    public var queuedBytes = 0
+    /// Shared memory that lagging readers keep alive, in bytes: a chunk counts for each of them.
+    public var pinnedBytes = 0
     /// Memory of all chunks, shared and private, in bytes.
     public var queueMemoryBytes = 0
     /// In order of user id.
@@ -166,6 +174,8 @@ public struct Counters: Sendable, Hashable, Codable {
     public var storageFailures: UInt64 = 0
     /// Events of presence, each counted once for all readers.
     public var presenceEvents: UInt64 = 0
+    /// From a frame that finds a reader's queue empty until the socket has taken all that came behind it, too.
+    public var delivery = DelayCounts()
     /// Refusals by the code's name.
     public var refusals: [String: UInt64] = [:]
     /// Connections that the hub closed, by the code's name.

@@ -40,6 +40,10 @@ package struct Entropy: Hashable, Sendable {
 package enum Event: Sendable {
     /// A link is there. `peer` is for logs and the census only.
     case opened(ConnectionID, entropy: Entropy, peer: String)
+    /// It speaks HTTP: no frames until it is upgraded, though it counts among those that have not logged in. [FR5]
+    case speaksHTTP(ConnectionID)
+    /// It has become a WebSocket: it may log in now. `peer` takes the place of the one before. [WS1]
+    case upgraded(ConnectionID, peer: String)
     /// A link is gone; nothing more may be asked of this id. Answers a `close` effect, too.
     case closed(ConnectionID, CloseCause)
     /// `nextDeadline` has come.
@@ -65,8 +69,8 @@ package enum Event: Sendable {
 /// What the shell carries out for the hub.
 package enum Effect: Sendable, Hashable {
     /// Write what the hub still has for this link (the farewell among it), as far as the peer takes it at once or
-    /// within `lingerMilliseconds`, then close it and report `closed(_, .byHub)`.
-    case close(ConnectionID, lingerMilliseconds: Int)
+    /// within `lingerMilliseconds`, then close it and report `closed(_, .byHub)`. A WebSocket says the code once more. [WS8]
+    case close(ConnectionID, ErrorCode, lingerMilliseconds: Int)
     /// Make this change durable, behind all before it, then tell `Event.persisted`; and what it holds of boards is to be
     /// put into their files, `Event.boardsWritten`.
     case persist(JournalRecord)

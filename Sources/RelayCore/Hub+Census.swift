@@ -2,8 +2,13 @@ internal import RelayJournal
 import RelayWire
 
 extension Hub {
+    /// Why a relay is not there for everything; `nil` if it is.
+    package var hindrance: String? { isShuttingDown ? "the relay is ending" : storage.failure.map { _ in "nothing can be stored" } }
+
     /// Counts everything, for operators and for tests that nothing is left behind. Costs a walk over all of it.
-    package mutating func census() -> Census {
+    ///
+    /// - Parameter isDetailed: whether each session and channel is told, in order; numbers alone cost a fraction of it.
+    package mutating func census(isDetailed: Bool = true) -> Census {
         var census = Census()
         census.start = start
         census.connections = openConnections
@@ -26,13 +31,23 @@ extension Hub {
         census.changesUnrevealed = storage.unrevealed.count - storage.head
         census.changesUnjournaledBytes = storage.unjournaledBytes
         census.storageFailure = storage.failure
-        for user in sessionsByUser.keys.sorted() {
-            let session = sessionsByUser[user]!
+        census.messageChannels = channelCounts[.message] ?? 0
+        census.streamChannels = channelCounts[.stream] ?? 0
+        for connection in busy {
+            census.queuedBytes += queues[connection].bytes
+            census.pinnedBytes += memoryHeld(by: connection).shared
+        }
+        for session in sessionsByUser.values {
             switch sessions[session].state {
             case .vacant, .lingering: continue
             case .present: census.sessionsPresent += 1
             case .away: census.sessionsAway += 1
             }
+        }
+        guard isDetailed else { return census }
+        for user in sessionsByUser.keys.sorted() {
+            let session = sessionsByUser[user]!
+            if sessions[session].state == .vacant || sessions[session].state == .lingering { continue }
             census.sessions.append(sessionCensus(session))
         }
         for id in channelsByID.keys.sorted() {

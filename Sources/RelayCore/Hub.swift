@@ -138,6 +138,8 @@ package struct Hub: ~Copyable {
         enter(now)
         switch event {
         case .opened(let id, let entropy, let peer): opened(id, entropy: entropy, peer: peer)
+        case .speaksHTTP(let id): speaksHTTP(id)
+        case .upgraded(let id, let peer): upgraded(id, peer: peer)
         case .closed(let id, let cause): closed(id, cause)
         case .deadlineReached: deadlineReached()
         case .shutdown: shutdown()
@@ -251,6 +253,8 @@ package struct Hub: ~Copyable {
         switch deadline {
         case .login(let connection, let generation):
             guard isCurrent(connection, generation), connections[connection].state == .greeting else { return }
+            // An upgrade has begun it anew, with a deadline of its own.
+            guard now.instant - connections[connection].greetingSince >= configuration.loginTimeout else { return }
             close(connection, .loginTimeout, "no login within \(configuration.loginTimeout)")
         case .heartbeat(let connection, let generation):
             guard isCurrent(connection, generation), connections[connection].state == .live else { return }

@@ -144,7 +144,6 @@ export class Tools {
         for (const each of next.getCoalescedEvents?.().length ? next.getCoalescedEvents() : [next]) add(each)
         farthest = Math.max(farthest, Math.hypot(next.clientX - event.clientX, next.clientY - event.clientY))
         if (event.pointerType !== 'touch' || farthest > fingerHoldPx) this.frame ??= requestAnimationFrame(show)
-        this.changed()
       },
       end: () => {
         stroke.finish()

@@ -35,6 +35,7 @@ extension Engine {
     @discardableResult
     func flush(_ id: ConnectionID) -> Int {
         guard let link = link(id), !link.isBlocked, !link.isEnded else { return 0 }
+        if case .web(let web) = link.speech { return flushWeb(id, web) }
         var writes = 0
         while true {
             let now = Self.now()
@@ -58,7 +59,7 @@ extension Engine {
         return writes
     }
 
-    private func write(_ link: Link, _ count: Int) -> StreamSocket.Writing {
+    func write(_ link: Link, _ count: Int) -> StreamSocket.Writing {
         // IOVector has the layout of iovec: a pointer and a count.
         scratch.vectors.baseAddress!.withMemoryRebound(to: SystemVector.self, capacity: count) { link.socket.write($0, count: count) }
     }

@@ -26,8 +26,11 @@ extension Engine {
 
     private func stored(_ outcome: JournalWriter.Outcome) {
         switch outcome {
-        case .persisted(let sequence): hub.handle(.persisted(through: sequence), at: Self.now(), into: &effects)
+        case .persisted(let sequence):
+            journalTimes.persisted(through: sequence, at: SystemClock.monotonicNanoseconds())
+            hub.handle(.persisted(through: sequence), at: Self.now(), into: &effects)
         case .failed(let text):
+            journalTimes.failed()
             hub.handle(.storageFailed(text), at: Self.now(), into: &effects)
             journal?.acknowledgeFailure()
         case .recovered: hub.handle(.storageRecovered, at: Self.now(), into: &effects)
@@ -47,6 +50,7 @@ extension Engine {
         }
         guard !changes.isEmpty else { return }
         guard let journal else { preconditionFailure("a relay without a journal was asked to store something") }
+        journalTimes.submitted(changes.last!.sequence, at: SystemClock.monotonicNanoseconds())
         journal.submit(changes)
         changes.removeAll(keepingCapacity: true)
     }

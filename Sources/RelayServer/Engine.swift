@@ -1,7 +1,9 @@
 internal import Dispatch
 internal import RelayCore
+import RelayGateway
 import RelayIO
 import RelayJournal
+import RelayWire
 
 /// The hub and its sockets, on one serial queue.
 ///
@@ -36,6 +38,16 @@ actor Engine {
     var boardReads: [BoardRead] = []
     var authorReads: [BoardAuthorsRead] = []
 
+    /// What browsers find here, and by which names.
+    private let web: WebSite
+    private(set) var site: Site
+    var operators: Operators { web.operators }
+    /// Links that speak HTTP, perhaps those that have stopped to do so since.
+    var requesters: [ConnectionID] = []
+    var webSweepIsSet = false
+    var webCounters = WebCounters()
+    var journalTimes = JournalTimes()
+
     /// Shared by all links: an idle one owns no memory.
     let scratch = Scratch()
 
@@ -46,10 +58,15 @@ actor Engine {
     static let farewellMilliseconds = 500
     static let bytesPerWrite = 64 * 1024
 
-    init(configuration: Configuration, start: UInt32, access: AccessRules, flush: FlushPolicy, log: @escaping @Sendable (LogLine) -> Void) {
+    init(
+        configuration: Configuration, start: UInt32, access: AccessRules, flush: FlushPolicy, web: WebSite,
+        log: @escaping @Sendable (LogLine) -> Void
+    ) {
         executor = QueueExecutor(label: "boardrelay.engine")
         hub = Hub(configuration: configuration, start: start, access: access)
         policy = flush
+        self.web = web
+        site = web.site(port: 0, addresses: [], names: [], links: [])
         self.log = log
     }
 
@@ -76,7 +93,20 @@ actor Engine {
             released: { @Sendable [weak self] in self?.assumeIsolated { $0.portReleased() } })
         self.listener = listener
         holdsPort = true
+        refreshSite(listener.address.numeric)
         return listener.address.numeric
+    }
+
+    /// By which names this machine can be asked for now.
+    private func refreshSite(_ bound: (host: String, port: UInt16)) {
+        let reachable = Interfaces.reachable(RelayAddress(host: bound.host, port: bound.port))
+        site = web.site(port: bound.port, addresses: Interfaces.addresses(), names: Interfaces.names(), links: reachable.map { "http\($0.description.dropFirst("relay".count))/" })
+    }
+
+    /// Its addresses have changed.
+    func networkChanged() {
+        guard let listener else { return }
+        refreshSite(listener.address.numeric)
     }
 
     /// Tells everybody, lets queues drain for a bounded time, closes all. Calling again waits for the same end.
@@ -139,7 +169,7 @@ actor Engine {
         generation &+= 1
         let id = ConnectionID(index: index, generation: generation)
         let socket = StreamSocket(adopting: descriptor, on: readiness)
-        links[Int(index)] = Link(id: id, socket: socket)
+        links[Int(index)] = Link(id: id, socket: socket, peer: peer.description, host: peer.numeric.host)
         var handlers = StreamSocket.Handlers()
         handlers.readable = { @Sendable [weak self] in self?.assumeIsolated { $0.becameReadable(id) } }
         handlers.writable = { @Sendable [weak self] in self?.assumeIsolated { $0.becameWritable(id) } }
@@ -178,13 +208,25 @@ actor Engine {
             case .bytes(let count):
                 budget -= count
                 guard !link.isClosing else { continue }
-                let bytes = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(scratch.bytes)[..<count])
-                hub.receive(bytes, from: id, at: Self.now(), into: &effects)
-                carryOutEffects()
+                receive(UnsafeMutableRawBufferPointer(rebasing: scratch.bytes[..<count]), link)
             case .wouldBlock: return
             case .end: return ended(id, .peerClosed)
             case .failed(let code): return ended(id, .failed(errno: code))
             }
+        }
+    }
+
+    /// The first byte says what a link speaks. [FR5]
+    private func receive(_ bytes: UnsafeMutableRawBufferPointer, _ link: Link) {
+        switch link.speech {
+        case .relay:
+            hub.receive(UnsafeRawBufferPointer(bytes), from: link.id, at: Self.now(), into: &effects)
+            carryOutEffects()
+        case .web(let web): receiveWeb(bytes, web, link.id)
+        case .unknown:
+            if bytes[0] == 0 { links[Int(link.id.index)]!.speech = .relay } else { beginWeb(link.id) }
+            guard let link = self.link(link.id), !link.isEnded, !link.isClosing else { return }
+            receive(bytes, link)
         }
     }
 
@@ -203,7 +245,7 @@ actor Engine {
         readOnLater(id)
     }
 
-    private func readOnLater(_ id: ConnectionID) {
+    func readOnLater(_ id: ConnectionID) {
         readable.append(id)
         guard !readableTurnIsSet else { return }
         readableTurnIsSet = true
@@ -214,7 +256,11 @@ actor Engine {
         readableTurnIsSet = false
         let turn = readable
         readable = []
-        for id in turn { read(id) }
+        for id in turn {
+            // Requests that were held come before what is read now.
+            if let link = link(id), case .web(let web) = link.speech { receiveWeb(UnsafeMutableRawBufferPointer(rebasing: scratch.bytes[..<0]), web, id) }
+            read(id)
+        }
         finishTurn()
     }
 
@@ -226,6 +272,7 @@ actor Engine {
         links[Int(id.index)]!.isEnded = true
         drain(link.socket)
         link.socket.close()
+        if case .web(let web) = link.speech, web.isDetached { return }
         hub.handle(.closed(id, link.isClosing ? .byHub : cause), at: Self.now(), into: &effects)
         carryOutEffects()
     }
@@ -237,9 +284,11 @@ actor Engine {
         }
     }
 
-    private func beginClosing(_ id: ConnectionID, lingerMilliseconds: Int) {
+    /// - Parameter code: what the hub says.
+    func beginClosing(_ id: ConnectionID, _ code: ErrorCode?, lingerMilliseconds: Int) {
         guard let link = link(id), !link.isClosing, !link.isEnded else { return }
         links[Int(id.index)]!.isClosing = true
+        if case .web(let web) = link.speech { web.closeCode = code }
         resumeReading(id)
         end(id, afterMilliseconds: lingerMilliseconds)
         flush(id)
@@ -274,7 +323,7 @@ actor Engine {
             effects.removeAll(keepingCapacity: true)
             for effect in current {
                 switch effect {
-                case .close(let id, let linger): beginClosing(id, lingerMilliseconds: linger)
+                case .close(let id, let code, let linger): beginClosing(id, code, lingerMilliseconds: linger)
                 case .log(let line): log(line)
                 case .persist(let record): changes.append(record)
                 case .readBoard(let read): boardReads.append(read)
@@ -310,8 +359,20 @@ actor Engine {
 
 /// A link as the engine sees it.
 struct Link {
+    /// What it speaks.
+    enum Speech {
+        /// Nothing came yet.
+        case unknown
+        case relay
+        case web(WebLink)
+    }
+
     let id: ConnectionID
     let socket: StreamSocket
+    /// Address and port of the other end, and its address alone.
+    let peer: String
+    let host: String
+    var speech = Speech.unknown
     /// The socket takes nothing: it will tell.
     var isBlocked = false
     /// Its peer is held back: nothing is read.
@@ -322,9 +383,11 @@ struct Link {
     /// Closed; only its descriptor is still being released.
     var isEnded = false
 
-    init(id: ConnectionID, socket: StreamSocket) {
+    init(id: ConnectionID, socket: StreamSocket, peer: String, host: String) {
         self.id = id
         self.socket = socket
+        self.peer = peer
+        self.host = host
     }
 }
 
@@ -332,9 +395,18 @@ struct Link {
 struct Scratch: ~Copyable {
     let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: Engine.readBudget, alignment: 16)
     let vectors = UnsafeMutableBufferPointer<IOVector>.allocate(capacity: Engine.vectorsPerWrite)
+    /// Heads of messages and control frames: a head has 10 bytes at most, a control frame 127.
+    private let frontBytes = UnsafeMutableRawBufferPointer.allocate(byteCount: (WebSocketOutlet.pongsMax + 2) * 127 + 10, alignment: 16)
+
+    /// A copy that stays where it is until the next one.
+    func front(_ bytes: [UInt8]) -> UnsafeRawBufferPointer {
+        frontBytes.copyBytes(from: bytes)
+        return UnsafeRawBufferPointer(rebasing: frontBytes[..<bytes.count])
+    }
 
     deinit {
         bytes.deallocate()
+        frontBytes.deallocate()
         vectors.deallocate()
     }
 }

@@ -54,6 +54,8 @@ public final class RelayServer: Sendable {
         public var flush: FlushPolicy.Mode
         /// Path of a Unix socket on which the operator asks (`boardrelay status`, `boardrelay key`), 0600; `nil` for none.
         public var controlSocket: String?
+        /// How it meets browsers.
+        public var web = Web()
         /// Whether it is asked on another one, too, whose path follows from the port: see `defaultControlSocket(port:)`.
         public var isAskedByPort: Bool
         /// Called on the relay's queue for each log line; must return at once. Those with `auditedAt` say what moderators did, and who changes the keys.
@@ -83,6 +85,7 @@ public final class RelayServer: Sendable {
     private let controls: [ControlServer]
     private let journal: JournalWriter
     private let gate: Gate
+    private let watch: NetworkWatch
 
     /// Boards of a relay that keeps nothing on disk may have so many bytes, together.
     private static let boardBytesInMemoryMax = 256 * 1024 * 1024
@@ -94,8 +97,13 @@ public final class RelayServer: Sendable {
         try await start(options, permit: { _ in })
     }
 
-    /// - Parameter permit: asked before each call on the data folder's files.
-    static func start(_ options: Options, permit: @escaping FolderStorage.Permit) async throws(RelayServerError) -> RelayServer {
+    /// - Parameters:
+    ///   - permit: asked before each call on the data folder's files.
+    ///   - echoBytesMax: WebSockets send back what they get, messages of so many bytes at most: for tests against other people's clients.
+    static func start(
+        _ options: Options, permit: @escaping FolderStorage.Permit, echoBytesMax: Int? = nil
+    ) async throws(RelayServerError) -> RelayServer {
+        let web = try WebSite(options.web, echoBytesMax: echoBytesMax)
         raiseDescriptorLimit()
         var configuration = options.hub
         var path: String?
@@ -127,7 +135,7 @@ public final class RelayServer: Sendable {
             throw error
         }
         let engine = Engine(
-            configuration: configuration, start: start, access: gate.rules, flush: FlushPolicy(options.flush), log: options.log)
+            configuration: configuration, start: start, access: gate.rules, flush: FlushPolicy(options.flush), web: web, log: options.log)
         do {
             await engine.restore(opened, from: journal)
             // The start number is durable before anybody sees it: offsets of two starts must never be mistaken.
@@ -136,7 +144,9 @@ public final class RelayServer: Sendable {
             var address = RelayAddress(host: options.host ?? bound.host, port: bound.port)
             address.isLasting = options.port != 0
             let controls = try controls(options, address, engine, journal, gate)
-            return RelayServer(address: address, engine: engine, controls: controls, journal: journal, gate: gate)
+            // By new addresses browsers may ask, too.
+            let watch = NetworkWatch(queue: engine.executor.queue) { @Sendable [weak engine] _ in engine?.assumeIsolated { $0.networkChanged() } }
+            return RelayServer(address: address, engine: engine, controls: controls, journal: journal, gate: gate, watch: watch)
         } catch {
             await engine.stop()
             await journal.close()
@@ -189,18 +199,20 @@ public final class RelayServer: Sendable {
 
     private static let lastStart = Lock(UInt32(0))
 
-    private init(address: RelayAddress, engine: Engine, controls: [ControlServer], journal: JournalWriter, gate: Gate) {
+    private init(address: RelayAddress, engine: Engine, controls: [ControlServer], journal: JournalWriter, gate: Gate, watch: NetworkWatch) {
         self.address = address
         self.engine = engine
         self.controls = controls
         self.journal = journal
         self.gate = gate
+        self.watch = watch
     }
 
     /// Tells every client, gives queues up to 5 s to drain, closes all connections, the port and the data folder.
     ///
     /// Calling again waits for the same end. A server that is dropped without it goes on until the process ends.
     public func stop() async {
+        watch.cancel()
         for control in controls { control.close() }
         await engine.stop()
         await journal.close()

@@ -23,10 +23,15 @@ package final class HubDriver {
         var isOpen = true
         /// What comes while the hub wants nothing read; `nil`: it does.
         var backlog: [UInt8]?
+        /// Of a WebSocket: what its present message lacks, and what it held so far. [WS7]
+        var message: (announced: Int, reader: FrameReader)?
     }
 
     /// Who may come in, as the hub was told last.
     package private(set) var access: AccessRules
+
+    /// Every second link is a WebSocket, whose bytes leave in messages of whole frames.
+    package var mixesLinks = false
 
     /// - Parameter now: when it starts; some moment if `nil`.
     package init(
@@ -43,13 +48,26 @@ package final class HubDriver {
 
     // MARK: - Links
 
-    package func open() -> ConnectionID {
+    package func open() -> ConnectionID { open(asWebSocket: mixesLinks && generation % 2 == 0) }
+
+    package func open(asWebSocket: Bool) -> ConnectionID {
         let index = free.popLast() ?? links.count
         generation += 1
         let id = ConnectionID(index: Int32(index), generation: generation)
         if index == links.count { links.append(Link(id: id)) } else { links[index] = Link(id: id) }
         handle(.opened(id, entropy: Entropy(high: entropy.next(), low: entropy.next()), peer: "test:\(generation)"))
+        if asWebSocket {
+            speakHTTP(id)
+            upgrade(id)
+        }
         return id
+    }
+
+    package func speakHTTP(_ id: ConnectionID) { handle(.speaksHTTP(id)) }
+
+    package func upgrade(_ id: ConnectionID) {
+        handle(.upgraded(id, peer: "test:\(id.generation)"))
+        links[Int(id.index)].message = (0, FrameReader())
     }
 
     /// The link breaks: nothing that was not read will be.
@@ -82,21 +100,44 @@ package final class HubDriver {
 
     package func send(_ frame: Frame, from id: ConnectionID) { send(frame.bytes, from: id) }
 
+    /// What the link is to send next, at most so many bytes and 64 KiB, and of a WebSocket no more than belongs to its message.
+    private func gather(_ id: ConnectionID, limit: Int) -> [UInt8] {
+        var limit = min(limit, 64 * 1024)
+        if let message = links[Int(id.index)].message {
+            let announced = message.announced > 0 ? message.announced : hub.announce(id, limit: 64 * 1024, at: now)
+            links[Int(id.index)].message!.announced = announced
+            limit = min(limit, announced)
+        }
+        let count = hub.gather(id, into: vectors, limit: limit, at: now)
+        var bytes: [UInt8] = []
+        for vector in vectors[..<count] { bytes.append(contentsOf: UnsafeRawBufferPointer(start: vector.base, count: vector.count)) }
+        checkMessage(id, bytes)
+        return bytes
+    }
+
+    /// What a message would hold, of which nothing is sent.
+    package func announce(_ id: ConnectionID, limit: Int) -> Int { hub.announce(id, limit: limit, at: now) }
+
+    private func checkMessage(_ id: ConnectionID, _ bytes: [UInt8]) {
+        guard links[Int(id.index)].message != nil, !bytes.isEmpty else { return }
+        links[Int(id.index)].message!.announced -= bytes.count
+        links[Int(id.index)].message!.reader.append(bytes)
+        while (try! links[Int(id.index)].message!.reader.next()) != nil {}
+        let message = links[Int(id.index)].message!
+        precondition(message.announced > 0 || message.reader.pendingBytes == 0, "[WS7] a message ended in a frame: \(message.reader.pendingBytes) bytes of it are missing")
+    }
+
     /// Lets the link take at most so many bytes; whole frames go to the inbox.
     package func take(_ id: ConnectionID, bytes: Int = .max) {
         var rest = bytes
         while rest > 0, isOpen(id) {
-            var count = hub.gather(id, into: vectors, limit: min(rest, 64 * 1024), at: now)
+            var bytes = gather(id, limit: rest)
             // It may have to be read first.
-            if count == 0, readFiles() { count = hub.gather(id, into: vectors, limit: min(rest, 64 * 1024), at: now) }
-            guard count > 0 else { break }
-            var taken = 0
-            for vector in vectors[..<count] {
-                links[Int(id.index)].reader.append(UnsafeRawBufferPointer(start: vector.base, count: vector.count))
-                taken += vector.count
-            }
-            _ = hub.wrote(id, bytes: taken, at: now)
-            rest -= taken
+            if bytes.isEmpty, readFiles() { bytes = gather(id, limit: rest) }
+            guard !bytes.isEmpty else { break }
+            links[Int(id.index)].reader.append(bytes)
+            _ = hub.wrote(id, bytes: bytes.count, at: now)
+            rest -= bytes.count
             readFiles()
         }
         while let frame = nextFrame(id) { links[Int(id.index)].inbox.append(frame) }
@@ -108,12 +149,11 @@ package final class HubDriver {
     package func takeBytes(_ id: ConnectionID, limit: Int) -> [UInt8] {
         var taken: [UInt8] = []
         while taken.count < limit, isOpen(id) {
-            var count = hub.gather(id, into: vectors, limit: min(limit - taken.count, 64 * 1024), at: now)
-            if count == 0, readFiles() { count = hub.gather(id, into: vectors, limit: min(limit - taken.count, 64 * 1024), at: now) }
-            guard count > 0 else { break }
-            let before = taken.count
-            for vector in vectors[..<count] { taken.append(contentsOf: UnsafeRawBufferPointer(start: vector.base, count: vector.count)) }
-            _ = hub.wrote(id, bytes: taken.count - before, at: now)
+            var bytes = gather(id, limit: limit - taken.count)
+            if bytes.isEmpty, readFiles() { bytes = gather(id, limit: limit - taken.count) }
+            guard !bytes.isEmpty else { break }
+            taken += bytes
+            _ = hub.wrote(id, bytes: bytes.count, at: now)
             readFiles()
         }
         while let next = hub.nextDeadline, next <= now.instant { handle(.deadlineReached) }
@@ -126,15 +166,11 @@ package final class HubDriver {
     package func flush(_ id: ConnectionID) -> Int {
         var flushed = 0
         while isOpen(id) {
-            let count = hub.gather(id, into: vectors, limit: 64 * 1024, at: now)
-            guard count > 0 else { break }
-            var taken = 0
-            for vector in vectors[..<count] {
-                links[Int(id.index)].reader.append(UnsafeRawBufferPointer(start: vector.base, count: vector.count))
-                taken += vector.count
-            }
-            flushed += taken
-            guard hub.wrote(id, bytes: taken, at: now) else { break }
+            let bytes = gather(id, limit: 64 * 1024)
+            guard !bytes.isEmpty else { break }
+            links[Int(id.index)].reader.append(bytes)
+            flushed += bytes.count
+            guard hub.wrote(id, bytes: bytes.count, at: now) else { break }
         }
         readFiles()
         while let frame = nextFrame(id) { links[Int(id.index)].inbox.append(frame) }
@@ -245,6 +281,7 @@ package final class HubDriver {
     package func restarted(start: UInt32, crash: SimulatedDisk.Crash? = nil, entropy: UInt64 = 42) -> HubDriver {
         let next = HubDriver(configuration: hub.settings, start: start, entropy: entropy, access: access)
         next.now = now
+        next.mixesLinks = mixesLinks
         next.disk = disk
         next.storage = crash.map { storage.crashed($0) } ?? storage.restarted()
         next.openFiles()
@@ -311,7 +348,7 @@ package final class HubDriver {
     private func carryOut(_ effects: [Effect]) {
         for effect in effects {
             switch effect {
-            case .close(let id, _): links[Int(id.index)].isClosing = true
+            case .close(let id, _, _): links[Int(id.index)].isClosing = true
             case .log(let line): log.append(line)
             case .persist(let record):
                 if hub.settings.isJournaled {

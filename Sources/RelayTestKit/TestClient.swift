@@ -13,11 +13,11 @@ package final class TestClient {
     /// Connects and logs in.
     package init(
         _ driver: HubDriver, _ user: String, instance: String = "00000000000000aa", resume: String? = nil, presenceTimeoutMs: Int? = nil,
-        secret: String? = nil, key: String? = nil, token: String? = nil
+        secret: String? = nil, key: String? = nil, token: String? = nil, asWebSocket: Bool = false
     ) {
         self.driver = driver
         self.user = user
-        id = driver.open()
+        id = driver.open(asWebSocket: asWebSocket)
         login(instance: instance, resume: resume, presenceTimeoutMs: presenceTimeoutMs, secret: secret, key: key, token: token)
     }
 

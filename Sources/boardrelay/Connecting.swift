@@ -44,7 +44,7 @@ extension Arguments {
         return ControlSocket.hostKey(of: address).map { .key($0) }
     }
 
-    private static func secret(in path: String) throws -> String {
+    static func secret(in path: String) throws -> String {
         guard let bytes = try PrivateFile.read(path, bytesMax: Limits.tokenBytesMax + 2) else { throw Failure("\(path): no such file") }
         let text = String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
         guard !text.isEmpty else { throw Failure("\(path) is empty") }

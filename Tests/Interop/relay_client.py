@@ -11,17 +11,24 @@ when the relay breaks one. Standard library only.
     offset = client.publish("lesson", "hello").wait()
     event = client.wait_for("deliver")
 
-One thread per client reads; `events` is the one ordered list of everything that came.
+One thread per client reads; `events` is the one ordered list of everything that came. `transport="websocket"` carries the
+same frames on a WebSocket (links.py).
 """
 
 import json
+import os
+import random
 import secrets
 import select
 import socket
 import struct
+import sys
 import threading
 import time
 from collections import OrderedDict, deque
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from links import TCPLink, Violation, open_websocket  # noqa: E402
 
 # ------------------------------------------------------------------------------------------------
 # Constants of the protocol
@@ -110,14 +117,6 @@ LIMIT_FIELDS = ("messageBytesMax", "largeMessageBytesMax", "messagesPerSecond", 
 # ------------------------------------------------------------------------------------------------
 # Errors
 # ------------------------------------------------------------------------------------------------
-
-class Violation(Exception):
-    """The relay broke a rule of the document."""
-
-    def __init__(self, rule, message):
-        super().__init__(f"{rule}: {message}")
-        self.rule = rule
-
 
 class RelayError(Exception):
     """The relay refused something with an `error` frame."""
@@ -2114,10 +2113,11 @@ class Client:
     heartbeat: ping a relay that has been silent for one interval, give up after two (HB3).
     receive_buffer: SO_RCVBUF, to be a slow reader.
     watcher: an object with sent(type) and received(event), for statistics.
+    transport: "tcp" or "websocket"; `dice` says how the latter is used.
     """
 
     def __init__(self, host, port, identity=None, previous=None, auto_pong=True, auto_received=True,
-                 heartbeat=True, receive_buffer=None, watcher=None, ledger=None):
+                 heartbeat=True, receive_buffer=None, watcher=None, ledger=None, transport="tcp", dice=None):
         self.identity = identity or Identity("nobody")
         self.identity.sent_before |= self.identity.sent
         self.auto_pong, self.auto_received, self.heartbeat = auto_pong, auto_received, heartbeat
@@ -2130,20 +2130,28 @@ class Client:
         self.reading = threading.Event()
         self.reading.set()
         self.next_id = 0
-        self.socket = self._connect(host, port, receive_buffer)
+        self.transport, self.dice = transport, dice or random.Random()
+        self.socket, self.link, self.early = self._connect(host, port, receive_buffer)
         self.thread = threading.Thread(target=self._read, daemon=True)
         self.thread.start()
 
-    @staticmethod
-    def _connect(host, port, receive_buffer):
+    def _connect(self, host, port, receive_buffer):
+        """(socket, link, bytes that were read already)."""
         sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         if receive_buffer is not None:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
         sock.settimeout(10)
         sock.connect((host, port))
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        link, early = TCPLink(), b""
+        if self.transport == "websocket":
+            try:
+                link, early = open_websocket(sock, f"{host}:{port}", self.dice)
+            except BaseException:
+                sock.close()
+                raise
         sock.settimeout(None)
-        return sock
+        return sock, link, early
 
     # -- reading --------------------------------------------------------------------------------
 
@@ -2151,13 +2159,17 @@ class Client:
         """The reader thread: bytes to events until the end."""
         splitter = Splitter()
         try:
+            data = self.early
             while True:
+                for message in self.link.decode(data):
+                    for number, flags, body in splitter.feed(message):
+                        self._take(number, flags, body)
+                self._answer()
                 self.reading.wait()
                 data = self._receive()
                 if not data:
                     break
-                for number, flags, body in splitter.feed(data):
-                    self._take(number, flags, body)
+            self.link.judge_end(self.closing)
             if splitter.buffer:
                 self.checker.odd("FR1", f"the connection ended inside a frame: {bytes(splitter.buffer[:32]).hex()}")
         except Violation as problem:
@@ -2177,6 +2189,18 @@ class Client:
                 raise Violation("HB3", "the relay was silent for two intervals and a ping")
             self.ping()
         return self.socket.recv(65_536)
+
+    def _answer(self):
+        """What the link says by itself: behind the relay's close it may find nobody."""
+        with self.sending:
+            answers = self.link.answers()
+            try:
+                if answers:
+                    self._write(answers)
+            except OSError:
+                pass
+        with self.arrived:
+            self.arrived.notify_all()
 
     def _patience(self):
         """How long the relay may be silent before it is pinged, in seconds."""
@@ -2231,11 +2255,15 @@ class Client:
 
     def _send(self, data):
         try:
-            self.socket.sendall(data)
+            self._write(self.link.encode(data))
         except OSError:
             if not self.over and self.closing is None:
                 time.sleep(0.05)  # the reason may still be on its way
             raise
+
+    def _write(self, data):
+        """What the link made of it, as it stands on the wire."""
+        self.socket.sendall(data)
 
     def send(self, kind, body=b"", flags=0):
         """One frame that nobody waits for."""
@@ -2428,8 +2456,23 @@ class Client:
         return self._submit("ping", 0, data, Pending("ping", data), self.checker.pings.append)
 
     def sync(self, timeout=PATIENCE):
-        """Waits until all that the relay had queued for this connection has come (one queue: DL1)."""
+        """Waits until all that the relay had queued for this connection has come (one queue: DL1), and a pong of WebSocket."""
+        if self.transport == "websocket" and self.dice.random() < 0.25:
+            self._ping_link()
         self.ping().wait(timeout)
+        with self.arrived:
+            if not self.arrived.wait_for(lambda: self.over or self.link.pings_answered >= self.link.pings_sent, timeout):
+                raise Violation("WS6", f"{self.link.pings_sent - self.link.pings_answered} pings without a pong")
+
+    def _ping_link(self):
+        """A ping of WebSocket, which may stand between the fragments of a message."""
+        with self.sending:
+            if isinstance(self.link, TCPLink) or self.link.has_said_close:
+                return
+            try:
+                self._write(self.link.ping())
+            except OSError:
+                pass  # the reader thread tells
 
     # -- events ---------------------------------------------------------------------------------
 
@@ -2483,13 +2526,27 @@ class Client:
     # -- the end --------------------------------------------------------------------------------
 
     def drop(self):
-        """Cuts the connection without a word, as a lost network does."""
+        """Cuts the connection without a word, as a lost network does; a WebSocket half of the time as a page does that is left."""
         self.unpause()
+        self._say_goodbye()
         try:
             self.socket.shutdown(socket.SHUT_RDWR)
         except OSError:
             pass
         self.thread.join(5)
+
+    def _say_goodbye(self):
+        """Which ends the WebSocket, and with the same code. [WS6]"""
+        if self.transport == "tcp" or self.over or self.dice.random() < 0.5:
+            return
+        with self.sending:
+            if isinstance(self.link, TCPLink) or self.link.has_said_close:
+                return
+            try:
+                self._write(self.link.goodbye(self.dice.choice((1000, 1001)), self.dice.choice((b"", b"gone"))))
+            except OSError:
+                return
+        self.thread.join(2)
 
     def logout(self):
         """Ends the session; returns `closing`."""

@@ -1,7 +1,7 @@
 // What of the page is pure: records, undo, ink, live points, names, addresses, QR codes. A browser is needed for none of it.
 import assert from 'node:assert/strict'
 import {spawnSync} from 'node:child_process'
-import {mkdtempSync, rmSync, writeFileSync} from 'node:fs'
+import {mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs'
 import {tmpdir} from 'node:os'
 import {join} from 'node:path'
 import {test} from 'node:test'
@@ -14,6 +14,7 @@ import {Records} from '../../Sources/RelayPage/records.js'
 import {Undo} from '../../Sources/RelayPage/undo.js'
 import {checkedName, ErrorCode, RelayError} from '../../Sources/RelayPage/relay-client.js'
 import {explain, explainEnd, linkWords} from '../../Sources/RelayPage/words.js'
+import {unsafeLines} from './support/strip.mjs'
 
 // MARK: Records
 
@@ -211,6 +212,26 @@ test('words: the truth about the link, errors with what to do, and which end wan
   const end = code => Object.keys(explainEnd({kind: 'loginRefused', error: new RelayError(code, 'x')})).filter(key => explainEnd({kind: 'loginRefused', error: new RelayError(code, 'x')})[key])
   assert.deepEqual([end(ErrorCode.keyWrong)[0], end(ErrorCode.userIDTaken)[0]], ['key', 'isUserTaken'])
   assert.match(explainEnd({kind: 'relayClosed', code: ErrorCode.replaced}).text, /another window/)
+})
+
+// MARK: As it is served
+
+const folder = new URL('../../Sources/RelayPage/', import.meta.url)
+const files = readdirSync(folder).map(name => ({name, text: readFileSync(new URL(name, folder), 'utf8')}))
+
+test('every file of the page is the same without its comments, asks nobody else, and needs no secure context', () => {
+  assert.ok(files.length > 15)
+  for (const {name, text} of files.filter(({name}) => name.endsWith('.js'))) {
+    assert.deepEqual(unsafeLines(text), [], name)
+    assert.doesNotMatch(text, /crypto\.subtle|randomUUID|serviceWorker|navigator\.|innerHTML|\beval\b|\bimport\(/, name)
+    for (const [, from] of text.matchAll(/^import .* from '(.*)'$/gm)) assert.ok(files.some(file => `./${file.name}` === from), `${name}: ${from}`)
+  }
+  const {text} = files.find(({name}) => name === 'index.html')
+  assert.doesNotMatch(text, /<script(?! type="module" src="\/page\/)|<style|\sstyle=|\son\w+=/, 'the content policy forbids it')
+  const ids = [...text.matchAll(/\sid="([\w-]+)"/g)].map(([, id]) => id)
+  assert.equal(new Set(ids).size, ids.length)
+  const code = files.map(({text}) => text).join('\n')
+  for (const [, id] of code.matchAll(/\$\('([\w-]+)'\)/g)) assert.ok(ids.includes(id), `there is no #${id}`)
 })
 
 // MARK: QR codes

@@ -15,6 +15,43 @@ import Testing
         #expect(driver.hub.census().counters.closes == ["loginTimeout": 1])
     }
 
+    @Test("[SE4, FR5] who speaks HTTP may take its time; from the upgrade on it has 10 s to log in")
+    func upgraded() {
+        let driver = HubDriver()
+        let page = driver.open(), socket = driver.open()
+        for id in [page, socket] { driver.speakHTTP(id) }
+        driver.advance(.seconds(5))
+        driver.upgrade(socket)
+        driver.advance(.milliseconds(9_999))
+        #expect(!driver.isClosing(socket) && !driver.isClosing(page))
+        driver.advance(.milliseconds(1))
+        #expect(driver.isClosing(socket) && !driver.isClosing(page))
+        #expect(driver.received(socket).map(\.type) == [FrameType.closing.rawValue])
+    }
+
+    @Test("[SE5, HT3] who speaks HTTP makes room for newcomers as others do that have not logged in, and is told nothing")
+    func pageMakesRoom() {
+        var configuration = Configuration()
+        configuration.connectionsMax = 2
+        let driver = HubDriver(configuration: configuration)
+        let page = driver.open()
+        driver.speakHTTP(page)
+        let inside = TestClient(driver, "inside"), newcomer = driver.open()
+        #expect(driver.isClosing(page) && !driver.isClosing(inside.id) && !driver.isClosing(newcomer))
+        #expect(driver.received(page).isEmpty)
+        driver.cut(page)
+        #expect(driver.hub.census().connections == 2)
+    }
+
+    @Test("[SE13] the end of a relay is the end of those who speak HTTP, too, without a word")
+    func pageAtTheEnd() {
+        let driver = HubDriver()
+        let page = driver.open()
+        driver.speakHTTP(page)
+        driver.handle(.shutdown)
+        #expect(driver.isClosing(page) && driver.received(page).isEmpty)
+    }
+
     @Test("[HB2, HB3, SE9, PR5] silence is pinged after one interval, closed after two; away ends as timeout after its own time")
     func heartbeat() {
         let driver = HubDriver()

@@ -15,7 +15,7 @@ import Testing
         private let isSet = Lock(true)
 
         func log(_ line: LogLine) {
-            guard line.text.contains("notRelayProtocol"), isSet.withLock({ was in
+            guard line.text.contains("frameTooLarge"), isSet.withLock({ was in
                 defer { was = false }
                 return was
             }) else { return }
@@ -59,7 +59,7 @@ import Testing
 
         // The relay stands still; a megabyte comes for it over one link, then one message over another.
         let noise = try RawLink(server.address)
-        try noise.send(raw: [0x47])
+        try noise.send(raw: [0, 0xFF, 0xFF, 0xFF])
         #expect(brake.waitUntilHeld())
         let count = 128
         let written = Lock(0)

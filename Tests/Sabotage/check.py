@@ -1,11 +1,17 @@
 #!/usr/bin/env python3
 """Applies each sabotage to a copy of the tree and wants the test it names to turn red.
 
-    python3 Tests/Sabotage/check.py [NAME …]     all, or those named (without .patch)
+    python3 Tests/Sabotage/check.py                  all
+    python3 Tests/Sabotage/check.py NAME …           those named (without .patch)
+    python3 Tests/Sabotage/check.py --share 3        a third, which one follows from the commit: others at each
+    python3 Tests/Sabotage/check.py --in-place       in this tree, which is built already and has no change: nothing is built twice
 
-A patch that no longer applies or compiles is red, and so is one that no test notices. Exit code 0 or 1.
+A patch that no longer compiles is red, and so is one that no test notices; one that no longer applies is red even if it is not
+of the share. Exit code 0 or 1.
 """
 
+import argparse
+import contextlib
 import os
 import pathlib
 import re
@@ -56,23 +62,49 @@ def check(target, patch):
         run(target, "git", "apply", "-R", "--unsafe-paths", str(patch))
 
 
-def main():
-    names = sys.argv[1:]
-    patches = [patch for patch in sorted(HERE.glob("*.patch")) if not names or patch.stem in names]
-    if not patches:
-        print("no sabotage of that name", file=sys.stderr)
-        return 1
-    failed = 0
+@contextlib.contextmanager
+def tree(in_place):
+    """Where patches may be applied."""
+    if in_place:
+        changes = run(ROOT, "git", "status", "--porcelain", "--untracked-files=no").stdout
+        if changes:
+            sys.exit(f"--in-place wants a tree without changes, this one has:\n{changes}")
+        yield ROOT
+        return
     with tempfile.TemporaryDirectory(prefix="sabotage-") as folder:
         target = pathlib.Path(folder)
         copy_tree(target)
         run(target, "git", "init", "-q")
+        yield target
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--share", type=int, default=1, metavar="N", help="one of N")
+    parser.add_argument("--in-place", action="store_true")
+    options = parser.parse_args()
+    every = sorted(HERE.glob("*.patch"))
+    patches = [patch for patch in every if not options.names or patch.stem in options.names]
+    if options.share > 1:
+        turn = int(run(ROOT, "git", "rev-parse", "HEAD").stdout[:8], 16) % options.share
+        patches = patches[turn :: options.share]
+        print(f"share {turn + 1} of {options.share}: {len(patches)} of {len(every)}", flush=True)
+    if not patches:
+        print("no sabotage of that name", file=sys.stderr)
+        return 1
+    failed = 0
+    with tree(options.in_place) as target:
+        for patch in set(every) - set(patches):
+            if run(target, "git", "apply", "--check", "--unsafe-paths", str(patch)).returncode != 0:
+                failed += 1
+                print(f"FAIL {patch.stem}: it no longer applies", flush=True)
         for patch in patches:
             start = time.monotonic()
             problem = check(target, patch)
             failed += problem is not None
             print(f"{'FAIL' if problem else 'ok  '} {patch.stem} ({time.monotonic() - start:.0f} s){': ' + problem if problem else ''}", flush=True)
-    print(f"{len(patches) - failed} passed, {failed} failed")
+    print(f"{len(patches)} tried, {failed} failed")
     return 1 if failed else 0
 
 

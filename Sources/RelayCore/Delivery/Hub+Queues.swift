@@ -104,6 +104,7 @@ extension Hub {
         dirty.append(connection)
         if queues[connection].busyPosition < 0 {
             queues[connection].busyPosition = Int32(busy.count)
+            queues[connection].busySince = now.instant
             busy.append(connection)
         }
     }
@@ -140,6 +141,47 @@ extension Hub {
         return nil
     }
 
+    /// Says how much of what waits goes into one message of a WebSocket: whole frames, at most `limit` bytes or one larger one. What
+    /// was said is sent as it is, by `gather` with that limit, before this is asked again. [WS7]
+    ///
+    /// - Returns: bytes; 0 when nothing waits.
+    package mutating func announce(_ id: ConnectionID, limit: Int, at now: Now) -> Int {
+        guard isKnown(id) else { return 0 }
+        enter(now)
+        let connection = id.index
+        precondition(queues[connection].announcedBytes == 0, "\(id): \(queues[connection].announcedBytes) announced bytes are not sent yet")
+        refresh(connection)
+        let bytes = wholeFrames(of: connection, limit: limit)
+        queues[connection].announcedBytes = bytes
+        return bytes
+    }
+
+    /// A queue that is sent in messages begins with a whole frame.
+    private func wholeFrames(of connection: Int32, limit: Int) -> Int {
+        var bytes = 0
+        for index in 0..<queues[connection].count {
+            let segment = queues[connection][index]
+            if bytes + segment.bytes <= limit {
+                bytes += segment.bytes
+                continue
+            }
+            var position = segment.start
+            while position < segment.end {
+                let frame = frameHead(chunk: segment.chunk, at: position).frameBytes
+                guard bytes == 0 || bytes + frame <= limit else { return bytes }
+                bytes += frame
+                position += UInt32(frame)
+            }
+        }
+        return bytes
+    }
+
+    /// What is to be looked at before bytes are taken out: readers that catch up, and packets that have outlived their use.
+    private mutating func refresh(_ connection: Int32) {
+        if !connections[connection].catchUps.isEmpty { pullCatchUp(connection) }
+        if queues[connection].packetBytes > 0, isEarlier(queues[connection].expiresAt, than: milliseconds) { shedExpired(connection) }
+    }
+
     /// Fills `vectors` with what the connection is to send next.
     ///
     /// Packets that have outlived their use are shed first. The memory is valid until the next call to the hub.
@@ -151,8 +193,7 @@ extension Hub {
         guard isKnown(id) else { return 0 }
         enter(now)
         let connection = id.index
-        if !connections[connection].catchUps.isEmpty { pullCatchUp(connection) }
-        if queues[connection].packetBytes > 0, isEarlier(queues[connection].expiresAt, than: milliseconds) { shedExpired(connection) }
+        refresh(connection)
         var filled = 0
         var rest = limit
         while filled < vectors.count, filled < queues[connection].count, rest > 0 {
@@ -180,6 +221,7 @@ extension Hub {
         }
         if queues[connection].isEmpty {
             queues[connection].trim()
+            if queues[connection].busyPosition >= 0 { counters.delivery.observe(now.instant - queues[connection].busySince) }
             unmarkBusy(connection)
             // Flushed without having been asked for by `nextDirty`: what comes next must make it dirty, and busy, again.
             queues[connection].isDirty = false
@@ -223,6 +265,7 @@ extension Hub {
         unmarkBusy(connection)
         queues[connection].isDirty = false
         queues[connection].mustShed = false
+        queues[connection].announcedBytes = 0
     }
 
     /// Moves the boundary of a queue to the frame that is being sent, or is next.
@@ -236,6 +279,23 @@ extension Hub {
             position = next
         }
         queues[connection].headBoundary = position
+    }
+
+    /// Copies those frames of a segment that can be neither shed nor moved: what is on the wire in part, and what is announced.
+    ///
+    /// - Parameters:
+    ///   - frameStart: where the first one begins, perhaps before the segment.
+    ///   - ahead: bytes of the queue before the segment; afterwards, before what this leaves.
+    /// - Returns: where the first frame begins that may go.
+    mutating func copyFixed(_ segment: Segment, from frameStart: UInt32, ahead: inout Int, announced: Int, to connection: Int32) -> UInt32 {
+        var position = frameStart
+        while position < segment.end, position < segment.start || ahead < announced {
+            let sent = position < segment.start ? segment.start - position : 0
+            let next = copyFrame(from: segment.chunk, at: position, alreadySent: sent, kind: segment.kind, to: connection)
+            ahead += Int(next - position - sent)
+            position = next
+        }
+        return position
     }
 
     mutating func queuedPacketFrames(_ connection: Int32) -> Int {

@@ -37,17 +37,26 @@ extension Hub {
         rebuild(connection, packets)
     }
 
+    /// Frames that begin before this are on the wire in part, or announced.
+    private func fixedEnd(of segment: Segment, ahead: Int, announced: Int) -> UInt32 {
+        segment.start + UInt32(min(max(0, announced - ahead), segment.bytes))
+    }
+
     /// Every packet that is not on the wire yet, those that have expired marked; sets when the next one expires.
     private mutating func queuedPackets(_ connection: Int32) -> [QueuedPacket] {
         var packets: [QueuedPacket] = []
         var expiresAt: UInt32?
-        for index in 0..<queues[connection].count where queues[connection][index].kind == .packets {
+        var ahead = 0
+        for index in 0..<queues[connection].count {
             let segment = queues[connection][index]
+            let fixed = fixedEnd(of: segment, ahead: ahead, announced: queues[connection].announcedBytes)
+            ahead += segment.bytes
+            guard segment.kind == .packets else { continue }
             var position = index == 0 ? queues[connection].headBoundary : segment.start
             while position < segment.end {
                 let head = frameHead(chunk: segment.chunk, at: position)
                 defer { position += UInt32(head.frameBytes) }
-                if position < segment.start { continue }
+                if position < fixed { continue }
                 let body = UnsafeRawBufferPointer(
                     start: chunks[segment.chunk].base! + Int(position) + Limits.frameHeadBytes, count: head.bodyBytes)
                 guard let frame = try? PacketFrame(flags: head.flags, body: body) else { preconditionFailure("no packet at \(position)") }
@@ -105,6 +114,8 @@ extension Hub {
         let expiresAt = queues[connection].expiresAt
         let softLimitSince = queues[connection].softLimitSince
         let (segments, boundary) = queues[connection].removeAll()
+        let announced = queues[connection].announcedBytes
+        var ahead = 0
         var nextPacket = 0
         var noticeIsDue = true
         for (index, segment) in segments.enumerated() {
@@ -112,19 +123,19 @@ extension Hub {
             switch segment.kind {
             case .reliable:
                 queues[connection].restore(segment, boundary: frameStart)
-            case .lost where frameStart < segment.start:
-                // On the wire already in part: it stays.
-                queues[connection].restore(segment, boundary: frameStart)
+                ahead += segment.bytes
             case .lost:
-                // Its ranges are in `lost` now, which comes at the earliest place of all.
-                if noticeIsDue { enqueueLost(connection, lost) }
-                noticeIsDue = false
+                let left = copyFixed(segment, from: frameStart, ahead: &ahead, announced: announced, to: connection)
+                // The ranges of the others are in `lost` now, which comes at the earliest place of all.
+                if left < segment.end, noticeIsDue {
+                    enqueueLost(connection, lost)
+                    noticeIsDue = false
+                }
+                ahead += Int(segment.end - left)
                 release(segment.chunk, of: connection)
             case .packets:
-                if frameStart < segment.start {
-                    _ = copyFrame(
-                        from: segment.chunk, at: frameStart, alreadySent: segment.start - frameStart, kind: .packets, to: connection)
-                }
+                let left = copyFixed(segment, from: frameStart, ahead: &ahead, announced: announced, to: connection)
+                ahead += Int(segment.end - left)
                 while nextPacket < packets.count, packets[nextPacket].segment == index {
                     let packet = packets[nextPacket]
                     nextPacket += 1
@@ -166,17 +177,21 @@ extension Hub {
     /// Takes the ranges of notices that have not begun to leave, so that a reader that stands still is owed one
     /// notice and not one for each pass. [DL6]
     private mutating func mergeUnsentNotices(of connection: Int32, into lost: inout Lost) {
-        for index in 0..<queues[connection].count where queues[connection][index].kind == .lost {
+        var ahead = 0
+        for index in 0..<queues[connection].count {
             let segment = queues[connection][index]
+            let fixed = fixedEnd(of: segment, ahead: ahead, announced: queues[connection].announcedBytes)
+            ahead += segment.bytes
+            guard segment.kind == .lost else { continue }
             var position = index == 0 ? queues[connection].headBoundary : segment.start
-            guard position == segment.start else { continue }
             while position < segment.end {
                 let head = frameHead(chunk: segment.chunk, at: position)
+                defer { position += UInt32(head.frameBytes) }
+                if position < fixed { continue }
                 let body = UnsafeRawBufferPointer(
                     start: chunks[segment.chunk].base! + Int(position) + Limits.frameHeadBytes, count: head.bodyBytes)
                 guard let frame = try? LostFrame(body: body) else { preconditionFailure("no notice at \(position)") }
                 lost[Int(frame.reason) - 1].ranges.append(contentsOf: frame.ranges)
-                position += UInt32(head.frameBytes)
             }
         }
         for index in lost.indices { lost[index].ranges = Self.merged(lost[index].ranges) }

@@ -35,6 +35,9 @@ struct OutQueue {
     /// Where in the first segment's chunk a frame begins, at or before what is to be sent next. Writing does not look
     /// for the next one; `Hub.findBoundary` does, when it matters in the middle of which frame the link stands.
     var headBoundary: UInt32 = 0
+    /// Bytes at the front, whole frames at first, that stand in a WebSocket message whose head is written: nothing of them is
+    /// shed. [WS7]
+    var announcedBytes = 0
     /// No packet in the queue expires before this, in milliseconds of the hub's clock; exact after a look through.
     var expiresAt: UInt32 = 0
     /// The connection's own chunk that is being written to, or -1.
@@ -45,6 +48,8 @@ struct OutQueue {
     var isDirty = false
     /// Whether the connection stands on the hub's list of those whose packets exceed their bound.
     var mustShed = false
+    /// Since when the connection stands on the hub's list of those with something to send.
+    var busySince = Instant(nanoseconds: 0)
     /// Where it stands on the hub's list of connections with something to send, or -1.
     var busyPosition: Int32 = -1
 
@@ -91,6 +96,7 @@ struct OutQueue {
     @inline(__always)
     mutating func consume(_ written: Int, released: (Segment) -> Void) {
         var rest = written
+        announcedBytes = max(0, announcedBytes - written)
         while rest > 0 {
             precondition(count > 0, "more was written than was queued")
             let first = ring.unsafelyUnwrapped + head
@@ -110,7 +116,7 @@ struct OutQueue {
         }
     }
 
-    /// Hands over everything and is empty; the ring's memory goes as well.
+    /// Hands over everything and is empty; the ring's memory goes as well. What was announced stays announced: it is put back.
     mutating func removeAll() -> (segments: [Segment], headBoundary: UInt32) {
         let segments = (0..<count).map { self[$0] }
         let boundary = headBoundary

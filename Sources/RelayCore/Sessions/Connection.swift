@@ -6,6 +6,8 @@ struct Connection {
         case vacant
         /// Connected, not logged in.
         case greeting
+        /// As `greeting`, and what it says is HTTP.
+        case requesting
         /// Logged in: `session` is the session's index.
         case live
         /// Told goodbye; whatever still comes is not read.
@@ -18,6 +20,8 @@ struct Connection {
     var entropy = Entropy(high: 0, low: 0)
     var peer = ""
     var lastHeard = Instant(nanoseconds: 0)
+    /// Since when it may log in. [SE4]
+    var greetingSince = Instant(nanoseconds: 0)
     /// Bytes received while greeting. [SE4]
     var bytesBeforeLogin = 0
     /// Logins with a wrong credential, and their answers that wait. [AC2]
@@ -41,6 +45,8 @@ struct Connection {
 
     /// Channels in which its session catches up; the first is next. [HI2]
     var catchUps: [Int32] = []
+
+    var hasLoggedIn: Bool { state != .greeting && state != .requesting }
 
     /// Whether it may send and be sent to.
     var isOpen: Bool { state == .greeting || state == .live }

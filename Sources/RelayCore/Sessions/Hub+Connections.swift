@@ -12,13 +12,36 @@ extension Hub {
         openConnections += 1
         counters.connectionsOpened += 1
         if isShuttingDown { return close(id.index, .shuttingDown, "the relay is ending") }
-        greetings += 1
-        greetingQueue.append(id)
-        if greetings > max(1, configuration.greetingsMax) { turnAwayOldest(except: id) }
+        greetingBegan(id)
         if openConnections > configuration.connectionsMax, !turnAwayOldest(except: id) {
             return close(id.index, .tooManyConnections, "the relay holds \(configuration.connectionsMax) connections, it may not hold more")
         }
+        expectLogin(id)
+    }
+
+    private mutating func greetingBegan(_ id: ConnectionID) {
+        greetings += 1
+        greetingQueue.append(id)
+        if greetings > max(1, configuration.greetingsMax) { turnAwayOldest(except: id) }
+    }
+
+    private mutating func expectLogin(_ id: ConnectionID) {
+        connections[id.index].greetingSince = now.instant
         deadlines.set(.login(connection: id.index, generation: id.generation), at: now.instant + configuration.loginTimeout)
+    }
+
+    mutating func speaksHTTP(_ id: ConnectionID) {
+        guard isKnown(id), connections[id.index].state == .greeting else { return }
+        connections[id.index].state = .requesting
+    }
+
+    /// Its time to log in begins anew: a page was read before.
+    mutating func upgraded(_ id: ConnectionID, peer: String) {
+        guard isKnown(id), connections[id.index].state == .requesting else { return }
+        connections[id.index].state = .greeting
+        connections[id.index].peer = peer
+        connections[id.index].lastHeard = now.instant
+        expectLogin(id)
     }
 
     /// Of those that have not logged in the one that has waited longest makes room. [SE5]
@@ -30,7 +53,7 @@ extension Hub {
             let oldest = greetingQueue[greetingHead]
             guard oldest != newcomer else { return false }
             greetingHead += 1
-            guard isKnown(oldest), connections[oldest.index].state == .greeting else { continue }
+            guard isKnown(oldest), !connections[oldest.index].hasLoggedIn else { continue }
             // It has said nothing yet: there is nothing that its farewell must not overtake.
             close(oldest.index, .tooManyConnections, "others come in, and this connection has not logged in", linger: .zero)
             return true
@@ -45,7 +68,7 @@ extension Hub {
             greetingQueue.removeAll(keepingCapacity: greetingQueue.count <= 1024)
             greetingHead = 0
         } else if greetingHead >= 1024 || greetingQueue.count - greetingHead > 4 * max(greetings, 1024) {
-            greetingQueue = greetingQueue[greetingHead...].filter { isKnown($0) && connections[$0.index].state == .greeting }
+            greetingQueue = greetingQueue[greetingHead...].filter { isKnown($0) && !connections[$0.index].hasLoggedIn }
             greetingHead = 0
         }
     }
@@ -53,7 +76,7 @@ extension Hub {
     mutating func closed(_ id: ConnectionID, _ cause: CloseCause) {
         guard isKnown(id) else { return }
         let connection = id.index
-        if connections[connection].state == .greeting {
+        if !connections[connection].hasLoggedIn {
             connections[connection].state = .closing
             greetingEnded()
         }
@@ -64,16 +87,17 @@ extension Hub {
         openConnections -= 1
     }
 
-    /// Says goodbye behind everything that is queued, and ends the connection. [ER2]
+    /// Says goodbye behind everything that is queued, and ends the connection. [ER2] Who speaks HTTP is told nothing.
     mutating func close(_ connection: Int32, _ code: ErrorCode, _ text: String, linger: Duration? = nil) {
-        guard connections[connection].isOpen else { return }
+        let isRequesting = connections[connection].state == .requesting
+        guard connections[connection].isOpen || isRequesting else { return }
         counters.closes[code.name, default: 0] += 1
         let notice = CloseNotice(code: code, text: text)
         let who = sessionName(connection)
         // What a moderator wrote is for whom it was written.
         let reason = code == .endedByModerator ? "" : ", \(text)"
         log(code == .loggedOut || code == .shuttingDown ? .debug : .info, "\(who) closed: \(code.name)\(reason)")
-        enqueueJSON(connection, .closing, notice)
+        if !isRequesting { enqueueJSON(connection, .closing, notice) }
         if connections[connection].state == .live { detach(connection, lastEnd: notice) }
         let hasLoggedIn = connections[connection].state == .live
         connections[connection].state = .closing
@@ -81,27 +105,26 @@ extension Hub {
         connections[connection].partial = []
         discardHeld(connection)
         effects.append(
-            .close(connections[connection].id, lingerMilliseconds: Int((linger ?? configuration.farewellLinger).milliseconds)))
+            .close(connections[connection].id, code, lingerMilliseconds: Int((linger ?? configuration.farewellLinger).milliseconds)))
     }
 
-    /// As `close`, but all that waits is discarded except for the frame that is on the wire in part. [ER2]
+    /// As `close`, but all that waits is discarded except for what is on the wire in part, or announced. [ER2, WS7]
     mutating func closeSlow(_ connection: Int32, _ text: String) {
-        keepOnlyFrameInFlight(connection)
+        keepOnlyFixed(connection)
         close(connection, .slowConsumer, text)
     }
 
-    private mutating func keepOnlyFrameInFlight(_ connection: Int32) {
+    private mutating func keepOnlyFixed(_ connection: Int32) {
         guard !queues[connection].isEmpty else { return }
-        var discarded = queuedPacketFrames(connection)
-        let first = queues[connection][0]
-        let boundary = queues[connection].headBoundary
-        let (segments, _) = queues[connection].removeAll()
-        if boundary < first.start {
-            _ = copyFrame(
-                from: first.chunk, at: boundary, alreadySent: first.start - boundary, kind: first.kind, to: connection)
-            if first.kind == .packets { discarded -= 1 }
+        let packets = queuedPacketFrames(connection)
+        let announced = queues[connection].announcedBytes
+        let (segments, boundary) = queues[connection].removeAll()
+        var ahead = 0
+        for (index, segment) in segments.enumerated() {
+            let left = copyFixed(segment, from: index == 0 ? boundary : segment.start, ahead: &ahead, announced: announced, to: connection)
+            ahead += Int(segment.end - left)
         }
-        counters.packetsDiscarded += UInt64(discarded)
+        counters.packetsDiscarded += UInt64(packets - queuedPacketFrames(connection))
         for segment in segments { release(segment.chunk, of: connection) }
     }
 
@@ -113,7 +136,7 @@ extension Hub {
 
     mutating func shutdown() {
         isShuttingDown = true
-        for connection in 0..<Int32(connections.slots) where connections[connection].isOpen {
+        for connection in 0..<Int32(connections.slots) {
             close(connection, .shuttingDown, "the relay is ending", linger: configuration.shutdownLinger)
         }
     }

@@ -83,7 +83,7 @@ package final class BoardSimulation {
         configuration.reliableBacklogBytesHard = Int.random(in: 20_000...100_000, using: &random)
         configuration.reliableBacklogBytesSoft = configuration.reliableBacklogBytesHard / 4
         // Seeds that failed before there were roles are of open relays.
-        hasRoles = seed % 3 != 0 && !Seeds.boardRegressionsOfOpenRelays.contains(seed)
+        hasRoles = seed % 3 != 0 && !Seeds.olderThanRoles.contains(seed)
         roleDice = SeededGenerator(seed: ~seed)
         if hasRoles {
             configuration.boardAuthorKeysMax = Int.random(in: 0...30, using: &roleDice)
@@ -91,6 +91,7 @@ package final class BoardSimulation {
             configuration.credentialPause = .milliseconds(1)
         }
         relay = HubDriver(configuration: configuration, start: 1_000, access: hasRoles ? TestAccess.rules : .open)
+        relay.mixesLinks = !Seeds.olderThanWebSockets.contains(seed)
         relay.hub.restored(lastSequence: 0, at: relay.now)
         self.random = random
         for _ in 0..<Int.random(in: 2...5, using: &self.random) { addApp() }

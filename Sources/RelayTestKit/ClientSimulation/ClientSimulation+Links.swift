@@ -156,6 +156,7 @@ extension ClientSimulation {
         run += 1
         // No two starts draw the same resume tokens.
         relay = HubDriver(configuration: configuration, start: 1000 + UInt32(run), now: relay.now, entropy: random.next())
+        relay.mixesLinks = !Seeds.olderThanWebSockets.contains(seed)
         owners = [:]
         if random.chance(1, in: 2) { refusesUntil = now + UInt64.random(in: 0...3_000, using: &random) * 1_000_000 }
     }

@@ -89,6 +89,7 @@ package final class ClientSimulation {
         configuration.catchUpBlockBytes = Int.random(in: 200...20_000, using: &random)
         self.configuration = configuration
         relay = HubDriver(configuration: configuration, start: 1000)
+        relay.mixesLinks = !Seeds.olderThanWebSockets.contains(seed)
         weights = Action.allCases.map { random.chance(1, in: 6) ? 0 : Int.random(in: 1...10, using: &random) * $0.usualWeight }
         self.random = random
         for index in 0..<Int.random(in: 2...6, using: &self.random) { addClient("user-\(index)") }

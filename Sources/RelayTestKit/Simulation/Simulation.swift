@@ -36,6 +36,7 @@ package final class Simulation {
         var random = SeededGenerator(seed: seed)
         configuration = Self.configuration(&random)
         driver = HubDriver(configuration: configuration, start: 1000)
+        driver.mixesLinks = !Seeds.olderThanWebSockets.contains(seed)
         let users = count ?? Int.random(in: 2...9, using: &random)
         for index in 0..<users { clients.append(ModelClient(user: "user-\(index)", instance: UInt64(index + 1))) }
         lastInstance = UInt64(users)

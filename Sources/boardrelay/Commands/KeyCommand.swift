@@ -62,7 +62,7 @@ enum KeyText {
         let key = kind == .join ? report.join : report.host
         let role = kind == .join ? report.joinRole : "moderator"
         let addresses = RelayAddress(report.address).map { Interfaces.reachable($0) } ?? []
-        let urls = addresses.map { url($0, key) }
+        let urls = addresses.map { kind == .join ? url($0, key) : hostURL($0, host: key, join: report.join) }
         if json {
             return [
                 (["kind": .string(kind.rawValue), "role": .string(role), "key": .string(key), "urls": .array(urls.map(JSON.string))] as JSON).line
@@ -71,7 +71,11 @@ enum KeyText {
         return isNamed ? ["\(kind.rawValue) (\(role)):"] + urls.map { "  \($0)" } : urls
     }
 
-    static func url(_ address: RelayAddress, _ key: String) -> String {
-        "http\(address.description.dropFirst("relay".count))/#key=\(key)"
+    /// The page of who has come in by it invites others by the join key, and nobody as a moderator.
+    static func hostURL(_ address: RelayAddress, host: String, join: String) -> String { url(address, host) + "&j=\(join)" }
+
+    /// Opens the whiteboard. What stands behind `#` no browser sends to anybody.
+    static func url(_ address: RelayAddress, _ key: String? = nil) -> String {
+        "http\(address.description.dropFirst("relay".count))/" + (key.map { "#key=\($0)" } ?? "")
     }
 }

@@ -17,6 +17,9 @@ extension Command {
             .value("--pupils", as: "WHAT", help: "What the join key lets do: draw (the default) or view."),
             .list("--token-secret-file", as: "[ID=]FILE", help: "What signs tokens, 32…1024 bytes, with an id if there are several; taken besides keys, too."),
             .value("--token-audience", as: "NAME", help: "Only tokens for this audience (aud) are taken."),
+            .list("--host-name", as: "NAME[:PORT]", help: "A name by which browsers may ask for it besides this machine's own names and addresses, as a proxy's."),
+            .list("--trusted-proxy", as: "ADDRESS", help: "A proxy that says who asks (X-Forwarded-For) and speaks TLS for it."),
+            .value("--operator-token-file", as: "FILE", help: "What lets read /metrics from other machines (Authorization: Bearer …); without it only this one may."),
             .value("--flush", as: "MODE", help: "When queued bytes are written: adaptive (the default), immediate, or a tick such as 2ms."),
             .value("--log-level", as: "LEVEL", help: "debug, info (the default), warning or error. What moderators do is logged at each."),
             .value("--control", as: "PATH", help: "The Unix socket on which 'boardrelay status' asks."),
@@ -32,7 +35,8 @@ extension Command {
             .value("--max-channel-users", as: "N", help: "In one stream channel; 1000 if not given."),
         ],
         notes: [
-            "Prints the addresses under which others reach it, one a line; the log goes to standard error.",
+            "Prints the addresses under which others reach it, one a line, and again when they change; the log goes to standard error. On a terminal it shows a QR code, too: who scans it has the whiteboard in a browser.",
+            "The same port has the whiteboard at /, the client in JavaScript at /relay-client.js, /healthz, /readyz and /metrics.",
             "Boards, metadata of channels and users, and locks outlive the relay, in the data folder, which one relay at a time may have. Other messages, packets, presence and states do not.",
             "Ctrl-C or SIGTERM: clients are told, what is queued for them gets up to 5 s to leave, and the exit code is 0. A second one ends it at once.",
         ],
@@ -55,6 +59,7 @@ extension Command {
         let folder = arguments.flag("--in-memory") ? nil : arguments.value("--data-dir") ?? RelayServer.Storage.defaultFolder
         if let folder { options.storage = .folder(folder) }
         options.access = try access(arguments)
+        options.web = try web(arguments)
         options.controlSocket = arguments.value("--control") ?? ControlSocket.path(folder: folder, port: port)
         // So that commands of this user find it by its address, wherever it keeps its data.
         options.isAskedByPort = true
@@ -74,18 +79,42 @@ extension Command {
         } catch {
             throw Failure("the relay cannot start: \(error)")
         }
-        let addresses = Interfaces.reachable(RelayAddress(host: options.host ?? "::", port: server.address.port))
-        for address in addresses { try? Console.print("\(address)") }
-        let entry = await entry(options.access, server, addresses)
-        for line in entry.lines { Console.note(line) }
+        let entrance = Entrance(access: options.access, keys: server.keys, isTerminal: Console.errorsAreTerminal, columns: Console.columns)
+        let bound = RelayAddress(host: options.host ?? "::", port: server.address.port)
+        show(Interfaces.reachable(bound), entrance)
+        let watch = NetworkWatch { @Sendable _ in
+            Console.note("This machine has other addresses now:")
+            show(Interfaces.reachable(bound), Entrance(access: entrance.access, keys: server.keys, isTerminal: entrance.isTerminal, columns: Console.columns))
+        }
         Console.note(
-            "boardrelay \(Boardrelay.version) listens. \(entry.who) "
+            "boardrelay \(Boardrelay.version) listens. \(entrance.rule) "
                 + (folder.map { "Boards, profiles and locks are kept in \(Printable.escaped($0))." } ?? "Nothing is kept on disk."))
         Console.note("Ctrl-C ends it.")
+        let lonely = Task {
+            try await Task.sleep(for: .seconds(120))
+            if await server.census().counters.sessionsOpened == 0 { Console.note(Entrance.hint(port: bound.port)) }
+        }
         await signals.first()
+        lonely.cancel()
+        watch.cancel()
         Console.note("Ending: clients are told, queues get 5 s. Ctrl-C again ends it at once.")
         await server.stop()
         return .ok
+    }
+
+    private static func show(_ addresses: [RelayAddress], _ entrance: Entrance) {
+        for address in addresses { try? Console.print("\(address)") }
+        for line in entrance.lines(addresses) { Console.note(line) }
+    }
+
+    /// Browsers, proxies, and who reads the numbers.
+    private static func web(_ arguments: Arguments) throws -> RelayServer.Web {
+        var web = RelayServer.Web()
+        web.hostNames = arguments.values("--host-name")
+        web.trustedProxies = arguments.values("--trusted-proxy")
+        guard let path = arguments.value("--operator-token-file") else { return web }
+        web.operatorToken = try Arguments.secret(in: path)
+        return web
     }
 
     /// What the options say of the relay's bounds; the others stay.
@@ -131,25 +160,6 @@ extension Command {
         case .open: return .open
         case .token: return .tokens(rules!)
         case .key: return .keys(join: pupils == .view ? .reader : .editor, tokens: rules)
-        }
-    }
-
-    /// How to come in, as one sentence, and as addresses with keys in them: those for people at a terminal alone, because
-    /// what a service writes ends in somebody's log.
-    private static func entry(
-        _ access: RelayServer.Access, _ server: RelayServer, _ addresses: [RelayAddress]
-    ) async -> (who: String, lines: [String]) {
-        switch access {
-        case .open: return ("Everybody who can reach it may come in.", [])
-        case .tokens: return ("Who has a token may come in.", [])
-        case .keys(let role, _):
-            guard Console.errorsAreTerminal, let keys = server.keys, let first = addresses.first else {
-                return ("Who has a key may come in: 'boardrelay key show' tells both.", [])
-            }
-            return (
-                "Who has a key may come in; 'boardrelay key show' tells all addresses.",
-                ["join (\(role.rawValue)):  \(KeyText.url(first, keys.join))", "host (moderator):  \(KeyText.url(first, keys.host))"]
-            )
         }
     }
 

@@ -1,16 +1,28 @@
-import Foundation
-import RelayIO
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
 
 /// The addresses under which others can reach this machine.
-enum Interfaces {
+package enum Interfaces {
     /// Those of a relay: one for each of this machine's, if it listens on all of them.
-    static func reachable(_ address: RelayAddress) -> [RelayAddress] {
+    package static func reachable(_ address: RelayAddress) -> [RelayAddress] {
         guard address.host == "::" || address.host == "0.0.0.0" else { return [address] }
         return addresses().filter { address.host != "0.0.0.0" || !$0.contains(":") }.map { RelayAddress(host: $0, port: address.port) }
     }
 
+    /// Of this machine: as the system has it, and as it is found without a server of names in a local network.
+    package static func names() -> [String] {
+        var bytes = [CChar](repeating: 0, count: 256)
+        guard gethostname(&bytes, bytes.count - 1) == 0 else { return [] }
+        let name = String(decoding: bytes.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        guard let first = name.split(separator: ".").first else { return [] }
+        return name.hasSuffix(".local") ? [name, String(first)] : [name, "\(first).local"]
+    }
+
     /// IPv4 first, loopback last, without link-local ones.
-    static func addresses() -> [String] {
+    package static func addresses() -> [String] {
         var list: UnsafeMutablePointer<ifaddrs>?
         guard getifaddrs(&list) == 0 else { return ["127.0.0.1"] }
         defer { freeifaddrs(list) }

@@ -1,0 +1,76 @@
+/// By which names this relay may be asked for. [HT7]
+///
+/// A page of anybody's can have its own name resolved to an address of this network, and then speaks to the relay behind
+/// it as its own origin (DNS rebinding). What it cannot do is send another `Host` than the name it was loaded from: who
+/// asks by a name that is not the relay's gets nothing of it.
+package struct HostCheck: Sendable {
+    /// Ports under which this relay can be reached by its addresses and by `localhost`.
+    private let ports: Set<UInt16>
+    private let addresses: Set<IPAddress>
+    /// Names that were given, each with the port it was given with; `nil` for any port, as behind a proxy.
+    private let names: [String: Set<UInt16?>]
+    private let givenAddresses: [IPAddress: Set<UInt16?>]
+
+    /// - Parameters:
+    ///   - port: the one it listens on.
+    ///   - addresses: of this machine, as text; those that are none, or have a zone, are left out. Loopback needs no entry.
+    ///   - names: of this machine in this network, such as `board.local`. With the port it listens on.
+    ///   - given: by its operator, `NAME` (with any port) or `NAME:PORT`.
+    package init(port: UInt16, addresses: [String], names: [String] = [], given: [Authority] = []) {
+        ports = [port]
+        self.addresses = Set(addresses.compactMap { IPAddress($0) })
+        var ofNames: [String: Set<UInt16?>] = ["localhost": [port]]
+        var ofAddresses: [IPAddress: Set<UInt16?>] = [:]
+        for name in names {
+            if case .name(let name)? = Authority(name)?.host { ofNames[name, default: []].insert(port) }
+        }
+        for authority in given {
+            switch authority.host {
+            case .name(let name): ofNames[name, default: []].insert(authority.port)
+            case .address(let address): ofAddresses[address, default: []].insert(authority.port)
+            }
+        }
+        self.names = ofNames
+        givenAddresses = ofAddresses
+    }
+
+    /// Without a port the field means port 80. [RFC 9110 §4.2.1]
+    package func allows(_ authority: Authority) -> Bool {
+        let port = authority.port ?? 80
+        func matches(_ given: Set<UInt16?>?) -> Bool {
+            guard let given else { return false }
+            // Behind a proxy that speaks TLS a field without a port means 443.
+            return given.contains(nil) || given.contains(port) || authority.port == nil && given.contains(443)
+        }
+        switch authority.host {
+        case .name(let name): return matches(names[name])
+        case .address(let address):
+            if matches(givenAddresses[address]) { return true }
+            return ports.contains(port) && (address.isLoopback || addresses.contains(address))
+        }
+    }
+}
+
+/// Whether a page may open a WebSocket here: only one that this relay has served. [HT8]
+///
+/// A browser opens one for any page to any address, with whatever the user is let in by; it says in `Origin` whose page it
+/// is. Programs that are no browser send none, and would not be stopped by this.
+package enum OriginCheck {
+    /// - Parameters:
+    ///   - origins: the values of the fields `Origin`.
+    ///   - host: of the same request, and allowed.
+    ///   - takesHTTPS: whether a proxy that is trusted speaks TLS for this relay.
+    package static func allows(_ origins: [[UInt8]], host: Authority, takesHTTPS: Bool) -> Bool {
+        guard let origin = origins.first else { return true }
+        guard origins.count == 1 else { return false }
+        let schemes: [(scheme: StaticString, port: UInt16)] = takesHTTPS ? [("http://", 80), ("https://", 443)] : [("http://", 80)]
+        for (scheme, port) in schemes {
+            let isScheme = scheme.withUTF8Buffer { scheme in
+                origin.prefix(scheme.count).lazy.map(lowercased).elementsEqual(scheme)
+            }
+            guard isScheme, let authority = Authority(origin.dropFirst(scheme.utf8CodeUnitCount)) else { continue }
+            return authority.host == host.host && (authority.port ?? port) == (host.port ?? port)
+        }
+        return false
+    }
+}

@@ -1,0 +1,60 @@
+import RelayDigest
+
+/// A file that is part of the program. There are no others: no path leads to a folder.
+package struct EmbeddedFile: Hashable, Sendable {
+    /// As in the address, `/` first, decoded.
+    package let path: String
+    package let mediaType: String
+    package let bytes: [UInt8]
+    package let entityTag: EntityTag
+
+    /// - Parameter entityTag: drawn from the bytes if it is not known.
+    package init(path: String, mediaType: String, bytes: [UInt8], entityTag: EntityTag? = nil) {
+        self.path = path
+        self.mediaType = mediaType
+        self.bytes = bytes
+        self.entityTag = entityTag ?? EntityTag(Base64URL.encode(Array(SHA256.hash(bytes).prefix(16))))
+    }
+}
+
+/// What can be asked for, and by which names: the same for all connections, handed in at each step, so that addresses that
+/// change reach those that are open.
+package struct Site: Sendable {
+    /// What a path leads to.
+    package enum Route: Hashable, Sendable {
+        case file(EmbeddedFile)
+        /// Answered by the caller, each time.
+        case dynamic
+        case webSocket
+    }
+
+    package let routes: [String: Route]
+    package var hosts: HostCheck
+    /// Addresses of the relay for who came by a wrong one, without keys.
+    package var links: [String]
+    /// Whether a proxy that is trusted speaks TLS for this relay.
+    package var takesHTTPSOrigin: Bool
+    package var sockets = Sockets.relay
+
+    /// What is understood on a WebSocket.
+    package enum Sockets: Hashable, Sendable {
+        case relay
+        /// For tests.
+        case echo(messageBytesMax: Int)
+    }
+
+    package init(
+        files: [EmbeddedFile], dynamicPaths: [String], webSocketPath: String, hosts: HostCheck, links: [String] = [], takesHTTPSOrigin: Bool = false
+    ) {
+        var routes: [String: Route] = [webSocketPath: .webSocket]
+        for path in dynamicPaths { routes[path] = .dynamic }
+        for file in files {
+            precondition(routes[file.path] == nil, "two routes of one path: \(file.path)")
+            routes[file.path] = .file(file)
+        }
+        self.routes = routes
+        self.hosts = hosts
+        self.links = links
+        self.takesHTTPSOrigin = takesHTTPSOrigin
+    }
+}

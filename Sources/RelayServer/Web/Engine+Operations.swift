@@ -1,0 +1,87 @@
+internal import RelayCore
+import RelayGateway
+import RelayIO
+
+// What operators ask by HTTP. No label holds what a user has chosen, a channel or an address. [HT9]
+
+extension Engine {
+    enum Path {
+        static let health = "/healthz"
+        static let readiness = "/readyz"
+        static let metrics = "/metrics"
+        static let all = [health, readiness, metrics]
+    }
+
+    func answer(to request: HTTPRequest, from host: String) -> HTTPResponse {
+        switch request.target.path {
+        case Path.health: return .text(.ok, "ok\n")
+        case Path.readiness: return isReady()
+        case Path.metrics:
+            guard operators.allows(request, from: host) else { return HTTPResponse(HTTPRefusal.operatorOnly) }
+            return .text(.ok, metricsText(), mediaType: MetricsText.mediaType)
+        default: return HTTPResponse(HTTPRefusal.notFound)
+        }
+    }
+
+    /// Whether a relay does all it is for: one that cannot store anything serves, and is not ready.
+    private func isReady() -> HTTPResponse {
+        hub.hindrance.map { .text(.serviceUnavailable, "\($0)\n") } ?? .text(.ok, "ready\n")
+    }
+
+    private func metricsText() -> String {
+        let census = hub.census(isDetailed: false)
+        let counters = census.counters
+        var text = MetricsText()
+        text.single("boardrelay_start_info", .gauge, "Number of this start of the relay, greater at each.", census.start)
+        text.single("boardrelay_connections", .gauge, "Connections that are open, logged in or not.", census.connections)
+        text.begin("boardrelay_sessions", .gauge, "Sessions, with a connection and without.")
+        text.sample(census.sessionsPresent, [.init("state", "present")])
+        text.sample(census.sessionsAway, [.init("state", "away")])
+        text.begin("boardrelay_channels", .gauge, "Channels.")
+        text.sample(census.messageChannels, [.init("kind", "message")])
+        text.sample(census.streamChannels, [.init("kind", "stream")])
+        text.single("boardrelay_boards", .gauge, "Message channels that keep something for good.", census.boards)
+        text.single("boardrelay_board_bytes", .gauge, "Bytes that boards keep.", census.boardBytes)
+        text.single("boardrelay_history_bytes", .gauge, "Bytes of messages that channels keep for who comes later.", census.historyBytes)
+        text.single("boardrelay_queued_bytes", .gauge, "Bytes that wait for readers.", census.queuedBytes)
+        text.single("boardrelay_pinned_bytes", .gauge, "Shared memory that readers who lag keep alive, each counted for itself.", census.pinnedBytes)
+        text.single("boardrelay_queue_memory_bytes", .gauge, "Memory of all queues together.", census.queueMemoryBytes)
+        text.single("boardrelay_storage_failed", .gauge, "1 while nothing can be stored.", census.storageFailure == nil ? 0 : 1)
+
+        text.single("boardrelay_connections_opened_total", .counter, "Connections that came.", counters.connectionsOpened)
+        text.begin("boardrelay_sessions_total", .counter, "Sessions that began, were resumed, and ended because nobody came back.")
+        text.sample(counters.sessionsOpened, [.init("event", "opened")])
+        text.sample(counters.sessionsResumed, [.init("event", "resumed")])
+        text.sample(counters.sessionsTimedOut, [.init("event", "timed_out")])
+        text.single("boardrelay_messages_accepted_total", .counter, "Messages that got an offset.", counters.messagesAccepted)
+        text.single("boardrelay_messages_delivered_total", .counter, "Messages put into readers' queues.", counters.messagesDelivered)
+        text.single("boardrelay_messages_recovered_total", .counter, "Messages delivered from what is kept.", counters.messagesRecovered)
+        text.single("boardrelay_packets_accepted_total", .counter, "Packets that got a sequence.", counters.packetsAccepted)
+        text.single("boardrelay_packets_queued_total", .counter, "Packets put into readers' queues, those shed later counted.", counters.packetsQueued)
+        text.begin("boardrelay_packets_lost_total", .counter, "Packets that a reader, or nobody, was given, by the reason.")
+        text.sample(counters.packetsShedSlow, [.init("reason", "slow_reader")])
+        text.sample(counters.packetsShedExpired, [.init("reason", "expired")])
+        text.sample(counters.packetsShedCatchingUp, [.init("reason", "catching_up")])
+        text.sample(counters.packetsDiscarded, [.init("reason", "connection_ended")])
+        text.sample(counters.packetsDroppedRate, [.init("reason", "over_rate")])
+        text.single("boardrelay_changes_accepted_total", .counter, "Changes of metadata and locks.", counters.changesAccepted)
+        text.single("boardrelay_storage_failures_total", .counter, "Times that changes could not be stored.", counters.storageFailures)
+        text.single("boardrelay_moderations_total", .counter, "What moderators have changed.", counters.moderations)
+        counted(counters.refusals, &text, "boardrelay_refusals_total", "code", "Requests, messages and packets refused, by the code's name.")
+        counted(counters.closes, &text, "boardrelay_closes_total", "code", "Connections that the relay closed, by the code's name.")
+        counted(webCounters.refusals, &text, "boardrelay_http_refusals_total", "reason", "Requests of HTTP refused, by the reason.")
+        text.begin("boardrelay_http_answers_total", .counter, "Answers of HTTP, by their status.")
+        for (status, count) in webCounters.answers.sorted(by: { $0.key < $1.key }) { text.sample(count, [.init("status", "\(status)")]) }
+
+        text.begin("boardrelay_journal_seconds", .histogram, "From the hand-over of changes to the journal until they are durable.")
+        text.histogram(journalTimes.histogram)
+        text.begin("boardrelay_delivery_seconds", .histogram, "From a frame that finds a reader's queue empty until the socket has taken all that came behind it, too.")
+        text.histogram(Histogram(bounds: DelayCounts.bounds, counts: counters.delivery.counts, sum: counters.delivery.seconds))
+        return text.text
+    }
+
+    private func counted(_ counts: [String: UInt64], _ text: inout MetricsText, _ name: String, _ label: String, _ help: String) {
+        text.begin(name, .counter, help)
+        for (value, count) in counts.sorted(by: { $0.key < $1.key }) { text.sample(count, [.init(label, value)]) }
+    }
+}

@@ -1,0 +1,206 @@
+internal import Dispatch
+internal import RelayCore
+import RelayGateway
+import RelayIO
+import RelayWire
+
+// Links that speak HTTP: pages and operators' numbers, and WebSockets, which are relay connections from then on.
+
+extension Engine {
+    /// The first byte of a link was not 0. [FR5]
+    func beginWeb(_ id: ConnectionID) {
+        guard let link = link(id) else { return }
+        links[Int(id.index)]!.speech = .web(WebLink(host: link.host, peer: link.peer, now: SystemClock.monotonicNanoseconds()))
+        requesters.append(id)
+        hub.handle(.speaksHTTP(id), at: Self.now(), into: &effects)
+        carryOutEffects()
+        if !webSweepIsSet { setWebSweep() }
+    }
+
+    /// Reads on with these bytes, which may be none.
+    func receiveWeb(_ bytes: UnsafeMutableRawBufferPointer, _ web: WebLink, _ id: ConnectionID) {
+        var position = 0
+        let wall = SystemClock.wallMilliseconds()
+        while let link = link(id), !link.isEnded, !link.isClosing,
+            let action = web.gateway.next(bytes, &position, site: site, wallMilliseconds: wall)
+        {
+            carryOut(action, of: bytes, web, id, wall)
+        }
+        web.noteWaiting(now: SystemClock.monotonicNanoseconds())
+        if let link = link(id), !link.isEnded, web.outlet.hasFront || web.hasPieces { flush(id) }
+    }
+
+    private func carryOut(_ action: Gateway.Action, of bytes: UnsafeMutableRawBufferPointer, _ web: WebLink, _ id: ConnectionID, _ wall: UInt64) {
+        switch action {
+        case .receive(let range):
+            hub.receive(UnsafeRawBufferPointer(rebasing: bytes[range]), from: id, at: Self.now(), into: &effects)
+            carryOutEffects()
+        case .respond(let answer): respond(answer, web, id)
+        case .ask(let request): respond(web.gateway.answer(answer(to: request, from: web.host), wallMilliseconds: wall), web, id)
+        case .upgrade(let answer, let request):
+            webCounters.count(answer)
+            web.append(answer.head)
+            web.isWebSocket = true
+            hub.handle(.upgraded(id, peer: operators.client(of: request, host: web.host, peer: web.peer)), at: Self.now(), into: &effects)
+            carryOutEffects()
+        case .pong(let frame): web.outlet.enqueuePong(frame)
+        case .send(let message):
+            // Behind the pongs for what came before it.
+            flush(id)
+            web.append(message)
+        // Of its bytes the hub learns when they are frames; the relay asks by frames, too. [WS9]
+        case .heard: break
+        case .close(let frame, let cause): leave(web, id, frame, cause)
+        }
+    }
+
+    private func respond(_ answer: Gateway.Answer, _ web: WebLink, _ id: ConnectionID) {
+        webCounters.count(answer)
+        web.append(answer)
+        web.noteWaiting(now: SystemClock.monotonicNanoseconds())
+        flush(id)
+    }
+
+    /// The other side has ended its WebSocket, or broken a rule: the session is without a connection at once, unless a message is
+    /// being written, which comes to its end before the answer.
+    private func leave(_ web: WebLink, _ id: ConnectionID, _ frame: [UInt8]?, _ cause: Gateway.Cause) {
+        if case .failure(let close) = cause { log(LogLine(.info, "\(web.peer) closed: \(close.code), \(close.reason)")) }
+        web.hasSaidClose = true
+        if let frame { web.outlet.enqueueClose(frame) }
+        if web.outlet.announcedBytes == 0 {
+            web.isDetached = true
+            hub.handle(.closed(id, .peerClosed), at: Self.now(), into: &effects)
+        }
+        beginClosing(id, nil, lingerMilliseconds: Self.farewellMilliseconds)
+    }
+
+    // MARK: - Writing
+
+    /// Writes to one such link until nothing waits or the socket takes no more.
+    ///
+    /// - Returns: the number of writes.
+    func flushWeb(_ id: ConnectionID, _ web: WebLink) -> Int {
+        var writes = 0
+        // A reader that catches up is given one block at a time. [HI2]
+        var asksHub = true
+        while let link = link(id), !link.isBlocked, !link.isEnded {
+            let now = Self.now()
+            let written: StreamSocket.Writing
+            if web.hasPieces {
+                written = web.withNextPiece { piece in
+                    scratch.vectors[0] = IOVector(base: piece.baseAddress!, count: piece.count)
+                    return write(link, 1)
+                }
+            } else if let count = gatherMessage(id, web, asksHub, now) {
+                written = write(link, count)
+            } else {
+                if link.isClosing, !link.hasShutdown, !sayClose(web) { finishClosing(id) }
+                if link.isClosing, web.outlet.hasFront { continue }
+                break
+            }
+            writes += 1
+            switch written {
+            case .wrote(let bytes): asksHub = wrote(bytes, web, id, now)
+            case .wouldBlock:
+                links[Int(id.index)]!.isBlocked = true
+                link.socket.waitUntilWritable()
+                return writes
+            case .failed(let code):
+                ended(id, .failed(errno: code))
+                return writes
+            }
+        }
+        return writes
+    }
+
+    /// Fills `scratch` with what stands before the queue's bytes, and with these. [WS7]
+    ///
+    /// - Returns: the number of vectors; `nil` when nothing is to be written.
+    private func gatherMessage(_ id: ConnectionID, _ web: WebLink, _ asksHub: Bool, _ now: Now) -> Int? {
+        guard web.isWebSocket else { return nil }
+        var queued = 0
+        if asksHub, web.outlet.announcedBytes == 0, !web.hasSaidClose, !web.isDetached {
+            queued = hub.announce(id, limit: Self.bytesPerWrite, at: now)
+        }
+        let announced = web.outlet.plan(queuedBytes: queued)
+        var count = 0
+        if !web.outlet.front.isEmpty {
+            let front = scratch.front(web.outlet.front)
+            scratch.vectors[0] = IOVector(base: front.baseAddress!, count: front.count)
+            count = 1
+        }
+        if announced > 0 {
+            let rest = UnsafeMutableBufferPointer(rebasing: scratch.vectors[count...])
+            count += hub.gather(id, into: rest, limit: announced, at: now)
+        }
+        return count == 0 ? nil : count
+    }
+
+    /// - Returns: whether the hub may be asked for more.
+    private func wrote(_ bytes: Int, _ web: WebLink, _ id: ConnectionID, _ now: Now) -> Bool {
+        guard web.hasPieces else {
+            let ofQueue = web.outlet.wrote(bytes)
+            return ofQueue == 0 || hub.wrote(id, bytes: ofQueue, at: now)
+        }
+        web.wrote(bytes)
+        if !web.isWebSocket, web.endAnswer() { answerEnded(web, id) }
+        return true
+    }
+
+    private func answerEnded(_ web: WebLink, _ id: ConnectionID) {
+        guard !web.answer.isLast else { return beginClosing(id, nil, lingerMilliseconds: Self.farewellMilliseconds) }
+        guard let link = link(id), !link.isClosing else { return }
+        web.gateway.responseWritten()
+        // What was held, and in a turn of its own: a peer that asks and asks is one among many.
+        readOnLater(id)
+    }
+
+    /// - Returns: whether there was a last frame to be written first. [WS8]
+    private func sayClose(_ web: WebLink) -> Bool {
+        guard web.isWebSocket, !web.hasSaidClose, let code = web.closeCode else { return false }
+        web.hasSaidClose = true
+        guard let frame = web.gateway.close(WebSocketClose(code)) else { return false }
+        web.outlet.enqueueClose(frame)
+        return true
+    }
+
+    // MARK: - Time
+
+    private func setWebSweep() {
+        webSweepIsSet = true
+        executor.queue.asyncAfter(deadline: .now() + .seconds(1)) { @Sendable [weak self] in self?.assumeIsolated { $0.sweepWeb() } }
+    }
+
+    /// Looks once a second at those who speak HTTP. [HT3]
+    private func sweepWeb() {
+        webSweepIsSet = false
+        let now = SystemClock.monotonicNanoseconds()
+        requesters = requesters.filter { id in
+            guard let link = link(id), !link.isEnded, case .web(let web) = link.speech, !web.isWebSocket else { return false }
+            return true
+        }
+        for id in requesters {
+            guard let link = link(id), !link.isClosing, case .web(let web) = link.speech, web.deadline <= now else { continue }
+            if let answer = web.gateway.headTimedOut(wallMilliseconds: SystemClock.wallMilliseconds()) {
+                respond(answer, web, id)
+            } else {
+                ended(id, .byHub)
+            }
+        }
+        if !requesters.isEmpty { setWebSweep() }
+        finishTurn()
+    }
+}
+
+/// What was asked for by HTTP.
+struct WebCounters {
+    /// By status.
+    var answers: [Int: UInt64] = [:]
+    /// By the word of docs/protocol.md. [HT1]
+    var refusals: [String: UInt64] = [:]
+
+    mutating func count(_ answer: Gateway.Answer) {
+        answers[Int(answer.status.rawValue), default: 0] += 1
+        if let refusal = answer.refusal { refusals[refusal.rawValue, default: 0] += 1 }
+    }
+}

@@ -1,0 +1,84 @@
+internal import RelayCore
+import RelayGateway
+import RelayWire
+
+/// What the engine knows of a link whose first byte was not 0: a browser's, while it reads pages and when it is a WebSocket.
+///
+/// Touched on the engine's queue only.
+final class WebLink {
+    var gateway = Gateway()
+    var outlet = WebSocketOutlet()
+    /// Numeric address of the other end, without its port.
+    let host: String
+    /// The same with its port, for logs.
+    let peer: String
+    var isWebSocket = false
+    /// The hub was told that it is gone; a last frame is still being written.
+    var isDetached = false
+    /// The last frame is in the outlet, or was.
+    var hasSaidClose = false
+    /// Why the hub has ended it.
+    var closeCode: ErrorCode?
+    /// When it ends unless something happens before: `SystemClock.monotonicNanoseconds`. Of a WebSocket the hub keeps the time.
+    var deadline: UInt64
+    private var waiting = Gateway.Waiting.request
+
+    /// Answers, as they are: heads, and bodies that are files' own arrays. They go before what the outlet has.
+    private var pieces: [[UInt8]] = []
+    private var written = 0
+    /// Whether an answer ends with the last piece, and the connection with it.
+    private(set) var answer: (isUnderWay: Bool, isLast: Bool) = (false, false)
+
+    /// Time that who has asked for nothing gets, and who has asked and does not read, in nanoseconds. [HT3]
+    static let idle: UInt64 = 10_000_000_000
+    static let reading: UInt64 = 30_000_000_000
+
+    init(host: String, peer: String, now: UInt64) {
+        self.host = host
+        self.peer = peer
+        deadline = now + Self.idle
+    }
+
+    /// Sets the time of what is waited for, when that is another thing than before.
+    func noteWaiting(now: UInt64) {
+        guard gateway.waiting != waiting else { return }
+        waiting = gateway.waiting
+        switch waiting {
+        case .head: deadline = now + UInt64(GatewayLimits.headMilliseconds) * 1_000_000
+        case .request: deadline = now + Self.idle
+        case .answer: deadline = now + Self.reading
+        case .webSocket, .ended: deadline = .max
+        }
+    }
+
+    // MARK: - Answers
+
+    var hasPieces: Bool { !pieces.isEmpty }
+
+    func append(_ answer: Gateway.Answer) {
+        self.answer = (true, answer.closes)
+        append(answer.head)
+        if !answer.body.isEmpty { append(answer.body) }
+    }
+
+    func append(_ piece: [UInt8]) { pieces.append(piece) }
+
+    /// What is to be written next.
+    func withNextPiece<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        pieces[0].withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[written...])) }
+    }
+
+    func wrote(_ bytes: Int) {
+        written += bytes
+        guard written == pieces[0].count else { return }
+        pieces.removeFirst()
+        written = 0
+    }
+
+    /// - Returns: whether an answer has just been written to its end.
+    func endAnswer() -> Bool {
+        guard answer.isUnderWay, pieces.isEmpty else { return false }
+        answer.isUnderWay = false
+        return true
+    }
+}

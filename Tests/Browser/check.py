@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""The whiteboard page in real browsers, before a real relay: Chromium and WebKit, of which iPads have the second.
+
+    python3 Tests/Browser/check.py --binary PATH [--browser chromium|webkit|both] [--only TEXT] [--screenshots DIR]
+
+One line for each check, then counts; exit code 1 if anything is red or nothing was checked. What the checks need
+(tools.py) is asked for first; where `CI` is set a missing tool is red, elsewhere it is told.
+"""
+
+import argparse
+import os
+import pathlib
+import signal
+import sys
+import time
+import traceback
+
+import tools
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+THEMES = ("checks_drawing", "checks_links", "checks_rights", "checks_page", "checks_look")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--binary", help="boardrelay; a build of this tree if not given")
+    parser.add_argument("--browser", choices=("chromium", "webkit", "both"), default="both")
+    parser.add_argument("--only", default="", help="checks whose name contains this")
+    parser.add_argument("--screenshots", type=pathlib.Path, help="keeps pictures of the page in this folder")
+    options = parser.parse_args()
+    engines = ["chromium", "webkit"] if options.browser == "both" else [options.browser]
+    lacking = tools.missing(engines)
+    if lacking:
+        print(f"{'FAIL' if os.environ.get('CI') else 'not run'}: this machine lacks {', '.join(lacking)}")
+        return 1 if os.environ.get("CI") else 0
+    return run(options, engines)
+
+
+def run(options, engines):
+    """Every check that is asked for; the exit code."""
+    # Whoever ends this ends the browsers with it.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    # After the tools: these load the drivers' library.
+    import stage
+    from relay import find_binary
+    for theme in THEMES:
+        __import__(theme)
+    binary = find_binary(options.binary)
+    screen = tools.Screen()
+    browsers = stage.Browsers(screen)
+    passed, failed, began = 0, [], time.monotonic()
+    try:
+        for title, together, function in stage.CHECKS:
+            for group in ([engines] if together else [[engine] for engine in engines]):
+                name = f"{'+'.join(group)}: {title}"
+                if options.only not in name or (together and len(engines) < 2):
+                    continue
+                start = time.monotonic()
+                problem = attempt(function, stage.Stage(binary, browsers, group, options.screenshots))
+                seconds = time.monotonic() - start
+                if problem is None:
+                    passed += 1
+                    print(f"ok {name} ({seconds:.1f} s)", flush=True)
+                else:
+                    failed.append(name)
+                    print(f"FAIL {name}: {problem} ({seconds:.1f} s)", flush=True)
+    finally:
+        browsers.end()
+        screen.end()
+    print(f"{passed} passed, {len(failed)} failed, in {time.monotonic() - began:.0f} s")
+    if passed == 0 and not failed:
+        print("FAIL: nothing was checked")
+    return 1 if failed or passed == 0 else 0
+
+
+def attempt(function, stage):
+    """What is wrong, or None. Whatever a check does, no page may complain meanwhile."""
+    try:
+        function(stage)
+        complaints = stage.complaints()
+        return f"{len(complaints)} complaints: " + " | ".join(complaints[:5]) if complaints else None
+    except Exception as problem:  # a check that breaks is red, and the next one runs
+        place = next((f"{frame.name}:{frame.lineno}" for frame in reversed(traceback.extract_tb(problem.__traceback__))
+                      if "checks_" in frame.filename), "")
+        shown = str(problem).split("\nStacktrace")[0].strip()
+        try:
+            shown += "".join(f" | {line}" for line in stage.complaints()[:3])
+            for number, page in enumerate(stage.pages):
+                stage.picture(page, f"red-{function.__name__}-{number}")
+        except Exception:
+            pass
+        return f"{type(problem).__name__} at {place}: {shown}"
+    finally:
+        stage.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

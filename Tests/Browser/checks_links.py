@@ -1,0 +1,136 @@
+"""Links break and relays end in the middle of drawing; nothing that was drawn is lost, and the page tells the truth about it."""
+
+from browser import until
+from checks_drawing import line
+from stage import check
+
+
+@check("the relay is killed and started again in the middle of drawing")
+def relay_restarts(stage):
+    stage.breaks_links = True
+    relay = stage.relay()
+    ada, ben = stage.page(relay, "Ada"), stage.page(relay, "Ben")
+    ada.draw(*line(150, 150))
+    stage.settle(ada, ben)
+    pen = ada.pen()
+    pen.down(150, 250)
+    pen.move(*line(160, 255, 6))
+    relay.kill()
+    pen.move(*line(240, 280, 6))
+    pen.up()
+    ben.wait(link=lambda link: link in ("waiting", "connecting"))
+    ada.wait(link=lambda link: link in ("waiting", "connecting"), unsent=1)
+    ben.draw(*line(500, 250))
+    ben.wait(unsent=1)
+    assert (ada.elements(), ben.elements()) == (2, 2), "what is not sent yet is not shown"
+    relay.start()
+    for page in (ada, ben):
+        page.wait("connected", unsent=0, seconds=40)
+        page.must_have(3)
+    ada.draw(*line(150, 350))
+    cy = stage.page(relay, "Cy")
+    cy.must_have(4)
+    stage.settle(ada, ben, cy)
+
+
+@check("who is cut off draws on, and comes back")
+def cut_off(stage):
+    stage.breaks_links = True
+    relay = stage.relay()
+    ada, ben = stage.page(relay, "Ada"), stage.page(relay, "Ben")
+    ada.draw(*line(150, 150))
+    stage.settle(ada, ben)
+    ada.cutter.cut()
+    ada.wait(link=lambda link: link in ("waiting", "connecting"))
+    ada.draw(*line(150, 250))
+    ada.draw(*line(150, 350))
+    ada.wait(unsent=2)
+    # In words, too.
+    until(lambda: "2" in ada.words("#status"), lambda: f"it says that 2 wait: {ada.words('#status')!r}", 3)
+    ben.draw(*line(500, 150))
+    ben.wait("connected", unsent=0)
+    assert ben.elements() == 2, "Ben sees what was not sent"
+    ada.cutter.mend()
+    ada.wait("connected", unsent=0, seconds=40)
+    ben.must_have(4)
+    stage.settle(ada, ben)
+    assert ada.state()[2] == 0
+
+
+@check("a network that is back is used at once")
+def back_at_once(stage):
+    stage.breaks_links = True
+    page = stage.page(stage.relay(), "Ada")
+    page.cutter.cut()
+    # The dice have it wait for a while.
+    until(lambda: page.ask("const {state, afterMs} = window.whiteboard.client.linkState; return state === 'waiting' && afterMs > 3000"), "a long wait", 60)
+    page.cutter.mend()
+    page.ask("dispatchEvent(new Event('online'))")
+    page.wait("connected", seconds=1.5)
+
+
+@check("strokes that are not sent yet outlive a reload")
+def reload_unsent(stage):
+    stage.breaks_links = True
+    relay = stage.relay()
+    ada, ben = stage.page(relay, "Ada"), stage.page(relay, "Ben")
+    ada.draw(*line(150, 150))
+    stage.settle(ada, ben)
+    ada.cutter.cut()
+    ada.wait(link=lambda link: link in ("waiting", "connecting"))
+    ada.draw(*line(150, 250))
+    ada.draw(*line(150, 350))
+    ada.wait(unsent=2)
+    # The page itself can be had again, the relay not yet.
+    ada.cutter.hold(b"GET /ws")
+    ada.cutter.mend()
+    ada.reload()
+    until(lambda: ada.state()[2] == 2, lambda: f"two strokes wait after the reload: {ada.state()}")
+    assert ben.elements() == 1, "they were sent before"
+    ada.cutter.release(b"GET /ws")
+    ada.wait("connected", unsent=0, seconds=40)
+    ben.must_have(3)
+    stage.settle(ada, ben)
+
+
+@check("a network that swallows everything is found out")
+def frozen(stage):
+    stage.breaks_links = True
+    relay = stage.relay()
+    ada, ben = stage.page(relay, "Ada"), stage.page(relay, "Ben")
+    ada.cutter.freeze()
+    ada.draw(*line(150, 150))
+    ada.wait(unsent=1)
+    # Two heartbeats and what the dice add to them.
+    ada.wait(link=lambda link: link in ("waiting", "connecting"), seconds=30)
+    ada.cutter.thaw()
+    ada.wait("connected", unsent=0, seconds=40)
+    ben.must_have(1)
+    stage.settle(ada, ben)
+
+
+@check("two tabs of one browser are two people")
+def two_tabs(stage):
+    relay = stage.relay()
+    ada = stage.page(relay, "Ada")
+    # The name is known in the second one.
+    other = stage.visitor(relay, "Ada's second tab", cutter=ada.cutter)
+    other.is_known = True
+    other.open()
+    ada.draw(*line(150, 150))
+    other.draw(*line(150, 300))
+    stage.settle(ada, other)
+    assert ada.elements() == 2
+    assert ada.ask("return window.whiteboard.user") != other.ask("return window.whiteboard.user"), "both are the same user"
+
+
+@check("a board of 2,000 strokes is there when somebody comes late")
+def late_to_many(stage):
+    relay = stage.relay("--message-rate", "5000")
+    relay.draw_many("lesson", 2000)
+    page = stage.page(relay, "Ada")
+    page.must_have(2000)
+    stage.settle(page)
+    page.draw(*line(150, 150))
+    stage.settle(page)
+    assert page.elements() == 2001

@@ -1,0 +1,91 @@
+"""How the page looks to everybody: phones to wall displays, light and dark, alone and among ten who draw."""
+
+from selenium.webdriver.common.keys import Keys
+
+import accessibility
+from browser import until
+from pictures import NAMES, SIZES, ten_drawing
+from stage import check
+
+
+def look(stage, page, what, dark):
+    """All sizes; what is wrong, each with where it was seen."""
+    wrong = []
+    for width, height in SIZES:
+        page.resize(width, height)
+        page.show(0, 0)
+        place = f"{what}-{'dark' if dark else 'light'}-{width}x{height}"
+        wrong += [f"{place}: {fault}" for fault in accessibility.faults(page)]
+        wide = page.ask("return innerWidth")
+        if wide != width:
+            wrong.append(f"{place}: the page is {wide} px wide")
+        stage.picture(page, place)
+    return wrong
+
+
+def looks(stage, relay, what, ready=lambda page: None):
+    wrong = []
+    for dark in (False, True):
+        page = stage.page(relay, f"Ada by {'night' if dark else 'day'}", dark=dark)
+        page.browser.enter(page.window)
+        page.browser.set_dark(dark)
+        ready(page)
+        is_dark = page.ask("return matchMedia('(prefers-color-scheme: dark)').matches")
+        assert is_dark is dark, f"dark is {is_dark}"
+        wrong += look(stage, page, what, dark)
+        if dark:
+            continue
+        wrong += [f"{what}, by keys: {fault}" for fault in accessibility.focus_faults(page)]
+    assert not wrong, f"{len(wrong)} faults: " + "; ".join(wrong[:12])
+
+
+@check("an empty board is well to see and to use")
+def empty(stage):
+    looks(stage, stage.relay(), "empty")
+
+
+@check("a board of ten who draw is well to see and to use")
+def ten(stage):
+    relay = stage.relay()
+    drawers = ten_drawing(stage, relay)
+
+    def ready(page):
+        page.must_have(len(NAMES))
+        # Who came late sees unfinished lines from their next points on.
+        for number, drawer in enumerate(drawers):
+            drawer.begin(70 + number % 4 * 75, 210 + number // 4 * 130)
+        page.wait(live=lambda live: live >= len(NAMES))
+        until(lambda: len(page.ask("return [...document.querySelectorAll('#cursors .cursor')]")) == len(NAMES), "all cursors are shown", 10)
+    looks(stage, relay, "ten", ready)
+
+
+@check("dialogs, menus and panels are well to see and to use")
+def panels(stage):
+    relay = stage.relay()
+    page = stage.visitor(relay, "Ada", key="host", size=SIZES[0])
+    page.load()
+    wrong = []
+
+    def see(what):
+        wrong.extend(f"{what}: {fault}" for fault in accessibility.faults(page))
+        stage.picture(page, what)
+    until(lambda: page.is_shown("#welcome"), "a name is asked for")
+    see("welcome")
+    page.introduce()
+    page.wait("connected")
+    for width, height in SIZES[0], SIZES[2]:
+        page.resize(width, height)
+        for button, panel in (("#style", "#style-panel"), ("#people", "#people-panel"), ("#more", "#menu")):
+            page.click(button)
+            until(lambda: page.is_shown(panel), f"{panel} is shown", 5)
+            see(f"{panel[1:]}-{width}")
+            page.press(Keys.ESCAPE)
+            until(lambda: not page.is_shown(panel), f"Escape closes {panel}", 5)
+        for opener, dialog in ((["#invite"], "#invite-dialog"), (["#more", "#clear"], "#clear-dialog")):
+            for button in opener:
+                page.click(button)
+            until(lambda: page.is_shown(dialog), f"{dialog} is shown", 5)
+            see(f"{dialog[1:]}-{width}")
+            page.press(Keys.ESCAPE)
+            until(lambda: not page.is_shown(dialog), f"Escape closes {dialog}", 5)
+    assert not wrong, f"{len(wrong)} faults: " + "; ".join(wrong[:12])

@@ -1,0 +1,101 @@
+"""What the page is made of: nothing from elsewhere, little in all, and a client that reads the protocol as all others do."""
+
+import base64
+import http.client
+import pathlib
+
+from browser import until
+from checks_drawing import line
+from pictures import size_of
+from relay import ROOT
+from stage import check
+from tools import HOST
+
+TOTAL_BYTES_MAX = 150_000
+
+
+@check("plain http in a LAN is enough; the key leaves the address")
+def insecure(stage):
+    relay = stage.relay()
+    page = stage.page(relay, "Ada")
+    assert page.ask("return isSecureContext") is False
+    assert page.ask("return location.host") == f"{HOST}:{page.cutter.port}"
+    key = relay.keys["join"]
+    assert key not in page.ask("return location.href"), "the key stays in the address"
+    assert key not in page.ask("return JSON.stringify({...localStorage})"), "the key is kept for good"
+    page.reload()
+    page.wait("connected")
+    assert key not in page.ask("return document.documentElement.outerHTML"), "the key is in the document"
+
+
+@check("all that a page loads is small, and from here")
+def weight(stage):
+    page = stage.page(stage.relay(), "Ada")
+    paths = sorted({"/", *page.ask("return performance.getEntriesByType('resource').map(entry => new URL(entry.name).pathname)")} - {"/ws"})
+    assert len(paths) > 3, f"only {paths}"
+    sizes = {}
+    for path in paths:
+        connection = http.client.HTTPConnection("127.0.0.1", page.cutter.port, timeout=10)
+        connection.request("GET", path, headers={"Host": f"{HOST}:{page.cutter.port}", "Accept-Encoding": "identity"})
+        answer = connection.getresponse()
+        assert answer.status == 200, f"{path}: {answer.status}"
+        policy = answer.getheader("Content-Security-Policy") or ""
+        assert policy.startswith("default-src 'none'") and "unsafe" not in policy, f"{path}: {policy!r}"
+        sizes[path] = len(answer.read())
+        connection.close()
+    total = sum(sizes.values())
+    assert total <= TOTAL_BYTES_MAX, f"{total} bytes: {sizes}"
+
+
+def rows(name):
+    text = (pathlib.Path(ROOT) / "docs" / "vectors" / name).read_text(encoding="utf-8")
+    return [line.split("\t") for line in text.split("\n") if line and not line.startswith("#")]
+
+
+@check("[FR1, FR2, JS1] the page's own copy of the client reads and writes docs/vectors")
+def vectors(stage):
+    page = stage.page(stage.relay(), "Ada")
+    frames, boards = rows("frames.tsv"), rows("board.tsv")
+    assert len(frames) >= 140 and len(boards) >= 60
+    script = (pathlib.Path(__file__).parent / "vectors.js").read_text(encoding="utf-8")
+    for address in ("/page/relay-client.js", "/relay-client.js"):
+        found = page.driver.execute_async_script(script, address, frames, boards)
+        assert found["rows"] == len(frames) + len(boards) and not found["wrong"], f"{address}: {len(found['wrong'])} wrong: {found['wrong'][:3]}"
+
+
+# What a page hands to the browser to be kept: the name and the content, taken where it would leave the page.
+TAKE_DOWNLOADS = """
+  window.taken = []
+  const blobs = new Map(), make = URL.createObjectURL.bind(URL)
+  URL.createObjectURL = blob => { const address = make(blob); blobs.set(address, blob); return address }
+  HTMLAnchorElement.prototype.click = function () { window.taken.push([this.download, blobs.get(this.href)]) }
+"""
+READ_DOWNLOAD = """
+  const done = arguments[0], [name, blob] = window.taken.shift()
+  const reader = new FileReader()
+  reader.onload = () => done([name, reader.result])
+  reader.readAsDataURL(blob)
+"""
+
+
+@check("what is exported is the board: SVG as the relay's, PNG with all of it")
+def exports(stage):
+    relay = stage.relay()
+    page = stage.page(relay, "Ada")
+    page.draw(*line(150, 150))
+    page.draw(*line(500, 400))
+    stage.settle(page)
+    page.ask(TAKE_DOWNLOADS)
+
+    def exported(button):
+        page.click("#more")
+        page.click(button)
+        until(lambda: page.ask("return window.taken.length"), f"{button} hands over a file", 10)
+        name, url = page.driver.execute_async_script(READ_DOWNLOAD)
+        return name, base64.b64decode(url.split(",", 1)[1])
+    name, svg = exported("#export-svg")
+    assert name.endswith(".svg") and svg.decode() == relay.export("lesson"), f"{name} is not what the relay exports"
+    name, png = exported("#export-png")
+    width, height = size_of(png)
+    # Both strokes and what is around them, whatever the window shows.
+    assert name.endswith(".png") and width >= 480 and height >= 300, f"{name} is {width} by {height}"

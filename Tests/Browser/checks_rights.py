@@ -1,0 +1,83 @@
+"""Who may do what, and how the page shows it."""
+
+from browser import until
+from checks_drawing import line
+from stage import check
+
+
+@check("a reader sees everything, and cannot draw")
+def reader(stage):
+    relay = stage.relay("--pupils", "view")
+    host, pupil = stage.page(relay, "Host", key="host"), stage.page(relay, "Pupil")
+    host.draw(*line(150, 150))
+    stage.settle(host, pupil)
+    roles = [page.ask("return document.documentElement.dataset.role") for page in (host, pupil)]
+    assert roles == ["editor", "reader"], f"data-role: {roles}"
+    pupil.draw(*line(300, 300))
+    pupil.press("p")
+    pupil.draw(*line(300, 400))
+    pupil.press("z", control=True)
+    host.draw(*line(150, 300))
+    pupil.must_have(2)
+    assert not pupil.is_shown("#tool-pen") or not pupil.find("#tool-pen").is_enabled(), "a reader is offered a pen"
+    stage.settle(host, pupil)
+
+
+@check("only a host clears, and is asked before")
+def clear(stage):
+    relay = stage.relay()
+    host, guest = stage.page(relay, "Host", key="host"), stage.page(relay, "Guest")
+    guest.draw(*line(150, 150))
+    host.draw(*line(150, 300))
+    stage.settle(host, guest)
+    guest.click("#more")
+    assert not guest.is_shown("#clear") or not guest.find("#clear").is_enabled(), "a guest is offered to clear the board"
+    host.click("#more")
+    host.click("#clear")
+    host.click("#clear-no")
+    host.click("#more")
+    host.click("#clear")
+    assert guest.elements() == 2, "it was cleared without asking"
+    host.click("#clear-yes")
+    guest.must_have(0)
+    stage.settle(host, guest)
+    assert guest.ink() == 0, "what was cleared is still drawn"
+    guest.press("p")
+    guest.draw(*line(300, 300))
+    host.must_have(1)
+    stage.settle(host, guest)
+
+
+@check("who is here, by name, and who left")
+def people(stage):
+    relay = stage.relay()
+    ada, ben = stage.page(relay, "Ada"), stage.page(relay, "Ben")
+    ada.click("#people")
+    until(lambda: "Ben" in ada.words("#people-panel"), "Ben is shown to Ada", 10)
+    assert len(ada.ask("return [...document.querySelectorAll('#people-panel li[data-user]')]")) == 2
+    user = ben.ask("return window.whiteboard.user")
+    pen = ben.pen()
+    pen.down(400, 400)
+    pen.move((420, 420))
+    until(lambda: ada.is_shown(f"#cursors .cursor[data-user='{user}']"), "Ben's cursor is shown to Ada", 10)
+    assert "Ben" in ada.words(f"#cursors .cursor[data-user='{user}']"), "the cursor has no name"
+    pen.up()
+    ada.wait(unsent=0, live=0)
+
+
+@check("a wrong key asks for another")
+def wrong_key(stage):
+    relay = stage.relay()
+    page = stage.visitor(relay, "Ada", key=None)
+    page.load()
+    page.introduce()
+    until(lambda: page.is_shown("#key-dialog"), "a key is asked for")
+    page.find("#key").send_keys("this-is-not-the-key")
+    page.click("#key-enter")
+    until(lambda: page.is_shown("#key-dialog") and page.find("#key").is_enabled() and not page.state()[0] == "connected", "it is asked for again")
+    page.find("#key").clear()
+    page.find("#key").send_keys(relay.keys["join"])
+    page.click("#key-enter")
+    page.wait("connected")
+    page.draw(*line(150, 150))
+    stage.settle(page)
