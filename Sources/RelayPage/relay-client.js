@@ -1459,10 +1459,12 @@ export class ClientMachine {
       // #endregion
       case 'packet': {
         const flow = this.ownFlows.get(item.key)
-        // #region losses
-        if (flow === undefined) this.dropped(1, item.key, 'topicNotJoined')
-        // #endregion
-        if (flow === undefined) return
+        if (flow === undefined) {
+          // #region losses
+          this.dropped(1, item.key, 'topicNotJoined')
+          // #endregion
+          return
+        }
         return this.write({...item, type: 'publishPacket', flow, payload: item.bytes})
       }
       default: this.ask(item.request, item.pending)
