@@ -559,7 +559,7 @@ const channelShape = shape('name channel', {kind: isKind})
 const memberShape = shape('name user', {states: mapOf('text')})
 const accessFields = {'grants?': mapOf(listOf('text'))}
 const accessShape = shape('text role?, int untilMs?', accessFields)
-const entered = shape('name channel, u32 handle, bool quiet recovered? reset? frozen?, int head? after?', {
+const enteredShape = shape('name channel, u32 handle, bool quiet recovered? reset? frozen?, int head? after?', {
   kind: isKind, features: listOf('text'), 'epoch?': epochShape, 'missed?': rangeShape,
 })
 const itemShape = shape('name key author?, int bytes revision time?')
@@ -573,7 +573,7 @@ const bodyShapes = {
   answer: shape('u32 id'),
   error: shape('u32 id? flow?, int number? code limit? actual? retryAfterMs?, text text'),
   closing: shape('int code, text text'),
-  restored: entered,
+  restored: enteredShape,
   notStored: shape('int number code, text text'),
   flowOpened: shape('u32 flow channel next from?, name topic user, text meta'),
   flowClosed: shape('u32 flow last'),
@@ -596,7 +596,7 @@ const bodyShapes = {
   channelFrozen: shape('u32 channel, bool frozen, name by'),
 }
 const answerShapes = {
-  subscribe: entered, join: entered, subscribeTopic: topicUsers, unsubscribeTopic: topicUsers,
+  subscribe: enteredShape, join: enteredShape, subscribeTopic: topicUsers, unsubscribeTopic: topicUsers,
   joinTopic: shape('u32 flow next'),
   subscribedUsers: shape('bool all, name next?', {users: listOf('name')}),
   who: shape('int total, name next?', {members: listOf(memberShape)}),
