@@ -11,7 +11,7 @@ package enum Page {
         fileprivate init(_ path: String, _ mediaType: String, _ source: [UInt8]) {
             self.path = path
             self.mediaType = mediaType
-            bytes = SourceText.withoutComments(source)
+            bytes = mediaType == Page.script ? SourceText.script(source) : SourceText.withoutComments(source)
         }
 
         /// As it stands in its file.
@@ -27,7 +27,7 @@ package enum Page {
     package static let files: [File] = [
         File("/", page, PackageResources.index_html),
         File("/relay-client.js", script, whole: PackageResources.relay_client_js),
-        File("/page/relay-client.js", script, SourceText.withoutRegions(PackageResources.relay_client_js)),
+        File("/page/relay-client.js", script, PackageResources.relay_client_js),
         File("/page/app.js", script, PackageResources.app_js),
         File("/page/board.css", style, PackageResources.board_css),
         File("/page/canvas.js", script, PackageResources.canvas_js),

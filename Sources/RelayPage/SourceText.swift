@@ -32,4 +32,44 @@ enum SourceText {
         }
         return kept
     }
+
+    /// A script as the whiteboard loads it.
+    static func script(_ source: [UInt8]) -> [UInt8] {
+        withoutComments(withoutRegions(source)).split(separator: UInt8(ascii: "\n")).flatMap { squeezed($0) + [UInt8(ascii: "\n")] }
+    }
+
+    private static let alone = Set("()[]{},;:".utf8)
+    private static let operators = Set("=<>*?&|!+-%.".utf8)
+    private static let quotes = Set("'\"`".utf8)
+    private static let point = UInt8(ascii: ".")
+    private static let blank = UInt8(ascii: " ")
+
+    /// A line of a script without blanks that mean nothing: outside quotes, beside a bracket, a separator or an operator, unless
+    /// an operator stands on both sides.
+    ///
+    /// So no two tokens become one: brackets and separators are tokens by themselves, an operator and a name have no character
+    /// in common, and a point counts only as what keeps a blank (`1 .x`, `a ? .5 : b`). A line that this could misread stays as
+    /// it is: with a slash, as of a regular expression or comment, an escape, or templates that may lie in each other.
+    private static func squeezed(_ line: ArraySlice<UInt8>) -> [UInt8] {
+        let isSafe = !line.contains(UInt8(ascii: "/")) && !line.contains(UInt8(ascii: "\\"))
+        guard isSafe, line.count(where: { $0 == UInt8(ascii: "`") }) < 3 else { return Array(line) }
+        var kept: [UInt8] = []
+        var quote: UInt8?
+        for at in line.indices {
+            let byte = line[at]
+            if quote != nil || quotes.contains(byte) {
+                quote = quote == byte ? nil : quote ?? byte
+                kept.append(byte)
+                continue
+            }
+            let before = at > line.startIndex ? line[at - 1] : blank
+            let after = at + 1 < line.endIndex ? line[at + 1] : blank
+            if byte != blank || before == blank || after == blank || (operators.contains(before) && operators.contains(after)) {
+                kept.append(byte)
+            } else if ![before, after].contains(where: { $0 != point && (alone.contains($0) || operators.contains($0)) }) {
+                kept.append(byte)
+            }
+        }
+        return kept
+    }
 }

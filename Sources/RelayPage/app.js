@@ -55,7 +55,7 @@ const svg = () => svgDocument(records.ordered, records.title)
 /** What the document says of itself, for styles and for tests. */
 function tell() {
   const {dataset} = document.documentElement
-  const state = session?.client.linkState.state ?? 'connecting'
+  const state = session?.state ?? 'connecting'
   const values = {
     link: {closed: 'ended', paused: 'ended'}[state] ?? state, unsent: records.own.length, live: live.strokes.size + (tools?.stroke ? 1 : 0),
     role: session?.mayDraw ?? true ? 'editor' : 'reader', tool: tools?.tool ?? 'pen', ...records.isReading ? {} : {boardOffset: records.offset},
@@ -69,7 +69,7 @@ function tell() {
 let retryAt = 0
 let unkept = 0
 function showLink() {
-  const text = linkWords(session.client.linkState.state, records.own.length, Math.ceil((retryAt - performance.now()) / 1000))
+  const text = linkWords(session.state, records.own.length, Math.ceil((retryAt - performance.now()) / 1000))
   $('status-text').textContent = text
   $('status').ariaLabel = text || 'Connected'
   if (session.client.unsent.unkept > unkept) toast('There is no room to keep what is not sent yet: leave this page open.')
@@ -124,7 +124,7 @@ function turn(writes) {
   changed()
 }
 
-const failed = error => session?.client.linkState.state === 'closed' || toast(explain(error))
+const failed = error => session?.state === 'closed' || toast(explain(error))
 
 // MARK: Tools, and what the buttons do
 

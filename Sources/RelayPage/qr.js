@@ -2,7 +2,7 @@
 
 /** By version: error correction bytes of a block, blocks of the first group, their data bytes, blocks with one byte more. */
 const versions = [[10, 1, 16, 0], [16, 1, 28, 0], [26, 1, 44, 0], [18, 2, 32, 0], [24, 2, 43, 0], [16, 4, 27, 0], [18, 4, 31, 0], [22, 2, 38, 2], [22, 3, 36, 2], [26, 4, 43, 1]]
-const alignments = [[], [6, 18], [6, 22], [6, 26], [6, 30], [6, 34], [6, 22, 38], [6, 24, 42], [6, 26, 46], [6, 28, 50]]
+const alignments = version => version < 2 ? [] : version < 7 ? [6, 4 * version + 10] : [6, 2 * version + 8, 4 * version + 10]
 // The field of 256 elements of x⁸ + x⁴ + x³ + x² + 1.
 const powers = new Uint8Array(510)
 const logarithms = new Uint8Array(256)
@@ -68,7 +68,7 @@ export function qrCode(text) {
     set(at, 6, at % 2 === 0)
   }
   for (const [x, y] of [[3, 3], [size - 4, 3], [3, size - 4]]) square(x, y, 4, distance => distance !== 2 && distance !== 4)
-  const places = alignments[version - 1]
+  const places = alignments(version)
   const last = places.at(-1)
   for (const y of places) for (const x of places) if (!(x === 6 && (y === 6 || y === last)) && !(y === 6 && x === last)) square(x, y, 2, distance => distance !== 1)
   const format = checked(6, 0x537, 10) ^ 0x5412

@@ -22,18 +22,21 @@
 
 /** What went wrong, by name: compare `error.code` with these, never texts. 9xx are the client's own, never on the wire. */
 export const ErrorCode = Object.freeze({
-  badRequest: 100, unknownFrame: 101, loginRequired: 102, alreadyLoggedIn: 103, badName: 104, badText: 105, tooLarge: 106,
-  rateLimited: 107, notSubscribed: 108, notJoined: 109, topicNotJoined: 110, unknownFlow: 111, limitReached: 112,
-  channelFull: 113, userOffline: 114, unconfirmed: 115, outcomeUnknown: 116, notSupported: 117, relayFull: 118,
-  notPresent: 119, revisionMismatch: 120, itemNotFound: 121, storageFull: 122, storageFailed: 123, busy: 124,
-  lockNotFound: 125, lockHeld: 126, lockNotHeld: 127, notAccepted: 128, boardFull: 129, quotaReached: 130,
-  boardNotFound: 131, nothingToUndo: 132, partMissing: 133, tokenInvalid: 134, tokenExpired: 135, keyWrong: 136,
-  credentialRequired: 137, userIDTaken: 138, notPermitted: 139, notBanned: 140,
-  shuttingDown: 200, slowConsumer: 201, heartbeatTimeout: 202, loginTimeout: 203, tooManyConnections: 204,
-  accessExpired: 205, tooManySessions: 206,
-  protocolError: 300, versionNotSupported: 301, replaced: 302, abuse: 303, loggedOut: 304, frameTooLarge: 305,
-  notRelayProtocol: 306, credentialsWrong: 307, keyChanged: 308, endedByModerator: 309, banned: 310,
+  badRequest: 100, badName: 104, badText: 105, tooLarge: 106, rateLimited: 107, topicNotJoined: 110, unknownFlow: 111,
+  limitReached: 112, outcomeUnknown: 116, notSupported: 117, revisionMismatch: 120, storageFull: 122, storageFailed: 123,
+  busy: 124, notAccepted: 128, boardFull: 129, quotaReached: 130, nothingToUndo: 132, partMissing: 133, tokenInvalid: 134,
+  tokenExpired: 135, keyWrong: 136, credentialRequired: 137, userIDTaken: 138, notPermitted: 139,
+  protocolError: 300, replaced: 302, abuse: 303, frameTooLarge: 305, credentialsWrong: 307, keyChanged: 308,
+  endedByModerator: 309, banned: 310,
   connectFailed: 900, timedOut: 901, unsentFull: 902, clientClosed: 903, relayFault: 904,
+  // #region codes of which the whiteboard knows no more than their text
+  unknownFrame: 101, loginRequired: 102, alreadyLoggedIn: 103, notSubscribed: 108, notJoined: 109, channelFull: 113,
+  userOffline: 114, unconfirmed: 115, relayFull: 118, notPresent: 119, itemNotFound: 121, lockNotFound: 125, lockHeld: 126,
+  lockNotHeld: 127, boardNotFound: 131, notBanned: 140,
+  shuttingDown: 200, slowConsumer: 201, heartbeatTimeout: 202, loginTimeout: 203, tooManyConnections: 204, accessExpired: 205,
+  tooManySessions: 206,
+  versionNotSupported: 301, loggedOut: 304, notRelayProtocol: 306,
+  // #endregion
 })
 
 const codeNames = new Map(Object.entries(ErrorCode).map(([name, code]) => [code, name]))
@@ -83,12 +86,15 @@ export const Limits = Object.freeze({
   // [MD4]
   metadataBytesMax: 64 * 1024,
   metadataItemsMax: 1_000,
-  publishMemoryMs: 600_000, // how long a relay knows what became of a client's publishes [MS9]
+  // How long a relay knows what became of a client's publishes [MS9]
+  publishMemoryMs: 600_000,
   publishWindowMax: 256,
   // [BL8]
   partsMax: 65_535,
+  // #region moderation
   // [AC12]
   endReasonBytesMax: 256,
+  // #endregion
   // The pause before coming back: nothing the first time, then a random part of a bound that doubles.
   backoffBaseMs: 500,
   backoffCapMs: 15_000,
@@ -101,14 +107,16 @@ export const Limits = Object.freeze({
   roundTripEveryIntervals: 4,
   // How long `close` goes on sending …
   closeDrainTimeoutMs: 2_000,
-  logoutTimeoutMs: 500, // … and waits for the logout's answer
+  // … and waits for the logout's answer
+  logoutTimeoutMs: 500,
   // Of one that waits while the link is down: stale points are noise
   packetLifetimeMs: 1_000,
   // [MS3]
   unansweredMax: 128,
   drawingsMax: 4,
   drawingRoundsMax: 5,
-  drawingRatePercent: 75, // of a channel's rate; the rest is for what is drawn meanwhile
+  // Of a channel's rate; the rest is for what is drawn meanwhile
+  drawingRatePercent: 75,
   // More stays in the queue, where it can still be taken back
   outboundBytes: 64 * 1024,
   // A relay that asks and does not read is given up
@@ -125,8 +133,12 @@ export const Limits = Object.freeze({
   ownAheadMax: 1_024,
   batchMessagesMax: 256,
   batchBytesMax: 512 * 1024,
+  // #region history
   historyItemsMax: 1_000,
+  // #endregion
+  // #region losses
   toldRangesMax: 4_096,
+  // #endregion
   channelsMax: 1_000,
   ownFlowsMax: 1_024,
   pacersMax: 256,
@@ -396,9 +408,11 @@ export function encodeFrame(frame) {
       const bytes = utf8(value)
       putInteger(head, bytes.length, 1)
       head.push(...bytes)
+    // #region losses
     } else if (kind === 'ranges') {
       putInteger(head, value.length, 2)
       for (const range of value) for (const number of [range.flow, range.first, range.last]) putInteger(head, number, 4)
+    // #endregion
     } else {
       putInteger(head, value, Number(kind.slice(1)) / 8)
     }
@@ -464,7 +478,9 @@ export function decodeFrame(bytes) {
     else if (kind === 'user') frame[name] = checkedName(textOf(take(body.length - at)))
     else if (kind === 'n') frame[name] = checkedName(textOf(take(integer(1))))
     else if (kind === 's') frame[name] = textOf(take(integer(1)))
+    // #region losses
     else if (kind === 'ranges') frame[name] = Array.from({length: integer(2)}, () => ({flow: integer(4), first: integer(4), last: integer(4)}))
+    // #endregion
     else frame[name] = integer(Number(kind.slice(1)) / 8)
   }
   if (at !== body.length) throw problem('badRequest', `${body.length - at} bytes behind the last field of ${layout.type}`)
@@ -821,7 +837,9 @@ function reasonError(reason) {
     case 'relayClosed': return new RelayError(reason.code, reason.text)
     case 'loginRefused': return reason.error
     case 'relayFault': return problem('relayFault', reason.text)
+    // #region slow readers
     case 'eventsNotRead': return problem('clientClosed', 'events were not read', {limit: reason.limit, actual: reason.waiting})
+    // #endregion
     default: return clientClosed()
   }
 }
@@ -840,8 +858,11 @@ export class ClientMachine {
    */
   constructor(settings) {
     this.settings = {
-      retriesFirstConnect: false, connectTimeoutMs: 10_000, unsentCountMax: 10_000, unsentBytesMax: 16 * 1024 * 1024, eventsCountMax: 10_000,
-      eventsBytesMax: 16 * 1024 * 1024, random: Math.random, ...settings,
+      retriesFirstConnect: false, connectTimeoutMs: 10_000, unsentCountMax: 10_000, unsentBytesMax: 16 * 1024 * 1024,
+      // #region slow readers
+      eventsCountMax: 10_000, eventsBytesMax: 16 * 1024 * 1024,
+      // #endregion
+      random: Math.random, ...settings,
     }
     checkedName(settings.user)
     this.instance = settings.instance
@@ -882,7 +903,9 @@ export class ClientMachine {
     // are frozen, as far as it is in them. [AC11]
     for (const name of ['closedFlows', 'unconfirmedFlows', 'unconfirmedChannels', 'snapshotGoesOn', 'catchingUp', 'untold', 'frozen']) this[name] = new Set()
     // Told lost of flows whose opening is still to come on this link. [DL6]
+    // #region losses
     this.lostEarly = []
+    // #endregion
     // What the machine itself had asked when the link ended before the answer.
     this.askedAgain = []
     // Until the pong behind a login that resumed.
@@ -1024,7 +1047,9 @@ export class ClientMachine {
   linkOpened(attempt, now) {
     if (attempt !== this.attempt || this.state !== 'connecting') return
     this.reader = new FrameReader()
+    // #region losses
     this.lostEarly = []
+    // #endregion
     this.dropOutbound()
     this.lastHeard = now
     this.pingIsOut = false
@@ -2024,7 +2049,9 @@ export class ClientMachine {
       joinTopic: ['publishedTopic', () => this.leftTopic(key)],
       subscribeTopic: ['subscribedTopic', () => this.wanted.selections.delete(key)],
       setStates: ['states', () => this.wanted.states.delete(channelKey(kind, body.channel))],
+      // #region metadata
       subscribeUserMetadata: ['userMetadata', () => this.wanted.userMetadata.delete(user)],
+      // #endregion
     }
     const [subject, forget] = subjects[type] ?? ['unknown', () => {}]
     forget()
@@ -2596,6 +2623,7 @@ export function wakeUpWithPage(client) {
 
 // MARK: - The client
 
+// #region plain messages
 /** What becomes of a message that was sent. */
 export class Receipt {
   constructor(pending) {
@@ -2610,6 +2638,7 @@ export class Receipt {
     this.value.catch(() => {})
   }
 }
+// #endregion
 
 /**
  * What becomes of a message that is kept for good, or of a large drawing. [BL2]
@@ -2651,6 +2680,7 @@ export class StoredReceipt {
  * A broken link is made again by itself, with all that was subscribed; what was missed meanwhile is told.
  */
 export class RelayClient {
+  // #region connecting
   /**
    * Connects and logs in.
    *
@@ -2664,6 +2694,7 @@ export class RelayClient {
     await client.ready
     return client
   }
+  // #endregion
 
   /** As `connect`, for who wants to send before the first login: what is sent waits. */
   constructor(address, user, {storage, scope, secret, wallClock, credential, ...settings} = {}) {
@@ -2810,13 +2841,18 @@ export class RelayClient {
     const removing = payload?.removing
     const key = removing ?? retainedAs
     const isRetained = key !== undefined
+    // #region plain messages
     if (removing === undefined && isRetained && payloadOf(payload).bytes.length === 0) throw problem('badRequest', 'an empty payload removes a record: that is a call of its own')
+    // #endregion
     const message = {
       payload: removing === undefined ? payload : noBytes, channel: removing === undefined ? to : payload.from, customType, echo,
       isKept: storeInHistory, key, isRetained, accepted, stored: isRetained ? stored : undefined,
     }
     this.act((machine, now) => machine.send(message, now))
-    return isRetained ? new StoredReceipt(accepted, stored) : new Receipt(accepted)
+    // #region plain messages
+    if (!isRetained) return new Receipt(accepted)
+    // #endregion
+    return new StoredReceipt(accepted, stored)
   }
 
   /**

@@ -159,6 +159,10 @@ export class Session {
 
   // MARK: What this page may
 
+  /** Of the link. */
+  get state() {
+    return this.client.linkState.state
+  }
   get rights() {
     return this.client.access?.rights(this.board)
   }
@@ -205,7 +209,7 @@ export class Session {
       this.applied()
     }, error => {
       // With a link that is over, it is kept for the next time this page is opened.
-      if (this.client.linkState.state !== 'closed') {
+      if (this.state !== 'closed') {
         records.ended(change)
         this.failed(error)
       }
@@ -231,7 +235,7 @@ export class Session {
     this.packet(JSON.stringify(place ? {v: 1, x: hundredths(place.x), y: hundredths(place.y)} : {v: 1}), {topic: 'cursors', slot: 1})
   }
   packet(payload, options) {
-    if (!this.hasTopics || this.client.linkState.state !== 'connected') return
+    if (!this.hasTopics || this.state !== 'connected') return
     try {
       this.stream.send(payload, options)
     } catch {}

@@ -26,8 +26,31 @@ export function withoutRegions(/** @type {string} */ text) {
   }).join('\n')
 }
 
-/** The client as the whiteboard loads it. */
-export const forWhiteboard = text => strip(withoutRegions(text))
+const alone = '()[]{},;:'
+const operators = '=<>*?&|!+-%.'
+
+/**
+ * A line of a script without blanks that mean nothing: outside quotes, beside a bracket, a separator or an operator, unless an
+ * operator stands on both sides. So no two tokens become one: brackets and separators are tokens by themselves, an operator and a
+ * name have no character in common, and a point counts only as what keeps a blank (`1 .x`, `a ? .5 : b`). A line that this could
+ * misread stays as it is: with a slash, as of a regular expression or comment, an escape, or templates that may lie in each other.
+ */
+export function squeeze(/** @type {string} */ line) {
+  if (/[/\\]/.test(line) || line.split('`').length > 3) return line
+  let quote = ''
+  return [...line].filter((character, at, all) => {
+    if (quote || '"\'`'.includes(character)) {
+      quote = quote === character ? '' : quote || character
+      return true
+    }
+    const [before = ' ', after = ' '] = [all[at - 1], all[at + 1]]
+    if (character !== ' ' || before === ' ' || after === ' ' || (operators.includes(before) && operators.includes(after))) return true
+    return ![before, after].some(side => side !== '.' && (alone + operators).includes(side))
+  }).join('')
+}
+
+/** A script as the whiteboard loads it. */
+export const forWhiteboard = text => strip(withoutRegions(text)).split('\n').map(squeeze).join('\n')
 
 /**
  * Lines of a module that could make `strip` another program of it: a block comment that goes on in the line of its end, or
