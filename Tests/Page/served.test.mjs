@@ -115,7 +115,7 @@ test('as the whiteboard loads it, it does the rest as before', context => {
   assert.ok(skipped.length <= 16 && skipped.every(why => why.startsWith('the whiteboard has no ') || /isn.t|SVG|export|boardrelay/.test(why)), skipped.join('; '))
 })
 
-test('nothing that the whiteboard uses stands in a region, and what is left names nothing that does', () => {
+test('nothing that the whiteboard uses stands in a region, and what is left names nothing that does', async () => {
   const kept = forWhiteboard(source)
   const pages = modules.map(name => strip(readFileSync(join(root, folder, name), 'utf8')))
   for (const [, names] of pages.join('\n').matchAll(/import \{([^}]*)\} from '\.\/relay-client\.js'/g)) {
@@ -125,6 +125,12 @@ test('nothing that the whiteboard uses stands in a region, and what is left name
   const methods = text => new Set([...text.matchAll(/^(?:static |async |get |\*)*(\w+)\(.*\{$/gm)].map(([, name]) => name))
   assert.ok(new Set(called).size > 15, `${[...new Set(called)]}`)
   for (const name of called) if (methods(strip(source)).has(name)) assert.ok(methods(kept).has(name), name)
+  const clients = await Promise.all([strip(source), kept].map(text => import(`data:text/javascript,${encodeURIComponent(text)}`)))
+  const [whole, left] = clients.map(({RelayClient}) => {
+    const client = Object.create(RelayClient.prototype)
+    return [client, client.presence({message: 'b'}), client.metadata({message: 'b'}), client.board('b')].map(object => Object.getPrototypeOf(object))
+  })
+  whole.forEach((prototype, at) => called.filter(name => prototype.hasOwnProperty(name)).forEach(name => assert.ok(name in left[at] || (at > 0 && name in left[0]), name)))
   const gone = (find, ...also) => [...find(strip(source))].filter(name => !find(kept).has(name) && !also.includes(name))
   assert.ok(gone(methods).length > 30)
   // `get` and `freeze` are others' methods, too.
