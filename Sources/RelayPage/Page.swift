@@ -22,11 +22,12 @@ package enum Page {
         }
     }
 
-    /// For the relay's table of paths, made once. The client stands there twice: for the whiteboard, and as others import it.
+    /// For the relay's table of paths, made once. The client stands there twice: for the whiteboard, which does not use all of it,
+    /// and as others import it.
     package static let files: [File] = [
         File("/", page, PackageResources.index_html),
         File("/relay-client.js", script, whole: PackageResources.relay_client_js),
-        File("/page/relay-client.js", script, PackageResources.relay_client_js),
+        File("/page/relay-client.js", script, SourceText.withoutRegions(PackageResources.relay_client_js)),
         File("/page/app.js", script, PackageResources.app_js),
         File("/page/board.css", style, PackageResources.board_css),
         File("/page/canvas.js", script, PackageResources.canvas_js),

@@ -17,4 +17,19 @@ enum SourceText {
         }
         return kept
     }
+
+    /// Without the lines from one that begins with `// #region` up to the next that begins with `// #endregion`: what the
+    /// whiteboard does not use of the client, which others import whole. Regions are not nested.
+    static func withoutRegions(_ source: [UInt8]) -> [UInt8] {
+        var kept: [UInt8] = []
+        kept.reserveCapacity(source.count)
+        var isRegion = false
+        for line in source.split(separator: UInt8(ascii: "\n")) {
+            let text = line.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+            if text.starts(with: "// #region".utf8) { isRegion = true }
+            if !isRegion { kept += line + [UInt8(ascii: "\n")] }
+            if text.starts(with: "// #endregion".utf8) { isRegion = false }
+        }
+        return kept
+    }
 }

@@ -13,6 +13,10 @@
 //
 // It is served without comments and indentation, which are left out line by line, without a parser: so no string or template
 // goes over the end of its line, and a block comment that begins a line ends with one (Tests/Page/support/strip.mjs).
+//
+// The whiteboard that the relay serves gets it without its regions too: the lines from one that begins with `// #region` up to the
+// next `// #endregion`. They hold what that page does not use. Nothing outside them calls what stands in one, and a frame
+// whose row stands in one is there a frame that the client does not know (FR6). Tests/Page/served.test.mjs shows both.
 
 // MARK: - Errors
 
@@ -142,7 +146,8 @@ function utf8(text) {
   return encoder.encode(text)
 }
 
-function textOf(/** @type {Uint8Array} */ bytes) {
+/** @param {Uint8Array} bytes */
+function textOf(bytes) {
   try {
     return decoder.decode(bytes)
   } catch {
@@ -275,29 +280,64 @@ const frameTable = {
   pong: [0x04, 'payload:rest'],
   publish: [0x10, 'number:u64 channel:n customType:s?2 key:n?4 part:u16?8 parts:u16?8 payload:rest', {text: 1, echo: 16, retain: 32, noHistory: 64}],
   publishPacket: [0x11, 'flow:u32 slot:u32?2 senderTime:u32?4 payload:rest', {text: 1, echo: 16}],
+  // #region direct
   direct: [0x12, 'number:u64 user:n customType:s?2 payload:rest', {text: 1}],
   directReceived: [0x13, 'delivery:u64'],
+  // #endregion
   deliver: [0x90, 'channel:u32 publisher:u32 offset:u64 time:u64 customType:s?2 key:n?4 part:u16?8 parts:u16?8 payload:rest', {text: 1, retain: 32}],
   packet: [0x91, 'flow:u32 sequence:u32 slot:u32?2 senderTime:u32?4 payload:rest', {text: 1}],
+  // #region direct
   directDeliver: [0x92, 'delivery:u64 time:u64 sender:n customType:s?2 payload:rest', {text: 1}],
+  // #endregion
   accepted: [0x93, 'number:u64 offset:u64'],
+  // #region direct
   confirmed: [0x94, 'number:u64'],
+  // #endregion
+  // #region history
   historyItem: [0x95, 'id:u32 offset:u64 time:u64 publisher:n customType:s?2 key:n?4 payload:rest', {text: 1, retain: 32}],
+  // #endregion
   stored: [0x96, 'number:u64 offset:u64'],
   userNamed: [0xa0, 'handle:u32 user:user'],
+  // #region losses
   lost: [0xa3, 'reason:u8 ranges:ranges'],
+  // #endregion
 }
 const jsonFrames = {
   json: [
-    'login:01 logout:02 renew:05 setRole:06 freezeChannel:07 endSession:08 banUser:09 unbanUser:0a getBans:0b forgetUser:0c subscribe:20',
-    'unsubscribe:21 join:22 leave:23 joinTopic:24 leaveTopic:25 subscribeTopic:26 unsubscribeTopic:27 subscribedUsers:28 who:29 where:2a',
-    'setStates:2b removeStates:2c getStates:2d history:2e removeMetadata:32 getMetadata:33 subscribeUserMetadata:34',
-    'unsubscribeUserMetadata:35 setLock:38 acquireLock:39 releaseLock:3a revokeLock:3b removeLock:3c getLocks:3d clear:40 undoClear:41',
-    'boards:42 removeBoard:43 welcome:80 answer:81 error:82 closing:83 restored:84 notStored:97 flowOpened:a1 flowClosed:a2',
-    'packetsDropped:a4 presence:b0 topics:b1 locks:b3 gap:b4 caughtUp:b5 cleared:b6 reset:b7 accessExpiring:b8 removed:b9',
-    'accessChanged:ba channelFrozen:bb',
+    'login:01 logout:02 subscribe:20 join:22 joinTopic:24 subscribeTopic:26 who:29 setStates:2b removeStates:2c clear:40 undoClear:41 welcome:80',
+    'answer:81 error:82 closing:83 restored:84 notStored:97 flowOpened:a1 flowClosed:a2 presence:b0 topics:b1 gap:b4 caughtUp:b5',
+    'cleared:b6 reset:b7 removed:b9 accessChanged:ba channelFrozen:bb',
+    // #region losses
+    'packetsDropped:a4',
+    // #endregion
+    // #region locks
+    'setLock:38 acquireLock:39 releaseLock:3a revokeLock:3b removeLock:3c getLocks:3d locks:b3',
+    // #endregion
+    // #region moderation
+    'setRole:06 freezeChannel:07 endSession:08 banUser:09 unbanUser:0a getBans:0b forgetUser:0c',
+    // #endregion
+    // #region renewal
+    'renew:05 accessExpiring:b8',
+    // #endregion
+    // #region leaving
+    'unsubscribe:21 leave:23 leaveTopic:25 unsubscribeTopic:27',
+    // #endregion
+    // #region questions
+    'subscribedUsers:28 where:2a getStates:2d boards:42 removeBoard:43',
+    // #endregion
+    // #region history
+    'history:2e',
+    // #endregion
+    // #region metadata
+    'removeMetadata:32 getMetadata:33 subscribeUserMetadata:34 unsubscribeUserMetadata:35',
+    // #endregion
   ],
-  texts: ['setMetadata:30 updateMetadata:31 metadataPage:85 metadata:b2'],
+  texts: [
+    'setMetadata:30 metadata:b2',
+    // #region metadata
+    'updateMetadata:31 metadataPage:85',
+    // #endregion
+  ],
 }
 
 const layouts = new Map()
@@ -437,7 +477,8 @@ export class FrameReader {
     this.buffer = noBytes
   }
 
-  push(/** @type {Uint8Array} */ bytes) {
+  /** @param {Uint8Array} bytes */
+  push(bytes) {
     if (this.buffer.length === 0) {
       this.buffer = bytes
       return
@@ -467,7 +508,22 @@ export class FrameReader {
 
 // MARK: - Bodies
 
+const limitNames = ['messageBytesMax', 'largeMessageBytesMax', 'messagesPerSecond', 'packetBytesMax', 'packetsPerSecond', 'directMessagesPerSecond',
+  'requestsPerSecond', 'subscribedChannelsMax', 'joinedChannelsMax', 'publishedTopicsMax', 'subscribedTopicsMax', 'unansweredMax']
+
+/** What happens by these frames; others are of a newer relay. [FR6] */
+const eventNames = {
+  presence: ['snapshot', 'join', 'leave', 'timeout', 'stateChanged', 'interval'],
+  topics: ['snapshot', 'publisherJoined', 'publisherLeft'],
+  metadata: ['snapshot', 'changed'],
+  // #region locks
+  locks: ['snapshot', 'set', 'acquired', 'released', 'revoked', 'expired', 'removed'],
+  // #endregion
+}
+
+// #region shapes
 // What the relay's JSON must look like before anything looks at it; unknown fields are left alone. [FR6, JS5]
+// The whiteboard speaks only with the relay that its own code came from: there a wrong form ends the link where it is met.
 
 const kinds = {
   bool: value => typeof value === 'boolean',
@@ -503,14 +559,12 @@ const channelShape = shape('name channel', {kind: isKind})
 const memberShape = shape('name user', {states: mapOf('text')})
 const accessFields = {'grants?': mapOf(listOf('text'))}
 const accessShape = shape('text role?, int untilMs?', accessFields)
-const entered = shape('name channel, u32 handle, bool quiet recovered? reset? frozen?, int head? after?', {
+const enteredShape = shape('name channel, u32 handle, bool quiet recovered? reset? frozen?, int head? after?', {
   kind: isKind, features: listOf('text'), 'epoch?': epochShape, 'missed?': rangeShape,
 })
 const itemShape = shape('name key author?, int bytes revision time?')
 const lockShape = shape('name lock owner?, int ttlMs fencing?')
 const topicUsers = shape('bool all', {succeeded: listOf('text'), failed: listOf(shape('text user, int code'))})
-const limitNames = ['messageBytesMax', 'largeMessageBytesMax', 'messagesPerSecond', 'packetBytesMax', 'packetsPerSecond', 'directMessagesPerSecond',
-  'requestsPerSecond', 'subscribedChannelsMax', 'joinedChannelsMax', 'publishedTopicsMax', 'subscribedTopicsMax', 'unansweredMax']
 
 const bodyShapes = {
   welcome: shape('u32 id handle start, int version heartbeatMs presenceTimeoutMs, name user, text resumeToken, bool resumed', {
@@ -519,7 +573,7 @@ const bodyShapes = {
   answer: shape('u32 id'),
   error: shape('u32 id? flow?, int number? code limit? actual? retryAfterMs?, text text'),
   closing: shape('int code, text text'),
-  restored: entered,
+  restored: enteredShape,
   notStored: shape('int number code, text text'),
   flowOpened: shape('u32 flow channel next from?, name topic user, text meta'),
   flowClosed: shape('u32 flow last'),
@@ -541,14 +595,8 @@ const bodyShapes = {
   accessChanged: shape('text role?, int untilMs?, name by', accessFields),
   channelFrozen: shape('u32 channel, bool frozen, name by'),
 }
-const eventNames = {
-  presence: ['snapshot', 'join', 'leave', 'timeout', 'stateChanged', 'interval'],
-  topics: ['snapshot', 'publisherJoined', 'publisherLeft'],
-  metadata: ['snapshot', 'changed'],
-  locks: ['snapshot', 'set', 'acquired', 'released', 'revoked', 'expired', 'removed'],
-}
 const answerShapes = {
-  subscribe: entered, join: entered, subscribeTopic: topicUsers, unsubscribeTopic: topicUsers,
+  subscribe: enteredShape, join: enteredShape, subscribeTopic: topicUsers, unsubscribeTopic: topicUsers,
   joinTopic: shape('u32 flow next'),
   subscribedUsers: shape('bool all, name next?', {users: listOf('name')}),
   who: shape('int total, name next?', {members: listOf(memberShape)}),
@@ -563,6 +611,7 @@ const answerShapes = {
   clear: shape('int offset records'), undoClear: shape('int offset records'),
   boards: shape('int bytes bytesMax, name next?', {boards: listOf(shape('name channel, int records bytes changed'))}),
 }
+// #endregion
 
 const rolesRights = {
   reader: ['subscribe', 'presence'],
@@ -582,7 +631,7 @@ export class Access {
   }
 
   /** Rights in a channel: `subscribe`, `presence`, `publish`, `stream`, `metadata`, `lock`, `clear`, `direct`. @returns {Set<string>} */
-  rights(/** @type {string} */ channel) {
+  rights(channel) {
     const matching = Object.keys(this.grants).filter(pattern => pattern.endsWith('*') ? channel.startsWith(pattern.slice(0, -1)) : pattern === channel)
     return new Set([...this.role ? rolesRights[this.role] : [], ...matching.flatMap(pattern => this.grants[pattern])])
   }
@@ -889,8 +938,12 @@ export class ClientMachine {
     const unread = this.events.shift()
     if (!unread) return undefined
     this.eventsBytes -= unread.cost
+    // #region direct
     if (unread.delivery !== undefined && unread.attempt === this.attempt && this.state === 'live') this.write({type: 'directReceived', delivery: unread.delivery})
+    // #endregion
+    // #region slow readers
     if (this.state === 'paused' && this.events.length <= this.settings.eventsCountMax / 2 && this.eventsBytes <= this.settings.eventsBytesMax / 2) this.open(now)
+    // #endregion
     return unread.event
   }
 
@@ -1095,10 +1148,12 @@ export class ClientMachine {
       : reason.kind !== 'closedByApp'
     if (this.closePending) return this.finish({kind: 'closedByApp'})
     if (!comesBack || (this.logins === 0 && !this.settings.retriesFirstConnect)) return this.finish(reason)
+    // #region slow readers
     if (reason.kind === 'eventsNotRead') {
       this.state = 'paused'
       return this.emit({type: 'link', state: 'paused', reason})
     }
+    // #endregion
     if (wasLive && now - this.liveSince >= Limits.linkGoodAfterMs) this.failures = 0
     // "Full jitter" spreads the clients of a relay that restarts.
     const bound = this.failures === 0 ? 0 : Math.min(Limits.backoffCapMs, Limits.backoffBaseMs * 2 ** Math.min(this.failures - 1, 16))
@@ -1132,6 +1187,7 @@ export class ClientMachine {
     return this.pump(now)
   }
 
+  // #region renewal
   /** Another credential: for the session that is there, or for the next login. [AC8] */
   renew(credential, pending, now) {
     if (this.state === 'live') return this.request('renew', credential, pending, now)
@@ -1140,6 +1196,7 @@ export class ClientMachine {
     pending.settle({})
     return this.wakeUp(now)
   }
+  // #endregion
 
   // MARK: Events
 
@@ -1155,12 +1212,14 @@ export class ClientMachine {
     this.eventsBytes += cost
   }
 
+  // #region slow readers
   /** An app that does not read is told, not grown. */
   boundEvents(now) {
     const {eventsCountMax, eventsBytesMax} = this.settings
     if (this.events.length > eventsCountMax) this.end({kind: 'eventsNotRead', limit: eventsCountMax, waiting: this.events.length}, now)
     else if (this.eventsBytes > eventsBytesMax) this.end({kind: 'eventsNotRead', limit: eventsBytesMax, waiting: this.eventsBytes}, now)
   }
+  // #endregion
 
   dropOutbound() {
     this.outbound = []
@@ -1204,12 +1263,14 @@ export class ClientMachine {
     this.enqueue({kind: 'message', message, size}, now)
   }
 
+  // #region direct
   sendDirect({payload, user, customType, pending}, now) {
     checkedName(user)
     const {bytes, text} = payloadOf(payload)
     const size = this.checkSize(bytes.length, customType, this.limits.messageBytesMax, 'payload and custom type have')
     this.enqueue({kind: 'direct', pending, user, bytes, text, customType, size}, now)
   }
+  // #endregion
 
   sendPacket({payload, channel, topic, slot, senderTime, echo}, now) {
     const key = topicKey(checkedName(channel), checkedName(topic))
@@ -1303,7 +1364,9 @@ export class ClientMachine {
       this.write({type: 'logout', body: {id: this.nextRequest()}})
       this.closeBy = now + Limits.logoutTimeoutMs
     }
+    // #region slow readers
     this.boundEvents(now)
+    // #endregion
   }
 
   get unansweredMax() {
@@ -1321,8 +1384,10 @@ export class ClientMachine {
         if (number === undefined && (!this.numbersMayGoOn || this.waitsForDrawing(channel, key))) return false
         return this.mayPublish(channel, this.limits.messagesPerSecond, now)
       }
+      // #region direct
       case 'direct':
         return this.publishes.size < this.unansweredMax && this.wait(this.directWindow.permission(this.limits.directMessagesPerSecond, now))
+      // #endregion
       default: {
         // Its topic is being joined again, or was left: then it is dropped when its turn comes.
         if (!this.wanted.publishing.has(item.key)) return true
@@ -1383,6 +1448,7 @@ export class ClientMachine {
       case 'drawing':
         item.drawing.isUnderWay = true
         return
+      // #region direct
       case 'direct': {
         const {pending, user, customType, text, bytes} = item
         this.publishes.set(++this.lastNumber, {direct: pending})
@@ -1390,9 +1456,15 @@ export class ClientMachine {
         this.write({type: 'direct', number: this.lastNumber, user, customType, text, payload: bytes})
         return
       }
+      // #endregion
       case 'packet': {
         const flow = this.ownFlows.get(item.key)
-        if (flow === undefined) return this.dropped(1, item.key, 'topicNotJoined')
+        if (flow === undefined) {
+          // #region losses
+          this.dropped(1, item.key, 'topicNotJoined')
+          // #endregion
+          return
+        }
         return this.write({...item, type: 'publishPacket', flow, payload: item.bytes})
       }
       default: this.ask(item.request, item.pending)
@@ -1405,10 +1477,12 @@ export class ClientMachine {
     this.write({type: request.type, body: {...request.body, id}, texts: request.texts})
   }
 
+  // #region losses
   dropped(count, key, reason) {
     const [channel, topic] = parts(key)
     this.emit({type: 'packetsDropped', channel, topic, reason, dropped: count})
   }
+  // #endregion
 
   /** After a break: points that are older than a packet lives are noise by now. */
   dropStalePackets(now) {
@@ -1419,7 +1493,9 @@ export class ClientMachine {
       this.count(item, -1)
       return false
     })
+    // #region losses
     for (const key of sorted(stale.keys())) this.dropped(stale.get(key), key, 'linkDown')
+    // #endregion
   }
 
   // MARK: Messages that were sent
@@ -1482,7 +1558,9 @@ export class ClientMachine {
 
   accepted({number, offset}, now) {
     const publish = this.answered(number, now)
+    // #region direct
     if (publish?.direct) publish.direct.settle({value: {offset}})
+    // #endregion
     const message = publish?.message
     if (!message) return
     // With an echo it is still to come, and the link may end before that. [SE9]
@@ -1520,7 +1598,9 @@ export class ClientMachine {
     for (const item of again) this.count(item, 1)
     // Those that waited to be sent again when this link ended, too.
     if (this.hasNumbered && this.sentUntil === undefined) this.sentUntil = now
+    // #region direct
     for (const [number, {direct}] of this.publishes) direct.settle({error: outcomeUnknown(`message ${number}`)})
+    // #endregion
     this.publishes.clear()
     for (const {request, pending} of this.requests.values()) {
       if (pending) pending.settle({error: outcomeUnknown('a request')})
@@ -1708,7 +1788,9 @@ export class ClientMachine {
       if (all) this.ask({type: 'subscribeTopic', body: {channel, topic}})
       if (listed.size > 0) this.ask({type: 'subscribeTopic', body: {channel, topic, users: sorted(listed)}})
     })
+    // #region metadata
     each(userMetadata, user => this.ask({type: 'subscribeUserMetadata', body: {user}}))
+    // #endregion
     each(publishing, (key, options) => this.ask({type: 'joinTopic', body: {channel: parts(key)[0], topic: parts(key)[1], ...options}}))
   }
 
@@ -1812,7 +1894,9 @@ export class ClientMachine {
     if (!found) return
     this.requests.delete(body.id)
     const {request, pending, items} = found
+    // #region shapes
     if (answerShapes[request.type]) holds(answerShapes[request.type], body, request.type)
+    // #endregion
     const value = this.achieved(request, body, items, pending !== undefined)
     pending?.settle({value})
   }
@@ -1824,8 +1908,10 @@ export class ClientMachine {
     switch (type) {
       case 'subscribe':
       case 'join': return this.entered(body, {body: asked}, isOfApp)
+      // #region leaving
       case 'unsubscribe': return this.left({kind: 'message', channel: asked.channel})
       case 'leave': return this.left({kind: 'stream', channel: asked.channel})
+      // #endregion
       case 'joinTopic': {
         const {qos, priority, meta, lifetimeMs} = asked
         wanted.publishing.set(topic, {qos, priority, meta, lifetimeMs})
@@ -1834,24 +1920,26 @@ export class ClientMachine {
         this.ownTopics.set(body.flow, topic)
         return undefined
       }
+      // #region leaving
       case 'leaveTopic': return this.leftTopic(topic)
-      case 'subscribeTopic':
+      // #endregion
+      case 'subscribeTopic': {
+        const selection = wanted.selections.get(topic) ?? {all: false, listed: new Set()}
+        if (asked.users) for (const user of body.succeeded) selection.listed.add(user)
+        else selection.all = true
+        return this.select(topic, selection, body)
+      }
+      // #region leaving
       case 'unsubscribeTopic': {
         let selection = wanted.selections.get(topic) ?? {all: false, listed: new Set()}
-        if (type === 'subscribeTopic') {
-          if (asked.users) for (const user of body.succeeded) selection.listed.add(user)
-          else selection.all = true
-        } else {
-          if (!asked.users) selection = {all: false, listed: new Set()}
-          for (const user of body.succeeded) selection.listed.delete(user)
-          for (const [handle, flow] of this.flows) {
-            if (topicKey(flow.channel, flow.topic) === topic && !selection.all && !selection.listed.has(flow.user)) this.flows.delete(handle)
-          }
+        if (!asked.users) selection = {all: false, listed: new Set()}
+        for (const user of body.succeeded) selection.listed.delete(user)
+        for (const [handle, flow] of this.flows) {
+          if (topicKey(flow.channel, flow.topic) === topic && !selection.all && !selection.listed.has(flow.user)) this.flows.delete(handle)
         }
-        if (selection.all || selection.listed.size > 0) wanted.selections.set(topic, selection)
-        else wanted.selections.delete(topic)
-        return {all: body.all, users: body.succeeded, failed: body.failed.map(({user, code}) => ({user, code}))}
+        return this.select(topic, selection, body)
       }
+      // #endregion
       case 'setStates':
       case 'removeStates': {
         const key = channelKey(asked.kind, asked.channel)
@@ -1861,10 +1949,13 @@ export class ClientMachine {
         else wanted.states.delete(key)
         return undefined
       }
+      // #region history
       case 'history': {
         const {epoch, head, floor, next} = body
         return {messages: items.map(item => ({...item, channel: asked.channel, epoch})), epoch, head, floor, next}
       }
+      // #endregion
+      // #region metadata
       case 'getMetadata': throw fault('the relay answered getMetadata without a page')
       case 'subscribeUserMetadata':
         wanted.userMetadata.add(asked.user)
@@ -1874,21 +1965,32 @@ export class ClientMachine {
         wanted.userMetadata.delete(asked.user)
         this.metadataSets.delete(ownerKey(asked))
         return undefined
+      // #endregion
+      // #region renewal
       case 'renew':
         this.credential = asked
         this.access = new Access(body.access)
         return undefined
+      // #endregion
       default: return body
     }
+  }
+
+  select(topic, selection, {all, succeeded, failed}) {
+    if (selection.all || selection.listed.size > 0) this.wanted.selections.set(topic, selection)
+    else this.wanted.selections.delete(topic)
+    return {all, users: succeeded, failed: failed.map(({user, code}) => ({user, code}))}
   }
 
   refused(body, now) {
     const error = new RelayError(body.code, body.text, body)
     if (body.number !== undefined) {
       const publish = this.answered(body.number, now)
-      if (publish?.direct) publish.direct.settle({error})
-      else if (publish?.message.part) this.partRefused(publish.message.part, error)
-      else if (publish) this.settle(publish.message, {error})
+      // #region direct
+      publish?.direct?.settle({error})
+      // #endregion
+      if (publish?.message?.part) this.partRefused(publish.message.part, error)
+      else if (publish?.message) this.settle(publish.message, {error})
       return
     }
     const found = this.requests.get(body.id)
@@ -1938,7 +2040,9 @@ export class ClientMachine {
     if (code < 0x80 && type !== 'ping' && type !== 'pong') throw fault(`the relay sent a ${type}, which only clients send`)
     const events = eventNames[type]
     if (events && typeof body.event === 'string' && !events.includes(body.event)) return
+    // #region shapes
     if (bodyShapes[type]) holds(bodyShapes[type], body, type)
+    // #endregion
     // The method of the frame's name.
     this[type](body ?? frame, now, frame)
   }
@@ -1949,16 +2053,21 @@ export class ClientMachine {
   closing({code, text}, now) {
     this.end({kind: 'relayClosed', code, text}, now)
   }
+  // #region direct
   confirmed({number}, now) {
     if (this.publishes.get(number)?.direct) this.answered(number, now).direct.settle({value: {offset: 0}})
   }
+  // #endregion
   userNamed({handle, user}) {
     if (this.users.size >= Limits.userNamesMax) throw fault('the relay names too many users')
     this.users.set(handle, user)
   }
+  // #region direct
   directDeliver({sender, time, customType, payload, text, delivery}) {
     this.emit({type: 'direct', sender, wallMilliseconds: time, customType, payload: received(payload, text)}, undefined, delivery)
   }
+  // #endregion
+  // #region history
   historyItem(frame) {
     const found = this.requests.get(frame.id)
     const message = messageOf(frame, {sender: frame.publisher})
@@ -1966,15 +2075,18 @@ export class ClientMachine {
     if (found.items.length >= Limits.historyItemsMax) throw fault('the relay sends more of the history than it may')
     found.items.push(message)
   }
+  // #endregion
   notStored({number, code, text}) {
     this.settleStored(number, {error: new RelayError(code, text)})
   }
   stored({number, offset}) {
     this.settleStored(number, {value: offset})
   }
+  // #region renewal
   accessExpiring({inMs}) {
     this.emit({type: 'accessExpiring', inMs})
   }
+  // #endregion
   removed(body) {
     const channel = this.channels.get(body.channel)
     if (!channel) return
@@ -2002,14 +2114,18 @@ export class ClientMachine {
     this.closedFlows.add(flow)
     if (this.closedFlows.size > Limits.closedFlowsMax) this.closedFlows.delete(this.closedFlows.values().next().value)
   }
+  // #region losses
   packetsDropped({flow, dropped}) {
     const key = this.ownTopics.get(flow)
     if (key) this.dropped(dropped, key, 'overRate')
   }
+  // #endregion
+  // #region locks
   locks({channel: handle, event, locks, user}) {
     const channel = this.channels.get(handle)
     if (channel) this.emit({type: 'locks', channel, kind: event, locks, formerOwner: user})
   }
+  // #endregion
 
   presence({channel: handle, event, user, states = {}, removed = [], members = [], total = members.length, joined = [], changed = [], left = [], timedOut = []}) {
     const channel = this.channels.get(handle)
@@ -2035,6 +2151,7 @@ export class ClientMachine {
     return body.items.map(({key, revision, author, time}, index) => ({key, value: textOf(texts[index]), revision, author, wallMilliseconds: time}))
   }
 
+  // #region metadata
   /** The answer to `getMetadata`. */
   metadataPage(body, now, frame) {
     const found = this.requests.get(body.id)
@@ -2042,6 +2159,7 @@ export class ClientMachine {
     this.requests.delete(body.id)
     found.pending?.settle({value: {items: this.metadataItems(frame), majorRevision: body.majorRevision, next: body.next}})
   }
+  // #endregion
 
   metadata({channel, user, event, removed = [], more, majorRevision}, now, frame) {
     const owner = user === undefined ? this.channels.get(channel) : {user}
@@ -2237,11 +2355,14 @@ export class ClientMachine {
     if (!flow) return
     if (sequence < flow.next) throw fault(`packet ${sequence} of flow ${handle} after ${flow.next - 1}`)
     flow.next = sequence + 1
+    // #region losses
     flow.told = flow.told.filter(([, last]) => last > sequence)
+    // #endregion
     const {channel, topic, user} = flow
     this.emit({type: 'packet', channel, topic, publisher: user, flow: handle, sequence, slot, senderTime, payload: content})
   }
 
+  // #region losses
   lost({reason, ranges}) {
     const entries = []
     for (const {flow: handle, first, last} of ranges) {
@@ -2264,6 +2385,7 @@ export class ClientMachine {
   tellLost(reason, entries) {
     if (entries.length > 0) this.emit({type: 'packetsLost', reason, entries})
   }
+  // #endregion
 
   flowOpened({flow: handle, channel: channelHandle, topic, user, next, from}) {
     if (this.flows.size >= Limits.flowsMax) throw fault('the relay opens too many flows')
@@ -2272,8 +2394,16 @@ export class ClientMachine {
     if (channel === undefined || this.closedFlows.has(handle)) return
     this.unconfirmedFlows.delete(handle)
     const known = this.flows.get(handle)
-    const flow = {channel, topic, user, next, told: []}
-    this.flows.set(handle, flow)
+    this.flows.set(handle, {channel, topic, user, next, told: []})
+    // #region losses
+    this.tellMissing(handle, known, from)
+    // #endregion
+  }
+
+  // #region losses
+  tellMissing(handle, known, from) {
+    const flow = this.flows.get(handle)
+    const {next} = flow
     // Of a flow that is new on this link all that was meant for the session went with the one before.
     const entries = []
     let missing = known ? Math.max(known.next, from ?? 1) : from ?? next
@@ -2289,19 +2419,25 @@ export class ClientMachine {
     this.lostEarly = this.lostEarly.filter(range => range.handle !== handle)
     for (const {reason, first, last} of early) this.lost({reason, ranges: [{flow: handle, first, last}]})
   }
+  // #endregion
 
   /** Flows that the relay did not name again after a resumption have closed meanwhile. [SE9] */
   closeUnconfirmedFlows() {
     for (const handle of [...this.unconfirmedFlows].sort((left, right) => left - right)) {
       const flow = this.flows.get(handle)
-      if (flow && this.flows.delete(handle)) this.tellLost('linkBroken', [lostEntry(handle, flow, flow.next, undefined)])
+      this.flows.delete(handle)
+      // #region losses
+      if (flow) this.tellLost('linkBroken', [lostEntry(handle, flow, flow.next, undefined)])
+      // #endregion
     }
     this.unconfirmedFlows.clear()
   }
 }
 
 const received = (bytes, isText) => isText ? textOf(bytes) : bytes.slice()
+// #region losses
 const lostEntry = (flow, {channel, topic, user}, first, last) => ({flow, channel, topic, publisher: user, first, last})
+// #endregion
 
 /** A message as apps get it, from `deliver` or `historyItem`. */
 function messageOf({offset, time, customType, key, retain = false, payload, text}, more) {
@@ -2445,7 +2581,7 @@ export function webSocketTransport(address) {
 }
 
 /** What stands behind `#` in an address that a relay has printed: `http://192.168.1.5:7420/#key=…`, `…#token=…`. @returns {Credential|undefined} */
-export function credentialOf(/** @type {string} */ address) {
+export function credentialOf(address) {
   const found = /(?:^|&)(key|token)=([^&]+)/.exec(String(address).split('#').slice(1).join('#'))
   return found ? {[found[1]]: found[2]} : undefined
 }
@@ -2566,6 +2702,7 @@ export class RelayClient {
     return () => handlers.delete(handler)
   }
 
+  // #region iteration
   /**
    * Everything that happens, for `for await`. For one reader: with several, each event goes to one of them. As long as one is
    * open an event is taken when it asks; handlers are called at that moment.
@@ -2592,6 +2729,7 @@ export class RelayClient {
       },
     }
   }
+  // #endregion
 
   /** Hands over what is there. */
   deliver() {
@@ -2637,10 +2775,12 @@ export class RelayClient {
     await this.request('subscribe', {channel: checkedName(channel), features: sorted(features), quiet, since: since === 'beginning' ? {beginning: true} : since})
   }
 
+  // #region leaving
   /** Ends receiving a message channel and being seen in it. @param {string} channel */
   async unsubscribe(channel) {
     await this.request('unsubscribe', {channel: checkedName(channel)})
   }
+  // #endregion
 
   /**
    * Publishes a message; it has its place in the order when this returns. After a break it is sent again until its outcome is
@@ -2661,10 +2801,12 @@ export class RelayClient {
   send(payload, {to, toUser, retainedAs, customType, echo = false, storeInHistory = true} = {}) {
     const accepted = new Pending()
     const stored = new Pending()
+    // #region direct
     if (toUser !== undefined) {
       this.act((machine, now) => machine.sendDirect({payload, user: toUser, customType, pending: accepted}, now))
       return new Receipt(accepted)
     }
+    // #endregion
     const removing = payload?.removing
     const key = removing ?? retainedAs
     const isRetained = key !== undefined
@@ -2695,6 +2837,7 @@ export class RelayClient {
     return new StoredReceipt(accepted, stored)
   }
 
+  // #region history
   /**
    * Kept messages of a channel, a page at a time; no subscription is needed. [HI6]
    *
@@ -2705,12 +2848,14 @@ export class RelayClient {
   async history(channel, {from, backwards, limit} = {}) {
     return this.request('history', {channel: checkedName(channel), from, backwards: backwards || undefined, limit})
   }
+  // #endregion
 
   /** What a message channel keeps for good: `clear`, `undoClear`. @param {string} channel */
   board(channel) {
     return new Board(this, checkedName(channel))
   }
 
+  // #region questions
   /** All boards of the relay, in order of names. @returns {Promise<{channel: string, records: number, bytes: number, changed: number}[]>} */
   async boards() {
     return this.all('boards', {}, 'boards')
@@ -2720,6 +2865,7 @@ export class RelayClient {
   async removeBoard(channel) {
     await this.request('removeBoard', {channel: checkedName(channel)})
   }
+  // #endregion
 
   // MARK: Stream channels, presence, metadata, locks
 
@@ -2739,20 +2885,24 @@ export class RelayClient {
     return new Presence(this, owner(reference))
   }
 
+  // #region questions
   /** The channels in which a user is seen. @param {string} user @returns {Promise<ChannelID[]>} */
   async channels(user) {
     return this.all('where', {user: checkedName(user)}, 'channels')
   }
+  // #endregion
 
   /** The metadata of a channel or user: `metadata({user: 'alice'})`. @param {MetadataReference} reference */
   metadata(reference) {
     return new Metadata(this, owner(reference))
   }
 
+  // #region locks
   /** The locks of a channel. @param {ChannelReference} reference */
   locks(reference) {
     return new Locks(this, owner(reference))
   }
+  // #endregion
 
   // MARK: Access and the link
 
@@ -2761,6 +2911,7 @@ export class RelayClient {
     return this.machine.access
   }
 
+  // #region renewal
   /**
    * Brings another credential for the same user id. Without a link it is used for the next login, which is tried at once.
    *
@@ -2770,11 +2921,14 @@ export class RelayClient {
   async renew(credential) {
     await this.ask((machine, pending, now) => machine.renew(credential, pending, now))
   }
+  // #endregion
 
+  // #region moderation
   /** What a moderator decides about others. */
   get moderation() {
     return new Moderation(this)
   }
+  // #endregion
 
   /** How the client stands with its relay, as the last `link` event says, whether it was read or not. @returns {LinkState} */
   get linkState() {
@@ -2796,6 +2950,7 @@ export class RelayClient {
     return this.machine.takenUp
   }
 
+  // #region questions
   /** Last measured time to the relay and back, in milliseconds. @returns {number|undefined} */
   get roundTripMs() {
     return this.machine.roundTripMs
@@ -2805,6 +2960,7 @@ export class RelayClient {
   get subscribedChannels() {
     return sorted(this.machine.wanted.channels.keys()).map(channelID)
   }
+  // #endregion
 
   /** For an app that comes to the foreground: a client that waits tries at once, a link that may be dead is probed. */
   wakeUp() {
@@ -2839,6 +2995,7 @@ export class RelayClient {
     return this.ask((machine, pending, now) => machine.request(type, body, pending, now, texts))
   }
 
+  // #region questions
   /** The answers of a list's pages, one behind the other, as many as it takes. */
   async *pages(type, body) {
     const place = next => typeof next === 'string' ? next : channelKey(next.kind, next.channel)
@@ -2857,6 +3014,7 @@ export class RelayClient {
     for await (const page of this.pages(type, body)) found.push(...page[field])
     return found
   }
+  // #endregion
 
   carryOut() {
     const {machine} = this
@@ -2959,21 +3117,26 @@ class StreamChannel extends Part {
     await this.request('joinTopic', topic, {qos, priority, meta, lifetimeMs})
   }
 
+  // #region leaving
   /** Ends publishing in a topic. @param {string} topic */
   async leaveTopic(topic) {
     await this.request('leaveTopic', topic)
   }
+  // #endregion
 
   /** Hears users in a topic, without `users` everybody, now and later; adds to what is heard already. @returns {Promise<Selection>} */
-  async subscribeTopic(/** @type {string} */ topic, /** @type {{users?: string[]}} */ {users} = {}) {
+  async subscribeTopic(topic, {users} = {}) {
     return this.request('subscribeTopic', topic, {users})
   }
 
+  // #region leaving
   /** Takes users away, without `users` the whole selection. @param {string} topic @returns {Promise<Selection>} */
   async unsubscribeTopic(topic, /** @type {{users?: string[]}} */ {users} = {}) {
     return this.request('unsubscribeTopic', topic, {users})
   }
+  // #endregion
 
+  // #region questions
   /** Those listed; with `all` everybody who publishes now. @param {string} topic @returns {Promise<Selection>} */
   async subscribedUsers(topic) {
     const found = {all: false, users: [], failed: []}
@@ -2983,6 +3146,7 @@ class StreamChannel extends Part {
     }
     return found
   }
+  // #endregion
 
   /**
    * Publishes a packet; it has its place in the order, among messages too, when this returns.
@@ -2996,10 +3160,12 @@ class StreamChannel extends Part {
     this.client.act((machine, now) => machine.sendPacket({payload, channel: this.place, topic, slot, senderTime, echo}, now))
   }
 
+  // #region leaving
   /** Leaves the channel and all its topics. */
   async leave() {
     await this.client.request('leave', {channel: this.place})
   }
+  // #endregion
 }
 
 /** Presence and states of one channel; it need not be subscribed for reading. */
@@ -3026,10 +3192,12 @@ class Presence extends Part {
     await this.client.request('removeStates', {...this.place, keys: keys?.map(checkedName)})
   }
 
+  // #region questions
   /** The states of a user in this channel; none for one who is not there. @param {string} user @returns {Promise<Record<string, string>>} */
   async states(user) {
     return (await this.client.request('getStates', {...this.place, user: checkedName(user)})).states
   }
+  // #endregion
 }
 
 /**
@@ -3051,10 +3219,12 @@ class Metadata extends Part {
     return this.write('setMetadata', values, options)
   }
 
+  // #region metadata
   /** As `set`, of items that exist; `itemNotFound` if one does not. @returns {Promise<number>} */
   async update(values, options) {
     return this.write('updateMetadata', values, options)
   }
+  // #endregion
 
   async write(type, values, {revisions = {}, majorRevision, lock, recordsUser, recordsTime} = {}) {
     const keys = sorted(Object.keys(values))
@@ -3064,6 +3234,7 @@ class Metadata extends Part {
     return (await this.client.request(type, body, texts)).majorRevision
   }
 
+  // #region metadata
   /** Removes items, all of them or none. @param {string[]} keys @returns {Promise<number>} */
   async remove(keys, /** @type {WriteConditions} */ {revisions = {}, majorRevision, lock} = {}) {
     const items = keys.map(key => ({key: checkedName(key), revision: revisions[key]}))
@@ -3103,8 +3274,10 @@ class Metadata extends Part {
     if (this.place.user === undefined) throw problem('badRequest', "a channel's metadata comes with its subscription: subscribe it with the feature metadata")
     return this.place.user
   }
+  // #endregion
 }
 
+// #region locks
 /** The locks of a channel: named leases, each free or owned by one user, as long as that has a live connection and the ttl longer. */
 class Locks extends Part {
   request(type, lock, more) {
@@ -3148,7 +3321,9 @@ class Locks extends Part {
     return (await this.client.request('getLocks', this.place)).locks
   }
 }
+// #endregion
 
+// #region moderation
 /**
  * What a moderator decides about others: who may draw, where, and who may come in. [AC10–AC15]
  *
@@ -3222,6 +3397,7 @@ class Moderation extends Part {
     await this.decide('forgetUser', {user: checkedName(user)})
   }
 }
+// #endregion
 
 /**
  * @typedef {string|Uint8Array|ArrayBuffer} Payload text, or bytes; what comes is a string or a `Uint8Array`

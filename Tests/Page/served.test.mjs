@@ -1,20 +1,22 @@
-// What a page pays for the module: served without comments and indentation it is the same program, shown by running the other
-// tests on it, which begin with the vectors.
+// What a page pays for the module: served without comments, indentation and what the whiteboard does not use it is the same program,
+// shown by running the other tests on it.
 import assert from 'node:assert/strict'
 import {spawnSync} from 'node:child_process'
-import {cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs'
+import {cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs'
 import {tmpdir} from 'node:os'
 import {join} from 'node:path'
 import {test} from 'node:test'
 import {fileURLToPath} from 'node:url'
-import {strip, unsafeLines} from './support/strip.mjs'
+import {forWhiteboard, strip, unsafeLines, withoutRegions} from './support/strip.mjs'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const file = 'Sources/RelayPage/relay-client.js'
+const folder = 'Sources/RelayPage'
+const file = `${folder}/relay-client.js`
 const source = readFileSync(join(root, file), 'utf8')
+const modules = readdirSync(join(root, folder)).filter(name => name.endsWith('.js') && name !== 'relay-client.js')
 
-/** The page of the whiteboard may weigh 150 KB in all. */
-const servedBytesMax = 100_000
+/** What the client has of what the whiteboard may weigh in all. */
+const servedBytesMax = 81_000
 
 test('what is left out line by line is comments and blanks, and nothing else', () => {
   const text = '// a\nconst a = 1 // kept\n/** b */\n/**\n * c\n *\n */\nfunction f(/** @type {x} */ b) {\n  // d\n\n  return a // 1\n}\n'
@@ -26,24 +28,71 @@ test('what is left out line by line is comments and blanks, and nothing else', (
   assert.deepEqual(unsafeLines(source), [])
 })
 
-test(`without comments and indentation it is the same program, of at most ${servedBytesMax} bytes`, async context => {
-  const text = strip(source)
-  const bytes = Buffer.byteLength(text)
-  context.diagnostic(`relay-client.js: ${bytes} bytes as it is served, ${Buffer.byteLength(source)} as it stands here`)
-  assert.ok(bytes <= servedBytesMax, `${bytes} bytes`)
-  const folder = mkdtempSync(join(tmpdir(), 'relay-served-'))
+test('regions are left out from mark to mark, and nothing else', () => {
+  const text = 'a\n  // #region x\nb\n// c\n  // #endregion\nd\n\n// #region y\n// #endregion\n// #regional\ne\n'
+  assert.equal(withoutRegions('a\n// #region x\nb\n// #endregion\nc'), 'a\nc')
+  assert.equal(forWhiteboard(text.replace('// #regional\n', '')), 'a\nd\ne\n')
+  const marks = [...source.matchAll(/^ *\/\/ #(region \w.*|endregion)$/gm)].map(([, mark]) => mark)
+  assert.ok(marks.length > 20 && marks.every((mark, at) => mark.startsWith('region') === (at % 2 === 0)) && marks.length % 2 === 0, 'each begins behind the end of the one before')
+  assert.equal(source.match(/#(end)?region/g).length, marks.length + 2, 'all are lines of their own, but for the two that the rule names')
+  for (const name of modules) assert.doesNotMatch(readFileSync(join(root, folder, name), 'utf8'), /#region/, name)
+})
+
+/** The module stripped by a rule, with the tests that need no relay, in a folder of their own. @returns what node says of them */
+function runOn(text, client) {
+  const place = mkdtempSync(join(tmpdir(), 'relay-served-'))
   try {
-    for (const part of ['Sources/RelayPage', 'Tests/Page', 'docs/vectors']) cpSync(join(root, part), join(folder, part), {recursive: true})
-    writeFileSync(join(folder, file), text)
-    const tests = ['vectors', 'machine-link', 'machine-messages', 'machine-session', 'machine-moderation', 'outbox', 'hostile'].map(name => `Tests/Page/${name}.test.mjs`)
+    for (const part of [folder, 'Tests/Page', 'docs/vectors']) cpSync(join(root, part), join(place, part), {recursive: true})
+    writeFileSync(join(place, file), text)
+    // The relay's side of the tests speaks all of the protocol.
+    writeFileSync(join(place, folder, 'whole-client.js'), source)
+    const codec = join(place, 'Tests/Page/support/codec.mjs')
+    writeFileSync(codec, readFileSync(codec, 'utf8').replace('/relay-client.js', '/whole-client.js'))
+    const tests = ['vectors', 'machine-link', 'machine-messages', 'machine-session', 'machine-moderation', 'outbox', 'hostile', 'page-format', 'page-parts'].map(name => `Tests/Page/${name}.test.mjs`)
     // A runner of its own, not a part of this one.
     const {NODE_TEST_CONTEXT, ...env} = process.env
-    const {status, stdout} = spawnSync(process.execPath, ['--test', '--test-reporter=tap', ...tests], {cwd: folder, timeout: 120_000, encoding: 'utf8', env})
+    const {status, stdout} = spawnSync(process.execPath, ['--test', '--test-reporter=tap', ...tests], {cwd: place, timeout: 120_000, encoding: 'utf8', env: {...env, RELAY_CLIENT: client}})
     assert.equal(status, 0, stdout)
-    assert.ok(Number(/^# pass (\d+)$/m.exec(stdout)?.[1]) >= 80, 'all of them ran')
+    const count = what => Number(new RegExp(`^# ${what} (\\d+)$`, 'm').exec(stdout)?.[1])
+    return {passed: count('pass'), skipped: [...stdout.matchAll(/^ok .*# SKIP (.*)$/gm)].map(([, why]) => why)}
   } finally {
-    rmSync(folder, {recursive: true, force: true})
+    rmSync(place, {recursive: true, force: true})
   }
+}
+
+test('without comments and indentation it is the same program', () => {
+  assert.ok(runOn(strip(source), 'whole').passed >= 95)
+})
+
+test(`without regions as well it is the whiteboard's, of at most ${servedBytesMax} bytes, and does the rest as before`, context => {
+  const text = forWhiteboard(source)
+  const bytes = Buffer.byteLength(text)
+  context.diagnostic(`relay-client.js: ${bytes} bytes for the whiteboard, ${Buffer.byteLength(source)} as it stands here`)
+  assert.ok(bytes <= servedBytesMax, `${bytes} bytes`)
+  const {passed, skipped} = runOn(text, 'whiteboard')
+  assert.ok(passed >= 85, `${passed} ran`)
+  assert.ok(skipped.length <= 16 && skipped.every(why => why.startsWith('the whiteboard has no ') || /isn.t|SVG|export|boardrelay/.test(why)), skipped.join('; '))
+})
+
+test('nothing that the whiteboard uses stands in a region, and what is left names nothing that does', () => {
+  const kept = forWhiteboard(source)
+  const pages = modules.map(name => strip(readFileSync(join(root, folder, name), 'utf8')))
+  for (const [, names] of pages.join('\n').matchAll(/import \{([^}]*)\} from '\.\/relay-client\.js'/g)) {
+    for (const name of names.split(',').map(name => name.trim().split(' ')[0])) assert.ok(new RegExp(`^export (async )?(function|class|const) ${name}\\b`, 'm').test(kept), name)
+  }
+  const called = [...pages.join('\n').matchAll(/\b(?:client|stream|presence|board\(\w[\w.]*\)|(?:presence|metadata)\(\{[^}]*\}\))\??\.(\w+)/g)].map(([, name]) => name)
+  const methods = text => new Set([...text.matchAll(/^(?:static |async |get |\*)*(\w+)\(.*\{$/gm)].map(([, name]) => name))
+  assert.ok(new Set(called).size > 15, `${[...new Set(called)]}`)
+  for (const name of called) if (methods(strip(source)).has(name)) assert.ok(methods(kept).has(name), name)
+  const gone = (find, ...also) => [...find(strip(source))].filter(name => !find(kept).has(name) && !also.includes(name))
+  assert.ok(gone(methods).length > 30)
+  // `get` and `freeze` are others' methods, too.
+  for (const name of gone(methods, 'get', 'freeze')) assert.ok(!new RegExp(`\\.${name}\\(`).test(kept), name)
+  // Names of blocks within methods may be those of fields elsewhere.
+  const topLevel = text => new Set([...text.matchAll(/^(?:export )?(?:async )?(?:function|const|class) (\w+)/gm)].map(([, name]) => name))
+  const goneValues = [...topLevel(source)].filter(name => !topLevel(withoutRegions(source)).has(name))
+  assert.ok(goneValues.includes('Locks') && goneValues.includes('bodyShapes'))
+  for (const name of goneValues) assert.ok(!new RegExp(`(?<![.\\w])${name}\\b`).test(kept.replace(/'[^'\n]*'/g, '')), name)
 })
 
 test('it needs nothing else, and no secure context', () => {

@@ -12,13 +12,32 @@ import Testing
         #expect(stripped("") == "")
     }
 
+    @Test("regions are left out from mark to mark, and nothing else")
+    func regions() {
+        let text = { (source: String) in String(decoding: SourceText.withoutRegions(Array(source.utf8)), as: UTF8.self) }
+        #expect(text("a\n  // #region locks\n  b\n\n\t// c\n  // #endregion\nd\n// #region x\n// #endregion\ne") == "a\nd\ne\n")
+        #expect(text("a // #region x\n// region\nb") == "a // #region x\n// region\nb\n")
+    }
+
+    /// Without any compression: what a tablet in a full classroom has to fetch before it can draw.
+    private let bytesMax = 150_000
+
+    @Test("all that the whiteboard loads has at most 150,000 bytes")
+    func weight() {
+        let loaded = Page.files.filter { $0.path == "/" || $0.path.hasPrefix("/page/") }
+        let bytes = loaded.reduce(0) { $0 + $1.bytes.count }
+        #expect(bytes <= bytesMax, "\(loaded.map { "\($0.path) \($0.bytes.count)" }.joined(separator: ", ")): \(bytes)")
+    }
+
     @Test("each path stands once, has bytes, and the client stands there as it is and as the whiteboard loads it")
     func paths() throws {
         #expect(Set(Page.files.map(\.path)).count == Page.files.count)
         #expect(Page.files.allSatisfy { !$0.bytes.isEmpty && $0.path.hasPrefix("/") })
         let whole = try #require(Page.files.first { $0.path == "/relay-client.js" })
         let loaded = try #require(Page.files.first { $0.path == "/page/relay-client.js" })
-        #expect(SourceText.withoutComments(whole.bytes) == loaded.bytes)
+        #expect(SourceText.withoutComments(SourceText.withoutRegions(whole.bytes)) == loaded.bytes)
+        #expect(loaded.bytes.count < SourceText.withoutComments(whole.bytes).count)
+        for file in Page.files where file.path != whole.path { #expect(!String(decoding: file.bytes, as: UTF8.self).contains("#region"), "\(file.path)") }
         #expect(Page.files.first { $0.path == "/" }?.mediaType == "text/html; charset=utf-8")
     }
 

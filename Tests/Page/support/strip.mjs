@@ -14,6 +14,21 @@ export function strip(/** @type {string} */ text) {
   return kept.join('\n') + '\n'
 }
 
+/** Without the lines from one that begins with `// #region` up to the next that begins with `// #endregion`. */
+export function withoutRegions(/** @type {string} */ text) {
+  let isInRegion = false
+  return text.split('\n').filter(line => {
+    const mark = line.trimStart()
+    if (mark.startsWith('// #region')) isInRegion = true
+    const isKept = !isInRegion
+    if (mark.startsWith('// #endregion')) isInRegion = false
+    return isKept
+  }).join('\n')
+}
+
+/** The client as the whiteboard loads it. */
+export const forWhiteboard = text => strip(withoutRegions(text))
+
 /**
  * Lines of a module that could make `strip` another program of it: a block comment that goes on in the line of its end, or
  * begins behind code and does not end there; a string or template that goes over the end of its line.
