@@ -6,19 +6,23 @@ package enum Page {
         package let path: String
         package let mediaType: String
         package let bytes: [UInt8]
+        /// Whether it is for pages of others, too.
+        package let isForAll: Bool
 
         /// As a browser loads it for the whiteboard.
         fileprivate init(_ path: String, _ mediaType: String, _ source: [UInt8]) {
             self.path = path
             self.mediaType = mediaType
             bytes = SourceText.withoutComments(source)
+            isForAll = false
         }
 
-        /// As it stands in its file.
+        /// As it stands in its file, for everybody.
         fileprivate init(_ path: String, _ mediaType: String, whole source: [UInt8]) {
             self.path = path
             self.mediaType = mediaType
             bytes = source
+            isForAll = true
         }
     }
 
