@@ -1,4 +1,4 @@
-/// The whiteboard and the client in JavaScript, as files of the program.
+/// The whiteboard, the status page and the client in JavaScript, as files of the program.
 package enum Page {
     /// One of them.
     package struct File: Sendable {
@@ -30,6 +30,7 @@ package enum Page {
     /// and as others import it.
     package static let files: [File] = [
         File("/", page, PackageResources.index_html),
+        File("/status", page, PackageResources.status_html),
         File("/relay-client.js", script, whole: PackageResources.relay_client_js),
         File("/page/relay-client.js", script, SourceText.withoutRegions(PackageResources.relay_client_js)),
         File("/page/app.js", script, PackageResources.app_js),
@@ -43,6 +44,9 @@ package enum Page {
         File("/page/qr.js", script, PackageResources.qr_js),
         File("/page/records.js", script, PackageResources.records_js),
         File("/page/session.js", script, PackageResources.session_js),
+        File("/page/status-numbers.js", script, PackageResources.status_numbers_js),
+        File("/page/status.css", style, PackageResources.status_css),
+        File("/page/status.js", script, PackageResources.status_js),
         File("/page/svg.js", script, PackageResources.svg_js),
         File("/page/tools.js", script, PackageResources.tools_js),
         File("/page/ui.js", script, PackageResources.ui_js),
