@@ -1,7 +1,7 @@
-/// What a moderator decides about others: who may draw, where, and who may come in. [AC10–AC15]
+/// What a moderator decides about others, who may draw, where, and who may come in, and sees of the relay. [AC10–AC16]
 ///
-/// Everything here wants the role moderator (`notPermitted`), holds at once, and is logged by the relay with this client's
-/// user id. What is to hold over restarts is durable when it returns; on a relay that cannot store it is `storageFailed`.
+/// Everything here wants the role moderator (`notPermitted`). What is decided holds at once, and is logged by the relay with this
+/// client's user id. What is to hold over restarts is durable when it returns; on a relay that cannot store it is `storageFailed`.
 public struct Moderation: Sendable {
     let core: ClientCore
 
@@ -78,6 +78,21 @@ public struct Moderation: Sendable {
     ///
     /// - Throws: `notPermitted`, `badName`, `storageFailed`, `outcomeUnknown`.
     public func forget(user: String) async throws(RelayError) { _ = try await core.ask(.forget(try checkedName(user))) }
+
+    /// How the relay is at this moment, and a page of those who are there, in order of their ids, with what waits for each.
+    ///
+    /// It is cheap enough to be asked once a second. Rates are the differences of two answers' `counters` over that of their `uptimeMs`.
+    ///
+    /// - Parameters:
+    ///   - user: where the page before ended, its `next`; `nil`: from the beginning.
+    ///   - limit: 1…100 users; fewer may come.
+    /// - Throws: `notPermitted`, `badName`, `badRequest` for another limit, `outcomeUnknown`, or why the relay was not reached.
+    public func status(after user: String? = nil, limit: Int? = nil) async throws(RelayError) -> RelayStatus {
+        var after: Name?
+        if let user { after = try checkedName(user) }
+        guard case .status(let status) = try await core.ask(.status(after: after, limit: limit)) else { throw .wrongAnswer }
+        return status
+    }
 }
 
 extension RelayClient {

@@ -214,6 +214,7 @@ extension ClientMachine {
         case .bans:
             let answer = try body(BansAnswer.self, frame)
             return .bans(answer.bans, next: answer.next)
+        case .status: return .status(try body(StatusAnswer.self, frame).status)
         case .setLock, .releaseLock, .revokeLock, .removeLock, .removeBoard, .setRole, .freeze, .endSession, .ban, .unban, .forget: break
         }
         return .done
@@ -337,7 +338,7 @@ extension ClientMachine {
             wanted.userMetadata.remove(user)
         case .unsubscribe, .leave, .leaveTopic, .unsubscribeTopic, .subscribedUsers, .who, .whereIs, .removeStates, .getStates, .history, .writeMetadata,
             .removeMetadata, .getMetadata, .unsubscribeUserMetadata, .setLock, .acquireLock, .releaseLock, .revokeLock, .removeLock, .getLocks,
-            .clear, .undoClear, .boards, .removeBoard, .renew, .setRole, .freeze, .endSession, .ban, .unban, .bans, .forget:
+            .clear, .undoClear, .boards, .removeBoard, .renew, .setRole, .freeze, .endSession, .ban, .unban, .bans, .forget, .status:
             break
         }
         emit(.refused(refusal))

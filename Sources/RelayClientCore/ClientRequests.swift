@@ -42,6 +42,7 @@ package enum ClientRequest: Hashable, Sendable {
     case unban(Name)
     case bans(after: Name?)
     case forget(Name)
+    case status(after: Name?, limit: Int?)
 
     func frame(id: UInt32) -> Frame {
         switch self {
@@ -100,6 +101,7 @@ package enum ClientRequest: Hashable, Sendable {
         case .unban(let user): .json(.unbanUser, UserRequest(id: id, user: user))
         case .bans(let after): .json(.getBans, PageRequest(id: id, after: after))
         case .forget(let user): .json(.forgetUser, UserRequest(id: id, user: user))
+        case .status(let after, let limit): .json(.status, PageRequest(id: id, after: after, limit: limit))
         }
     }
 
@@ -158,6 +160,7 @@ package enum ClientAnswer: Hashable, Sendable {
     case boardChange(BoardChange)
     case boards([BoardInfo], next: Name?)
     case bans([BanInfo], next: Name?)
+    case status(RelayStatus)
 }
 
 /// A user who could not be added to, or taken from, a topic's selection.

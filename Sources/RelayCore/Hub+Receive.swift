@@ -170,7 +170,8 @@ extension Hub {
         case .login, .logout, .renew, .subscribe, .unsubscribe, .join, .leave, .joinTopic, .leaveTopic, .subscribeTopic, .unsubscribeTopic,
             .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates, .history, .setMetadata, .updateMetadata, .removeMetadata,
             .getMetadata, .subscribeUserMetadata, .unsubscribeUserMetadata, .setLock, .acquireLock, .releaseLock, .revokeLock, .removeLock,
-            .getLocks, .clear, .undoClear, .boards, .removeBoard, .setRole, .freezeChannel, .endSession, .banUser, .unbanUser, .getBans, .forgetUser:
+            .getLocks, .clear, .undoClear, .boards, .removeBoard, .setRole, .freezeChannel, .endSession, .banUser, .unbanUser, .getBans, .forgetUser,
+            .status:
             return handleRequest(type, head, body, session, connection)
         case .welcome, .answer, .error, .closing, .restored, .deliver, .packet, .directDeliver, .accepted, .confirmed, .userNamed,
             .flowOpened, .flowClosed, .lost, .packetsDropped, .presence, .topics, .metadataPage, .metadata, .locks, .historyItem, .gap, .caughtUp, .stored, .notStored,
@@ -234,6 +235,7 @@ extension Hub {
             case .unbanUser: try unbanUser(body, session, connection)
             case .getBans: try getBans(body, session, connection)
             case .forgetUser: try forgetUser(body, session, connection)
+            case .status: try status(body, session, connection)
             default: preconditionFailure("\(type.name) is no request")
             }
         } catch {

@@ -13,6 +13,8 @@ package struct Hub: ~Copyable {
     let configuration: Configuration
     /// Rises with each start of the relay. [CH5]
     let start: UInt32
+    /// When that was. [AC16]
+    let startedAt: Instant
 
     var connections = Slab<Connection>(vacant: Connection())
     /// Outbound queues, by connection.
@@ -30,6 +32,7 @@ package struct Hub: ~Copyable {
     var deadlines = DeadlineTable()
 
     var sessionsByUser: [Name: Int32] = [:]
+    var roster = Roster()
     var channelsByID: [ChannelID: Int32] = [:]
     var channelCounts: [ChannelKind: Int] = [:]
     var roomsByName: [Name: Int32] = [:]
@@ -114,7 +117,9 @@ package struct Hub: ~Copyable {
 
     /// - Parameter start: greater at each start of the relay; part of each channel's epoch.
     /// - Parameter access: who may come in.
-    package init(configuration: Configuration, start: UInt32, access: AccessRules = .open) {
+    /// - Parameter now: the moment of the start.
+    package init(configuration: Configuration, start: UInt32, access: AccessRules = .open, at now: Instant) {
+        startedAt = now
         accessRules = access
         self.configuration = configuration
         self.start = start

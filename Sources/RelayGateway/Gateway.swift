@@ -153,13 +153,14 @@ package struct Gateway: Sendable {
             if file.entityTag.isNamed(by: request.values("if-none-match")) {
                 response = HTTPResponse(.notModified, caching: .revalidated, entityTag: file.entityTag)
             }
+            if file.isForAll { response.fields.append(HTTPResponse.forAllOrigins) }
             return .respond(finish(response, to: request, wallMilliseconds))
         case .dynamic:
             state = .answering(request)
             return .ask(request)
         case .webSocket:
             guard WebSocketHandshake.isUpgrade(request) else { throw .upgradeRequired }
-            guard OriginCheck.allows(request.values("origin"), host: host, takesHTTPS: site.takesHTTPSOrigin) else { throw .foreignOrigin }
+            guard OriginCheck.allows(request.values("origin"), host: host, takesHTTPS: site.takesHTTPSOrigin, given: site.origins) else { throw .foreignOrigin }
             // The client was to wait for the answer before it sent more. [RFC 6455 §4.1]
             guard !wasHeld else { throw .pipelinedUpgrade }
             let response = try WebSocketHandshake.response(to: request)

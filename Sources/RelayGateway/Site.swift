@@ -7,9 +7,12 @@ package struct EmbeddedFile: Hashable, Sendable {
     package let mediaType: String
     package let bytes: [UInt8]
     package let entityTag: EntityTag
+    /// Whether pages of other origins may load it, too. [HT6]
+    package let isForAll: Bool
 
     /// - Parameter entityTag: drawn from the bytes if it is not known.
-    package init(path: String, mediaType: String, bytes: [UInt8], entityTag: EntityTag? = nil) {
+    package init(path: String, mediaType: String, bytes: [UInt8], isForAll: Bool = false, entityTag: EntityTag? = nil) {
+        self.isForAll = isForAll
         self.path = path
         self.mediaType = mediaType
         self.bytes = bytes
@@ -34,6 +37,8 @@ package struct Site: Sendable {
     package var links: [String]
     /// Whether a proxy that is trusted speaks TLS for this relay.
     package var takesHTTPSOrigin: Bool
+    /// Of pages that are not the relay's and may connect all the same.
+    package var origins: Set<Origin> = []
     package var sockets = Sockets.relay
 
     /// What is understood on a WebSocket.

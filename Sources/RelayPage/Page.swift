@@ -1,4 +1,4 @@
-/// The whiteboard and the client in JavaScript, as files of the program.
+/// The whiteboard, the status page and the client in JavaScript, as files of the program.
 package enum Page {
     /// One of them.
     package struct File: Sendable {
@@ -6,19 +6,23 @@ package enum Page {
         package let path: String
         package let mediaType: String
         package let bytes: [UInt8]
+        /// Whether it is for pages of others, too.
+        package let isForAll: Bool
 
         /// As a browser loads it for the whiteboard.
         fileprivate init(_ path: String, _ mediaType: String, _ source: [UInt8]) {
             self.path = path
             self.mediaType = mediaType
             bytes = mediaType == Page.script ? SourceText.script(source) : SourceText.withoutComments(source)
+            isForAll = false
         }
 
-        /// As it stands in its file.
+        /// As it stands in its file, for everybody.
         fileprivate init(_ path: String, _ mediaType: String, whole source: [UInt8]) {
             self.path = path
             self.mediaType = mediaType
             bytes = source
+            isForAll = true
         }
     }
 
@@ -26,6 +30,7 @@ package enum Page {
     /// and as others import it.
     package static let files: [File] = [
         File("/", page, PackageResources.index_html),
+        File("/status", page, PackageResources.status_html),
         File("/relay-client.js", script, whole: PackageResources.relay_client_js),
         File("/page/relay-client.js", script, PackageResources.relay_client_js),
         File("/page/app.js", script, PackageResources.app_js),
@@ -39,6 +44,9 @@ package enum Page {
         File("/page/qr.js", script, PackageResources.qr_js),
         File("/page/records.js", script, PackageResources.records_js),
         File("/page/session.js", script, PackageResources.session_js),
+        File("/page/status-numbers.js", script, PackageResources.status_numbers_js),
+        File("/page/status.css", style, PackageResources.status_css),
+        File("/page/status.js", script, PackageResources.status_js),
         File("/page/svg.js", script, PackageResources.svg_js),
         File("/page/tools.js", script, PackageResources.tools_js),
         File("/page/ui.js", script, PackageResources.ui_js),

@@ -326,7 +326,7 @@ const jsonFrames = {
     'setLock:38 acquireLock:39 releaseLock:3a revokeLock:3b removeLock:3c getLocks:3d locks:b3',
     // #endregion
     // #region moderation
-    'setRole:06 freezeChannel:07 endSession:08 banUser:09 unbanUser:0a getBans:0b forgetUser:0c',
+    'setRole:06 freezeChannel:07 endSession:08 banUser:09 unbanUser:0a getBans:0b forgetUser:0c status:0d',
     // #endregion
     // #region renewal
     'renew:05 accessExpiring:b8',
@@ -624,6 +624,10 @@ const answerShapes = {
   getLocks: shape('', {locks: listOf(lockShape)}),
   renew: shape('', {access: accessShape}),
   getBans: shape('name next?', {bans: listOf(shape('name user by, int time until?'))}),
+  status: shape('int uptimeMs connections boards boardBytes queuedBytes pinnedBytes, text storageFailure?, name next?', {
+    sessions: shape('int present away'), channels: shape('int message stream'), counters: mapOf('int'),
+    users: listOf(shape('name user, text client peer, bool away, int queuedBytes queuedPacketBytes packetsLost backlogMs')),
+  }),
   clear: shape('int offset records'), undoClear: shape('int offset records'),
   boards: shape('int bytes bytesMax, name next?', {boards: listOf(shape('name channel, int records bytes changed'))}),
 }
@@ -3361,10 +3365,10 @@ class Locks extends Part {
 
 // #region moderation
 /**
- * What a moderator decides about others: who may draw, where, and who may come in. [AC10–AC15]
+ * What a moderator decides about others, who may draw, where, and who may come in, and sees of the relay. [AC10–AC16]
  *
- * Everything here wants the role moderator (`notPermitted`), holds at once, and is logged by the relay with this client's user
- * id. What is to hold over restarts is durable when it returns; on a relay that cannot store it is `storageFailed`.
+ * Everything here wants the role moderator (`notPermitted`). What is decided holds at once, and is logged by the relay with this
+ * client's user id. What is to hold over restarts is durable when it returns; on a relay that cannot store it is `storageFailed`.
  */
 class Moderation extends Part {
   async decide(type, body) {
@@ -3432,6 +3436,18 @@ class Moderation extends Part {
   async forget(/** @type {{user: string}} */ {user}) {
     await this.decide('forgetUser', {user: checkedName(user)})
   }
+
+  /**
+   * How the relay is at this moment, and a page of those who are there, in order of their ids, with what waits for each. Cheap
+   * enough to be asked once a second; rates are the differences of two answers' `counters` over that of their `uptimeMs`.
+   *
+   * @param {{after?: string, limit?: number}} [options] `after`: the `next` of the page before; `limit`: 1…100 users, fewer may come
+   * @returns {Promise<RelayStatus>}
+   */
+  async status({after, limit} = {}) {
+    const {id, ...status} = await this.client.request('status', {after: after === undefined ? undefined : checkedName(after), limit})
+    return status
+  }
 }
 // #endregion
 
@@ -3449,6 +3465,12 @@ class Moderation extends Part {
  * @typedef {{lock: string, ttlMs: number, owner?: string, fencing?: number}} LockDetail
  * @typedef {{offset: number, records: number}} BoardChange
  * @typedef {{user: string, by: string, time: number, until?: number}} Ban times in milliseconds since 1970
+ * @typedef {{user: string, client: string, peer: string, away: boolean, queuedBytes: number, queuedPacketBytes: number, packetsLost: number,
+ *   backlogMs: number}} UserStatus `client`: what it calls itself; `peer`: its address; `packetsLost`: since its session began; `backlogMs`:
+ *   for how long something has been waiting for it
+ * @typedef {{uptimeMs: number, connections: number, sessions: {present: number, away: number}, channels: {message: number, stream: number},
+ *   boards: number, boardBytes: number, queuedBytes: number, pinnedBytes: number, counters: Record<string, number>, storageFailure?: string,
+ *   users: UserStatus[], next?: string}} RelayStatus `counters`: by the names of AC16; each only grows
  * @typedef {{all: boolean, users: string[], failed: {user: string, code: number}[]}} Selection
  * @typedef {{revisions?: Record<string, number>, majorRevision?: number, lock?: string}} WriteConditions `revisions`: of items by key the
  *   revision each must have, 0 for "there is none"; `majorRevision`: the one the set must have; `lock`: one that this user must hold

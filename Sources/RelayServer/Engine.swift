@@ -63,7 +63,7 @@ actor Engine {
         log: @escaping @Sendable (LogLine) -> Void
     ) {
         executor = QueueExecutor(label: "boardrelay.engine")
-        hub = Hub(configuration: configuration, start: start, access: access)
+        hub = Hub(configuration: configuration, start: start, access: access, at: Self.now().instant)
         policy = flush
         self.web = web
         site = web.site(port: 0, addresses: [], names: [], links: [])

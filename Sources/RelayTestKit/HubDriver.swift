@@ -40,7 +40,7 @@ package final class HubDriver {
         self.entropy = SeededGenerator(seed: entropy)
         self.access = access
         if let now { self.now = now }
-        hub = Hub(configuration: configuration, start: start, access: access)
+        hub = Hub(configuration: configuration, start: start, access: access, at: self.now.instant)
         openFiles()
     }
 

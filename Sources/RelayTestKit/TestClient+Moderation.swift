@@ -1,7 +1,7 @@
 internal import RelayCore
 package import RelayWire
 
-// Moderation as a test writes it down. [AC10–AC15]
+// Moderation as a test writes it down. [AC10–AC16]
 
 extension TestClient {
     /// Of a user with the secret that goes with the id, by a key of `TestAccess`.
@@ -45,6 +45,25 @@ extension TestClient {
             after = page.next
         } while after != nil
         return found
+    }
+
+    /// One page, or why not.
+    package func status(after user: String? = nil, limit: Int? = nil) -> Outcome {
+        request(.status) { PageRequest(id: $0, after: user.map { try! Name($0) }, limit: limit) }
+    }
+
+    /// What was told, and the users of all pages of so many.
+    package func statusOfAll(limit: Int? = nil) -> (first: RelayStatus, users: [RelayStatus.User])? {
+        var first: RelayStatus?
+        var users: [RelayStatus.User] = []
+        var after: Name?
+        repeat {
+            guard let page = answer(StatusAnswer.self, status(after: after?.text, limit: limit))?.status else { return nil }
+            first = first ?? page
+            users += page.users
+            after = page.next
+        } while after != nil
+        return first.map { ($0, users) }
     }
 
     /// What it was told that it may, in order.

@@ -15,6 +15,7 @@ package enum FrameType: UInt8, CaseIterable, Sendable {
     case unbanUser = 0x0A
     case getBans = 0x0B
     case forgetUser = 0x0C
+    case status = 0x0D
     case publish = 0x10
     case publishPacket = 0x11
     case direct = 0x12

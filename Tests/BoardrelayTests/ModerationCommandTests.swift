@@ -1,6 +1,7 @@
 import Foundation
 import RelayCore
 import RelayServer
+import RelayWire
 import Testing
 
 @testable import boardrelay
@@ -72,6 +73,46 @@ struct ModerationCommandTests {
                 #expect(result.code == 1 && result.errors.contains("the role moderator is missing (notPermitted)"), "\(result.errors)")
             }
         }
+    }
+
+    @Test("[AC16] status with a URL asks as a client does: the operator's is a moderator, a pupil's is refused; every user is listed")
+    func status() async throws {
+        try await withServe { url, key, _ in
+            let anna = try await sub("anna", key, url: url)
+            let table = try await Tool.run(["status", "--url", url, "--as", "teacher"], environment: surroundings)
+            #expect(table.code == 0, "\(table.errors)")
+            #expect(table.output.contains("2 connections, 2 sessions (0 away), 1 channel, "))
+            #expect(table.lines.first?.hasPrefix("\(url)   up 0:0") == true, "\(table.output)")
+            #expect(table.lines.contains { $0.hasPrefix("anna     127.0.0.1:") && $0.contains("boardrelay \(Boardrelay.version)") }, "\(table.output)")
+            let json = try await Tool.run(["status", "--url", url, "--as", "teacher", "--json"], environment: surroundings).object()
+            let status = try #require(json["status"] as? [String: Any])
+            #expect((status["users"] as? [[String: Any]])?.map { $0["user"] as? String } == ["anna", "teacher"])
+            #expect(json["address"] as? String == url && status["uptimeMs"] is Int)
+            let refused = try await Tool.run(["status", "--url", url, "--key-file", key], environment: surroundings)
+            #expect(refused.code == 1 && refused.errors.contains("(notPermitted)"), "\(refused.errors)")
+            anna.signal(SIGINT)
+            _ = await anna.end()
+        }
+    }
+
+    @Test("[AC16] as a table: who lags stands first, the slowest on top, a queue that is just being written is none that lags, names are escaped")
+    func table() throws {
+        var status = RelayStatus()
+        func user(_ name: String, _ milliseconds: UInt64, away: Bool = false) throws -> RelayStatus.User {
+            .init(
+                user: try Name(name), client: "\u{7}", peer: away ? "" : "10.0.0.1:5", away: away, queuedBytes: Int(milliseconds) * 1_000,
+                queuedPacketBytes: 0, packetsLost: 1_234, backlogMs: milliseconds)
+        }
+        status.users = [try user("anna", 0), try user("bob", 400), try user("carl", 2_500), try user("dora", 249), try user("eve", 400), try user("frida", 0, away: true)]
+        status.uptimeMs = 65_000
+        status.storageFailure = "full\u{1B}"
+        let lines = StatusText.lines(status, of: "relay://x:1")
+        #expect(lines.first == "relay://x:1   up 1:05")
+        #expect(lines.contains { $0.hasPrefix("READ-ONLY") && $0.hasSuffix("full\\u{1B}") }, "\(lines)")
+        #expect(lines.suffix(6).map { $0.prefix { $0 != " " } } == ["carl", "bob", "eve", "anna", "dora", "frida"])
+        func words(_ line: String?) -> [String] { line?.split(separator: " ").map { String($0) } ?? [] }
+        #expect(words(lines.suffix(6).first) == ["carl", "10.0.0.1:5", "\\u{7}", "2.5", "MB", "2.5", "s", "1,234"])
+        #expect(words(lines.last) == ["frida", "away", "\\u{7}", "0", "B", "1,234"])
     }
 
     @Test("[AC12, AC13, AC14] sub ends with exit code 1 and the reason when its session is ended or banned; who is banned is listed, stays out, and comes in again unbanned")

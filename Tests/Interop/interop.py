@@ -3505,7 +3505,7 @@ def needing_rights(ctx, name, other):
         (None, ask("setRole", user=other + "-x", role="reader"), "everywhere"), (None, ask("freezeChannel", channel=name, frozen=False), "everywhere"),
         (None, ask("endSession", user=other + "-x"), "everywhere"), (None, ask("banUser", user=other + "-x", forMs=1_000), "everywhere"),
         (None, ask("unbanUser", user=other + "-x"), "everywhere"), (None, ask("getBans"), "everywhere"),
-        (None, ask("forgetUser", user=other + "-x"), "everywhere"),
+        (None, ask("forgetUser", user=other + "-x"), "everywhere"), (None, ask("status", after=other), "everywhere"),
         (None, ask("removeMetadata", user=other), "everywhere"), (["clear"], ask("removeBoard", channel=name), "channel"),
     ]
 
@@ -3864,6 +3864,38 @@ def forgotten(ctx):
     host.request("unbanUser", user=user)
     other = guest(ctx, join_key(ctx), user)
     need(other.identity.secret != client.identity.secret and other.checker.access == {"role": "editor"}, f"{other.checker.access}")
+
+
+@check("[AC16] a moderator sees who is there page by page, who lags and by how much, and counts what happens; others do not", relay="access")
+def status_of_relay(ctx):
+    name, host, pupil = ctx.name("c"), guest(ctx, host_key(ctx)), guest(ctx, join_key(ctx))
+    host.request("subscribe", channel=name)
+    ctx.refused("notPermitted", lambda: pupil.request("status"))
+    for limit in (0, 101):
+        ctx.refused("badRequest", lambda: host.request("status", limit=limit), limit=max(1, min(100, limit)))
+    before = host.request("status")
+    pupil.publish(name, b"x").wait()
+    after = host.request("status")
+    for counter in ("messagesAccepted", "messagesDelivered"):
+        need(after["counters"][counter] > before["counters"][counter], f"{counter}: {before['counters']}, {after['counters']}")
+    need(after["sessions"]["present"] >= 2 and after["connections"] >= 2, f"{after}")
+    found, place = [], None
+    while True:
+        page = host.request("status", limit=1, **({"after": place} if place else {}))
+        found += page["users"]
+        place = page.get("next")
+        if place is None:
+            break
+    users = [one["user"] for one in found]
+    need(users == sorted(set(users)) and {host.identity.user, pupil.identity.user} <= set(users), f"{users}")
+    there = next(one for one in found if one["user"] == pupil.identity.user)
+    need(there["peer"] and not there["away"], f"{there}")
+    pupil.drop()
+    deadline = time.monotonic() + 5
+    while not (gone := next(one for one in host.request("status")["users"] if one["user"] == pupil.identity.user))["away"]:
+        need(time.monotonic() < deadline, f"not away: {gone}")
+        time.sleep(0.02)
+    need(gone["peer"] == "", f"{gone}")
 
 
 @check("[AC10 AC15] on an open relay a moderator is who was not made a reader by another")

@@ -37,7 +37,7 @@ from links import TCPLink, Violation, open_websocket  # noqa: E402
 FRAME_TYPES = {
     "login": 0x01, "logout": 0x02, "ping": 0x03, "pong": 0x04, "renew": 0x05,
     "setRole": 0x06, "freezeChannel": 0x07, "endSession": 0x08, "banUser": 0x09, "unbanUser": 0x0A, "getBans": 0x0B,
-    "forgetUser": 0x0C,
+    "forgetUser": 0x0C, "status": 0x0D,
     "publish": 0x10, "publishPacket": 0x11, "direct": 0x12, "directReceived": 0x13,
     "subscribe": 0x20, "unsubscribe": 0x21, "join": 0x22, "leave": 0x23,
     "joinTopic": 0x24, "leaveTopic": 0x25, "subscribeTopic": 0x26, "unsubscribeTopic": 0x27,
@@ -424,9 +424,18 @@ SHAPES.update({
     "answer unbanUser": "id:u32", "answer forgetUser": "id:u32",
     "answer getBans": "id:u32 bans:objects next?:name",
     "ban": "user:name by:name time:u53 until?:u53",
+    "answer status": "id:u32 uptimeMs:u53 connections:u53 sessions:object channels:object boards:u53 boardBytes:u53 queuedBytes:u53 "
+                     "pinnedBytes:u53 counters:object storageFailure?:text users:objects next?:name",
+    "status sessions": "present:u53 away:u53",
+    "status channels": "message:u53 stream:u53",
+    "status counters": " ".join(name + ":u53" for name in (
+        "messagesAccepted", "messagesDelivered", "messagesRecovered", "packetsAccepted", "packetsQueued", "packetsShedSlow", "packetsShedExpired",
+        "packetsShedCatchingUp", "packetsDiscarded", "packetsDroppedRate", "directAccepted", "refusals")),
+    "status user": "user:name client:text peer:text away:bool queuedBytes:u53 queuedPacketBytes:u53 packetsLost:u53 backlogMs:u53",
     "accessChanged": "role?:text grants?:object untilMs?:u53 by:name",
     "channelFrozen": "channel:u32 frozen:bool by:name",
 })
+SHAPE_RULES.update({name: "AC16" for name in ("answer status", "status sessions", "status channels", "status counters", "status user")})
 SHAPE_RULES.update({"answer getBans": "AC13", "ban": "AC13", "accessChanged": "AC10", "channelFrozen": "AC11"})
 ROLES = ("reader", "editor", "moderator")
 RIGHTS = ("subscribe", "presence", "publish", "stream", "metadata", "lock", "clear", "direct")
@@ -929,6 +938,7 @@ class Checker:
         self.names = dict(previous.names) if previous else {}
         self.named_at = {}
         self.flows = {}
+        self.last_status = {}
         self.users_metadata = {user: Metadata() for user in previous.users_metadata} if previous else {}
         self.fencing = previous.fencing if previous else 0
         self.own_flows, self.ended_flows = {}, {}
@@ -1201,6 +1211,25 @@ class Checker:
             raise Violation("AC13", f"not behind {asked['after']}: {users}")
         if event.get("next") is not None and (not users or event["next"] != users[-1]):
             raise Violation("AC13", f"next is not the last one: {event}")
+
+    def answer_status(self, event, asked):
+        """AC16: what is counted never shrinks; users in order of their ids, behind `after`."""
+        for part in ("sessions", "channels", "counters"):
+            must_have_shape("status " + part, event[part])
+        for user in event["users"]:
+            must_have_shape("status user", user)
+            if user["away"] and (user["peer"] or user["queuedBytes"] or user["backlogMs"]) or user["queuedPacketBytes"] > user["queuedBytes"]:
+                raise Violation("AC16", f"this cannot be: {user}")
+        users = [user["user"] for user in event["users"]]
+        must_be_sorted(users, "status")
+        if users and users[0] <= (asked.get("after") or "") or len(users) > (asked.get("limit") or 100):
+            raise Violation("AC16", f"not the page that was asked for: {asked}: {users}")
+        if event.get("next") is not None and (not users or event["next"] != users[-1]):
+            raise Violation("AC16", f"next is not the last one: {event.fields}")
+        now = dict(event["counters"], uptimeMs=event["uptimeMs"])
+        if any(now[name] < value for name, value in self.last_status.items()):
+            raise Violation("AC16", f"counters shrink: {self.last_status}, {now}")
+        self.last_status = now
 
     def answer_subscribeUserMetadata(self, event, asked):
         """MD8: a snapshot follows."""

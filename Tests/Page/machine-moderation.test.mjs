@@ -172,6 +172,38 @@ test('[JS3, AC13] a number that JSON would say as another, or not at all, is ref
   assert.deepEqual(driver.sent().map(({body}) => body.forMs), [1_000])
 })
 
+test('[AC16] status is asked for with a place and a size, wrong ones are refused before or by the relay, and the answer is checked field by field', leftOut('moderation'), async () => {
+  const client = new RelayClient(() => ({send() {}, close() {}, bufferedBytes: 0}), 'host')
+  const asked = []
+  const told = {uptimeMs: 5, users: []}
+  client.request = async (type, body) => {
+    asked.push([type, plain(body)])
+    return {id: 7, ...told}
+  }
+  assert.deepEqual(plain(await client.moderation.status()), told, 'without the id')
+  await client.moderation.status({after: 'anna', limit: 20})
+  await assert.rejects(client.moderation.status({after: 'a/b'}), {name: 'badName'})
+  assert.deepEqual(asked, [['status', {}], ['status', {after: 'anna', limit: 20}]])
+  await client.close()
+  const user = {user: 'anna', client: '', peer: '', away: true, queuedBytes: 0, queuedPacketBytes: 0, packetsLost: 0, backlogMs: 0}
+  const answer = {
+    uptimeMs: 1, connections: 1, sessions: {present: 1, away: 0}, channels: {message: 0, stream: 0}, boards: 0, boardBytes: 0, queuedBytes: 0, pinnedBytes: 0,
+    counters: {refusals: 0, ofANewerRelay: 1}, users: [user],
+  }
+  for (const [change, field] of [
+    [{}], [{storageFailure: 'full', next: 'anna'}], [{uptimeMs: -1}, 'uptimeMs'], [{sessions: {present: 1}}, 'sessions'], [{counters: {refusals: '1'}}, 'counters.refusals'],
+    [{users: [{...user, peer: 7}]}, 'users[0].peer'], [{users: [user, {...user, backlogMs: '1'}]}, 'users[1].backlogMs'],
+  ]) {
+    const driver = new MachineDriver()
+    driver.logIn()
+    driver.request('status', 'status', {})
+    driver.answer({...answer, ...change})
+    const {reason} = driver.events('link').at(-1)
+    if (field) assert.ok(reason?.text.includes(`status.${field}`), `${field}: ${reason?.text}`)
+    else assert.equal(reason, undefined)
+  }
+})
+
 test('[AC13] bans come in pages, one behind the other; pages that do not go on are a fault of the relay', leftOut('moderation'), async () => {
   const client = new RelayClient(() => ({send() {}, close() {}, bufferedBytes: 0}), 'host')
   const ban = user => ({user, by: 'host', time: 1})

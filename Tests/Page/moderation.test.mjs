@@ -59,6 +59,21 @@ on({}, '[AC11, AC7] a frozen lesson is only looked at: topics are left, who come
   await anna.send('x', {to: 'lesson'}).value
 })
 
+on({}, '[AC16] a moderator sees who is there and what happens; a pupil does not', async ({connect}) => {
+  const host = await connect('host')
+  const anna = await connect('anna', {key: 'join', description: 'a tablet'})
+  await host.subscribe('lesson')
+  const before = await host.moderation.status()
+  await anna.send('x', {to: 'lesson'}).value
+  const {users, counters, sessions, uptimeMs} = await host.moderation.status({limit: 1})
+  assert.deepEqual(users.map(({user, client, away, peer}) => [user, client, away, /^127\.0\.0\.1:\d+$/.test(peer)]), [['anna', 'a tablet', false, true]])
+  assert.deepEqual([counters.messagesAccepted - before.counters.messagesAccepted, sessions, uptimeMs >= before.uptimeMs], [1, {present: 2, away: 0}, true])
+  const second = await host.moderation.status({after: 'anna'})
+  assert.deepEqual([second.users.map(({user}) => user), second.next], [['host'], undefined])
+  await assert.rejects(anna.moderation.status(), {name: 'notPermitted'})
+  await assert.rejects(host.moderation.status({limit: 101}), {name: 'badRequest', limit: 100})
+})
+
 on({isKept: true}, '[AC12, AC13, AC14, AC15] sessions end with a reason, bans hold over a restart until they are taken back, who is forgotten frees the id', async ({daemon, connect}) => {
   const hostOptions = {storage: new MemoryStorage(), scope: 'here'}
   const host = await connect('host', hostOptions)

@@ -89,8 +89,8 @@ import Testing
         #expect(connection.answer(Connection.get("/", host: "user@192.168.1.5:7420"))?.refusal == .hostInvalid)
     }
 
-    private func allows(_ origins: [String], host: String, https: Bool = false) throws -> Bool {
-        OriginCheck.allows(origins.map { Array($0.utf8) }, host: try #require(Authority(host)), takesHTTPS: https)
+    private func allows(_ origins: [String], host: String, https: Bool = false, given: Set<Origin> = []) throws -> Bool {
+        OriginCheck.allows(origins.map { Array($0.utf8) }, host: try #require(Authority(host)), takesHTTPS: https, given: given)
     }
 
     @Test("[HT8] a page of the relay's own may connect, and a program that is no browser")
@@ -113,6 +113,16 @@ import Testing
         let connection = Connection()
         let answer = try #require(connection.answer(Connection.upgrade("Origin: \(origin)")))
         #expect(answer.refusal == .foreignOrigin && answer.status == .forbidden && answer.closes)
+    }
+
+    @Test("[HT8] a page whose origin the operator gave may, by whatever name it reaches the relay; its neighbours may not")
+    func given() throws {
+        let given: Set = [try #require(Origin("http://localhost:5173".utf8)), try #require(Origin("HTTPS://App.example".utf8))]
+        #expect(try allows(["http://localhost:5173"], host: "192.168.1.5:7420", given: given) && allows(["https://app.example"], host: "board.local:7420", given: given))
+        for other in ["http://localhost", "https://localhost:5173", "http://app.example", "https://app.example:444", "https://x.app.example", "null"] {
+            #expect(try !allows([other], host: "192.168.1.5:7420", given: given), "\(other)")
+        }
+        for text in ["localhost:5173", "http://", "http://a/", "http://a?b", "ftp://a", "http://a b", "null", ""] { #expect(Origin(text.utf8) == nil, "\(text)") }
     }
 
     @Test("[HT8] two origins are none, and TLS counts only behind a proxy that is trusted")

@@ -104,6 +104,25 @@ import Testing
         }
     }
 
+    @Test("[AC16] a moderator's client sees who is there, page by page, and the relay's counters; a pupil's does not")
+    func status() async throws {
+        try await withRelay { server, host in
+            let anna = try await client(server, "anna", \.join)
+            let before = try await host.moderation.status()
+            #expect(before.users.map(\.user.text) == ["anna", "host"] && before.sessions.present == 2 && before.next == nil)
+            #expect(before.users.allSatisfy { !$0.away && $0.peer.hasPrefix("127.0.0.1:") })
+            _ = try await anna.send(.text("x"), to: "lesson").value
+            let page = try await host.moderation.status(limit: 1)
+            #expect(page.users.map(\.user.text) == ["anna"] && page.next?.text == "anna")
+            #expect(page.counters.messagesAccepted == before.counters.messagesAccepted + 1 && page.uptimeMs >= before.uptimeMs)
+            #expect(try await host.moderation.status(after: "anna", limit: 1).users.map(\.user.text) == ["host"])
+            #expect(await refusal { _ = try await anna.moderation.status() } == .notPermitted)
+            #expect(await refusal { _ = try await host.moderation.status(limit: 0) } == .badRequest)
+            #expect(await refusal { _ = try await host.moderation.status(after: "a/b") } == .badName)
+            await anna.close()
+        }
+    }
+
     @Test("[AC13, AC14, AC15] who is banned is out and stays out after a restart from disk, until that is taken back; each change is one line of the log")
     func bans() async throws {
         let folder = "/tmp/boardrelay-moderation-\(UInt32.random(in: 0...UInt32.max))"

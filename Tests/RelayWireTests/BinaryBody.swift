@@ -61,7 +61,7 @@ struct BinaryBody: Equatable {
             .flowOpened, .flowClosed, .packetsDropped, .presence, .topics, .removeMetadata, .getMetadata,
             .subscribeUserMetadata, .unsubscribeUserMetadata, .setLock, .acquireLock, .releaseLock, .revokeLock, .removeLock, .getLocks,
             .locks, .history, .gap, .caughtUp, .clear, .undoClear, .boards, .removeBoard, .notStored, .cleared, .reset, .renew, .accessExpiring, .removed,
-            .setRole, .freezeChannel, .endSession, .banUser, .unbanUser, .getBans, .forgetUser, .accessChanged, .channelFrozen:
+            .setRole, .freezeChannel, .endSession, .banUser, .unbanUser, .getBans, .forgetUser, .status, .accessChanged, .channelFrozen:
             nil
         }
     }

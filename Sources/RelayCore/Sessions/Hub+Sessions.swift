@@ -81,8 +81,7 @@ extension Hub {
 
     /// Joins a session and a connection.
     private mutating func attach(_ session: Int32, to connection: Int32, _ login: CheckedLogin, resumed: Bool) {
-        sessions[session].state = .present(connection: connection)
-        sessions[session].generation = makeGeneration()
+        setState(session, .present(connection: connection))
         sessions[session].resumeToken = connections[connection].entropy
         takeUpWindow(session, instance: login.instance)
         let handedOverUntil = resumed ? nil : now.instant + sessions[session].presenceTimeout
@@ -138,8 +137,7 @@ extension Hub {
         stopWaiting(session, connections[connection].id)
         ownerLeft(sessions[session].user!)
         guard case .present = sessions[session].state else { return }
-        sessions[session].state = .away
-        sessions[session].generation = makeGeneration()
+        setState(session, .away)
         sessions[session].lastEnd = lastEnd
         deadlines.set(
             .sessionEnd(session: session, generation: sessions[session].generation),
@@ -165,8 +163,7 @@ extension Hub {
         sessions[session].statesBefore = [:]
         stopUserMetadata(of: session)
         sessions[session].closedFlows = []
-        sessions[session].state = .lingering
-        sessions[session].generation = makeGeneration()
+        setState(session, .lingering)
         sessions[session].lastEnd = nil
         links[Int(session)] = -1
         deadlines.set(

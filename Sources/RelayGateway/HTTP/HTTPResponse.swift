@@ -30,6 +30,9 @@ package struct HTTPResponse: Hashable, Sendable {
         }
     }
 
+    /// Lets pages of any origin read the answer, a script's module for example. [Fetch standard, CORS protocol]
+    package static let forAllOrigins = Field("Access-Control-Allow-Origin", "*")
+
     package var status: HTTPStatus
     package var mediaType: String?
     package var body: [UInt8]

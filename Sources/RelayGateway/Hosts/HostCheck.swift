@@ -50,27 +50,3 @@ package struct HostCheck: Sendable {
         }
     }
 }
-
-/// Whether a page may open a WebSocket here: only one that this relay has served. [HT8]
-///
-/// A browser opens one for any page to any address, with whatever the user is let in by; it says in `Origin` whose page it
-/// is. Programs that are no browser send none, and would not be stopped by this.
-package enum OriginCheck {
-    /// - Parameters:
-    ///   - origins: the values of the fields `Origin`.
-    ///   - host: of the same request, and allowed.
-    ///   - takesHTTPS: whether a proxy that is trusted speaks TLS for this relay.
-    package static func allows(_ origins: [[UInt8]], host: Authority, takesHTTPS: Bool) -> Bool {
-        guard let origin = origins.first else { return true }
-        guard origins.count == 1 else { return false }
-        let schemes: [(scheme: StaticString, port: UInt16)] = takesHTTPS ? [("http://", 80), ("https://", 443)] : [("http://", 80)]
-        for (scheme, port) in schemes {
-            let isScheme = scheme.withUTF8Buffer { scheme in
-                origin.prefix(scheme.count).lazy.map(lowercased).elementsEqual(scheme)
-            }
-            guard isScheme, let authority = Authority(origin.dropFirst(scheme.utf8CodeUnitCount)) else { continue }
-            return authority.host == host.host && (authority.port ?? port) == (host.port ?? port)
-        }
-        return false
-    }
-}

@@ -7,6 +7,8 @@ extension RelayServer {
         /// Names, `board.example` or `board.example:443`, by which it may be asked for besides the addresses and names of its
         /// machine: those of a proxy in front of it, for example. Without a port, with any.
         public var hostNames: [String] = []
+        /// Origins, `http://localhost:5173`, of pages that are not the relay's and may connect to it all the same.
+        public var origins: [String] = []
         /// Addresses of proxies whose word about who asks is believed (`X-Forwarded-For`), and that speak TLS for it.
         public var trustedProxies: [String] = []
         /// Lets read `/metrics` from other machines, as `Authorization: Bearer …`; without one only this machine may.
@@ -22,6 +24,7 @@ struct WebSite: Sendable {
     private let given: [Authority]
     let operators: Operators
     private let takesHTTPS: Bool
+    private let origins: Set<Origin>
     private let echoBytesMax: Int?
 
     static let socketPath = "/ws"
@@ -39,12 +42,18 @@ struct WebSite: Sendable {
             guard let address = IPAddress(text) else { throw RelayServerError(text: "\(text.debugDescription) is no address of a proxy") }
             proxies.insert(address)
         }
+        var origins: Set<Origin> = []
+        for text in web.origins {
+            guard let origin = Origin(Array(text.utf8)) else { throw RelayServerError(text: "\(text.debugDescription) is no origin, such as http://localhost:5173") }
+            origins.insert(origin)
+        }
         if let token = web.operatorToken, !(16...1024).contains(token.utf8.count) || !token.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) {
             throw RelayServerError(text: "an operators' token has 16…1024 visible characters of ASCII, not \(token.utf8.count) bytes")
         }
         self.given = given
         operators = Operators(token: web.operatorToken.map { Array($0.utf8) }, trustedProxies: proxies)
         takesHTTPS = !proxies.isEmpty
+        self.origins = origins
         self.echoBytesMax = echoBytesMax
     }
 
@@ -57,9 +66,10 @@ struct WebSite: Sendable {
             files: Self.files, dynamicPaths: Engine.Path.all, webSocketPath: Self.socketPath,
             hosts: HostCheck(port: port, addresses: addresses, names: names, given: given),
             links: links, takesHTTPSOrigin: takesHTTPS)
+        site.origins = origins
         if let echoBytesMax { site.sockets = .echo(messageBytesMax: echoBytesMax) }
         return site
     }
 
-    private static let files = Page.files.map { EmbeddedFile(path: $0.path, mediaType: $0.mediaType, bytes: $0.bytes) }
+    private static let files = Page.files.map { EmbeddedFile(path: $0.path, mediaType: $0.mediaType, bytes: $0.bytes, isForAll: $0.isForAll) }
 }

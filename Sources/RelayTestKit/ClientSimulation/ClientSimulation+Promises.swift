@@ -82,7 +82,7 @@ extension ClientSimulation {
             client.books.excuseAllPackets()
         case .joinTopic, .leaveTopic, .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates, .writeMetadata, .removeMetadata, .history,
             .getMetadata, .subscribeUserMetadata, .unsubscribeUserMetadata, .setLock, .acquireLock, .releaseLock, .revokeLock, .removeLock, .getLocks,
-            .clear, .undoClear, .boards, .removeBoard, .renew, .setRole, .freeze, .endSession, .ban, .unban, .bans, .forget:
+            .clear, .undoClear, .boards, .removeBoard, .renew, .setRole, .freeze, .endSession, .ban, .unban, .bans, .forget, .status:
             break
         }
     }
@@ -101,7 +101,7 @@ extension ClientSimulation {
         case .unsubscribeTopic: client.books.excuseAllPackets()
         case .join, .subscribeTopic, .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates, .writeMetadata, .removeMetadata, .history,
             .getMetadata, .subscribeUserMetadata, .unsubscribeUserMetadata, .setLock, .acquireLock, .releaseLock, .revokeLock, .removeLock, .getLocks,
-            .clear, .undoClear, .boards, .removeBoard, .renew, .setRole, .freeze, .endSession, .ban, .unban, .bans, .forget:
+            .clear, .undoClear, .boards, .removeBoard, .renew, .setRole, .freeze, .endSession, .ban, .unban, .bans, .forget, .status:
             break
         }
     }

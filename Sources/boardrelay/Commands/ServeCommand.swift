@@ -18,6 +18,7 @@ extension Command {
             .list("--token-secret-file", as: "[ID=]FILE", help: "What signs tokens, 32…1024 bytes, with an id if there are several; taken besides keys, too."),
             .value("--token-audience", as: "NAME", help: "Only tokens for this audience (aud) are taken."),
             .list("--host-name", as: "NAME[:PORT]", help: "A name by which browsers may ask for it besides this machine's own names and addresses, as a proxy's."),
+            .list("--allow-origin", as: "ORIGIN", help: "Pages of this origin, such as http://localhost:5173, may connect, too."),
             .list("--trusted-proxy", as: "ADDRESS", help: "A proxy that says who asks (X-Forwarded-For) and speaks TLS for it."),
             .value("--operator-token-file", as: "FILE", help: "What lets read /metrics from other machines (Authorization: Bearer …); without it only this one may."),
             .value("--flush", as: "MODE", help: "When queued bytes are written: adaptive (the default), immediate, or a tick such as 2ms."),
@@ -111,6 +112,7 @@ extension Command {
     private static func web(_ arguments: Arguments) throws -> RelayServer.Web {
         var web = RelayServer.Web()
         web.hostNames = arguments.values("--host-name")
+        web.origins = arguments.values("--allow-origin")
         web.trustedProxies = arguments.values("--trusted-proxy")
         guard let path = arguments.value("--operator-token-file") else { return web }
         web.operatorToken = try Arguments.secret(in: path)

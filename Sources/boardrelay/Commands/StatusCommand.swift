@@ -1,23 +1,40 @@
 import Foundation
+import RelayClient
 import RelayCore
 import RelayIO
 import RelayServer
+import RelayWire
 
 extension Command {
     static let status = Command(
         name: "status",
-        summary: "shows what goes on in a relay on this machine",
+        summary: "shows what goes on in a relay",
         options: [
             .flag("--json", help: "One JSON object instead of tables."),
-        ] + ControlSocket.options,
-        notes: ["Asks over a Unix socket that only the user who runs the relay can open."],
+        ] + ControlSocket.options + [
+            .value("--timeout", as: "TIME", help: "With --url or a key: gives up after this time with exit code 124; 30s if not given."),
+            .url, .user, .key, .keyFile, .token, .tokenFile,
+        ],
+        notes: [
+            "Asks a relay of this machine over a Unix socket that only the user who runs it can open.",
+            "With --url, --key, --key-file, --token or --token-file it asks as a client does, from anywhere: for moderators, and without what only the machine knows (single channels, the journal).",
+        ],
         examples: [
             .init("boardrelay status", "The relay with the usual data folder, or else the one in memory on port 7420."),
             .init("boardrelay status --json | jq .census.counters", "What has happened since it started."),
+            .init("boardrelay status --url relay://192.168.1.5:7420 --key-file host.key", "Another machine's relay: who is there, and who is slow."),
         ],
         run: status)
 
     private static func status(_ arguments: Arguments) async throws -> ExitCode {
+        let ofClients = ["--url", "--key", "--key-file", "--token", "--token-file"].filter { arguments.value($0) != nil }
+        for option in ["--as", "--timeout"] where ofClients.isEmpty && arguments.value(option) != nil {
+            throw UsageError("option \(option) wants --url or a key")
+        }
+        if let one = ofClients.first {
+            for other in ["--data-dir", "--port", "--control"] { try arguments.exclude(one, other) }
+            return try await askOverTheWire(arguments)
+        }
         let status = try ControlSocket.ask(try ControlSocket.sockets(arguments)) { path throws(RelayServerError) in try RelayServer.status(controlSocket: path) }
         if arguments.flag("--json") {
             let encoder = JSONEncoder()
@@ -27,6 +44,44 @@ extension Command {
             for line in StatusText.lines(status) { try Console.print(line) }
         }
         return .ok
+    }
+}
+
+extension Command {
+    private static func askOverTheWire(_ arguments: Arguments) async throws -> ExitCode {
+        let address = try arguments.address()
+        let timeout = try arguments.duration("--timeout") ?? .seconds(30)
+        return try await withClient(arguments, as: try arguments.user(), timeout: timeout) { client in
+            var status = try await client.moderation.status()
+            var users = status.users
+            while let next = status.next {
+                status = try await client.moderation.status(after: next.text)
+                // A relay that names a page again would be asked for ever.
+                guard status.users.first.map({ $0.user > next }) ?? true else { throw Failure("\(address): the pages of status do not go on") }
+                users += status.users
+            }
+            status.users = users
+            if arguments.flag("--json") {
+                try Console.print(try WireStatus(address: address.description, status: status).line)
+            } else {
+                for line in StatusText.lines(status, of: address.description) { try Console.print(line) }
+            }
+            return .ok
+        }
+    }
+}
+
+/// What `status --json` prints of a relay that was asked over the wire.
+private struct WireStatus: Encodable {
+    var address: String
+    var status: RelayStatus
+
+    var line: String {
+        get throws {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+            return String(decoding: try encoder.encode(self), as: UTF8.self)
+        }
     }
 }
 
@@ -75,6 +130,45 @@ enum StatusText {
         "\(Printable.size(journal.bytes)) in \(Printable.escaped(journal.folder)), \(Printable.count(journal.records, "change")) by"
             + " \(Printable.count(journal.fsyncs, "sync")), \(Printable.count(journal.failures, "failure"))"
     }
+
+    /// As a moderator sees it from anywhere.
+    static func lines(_ status: RelayStatus, of address: String) -> [String] {
+        let counters = status.counters
+        let lost = counters.packetsShedSlow + counters.packetsShedExpired
+        var table = Table(("", .left), ("", .left))
+        table.add(
+            "now",
+            "\(Printable.count(status.connections, "connection")), \(Printable.count(status.sessions.present, "session"))"
+                + " (\(Printable.count(status.sessions.away)) away), \(Printable.count(status.channels.message + status.channels.stream, "channel")),"
+                + " \(Printable.size(status.queuedBytes)) waiting")
+        table.add(
+            "messages",
+            "\(Printable.count(counters.messagesAccepted)) accepted, \(Printable.count(counters.messagesDelivered)) delivered")
+        table.add(
+            "packets",
+            "\(Printable.count(counters.packetsAccepted)) accepted, \(Printable.count(counters.packetsQueued)) queued for readers,"
+                + " \(Printable.count(lost)) lost to slow readers, \(Printable.count(counters.packetsDroppedRate)) over a rate")
+        table.add("boards", "\(Printable.count(status.boards)), \(Printable.size(status.boardBytes))")
+        if let failure = status.storageFailure { table.add("READ-ONLY", failure) }
+        let uptime = Printable.clock(.milliseconds(Int64(clamping: status.uptimeMs)))
+        return ["\(Printable.escaped(address))   up \(uptime)", ""] + table.lines.dropFirst() + users(status.users)
+    }
+
+    /// Who lags stands above the others, the slowest first.
+    private static func users(_ users: [RelayStatus.User]) -> [String] {
+        var table = Table(("USER", .left), ("FROM", .left), ("CLIENT", .left), ("QUEUED", .right), ("BEHIND", .right), ("LOST", .right))
+        let slow = users.filter { $0.backlogMs >= slowMilliseconds }.sorted { ($1.backlogMs, $0.user) < ($0.backlogMs, $1.user) }
+        for user in slow + users.filter({ $0.backlogMs < slowMilliseconds }) {
+            let behind = user.backlogMs < slowMilliseconds ? "" : Printable.time(.milliseconds(Int64(clamping: user.backlogMs)))
+            table.add(
+                user.user.text, user.away ? "away" : user.peer, user.client, Printable.size(user.queuedBytes), behind,
+                Printable.count(user.packetsLost))
+        }
+        return users.isEmpty ? [] : [""] + table.lines
+    }
+
+    /// A queue that was not empty for less than this is one that was being written when it was asked for.
+    private static let slowMilliseconds = 250
 
     private static func sessions(_ census: Census) -> [String] {
         guard !census.sessions.isEmpty else { return ["", "Nobody is connected."] }

@@ -118,7 +118,7 @@ extension AccessRow {
                 Probe("removeMetadata of another", .removeMetadata) { RemoveMetadataRequest(id: $0, .user(name($1.user))) },
             ]),
         AccessRow(
-            request: "`setRole`, `freezeChannel`, `endSession`, `banUser`, `unbanUser`, `getBans`, `forgetUser`", right: "the role `moderator`",
+            request: "`setRole`, `freezeChannel`, `endSession`, `banUser`, `unbanUser`, `getBans`, `forgetUser`, `status`", right: "the role `moderator`",
             probes: [
                 // Of a user without a session: a moderator is none's to make less, or to ban.
                 Probe("setRole", .setRole) { SetRoleRequest(id: $0, user: name("of-" + $1.user), role: "reader") },
@@ -132,6 +132,7 @@ extension AccessRow {
                 Probe("unbanUser", .unbanUser, others: [.notBanned]) { UserRequest(id: $0, user: name($1.user)) },
                 Probe("getBans", .getBans) { id, _ in PageRequest(id: id) },
                 Probe("forgetUser", .forgetUser) { UserRequest(id: $0, user: name($1.user)) },
+                Probe("status", .status) { PageRequest(id: $0, after: name($1.user)) },
             ]),
     ]
 

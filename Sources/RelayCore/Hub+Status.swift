@@ -1,0 +1,72 @@
+internal import RelayJournal
+import RelayWire
+
+// What a moderator sees of the relay over the wire. A page of it is asked once a second, by perhaps several: it costs the
+// readers that lag and the users of one page, whatever the number of sessions and channels. [AC16]
+
+extension Hub {
+    mutating func status(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
+        let request = try decode(PageRequest.self, body)
+        try requireModerator(session)
+        let limit = try request.count()
+        var status = totals()
+        let behind = roster.names.behind(request.after)
+        let page = ListPage(of: behind.prefix(limit).map { userStatus(sessionsByUser[$0]!) }, bytes: Self.pageBytes)
+        status.users = page.elements
+        if behind.count > page.elements.count { status.next = page.elements.last?.user }
+        answer(connection, StatusAnswer(id: request.id, status: status))
+    }
+
+    private mutating func totals() -> RelayStatus {
+        var status = RelayStatus()
+        status.uptimeMs = UInt64(clamping: (now.instant - startedAt).milliseconds)
+        status.connections = openConnections
+        status.sessions = .init(present: roster.present, away: roster.away)
+        status.channels = .init(message: channelCounts[.message] ?? 0, stream: channelCounts[.stream] ?? 0)
+        status.boards = boards.count
+        status.boardBytes = boardBytes
+        for connection in busy {
+            status.queuedBytes += queues[connection].bytes
+            status.pinnedBytes += memoryHeld(by: connection).shared
+        }
+        status.counters = RelayStatus.Counters(counters)
+        status.storageFailure = storage.failure
+        return status
+    }
+
+    private func userStatus(_ session: Int32) -> RelayStatus.User {
+        let connection = links[Int(session)]
+        var user = RelayStatus.User(
+            user: sessions[session].user!, client: sessions[session].client, peer: "", away: connection < 0, queuedBytes: 0, queuedPacketBytes: 0,
+            packetsLost: sessions[session].packetsLost, backlogMs: 0)
+        guard connection >= 0 else { return user }
+        user.peer = connections[connection].peer
+        user.queuedBytes = queues[connection].bytes
+        user.queuedPacketBytes = queues[connection].packetBytes
+        if queues[connection].busyPosition >= 0 { user.backlogMs = UInt64(clamping: (now.instant - queues[connection].busySince).milliseconds) }
+        return user
+    }
+
+    /// Its texts may grow sixfold by escaping; its names and numbers, 200 bytes at most, do not.
+    private static func pageBytes(_ user: RelayStatus.User) -> Int {
+        user.user.text.utf8.count + user.client.utf8.count + user.peer.utf8.count + 34
+    }
+}
+
+extension RelayStatus.Counters {
+    fileprivate init(_ counters: Counters) {
+        self.init()
+        messagesAccepted = counters.messagesAccepted
+        messagesDelivered = counters.messagesDelivered
+        messagesRecovered = counters.messagesRecovered
+        packetsAccepted = counters.packetsAccepted
+        packetsQueued = counters.packetsQueued
+        packetsShedSlow = counters.packetsShedSlow
+        packetsShedExpired = counters.packetsShedExpired
+        packetsShedCatchingUp = counters.packetsShedCatchingUp
+        packetsDiscarded = counters.packetsDiscarded
+        packetsDroppedRate = counters.packetsDroppedRate
+        directAccepted = counters.directAccepted
+        refusals = counters.refusals.values.reduce(0, +)
+    }
+}

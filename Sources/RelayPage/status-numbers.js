@@ -1,0 +1,64 @@
+// What the status page makes of the relay's answers: rates, an order, and words for numbers.
+
+/** A queue that was not empty for less than this is one that was just being written to. */
+export const slowMs = 250
+export const lags = ({backlogMs}) => backlogMs >= slowMs
+/** More users than this are counted, not listed. */
+const usersMax = 1_000
+
+/** One answer with the users of all its pages; of those beyond a thousand only that there are some. */
+export async function readStatus(moderation) {
+  const first = await moderation.status()
+  const users = [...first.users]
+  let {next} = first
+  while (next !== undefined && users.length < usersMax) {
+    const page = await moderation.status({after: next})
+    users.push(...page.users)
+    next = page.next
+  }
+  return {...first, users, isCut: next !== undefined}
+}
+
+const rateCounters = {
+  'messages-in': ['messagesAccepted', 'directAccepted'], 'messages-out': ['messagesDelivered', 'messagesRecovered', 'directAccepted'], 'packets-in': ['packetsAccepted'],
+  'packets-out': ['packetsQueued'], 'packets-lost': ['packetsShedSlow', 'packetsShedExpired', 'packetsShedCatchingUp', 'packetsDiscarded'], refusals: ['refusals'],
+}
+
+/** What happened per second between two answers of one run of the relay, by name; none if the earlier is of another. */
+export function ratesBetween(before, now) {
+  const seconds = (now.uptimeMs - before?.uptimeMs) / 1000
+  if (!(seconds > 0)) return {}
+  const sum = ({counters}, names) => names.reduce((all, name) => all + counters[name], 0)
+  return Object.fromEntries(Object.entries(rateCounters).map(([rate, names]) => [rate, (sum(now, names) - sum(before, names)) / seconds]))
+}
+
+/** Who lags comes first, the slowest on top; then who is here, who is away last, both in the relay's order of ids. */
+export function inOrder(users) {
+  const rank = user => lags(user) ? -user.backlogMs : user.away ? 2 : 1
+  return [...users].sort((one, other) => rank(one) - rank(other))
+}
+
+/** How full a small bar is, 0…1: nothing at none, all at 8 MiB, where the relay lets a reader go. */
+export const load = bytes => Math.min(1, Math.log2(1 + bytes / 1024) / 13)
+
+const grouped = number => number.toLocaleString('en')
+
+export function bytesText(bytes) {
+  const power = bytes < 1_000 ? 0 : Math.min(3, Math.floor(Math.log10(bytes) / 3))
+  return power === 0 ? `${bytes} B` : `${(bytes / 1_000 ** power).toFixed(1)} ${['kB', 'MB', 'GB'][power - 1]}`
+}
+
+export const countText = (count, noun) => `${grouped(count)}${noun ? ` ${noun}${count === 1 ? '' : 's'}` : ''}`
+
+/** A rate: with a decimal while it is small. */
+export const rateText = rate => rate > 0 && rate < 10 ? rate.toFixed(1) : grouped(Math.round(rate))
+
+export function spanText(ms) {
+  if (ms < 1_000) return `${ms} ms`
+  const seconds = Math.floor(ms / 1000)
+  if (seconds < 60) return `${(ms / 1000).toFixed(1)} s`
+  const units = [['d', 86_400], ['h', 3_600], ['min', 60], ['s', 1]]
+  const at = units.findIndex(([, size]) => seconds >= size)
+  const [[big, size], [small, part]] = units.slice(at)
+  return `${Math.floor(seconds / size)} ${big} ${Math.floor(seconds % size / part)} ${small}`
+}

@@ -1,0 +1,147 @@
+// The status page: logs in with the host's key, asks once a second while somebody looks, and shows what it is told.
+import {ErrorCode as code, RelayClient, credentialOf, wakeUpWithPage} from '/relay-client.js'
+import {open} from './identity.js'
+import {newID} from './ink.js'
+import {bytesText, countText, inOrder, lags, load, ratesBetween, rateText, readStatus, spanText} from './status-numbers.js'
+import {$, ask, field, make} from './ui.js'
+
+const everyMs = 1_000
+const kept = 'status.credential'
+const storage = open('sessionStorage')
+const user = `status-${newID()}`
+const otherKey = 'That is no key of this relay. ‘boardrelay key show host’ tells it on the relay’s machine.'
+const keyTexts = {
+  [code.credentialRequired]: 'Only the host may look. The relay printed the key when it started.', [code.keyChanged]: 'The key has been changed: type the new one.',
+  [code.notPermitted]: 'That is a guest’s key. The status is for the host alone.', [code.tokenExpired]: 'The time of that token is over.',
+  [code.keyWrong]: otherKey, [code.credentialsWrong]: otherKey, [code.tokenInvalid]: otherKey,
+}
+
+let client
+let before
+let timer
+const rows = new Map()
+
+// MARK: Coming in
+
+const keep = credential => storage.setItem(kept, JSON.stringify(credential))
+
+function arrive() {
+  const given = credentialOf(location.hash)
+  if (given) keep(given)
+  if (location.hash) history.replaceState(null, '', location.pathname)
+  return JSON.parse(storage.getItem(kept)) ?? undefined
+}
+
+/** Asks for another key, and tries with that. */
+async function askKey(text) {
+  const input = field({id: 'key', ariaLabel: 'Host key', type: 'password'})
+  await ask('key-dialog', 'The host’s key, please', text, [['key-enter', 'Show the status']], [input], true)
+  keep({key: input.value.trim()})
+  connect()
+}
+
+function connect() {
+  clearTimeout(timer)
+  const mine = client = new RelayClient(location.origin, user, {
+    credential: arrive(), description: 'status page', presenceTimeoutMs: 5_000, retriesFirstConnect: true,
+  })
+  const stop = wakeUpWithPage(mine)
+  mine.on('link', ({state, reason}) => {
+    if (mine !== client) return
+    document.documentElement.dataset.link = {closed: 'ended', paused: 'ended'}[state] ?? state
+    put('link-text', {connecting: 'Connecting…', connected: 'Connected', waiting: 'Connection lost, trying again…'}[state] ?? 'Not connected')
+    if (state === 'connected') refresh()
+    if (state !== 'closed' && state !== 'paused') return
+    stop()
+    ended(reason)
+  })
+}
+
+async function ended({code: number, error, text}) {
+  const key = keyTexts[number ?? error?.code]
+  if (key) return askKey(key)
+  await ask('ended-dialog', 'You are not connected any more', `${error?.message ?? text ?? 'This window was asleep for too long'}.`, [['ended-again', 'Connect again']], [], true)
+  connect()
+}
+
+// MARK: Asking
+
+async function refresh() {
+  clearTimeout(timer)
+  const mine = client
+  if (document.hidden || mine.linkState.state !== 'connected') return
+  const began = performance.now()
+  try {
+    const status = await readStatus(mine.moderation)
+    if (mine === client) show(status)
+  } catch (error) {
+    if (mine === client && error.code === code.notPermitted) {
+      client = undefined
+      mine.close()
+      return askKey(keyTexts[error.code])
+    }
+  }
+  if (mine === client) timer = setTimeout(refresh, Math.max(200, began + everyMs - performance.now()))
+}
+
+// MARK: Showing
+
+/** Only what has changed touches the page. */
+function put(id, text) {
+  const element = typeof id === 'string' ? $(id) : id
+  if (element.textContent !== text) element.textContent = text
+  return element
+}
+
+function show(status) {
+  const {sessions, channels, users, storageFailure} = status
+  const slow = users.filter(lags).length
+  const texts = {
+    uptime: spanText(status.uptimeMs - status.uptimeMs % 1000), present: countText(sessions.present),
+    away: `${countText(sessions.away)} away, ${countText(status.connections, 'connection')}`,
+    channels: countText(channels.message + channels.stream), kinds: `${countText(channels.message)} message, ${countText(channels.stream)} stream`,
+    boards: countText(status.boards), 'board-bytes': bytesText(status.boardBytes),
+    queued: bytesText(status.queuedBytes), slow: slow ? `${countText(slow)} lagging` : '',
+    trouble: storageFailure === undefined ? '' : `Nothing can be saved: ${storageFailure}`,
+  }
+  for (const [id, text] of Object.entries(texts)) put(id, text)
+  $('trouble').hidden = storageFailure === undefined
+  $('more').hidden = !status.isCut
+  for (const [id, rate] of Object.entries(ratesBetween(before, status))) put(id, rateText(rate)).classList.toggle('some', rate > 0 && /lost|refus/.test(id))
+  before = status
+  showUsers(inOrder(users))
+}
+
+function makeRow(id) {
+  const cells = {name: make('b', {textContent: id}), from: make('span', {className: 'note'}), waiting: make('span'), bar: make('i'), lost: make('td'), behind: make('td')}
+  const row = make('tr', {}, make('th', {scope: 'row', title: id}, cells.name, cells.from), make('td', {}, cells.waiting, make('span', {className: 'load'}, cells.bar)), cells.lost, cells.behind)
+  return {row, ...cells}
+}
+
+function showUsers(users) {
+  const list = $('users')
+  const gone = new Set(rows.keys())
+  users.forEach((told, at) => {
+    const {user: id, client: name, peer, away, queuedBytes, packetsLost, backlogMs} = told
+    gone.delete(id)
+    if (!rows.has(id)) rows.set(id, makeRow(id))
+    const {row, from, waiting, bar, lost, behind} = rows.get(id)
+    row.className = away ? 'away' : lags(told) ? 'lags' : ''
+    put(from, [id === user ? 'this page' : name, away ? 'away' : peer].filter(Boolean).join(' · '))
+    put(waiting, bytesText(queuedBytes))
+    bar.style.width = `${100 * load(queuedBytes)}%`
+    put(lost, countText(packetsLost))
+    put(behind, lags(told) ? spanText(backlogMs) : '–')
+    if (list.children[at] !== row) list.insertBefore(row, list.children[at])
+  })
+  for (const id of gone) {
+    rows.get(id).row.remove()
+    rows.delete(id)
+  }
+}
+
+addEventListener('hashchange', () => credentialOf(location.hash) && location.reload())
+addEventListener('visibilitychange', () => client && refresh())
+addEventListener('pagehide', () => client?.close())
+addEventListener('pageshow', ({persisted}) => persisted && location.reload())
+connect()

@@ -1,0 +1,67 @@
+// The status page: what it makes of the relay's answers, and what it weighs. How it looks is for eyes.
+import assert from 'node:assert/strict'
+import {readFileSync} from 'node:fs'
+import {test} from 'node:test'
+import {bytesText, countText, inOrder, load, rateText, ratesBetween, readStatus, spanText} from '../../Sources/RelayPage/status-numbers.js'
+import {strip, unsafeLines} from './support/strip.mjs'
+
+const source = name => readFileSync(new URL(`../../Sources/RelayPage/${name}`, import.meta.url), 'utf8')
+const files = ['status.html', 'status.css', 'status-numbers.js', 'status.js']
+
+/** Its own files; the client and what it shares with the whiteboard come on top. */
+const servedBytesMax = 12 * 1024
+
+const zero = Object.fromEntries([
+  'messagesAccepted', 'messagesDelivered', 'messagesRecovered', 'packetsAccepted', 'packetsQueued', 'packetsShedSlow', 'packetsShedExpired', 'packetsShedCatchingUp',
+  'packetsDiscarded', 'packetsDroppedRate', 'directAccepted', 'refusals',
+].map(name => [name, 0]))
+
+test('[AC16] rates are what two answers differ by, over the relay\'s own time; none at first, and none over a restart', () => {
+  const before = {uptimeMs: 10_000, counters: {...zero, messagesAccepted: 5, packetsQueued: 100}}
+  const now = {uptimeMs: 12_000, counters: {...zero, messagesAccepted: 9, messagesDelivered: 6, packetsQueued: 400, packetsShedSlow: 2, packetsShedExpired: 4, packetsShedCatchingUp: 6, packetsDiscarded: 8}}
+  assert.deepEqual(ratesBetween(before, now), {'messages-in': 2, 'messages-out': 3, 'packets-in': 0, 'packets-out': 150, 'packets-lost': 10, refusals: 0})
+  assert.deepEqual([ratesBetween(undefined, now), ratesBetween(now, before), ratesBetween(now, now)], [{}, {}, {}])
+})
+
+test('[AC16] who lags stands first, the slowest on top; who is away last; a queue that is just being written is none that lags', () => {
+  const user = (user, backlogMs, away = false) => ({user, backlogMs, away})
+  const users = [user('a', 0, true), user('b', 249), user('c', 250), user('d', 9_000), user('e', 0), user('f', 250)]
+  assert.deepEqual(inOrder(users).map(({user}) => user), ['d', 'c', 'f', 'b', 'e', 'a'])
+  assert.equal(users[0].user, 'a', 'the answer is as it was')
+})
+
+test('[AC16] all pages make one answer, with the first one\'s totals; beyond a thousand users it ends and says so', async () => {
+  const page = (from, count, next) => ({uptimeMs: from, users: Array.from({length: count}, (_, at) => ({user: `${from + at}`})), next})
+  const asked = []
+  const moderation = pages => ({status: async ({after} = {}) => (asked.push(after), pages[after ?? ''])})
+  const {uptimeMs, users, isCut} = await readStatus(moderation({'': page(0, 2, '1'), 1: page(2, 1, '2'), 2: page(3, 1)}))
+  assert.deepEqual([uptimeMs, users.map(({user}) => user), isCut, asked], [0, ['0', '1', '2', '3'], false, [undefined, '1', '2']])
+  const many = {status: async ({after = 0} = {}) => page(Number(after), 100, String(Number(after) + 100))}
+  const cut = await readStatus(many)
+  assert.deepEqual([cut.users.length, cut.isCut], [1_000, true])
+})
+
+test('numbers in words', () => {
+  assert.deepEqual([0, 999, 1_000, 1_500_000, 8_388_608, 5e12].map(bytesText), ['0 B', '999 B', '1.0 kB', '1.5 MB', '8.4 MB', '5000.0 GB'])
+  assert.deepEqual([0, 0.04, 3, 9.96, 12.4, 12_345.6].map(rateText), ['0', '0.0', '3.0', '10.0', '12', '12,346'])
+  assert.deepEqual([250, 2_400, 61_000, 7_325_000, 200_000_000].map(spanText), ['250 ms', '2.4 s', '1 min 1 s', '2 h 2 min', '2 d 7 h'])
+  assert.deepEqual([countText(1, 'connection'), countText(1_234, 'connection'), countText(0)], ['1 connection', '1,234 connections', '0'])
+  assert.deepEqual([load(0), load(8 * 1024 * 1024) > 0.99, load(1e12)], [0, true, 1])
+})
+
+test(`it weighs at most ${servedBytesMax} bytes, has nothing inline, and every part it speaks of is there`, context => {
+  const texts = files.map(source)
+  for (const text of texts.slice(1)) assert.deepEqual(unsafeLines(text), [])
+  const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(strip(text)), 0)
+  context.diagnostic(`${bytes} bytes`)
+  assert.ok(bytes <= servedBytesMax, `${bytes} bytes`)
+  const [html, , , script] = texts
+  assert.doesNotMatch(html, /<style|style=|\bon[a-z]+=|<script(?![^>]*src=)/)
+  const ids = new Set([...html.matchAll(/\bid="([^"]+)"/g)].map(([, id]) => id))
+  const [block] = /const texts = {.*?\n {2}}\n/s.exec(script)
+  const keys = [...block.matchAll(/(?<=[{,]\s+)'?([a-z-]+)'?: /g)].map(([, key]) => key)
+  const named = [...keys, ...[...script.matchAll(/(?:\$|put)\('([^']+)'/g)].map(([, id]) => id)]
+  assert.ok(named.length >= 10)
+  assert.deepEqual(named.filter(id => !ids.has(id)), [])
+  assert.deepEqual(Object.keys(ratesBetween({uptimeMs: 0, counters: zero}, {uptimeMs: 1, counters: zero})).filter(id => !ids.has(id)), [])
+})

@@ -1,0 +1,173 @@
+import RelayCore
+import RelayTestKit
+import RelayWire
+import Testing
+
+/// What a moderator sees of the relay over the wire. Who may ask: `AccessMatrixTests`.
+@Suite struct StatusTests {
+    private func status(_ client: TestClient, after user: String? = nil, limit: Int? = nil) throws -> RelayStatus {
+        try #require(client.answer(StatusAnswer.self, client.status(after: user, limit: limit))).status
+    }
+
+    @Test("[AC16] it is for moderators, by key; on an open relay for everybody who was not made less")
+    func moderators() throws {
+        let closed = HubDriver(access: TestAccess.rules)
+        let host = TestClient(closed, "host", by: TestAccess.hostKey), anna = TestClient(closed, "anna", by: TestAccess.editorKey)
+        #expect(try status(host).users.map(\.user.text) == ["anna", "host"])
+        #expect(TestClient.code(anna.status()) == .notPermitted && closed.audit == [])
+        // The refusal comes before the request's own mistakes.
+        #expect(TestClient.code(anna.status(limit: 0)) == .notPermitted)
+
+        let open = HubDriver()
+        let one = TestClient(open, "one"), other = TestClient(open, "other")
+        #expect(try status(one).sessions == .init(present: 2, away: 0))
+        one.setRole("other", "editor")
+        #expect(TestClient.code(other.status()) == .notPermitted)
+    }
+
+    @Test("[AC16] of a reader that takes nothing it tells what waits, how much of it is packets, what it lost, and since when")
+    func slow() throws {
+        var configuration = Configuration()
+        configuration.limits.packetsPerSecond = 1_000_000
+        let driver = HubDriver(configuration: configuration)
+        let writer = TestClient(driver, "writer"), reader = TestClient(driver, "reader")
+        for client in [writer, reader] {
+            client.subscribe("lesson", features: ["messages"])
+            client.join("lesson", features: [])
+        }
+        reader.subscribeTopic("lesson", "points")
+        let flow = writer.joinTopic("lesson", "points")
+        _ = (writer.frames(), reader.frames())
+        var told = try status(writer)
+        #expect(told.users.map(\.user.text) == ["reader", "writer"])
+        #expect(told.users[0].queuedBytes == 0 && told.users[0].backlogMs == 0 && told.users[0].packetsLost == 0)
+
+        driver.advance(.milliseconds(250))
+        writer.publish("lesson", [UInt8](repeating: 0, count: 500))
+        for _ in 0..<10 { writer.packet(flow, [UInt8](repeating: 0, count: 86)) }
+        driver.advance(.milliseconds(400))
+        _ = writer.frames()
+        told = try status(writer)
+        let found = driver.hub.load(of: reader.id)
+        let load = try #require(found)
+        #expect(told.users[0].backlogMs == 400)
+        #expect(told.users[0].queuedPacketBytes == 1_000 && load.packets == 1_000)
+        #expect(told.users[0].queuedBytes == load.reliable + load.packets && load.reliable > 500)
+        #expect(told.queuedBytes == told.users[0].queuedBytes, "nobody else is slow, and the asker has taken all")
+        #expect(told.counters.packetsShedExpired == 0)
+
+        // After a second packets are of no use any more.
+        driver.advance(.milliseconds(1_700))
+        told = try status(writer)
+        #expect(told.users[0].packetsLost == 10 && told.users[0].queuedPacketBytes == 0 && told.users[0].backlogMs == 2_100)
+        #expect(told.counters.packetsShedExpired == 10)
+        _ = reader.frames()
+        told = try status(writer)
+        #expect(told.users[0].queuedBytes == 0 && told.users[0].backlogMs == 0 && told.users[0].packetsLost == 10)
+        #expect(told.queuedBytes == 0 && told.pinnedBytes == 0)
+    }
+
+    @Test("[AC16] counters and the time since the start: two answers differ by what happened between them")
+    func rates() throws {
+        let driver = HubDriver()
+        let host = TestClient(driver, "host"), reader = TestClient(driver, "reader")
+        for client in [host, reader] { client.subscribe("lesson", features: ["messages"]) }
+        let first = try status(host)
+        driver.advance(.milliseconds(1_500))
+        for _ in 0..<3 { host.publish("lesson", [1]) }
+        host.unban("nobody")
+        let second = try status(host)
+        #expect(second.uptimeMs - first.uptimeMs == 1_500)
+        #expect(second.counters.messagesAccepted - first.counters.messagesAccepted == 3)
+        #expect(second.counters.messagesDelivered - first.counters.messagesDelivered == 3, "to one reader: its author gets none")
+        #expect(second.counters.refusals - first.counters.refusals == 1)
+        let census = driver.hub.census()
+        #expect(second.channels == .init(message: census.messageChannels, stream: census.streamChannels) && census.messageChannels == 1)
+        #expect(second.connections == 2)
+    }
+
+    @Test("[AC16] a page has at most so many users, and the next one goes on behind it, whoever came or left meanwhile")
+    func pages() throws {
+        let driver = HubDriver()
+        let host = TestClient(driver, "m")
+        let clients = ["c", "a", "z", "e"].map { TestClient(driver, $0) }
+        #expect(try #require(host.statusOfAll()).users.map(\.user.text) == ["a", "c", "e", "m", "z"])
+        #expect(try #require(host.statusOfAll(limit: 2)).users.map(\.user.text) == ["a", "c", "e", "m", "z"])
+        let page = try status(host, limit: 2)
+        #expect(page.users.map(\.user.text) == ["a", "c"] && page.next?.text == "c")
+        // The one it ended with leaves, and one comes before it.
+        clients[0].request(.logout) { EmptyRequest(id: $0) }
+        TestClient(driver, "b").ignore()
+        #expect(try status(host, after: "c", limit: 2).users.map(\.user.text) == ["e", "m"])
+        let last = try status(host, after: "m", limit: 1)
+        #expect(last.users.map(\.user.text) == ["z"] && last.next == nil)
+        #expect(try status(host, after: "z").users == [])
+        for limit in [0, 101, -1] { #expect(TestClient.code(host.status(limit: limit)) == .badRequest) }
+    }
+
+    @Test("[AC16, FR3] a hundred users with the longest names, and clients that are six times as long when written, need two pages, each a whole frame")
+    func longest() throws {
+        let driver = HubDriver()
+        let host = TestClient(driver, "~")
+        let users = (0..<120).map { "\"\($0 + 100)" + String(repeating: "\"", count: 60) }
+        for user in users {
+            let id = driver.open()
+            let request = LoginRequest(
+                id: 1, user: try Name(user), instance: "00000000000000aa", client: String(repeating: "\u{1}", count: 64))
+            driver.send(.json(.login, request), from: id)
+            #expect(driver.received(id).map(\.type) == [FrameType.welcome.rawValue])
+        }
+        let page = try status(host)
+        #expect((40..<100).contains(page.users.count) && page.next == page.users.last?.user)
+        #expect(try #require(host.statusOfAll()).users.map(\.user.text) == users + ["~"])
+        #expect(page.users[0].client.utf8.count == 64)
+    }
+
+    @Test("[AC16, SE9] who is away is listed without an address until its time is over; who came back, or took over, stands there once")
+    func away() throws {
+        let driver = HubDriver()
+        let host = TestClient(driver, "host")
+        let anna = TestClient(driver, "anna", presenceTimeoutMs: 20_000)
+        #expect(try status(host).users[0].peer.hasPrefix("test:"))
+        driver.cut(anna.id)
+        func seen() throws -> String {
+            let told = try status(host)
+            let census = driver.hub.census()
+            #expect(told.sessions == .init(present: census.sessionsPresent, away: census.sessionsAway))
+            #expect(told.users.map(\.user.text) == census.sessions.map(\.user) && told.users.map(\.away) == census.sessions.map(\.away))
+            return told.users.map { "\($0.user)\($0.away ? " away" : "")\($0.peer.isEmpty ? " nowhere" : "")" }.joined(separator: ", ")
+        }
+        #expect(try seen() == "anna away nowhere, host")
+        let back = TestClient(driver, "anna", resume: anna.welcome?.resumeToken, presenceTimeoutMs: 20_000)
+        #expect(back.welcome?.resumed == true)
+        #expect(try seen() == "anna, host")
+        let other = TestClient(driver, "anna", presenceTimeoutMs: 20_000)
+        #expect(try seen() == "anna, host")
+        driver.cut(other.id)
+        // The host's own link must not fall silent.
+        for _ in 0..<4 {
+            driver.advance(.milliseconds(4_900))
+            driver.send(Frame(.ping), from: host.id)
+        }
+        #expect(try seen() == "anna away nowhere, host")
+        driver.advance(.milliseconds(400))
+        #expect(try seen() == "host")
+        #expect(TestClient(driver, "anna").welcome?.resumed == false)
+        #expect(try seen() == "anna, host")
+        host.end("anna")
+        #expect(try seen() == "host")
+    }
+
+    @Test("[AC16] it tells why nothing can be stored")
+    func storage() throws {
+        var configuration = Configuration()
+        configuration.isJournaled = true
+        let driver = HubDriver(configuration: configuration)
+        driver.hub.restored(lastSequence: 0, at: driver.now)
+        _ = driver.hub.takeEffects()
+        let host = TestClient(driver, "host")
+        #expect(try status(host).storageFailure == nil)
+        driver.failStorage("no space left")
+        #expect(try status(host).storageFailure?.contains("no space left") == true)
+    }
+}
