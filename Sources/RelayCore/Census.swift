@@ -158,7 +158,7 @@ public struct Counters: Sendable, Hashable, Codable {
     public var packetsShedExpired: UInt64 = 0
     /// Packets that readers were not given because they were catching up.
     public var packetsShedCatchingUp: UInt64 = 0
-    /// Messages delivered from what is kept.
+    /// Of `messagesDelivered`, those from what is kept.
     public var messagesRecovered: UInt64 = 0
     /// Packets that went with a connection whose queue died.
     public var packetsDiscarded: UInt64 = 0

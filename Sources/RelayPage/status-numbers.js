@@ -20,7 +20,7 @@ export async function readStatus(moderation) {
 }
 
 const rateCounters = {
-  'messages-in': ['messagesAccepted', 'directAccepted'], 'messages-out': ['messagesDelivered', 'messagesRecovered', 'directAccepted'], 'packets-in': ['packetsAccepted'],
+  'messages-in': ['messagesAccepted', 'directAccepted'], 'messages-out': ['messagesDelivered', 'directAccepted'], 'packets-in': ['packetsAccepted'],
   'packets-out': ['packetsQueued'], 'packets-lost': ['packetsShedSlow', 'packetsShedExpired', 'packetsShedCatchingUp', 'packetsDiscarded'], refusals: ['refusals'],
 }
 
@@ -56,7 +56,7 @@ export const rateText = rate => rate > 0 && rate < 10 ? rate.toFixed(1) : groupe
 export function spanText(ms) {
   if (ms < 1_000) return `${ms} ms`
   const seconds = Math.floor(ms / 1000)
-  if (seconds < 60) return `${(ms / 1000).toFixed(1)} s`
+  if (seconds < 60) return `${(ms / 1000).toFixed(seconds < 10 ? 1 : 0)} s`
   const units = [['d', 86_400], ['h', 3_600], ['min', 60], ['s', 1]]
   const at = units.findIndex(([, size]) => seconds >= size)
   const [[big, size], [small, part]] = units.slice(at)

@@ -8,10 +8,10 @@ import {$, ask, field, make} from './ui.js'
 const everyMs = 1_000
 const kept = 'status.credential'
 const storage = open('sessionStorage')
-const user = `status-${newID()}`
+const user = `status-${newID().slice(0, 8)}`
 const otherKey = 'That is no key of this relay. ‘boardrelay key show host’ tells it on the relay’s machine.'
 const keyTexts = {
-  [code.credentialRequired]: 'Only the host may look. The relay printed the key when it started.', [code.keyChanged]: 'The key has been changed: type the new one.',
+  [code.credentialRequired]: 'Only the host may look. The relay printed the key.', [code.keyChanged]: 'The key has been changed.',
   [code.notPermitted]: 'That is a guest’s key. The status is for the host alone.', [code.tokenExpired]: 'The time of that token is over.',
   [code.keyWrong]: otherKey, [code.credentialsWrong]: otherKey, [code.tokenInvalid]: otherKey,
 }
@@ -42,7 +42,7 @@ async function askKey(text) {
 
 function connect() {
   clearTimeout(timer)
-  const mine = client = new RelayClient(location.origin, user, {
+  const mine = client = new RelayClient(location.origin + '/ws', user, {
     credential: arrive(), description: 'status page', presenceTimeoutMs: 5_000, retriesFirstConnect: true,
   })
   const stop = wakeUpWithPage(mine)
@@ -60,7 +60,7 @@ function connect() {
 async function ended({code: number, error, text}) {
   const key = keyTexts[number ?? error?.code]
   if (key) return askKey(key)
-  await ask('ended-dialog', 'You are not connected any more', `${error?.message ?? text ?? 'This window was asleep for too long'}.`, [['ended-again', 'Connect again']], [], true)
+  await ask('ended-dialog', 'You are not connected any more', `${error?.message ?? text ?? 'This window was asleep'}.`, [['ended-again', 'Connect again']], [], true)
   connect()
 }
 

@@ -34,7 +34,7 @@ public struct RelayStatus: Codable, Hashable, Sendable {
         public var messagesAccepted: UInt64 = 0
         /// Messages put into readers' queues.
         public var messagesDelivered: UInt64 = 0
-        /// Messages that readers were given from what is kept.
+        /// Of them, those that readers were given from what is kept.
         public var messagesRecovered: UInt64 = 0
         /// Packets that got a sequence.
         public var packetsAccepted: UInt64 = 0

@@ -11,12 +11,14 @@ extension Hub {
     /// - Parameters:
     ///   - receivers: sessions; `except` is left out.
     ///   - expiresAt: for packets, when they are of no use any more, in milliseconds of the hub's clock.
+    /// - Returns: how many queues it went into.
     @inline(__always)
+    @discardableResult
     mutating func enqueueShared(
         room: Int32, head: FrameHead, kind: Segment.Kind, to receivers: [Int32], except: Int32 = -1, expiresAt: UInt32 = 0,
         body: (inout ByteWriter) -> Void
-    ) {
-        guard !receivers.isEmpty, !(receivers.count == 1 && receivers[0] == except) else { return }
+    ) -> Int {
+        guard !receivers.isEmpty, !(receivers.count == 1 && receivers[0] == except) else { return 0 }
         let bytes = head.frameBytes
         let chunk = sharedChunk(of: room, for: bytes)
         let start = chunks[chunk].used
@@ -28,10 +30,12 @@ extension Hub {
         if kind == .packets { chunks[chunk].appendMark(.init(offset: start, milliseconds: milliseconds)) }
 
         var references: Int32 = 0
+        var reached = 0
         receivers.withUnsafeBufferPointer { receivers in
             for session in receivers where session != except {
                 let connection = links[Int(session)]
                 if connection < 0 { continue }
+                reached += 1
                 references += enqueue(connection, chunk: chunk, start: start, end: end, kind: kind, expiresAt: expiresAt)
             }
         }
@@ -40,6 +44,7 @@ extension Hub {
             rooms[room].chunk = -1
             discardShared(chunk)
         }
+        return reached
     }
 
     /// - Returns: 1 if the queue refers to the chunk once more, else 0.

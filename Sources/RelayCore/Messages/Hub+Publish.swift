@@ -202,10 +202,10 @@ extension Hub {
         guard !receivers.isEmpty else { return }
         let room = channels[channel].room
         if channels[channel].named.insert(handle).inserted { nameUser(session, room: room, to: receivers) }
-        counters.messagesDelivered += UInt64(receivers.count)
-        enqueueShared(
+        let reached = enqueueShared(
             room: room, head: head, kind: .reliable, to: receivers, except: frame.flags.contains(.echo) ? -1 : session
         ) { write(to: &$0) }
+        counters.messagesDelivered += UInt64(reached)
     }
 
     /// A change of the board that is no message, held until it can be read there.
