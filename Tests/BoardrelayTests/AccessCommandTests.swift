@@ -342,7 +342,7 @@ struct AccessCommandTests {
     @Test("every command that asks a relay takes the four options of a credential")
     func options() {
         let clients = Boardrelay.commands.filter { $0.options.contains { $0.names.contains("--url") } }
-        #expect(clients.map(\.name).sorted() == ["board", "channel", "history", "lock", "meta", "presence", "pub", "replay", "sub", "user"])
+        #expect(clients.map(\.name).sorted() == ["board", "channel", "history", "lock", "meta", "presence", "pub", "replay", "status", "sub", "user"])
         for command in clients {
             let names = command.options.flatMap(\.names)
             for option in ["--key", "--key-file", "--token", "--token-file"] { #expect(names.contains(option), "\(command.name) \(option)") }
