@@ -13,11 +13,12 @@ extension Engine {
         links[Int(id.index)]!.speech = .web(WebLink(host: link.host, peer: link.peer, now: SystemClock.monotonicNanoseconds()))
         requesters.append(id)
         hub.handle(.speaksHTTP(id), at: Self.now(), into: &effects)
-        carryOutEffects()
         if !webSweepIsSet { setWebSweep() }
     }
 
     /// Reads on with these bytes, which may be none.
+    ///
+    /// What the hub wants done is done behind the last of them: the end of another link reads what is left there into the same memory.
     func receiveWeb(_ bytes: UnsafeMutableRawBufferPointer, _ web: WebLink, _ id: ConnectionID) {
         var position = 0
         let wall = SystemClock.wallMilliseconds()
@@ -26,6 +27,7 @@ extension Engine {
         {
             carryOut(action, of: bytes, web, id, wall)
         }
+        carryOutEffects()
         web.noteWaiting(now: SystemClock.monotonicNanoseconds())
         if let link = link(id), !link.isEnded, web.outlet.hasFront || web.hasPieces { flush(id) }
     }
@@ -34,7 +36,6 @@ extension Engine {
         switch action {
         case .receive(let range):
             hub.receive(UnsafeRawBufferPointer(rebasing: bytes[range]), from: id, at: Self.now(), into: &effects)
-            carryOutEffects()
         case .respond(let answer): respond(answer, web, id)
         case .ask(let request): respond(web.gateway.answer(answer(to: request, from: web.host), wallMilliseconds: wall), web, id)
         case .upgrade(let answer, let request):
@@ -42,7 +43,6 @@ extension Engine {
             web.append(answer.head)
             web.isWebSocket = true
             hub.handle(.upgraded(id, peer: operators.client(of: request, host: web.host, peer: web.peer)), at: Self.now(), into: &effects)
-            carryOutEffects()
         case .pong(let frame): web.outlet.enqueuePong(frame)
         case .send(let message):
             // Behind the pongs for what came before it.
