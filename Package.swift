@@ -84,7 +84,7 @@ let package = Package(
         tests("RelayCoreTests", ["RelayAccess", "RelayCore", "RelayJournal", "RelayTestKit", "RelayWire"]),
         tests("RelayClientCoreTests", ["RelayAccess", "RelayClientCore", "RelayCore", "RelayTestKit", "RelayWire"]),
         tests("RelayIOTests", ["RelayIO"]),
-        tests("RelayServerTests", ["RelayAccess", "RelayServer", "RelayClient", "RelayClientCore", "RelayIO", "RelayJournal", "RelayWire", "RelayCore"]),
+        tests("RelayServerTests", ["RelayAccess", "RelayGateway", "RelayServer", "RelayClient", "RelayClientCore", "RelayIO", "RelayJournal", "RelayWire", "RelayCore"]),
         tests("SimulationTests", ["RelayTestKit", "RelayCore", "RelayWire"]),
         tests("BoardrelayTests", ["boardrelay", "RelayAccess", "RelayServer", "RelayClient", "RelayClientCore", "RelayBoard", "RelayCore", "RelayIO", "RelayWire"]),
         tests("DocsTests", ["RelayAccess", "RelayWire", "RelayCore", "RelayClient"]),

@@ -33,23 +33,11 @@ extension Hub {
         census.storageFailure = storage.failure
         census.messageChannels = channelCounts[.message] ?? 0
         census.streamChannels = channelCounts[.stream] ?? 0
-        for connection in busy {
-            census.queuedBytes += queues[connection].bytes
-            census.pinnedBytes += memoryHeld(by: connection).shared
-        }
-        for session in sessionsByUser.values {
-            switch sessions[session].state {
-            case .vacant, .lingering: continue
-            case .present: census.sessionsPresent += 1
-            case .away: census.sessionsAway += 1
-            }
-        }
+        (census.queuedBytes, census.pinnedBytes) = backlog()
+        census.sessionsPresent = roster.present
+        census.sessionsAway = roster.away
         guard isDetailed else { return census }
-        for user in sessionsByUser.keys.sorted() {
-            let session = sessionsByUser[user]!
-            if sessions[session].state == .vacant || sessions[session].state == .lingering { continue }
-            census.sessions.append(sessionCensus(session))
-        }
+        for user in roster.names.all { census.sessions.append(sessionCensus(sessionsByUser[user]!)) }
         for id in channelsByID.keys.sorted() {
             let channel = channels[channelsByID[id]!]
             census.channels.append(
@@ -59,6 +47,15 @@ extension Hub {
                     flows: channel.topics.values.reduce(0) { $0 + $1.count }, head: channel.head))
         }
         return census
+    }
+
+    /// What waits for all readers, and the shared memory that those who lag keep alive, each counted for itself. Costs the readers
+    /// that lag.
+    mutating func backlog() -> (queuedBytes: Int, pinnedBytes: Int) {
+        busy.reduce(into: (0, 0)) { sum, connection in
+            sum.0 += queues[connection].bytes
+            sum.1 += memoryHeld(by: connection).shared
+        }
     }
 
     private mutating func sessionCensus(_ session: Int32) -> Census.Session {

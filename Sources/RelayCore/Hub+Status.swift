@@ -25,10 +25,7 @@ extension Hub {
         status.channels = .init(message: channelCounts[.message] ?? 0, stream: channelCounts[.stream] ?? 0)
         status.boards = boards.count
         status.boardBytes = boardBytes
-        for connection in busy {
-            status.queuedBytes += queues[connection].bytes
-            status.pinnedBytes += memoryHeld(by: connection).shared
-        }
+        (status.queuedBytes, status.pinnedBytes) = backlog()
         status.counters = RelayStatus.Counters(counters)
         status.storageFailure = storage.failure
         return status

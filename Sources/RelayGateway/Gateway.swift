@@ -20,8 +20,6 @@ package struct Gateway: Sendable {
         case pong([UInt8])
         /// Write this message of an echo.
         case send([UInt8])
-        /// The other side has answered a ping: it is there.
-        case heard
         /// The end: write this frame, if there is one, and end the connection.
         case close(frame: [UInt8]?, Cause)
     }
@@ -228,7 +226,6 @@ package struct Gateway: Sendable {
                 case (.receive(let range), _): return .receive(range)
                 case (.pong(let frame), _): return .pong(frame)
                 case (.send(let frame), _): return .send(frame)
-                case (.heard, _): return .heard
                 }
             }
             return nil

@@ -53,6 +53,9 @@ public struct RelayAddress: Hashable, Sendable, CustomStringConvertible {
         self.init(host: String(host), port: port)
     }
 
+    /// The whiteboard's.
+    package var pageURL: String { "http\(description.dropFirst("relay".count))/" }
+
     public var description: String { "relay://\(host.contains(":") ? "[\(host)]" : host):\(port)" }
 }
 

@@ -42,21 +42,23 @@ extension Engine {
             let count = hub.gather(id, into: scratch.vectors, limit: Self.bytesPerWrite, at: now)
             guard count > 0 else { break }
             writes += 1
-            switch write(link, count) {
-            case .wrote(let bytes):
-                if hub.wrote(id, bytes: bytes, at: now) { continue }
-            case .wouldBlock:
-                links[Int(id.index)]!.isBlocked = true
-                link.socket.waitUntilWritable()
-                return writes
-            case .failed(let code):
-                ended(id, .failed(errno: code))
-                return writes
-            }
-            break
+            guard let bytes = taken(write(link, count), by: link) else { return writes }
+            guard hub.wrote(id, bytes: bytes, at: now) else { break }
         }
         if link.isClosing, !link.hasShutdown { finishClosing(id) }
         return writes
+    }
+
+    /// - Returns: how many bytes the socket took; `nil` if it takes none now, or is at its end.
+    func taken(_ writing: StreamSocket.Writing, by link: Link) -> Int? {
+        switch writing {
+        case .wrote(let bytes): return bytes
+        case .wouldBlock:
+            links[Int(link.id.index)]!.isBlocked = true
+            link.socket.waitUntilWritable()
+        case .failed(let code): ended(link.id, .failed(errno: code))
+        }
+        return nil
     }
 
     func write(_ link: Link, _ count: Int) -> StreamSocket.Writing {

@@ -100,7 +100,7 @@ actor Engine {
     /// By which names this machine can be asked for now.
     private func refreshSite(_ bound: (host: String, port: UInt16)) {
         let reachable = Interfaces.reachable(RelayAddress(host: bound.host, port: bound.port))
-        site = web.site(port: bound.port, addresses: Interfaces.addresses(), names: Interfaces.names(), links: reachable.map { "http\($0.description.dropFirst("relay".count))/" })
+        site = web.site(port: bound.port, addresses: Interfaces.addresses(), names: Interfaces.names(), links: reachable.map(\.pageURL))
     }
 
     /// Its addresses have changed.
@@ -169,7 +169,7 @@ actor Engine {
         generation &+= 1
         let id = ConnectionID(index: index, generation: generation)
         let socket = StreamSocket(adopting: descriptor, on: readiness)
-        links[Int(index)] = Link(id: id, socket: socket, peer: peer.description, host: peer.numeric.host)
+        links[Int(index)] = Link(id: id, socket: socket, peer: peer)
         var handlers = StreamSocket.Handlers()
         handlers.readable = { @Sendable [weak self] in self?.assumeIsolated { $0.becameReadable(id) } }
         handlers.writable = { @Sendable [weak self] in self?.assumeIsolated { $0.becameWritable(id) } }
@@ -369,9 +369,8 @@ struct Link {
 
     let id: ConnectionID
     let socket: StreamSocket
-    /// Address and port of the other end, and its address alone.
-    let peer: String
-    let host: String
+    /// The other end.
+    let peer: SocketAddress
     var speech = Speech.unknown
     /// The socket takes nothing: it will tell.
     var isBlocked = false
@@ -383,11 +382,10 @@ struct Link {
     /// Closed; only its descriptor is still being released.
     var isEnded = false
 
-    init(id: ConnectionID, socket: StreamSocket, peer: String, host: String) {
+    init(id: ConnectionID, socket: StreamSocket, peer: SocketAddress) {
         self.id = id
         self.socket = socket
         self.peer = peer
-        self.host = host
     }
 }
 

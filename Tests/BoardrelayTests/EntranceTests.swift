@@ -9,8 +9,9 @@ import Testing
 
     private func keys() async throws -> AccessKeys {
         let server = try await RelayServer.start(.init(port: 0, access: .keys()))
-        defer { Task { await server.stop() } }
-        return try #require(server.keys)
+        let keys = try #require(server.keys)
+        await server.stop()
+        return keys
     }
 
     @Test("a terminal is shown the join address with its code, and the host's without one")

@@ -86,7 +86,7 @@ private let folder = ProcessInfo.processInfo.environment["BOARDRELAY_GATEWAY_PEE
                 case .respond(let answer), .upgrade(let answer, _): answer.head + answer.body
                 case .send(let frame), .pong(let frame): frame
                 case .close(let frame, _): frame ?? []
-                case .ask, .receive, .heard: []
+                case .ask, .receive: []
                 }
             }
             lines.append(written.hex)

@@ -35,7 +35,7 @@ import Testing
         switch try #require(actions.last) {
         case .respond(let response): answer = response
         case .upgrade(let upgrade, _): answer = upgrade
-        case .ask, .receive, .pong, .send, .heard, .close: return unexpected("no answer: \(actions)")
+        case .ask, .receive, .pong, .send, .close: return unexpected("no answer: \(actions)")
         }
         for (name, value) in HTTPResponse.securityFields { #expect(answer.field(name) == value, "\(name)") }
         #expect(answer.headText.hasPrefix("HTTP/1.1 \(answer.status.rawValue) \(answer.status.phrase)\r\nDate: ") && answer.headText.hasSuffix("\r\n\r\n"))

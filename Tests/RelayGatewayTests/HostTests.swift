@@ -125,6 +125,15 @@ import Testing
         for text in ["localhost:5173", "http://", "http://a/", "http://a?b", "ftp://a", "http://a b", "null", ""] { #expect(Origin(text.utf8) == nil, "\(text)") }
     }
 
+    @Test("[HT10] an address is written as people write it", arguments: [
+        ("192.168.1.5", "192.168.1.5"), ("::ffff:10.0.0.1", "10.0.0.1"), ("0:0:0:0:0:0:0:1", "::1"), ("::", "::"), ("FE80::A", "fe80::a"),
+        ("2001:db8:0:1:0:0:0:1", "2001:db8:0:1::1"), ("2001:db8:0:0:1:0:0:1", "2001:db8::1:0:0:1"), ("1:2:3:4:5:6:7:0", "1:2:3:4:5:6:7:0"), ("1:0:0:0:0:0:0:0", "1::"),
+    ])
+    func written(address: String, text: String) throws {
+        let address = try #require(IPAddress(address))
+        #expect(address.description == text && IPAddress(text) == address)
+    }
+
     @Test("[HT8] two origins are none, and TLS counts only behind a proxy that is trusted")
     func twoOrigins() throws {
         let own = "http://192.168.1.5:7420"

@@ -103,7 +103,7 @@ final class Connection {
                 switch action {
                 case .receive(let range): received += bytes[range]
                 case .respond(let answer): if !answer.closes, writesAtOnce { gateway.responseWritten() }
-                case .ask, .upgrade, .pong, .send, .heard, .close: break
+                case .ask, .upgrade, .pong, .send, .close: break
                 }
             }
         }

@@ -8,7 +8,7 @@ import Testing
         guard actions.count == 1 else { return nil }
         switch actions[0] {
         case .upgrade(let answer, _), .respond(let answer): return answer
-        case .ask, .receive, .pong, .send, .heard, .close: return nil
+        case .ask, .receive, .pong, .send, .close: return nil
         }
     }
 

@@ -12,17 +12,13 @@ extension Hub {
         openConnections += 1
         counters.connectionsOpened += 1
         if isShuttingDown { return close(id.index, .shuttingDown, "the relay is ending") }
-        greetingBegan(id)
+        greetings += 1
+        greetingQueue.append(id)
+        if greetings > max(1, configuration.greetingsMax) { turnAwayOldest(except: id) }
         if openConnections > configuration.connectionsMax, !turnAwayOldest(except: id) {
             return close(id.index, .tooManyConnections, "the relay holds \(configuration.connectionsMax) connections, it may not hold more")
         }
         expectLogin(id)
-    }
-
-    private mutating func greetingBegan(_ id: ConnectionID) {
-        greetings += 1
-        greetingQueue.append(id)
-        if greetings > max(1, configuration.greetingsMax) { turnAwayOldest(except: id) }
     }
 
     private mutating func expectLogin(_ id: ConnectionID) {

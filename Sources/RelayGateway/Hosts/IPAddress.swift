@@ -1,6 +1,6 @@
 /// An IPv4 or IPv6 address as a value, so that two ways to write one address are equal. IPv4 is kept as IPv6 writes it,
 /// `::ffff:192.168.1.5`.
-package struct IPAddress: Hashable, Sendable {
+package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     private var high: UInt64
     private var low: UInt64
 
@@ -33,6 +33,20 @@ package struct IPAddress: Hashable, Sendable {
 
     /// `127.0.0.0/8` and `::1`: nobody but this machine.
     package var isLoopback: Bool { isIPv4 ? low >> 24 & 0xff == 127 : high == 0 && low == 1 }
+
+    /// As people write it: IPv4 with dots, IPv6 in small letters with its longest run of zeros left out. [RFC 5952 §4]
+    package var description: String {
+        if isIPv4 { return [24, 16, 8, 0].map { String(low >> $0 & 0xff) }.joined(separator: ".") }
+        let groups = [high, low].flatMap { half in [48, 32, 16, 0].map { UInt16(truncatingIfNeeded: half >> $0) } }
+        // Of two that are as long the first; a single zero is written.
+        var zeros = 0..<0
+        for start in groups.indices {
+            let end = groups[start...].firstIndex { $0 != 0 } ?? groups.count
+            if end - start > max(1, zeros.count) { zeros = start..<end }
+        }
+        func text(_ part: some Sequence<UInt16>) -> String { part.map { String($0, radix: 16) }.joined(separator: ":") }
+        return zeros.isEmpty ? text(groups) : "\(text(groups[..<zeros.lowerBound]))::\(text(groups[zeros.upperBound...]))"
+    }
 
     private static func ipv4(_ text: ArraySlice<UInt8>) -> UInt32? {
         let parts = text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)

@@ -1,6 +1,6 @@
 extension QRCode {
     /// Light modules around the symbol, without which it is not found. [ISO/IEC 18004:2015, 6.3.8]
-    static let quietZone = 4
+    package static let quietZone = 4
 
     /// The code as lines for a terminal, two modules in each character, without line ends.
     ///

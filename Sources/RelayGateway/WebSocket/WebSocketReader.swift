@@ -7,7 +7,6 @@ struct WebSocketReader: Sendable {
         case pong([UInt8])
         /// A message that goes back.
         case send([UInt8])
-        case heard
         case close(WebSocketClose?)
     }
 
@@ -40,7 +39,8 @@ struct WebSocketReader: Sendable {
                 if echo != nil { return .send(echo!.endMessage(isText: isText)) }
                 guard frames.endMessage() else { throw .protocolError("a message holds whole relay frames") }
             case .ping(let data): return .pong(WebSocketFrame.pong(data))
-            case .pong: return .heard
+            // Nobody asked for it. [WS9]
+            case .pong: continue
             case .close(let close): return .close(close)
             }
         }

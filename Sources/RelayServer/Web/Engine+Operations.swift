@@ -32,7 +32,7 @@ extension Engine {
         let census = hub.census(isDetailed: false)
         let counters = census.counters
         var text = MetricsText()
-        text.single("boardrelay_start_info", .gauge, "Number of this start of the relay, greater at each.", census.start)
+        text.single("boardrelay_start_number", .gauge, "Number of this start of the relay, greater at each.", census.start)
         text.single("boardrelay_connections", .gauge, "Connections that are open, logged in or not.", census.connections)
         text.begin("boardrelay_sessions", .gauge, "Sessions, with a connection and without.")
         text.sample(census.sessionsPresent, [.init("state", "present")])
@@ -70,6 +70,7 @@ extension Engine {
         counted(counters.refusals, &text, "boardrelay_refusals_total", "code", "Requests, messages and packets refused, by the code's name.")
         counted(counters.closes, &text, "boardrelay_closes_total", "code", "Connections that the relay closed, by the code's name.")
         counted(webCounters.refusals, &text, "boardrelay_http_refusals_total", "reason", "Requests of HTTP refused, by the reason.")
+        counted(webCounters.ends, &text, "boardrelay_http_ends_total", "reason", "Connections of HTTP and WebSocket ended without an answer, by the reason.")
         text.begin("boardrelay_http_answers_total", .counter, "Answers of HTTP, by their status.")
         for (status, count) in webCounters.answers.sorted(by: { $0.key < $1.key }) { text.sample(count, [.init("status", "\(status)")]) }
 

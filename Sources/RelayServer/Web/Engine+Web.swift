@@ -10,7 +10,7 @@ extension Engine {
     /// The first byte of a link was not 0. [FR5]
     func beginWeb(_ id: ConnectionID) {
         guard let link = link(id) else { return }
-        links[Int(id.index)]!.speech = .web(WebLink(host: link.host, peer: link.peer, now: SystemClock.monotonicNanoseconds()))
+        links[Int(id.index)]!.speech = .web(WebLink(link.peer, now: SystemClock.monotonicNanoseconds()))
         requesters.append(id)
         hub.handle(.speaksHTTP(id), at: Self.now(), into: &effects)
         if !webSweepIsSet { setWebSweep() }
@@ -48,8 +48,6 @@ extension Engine {
             // Behind the pongs for what came before it.
             flush(id)
             web.append(message)
-        // Of its bytes the hub learns when they are frames; the relay asks by frames, too. [WS9]
-        case .heard: break
         case .close(let frame, let cause): leave(web, id, frame, cause)
         }
     }
@@ -64,7 +62,10 @@ extension Engine {
     /// The other side has ended its WebSocket, or broken a rule: the session is without a connection at once, unless a message is
     /// being written, which comes to its end before the answer.
     private func leave(_ web: WebLink, _ id: ConnectionID, _ frame: [UInt8]?, _ cause: Gateway.Cause) {
-        if case .failure(let close) = cause { log(LogLine(.info, "\(web.peer) closed: \(close.code), \(close.reason)")) }
+        if case .failure(let close) = cause {
+            webCounters.ends["websocket_\(close.code)", default: 0] += 1
+            log(LogLine(.info, "\(web.peer) closed: \(close.code), \(close.reason)"))
+        }
         web.hasSaidClose = true
         if let frame { web.outlet.enqueueClose(frame) }
         if web.outlet.announcedBytes == 0 {
@@ -99,16 +100,8 @@ extension Engine {
                 break
             }
             writes += 1
-            switch written {
-            case .wrote(let bytes): asksHub = wrote(bytes, web, id, now)
-            case .wouldBlock:
-                links[Int(id.index)]!.isBlocked = true
-                link.socket.waitUntilWritable()
-                return writes
-            case .failed(let code):
-                ended(id, .failed(errno: code))
-                return writes
-            }
+            guard let bytes = taken(written, by: link) else { return writes }
+            if !wrote(bytes, web, id, now) { asksHub = false }
         }
         return writes
     }
@@ -143,12 +136,12 @@ extension Engine {
             return ofQueue == 0 || hub.wrote(id, bytes: ofQueue, at: now)
         }
         web.wrote(bytes)
-        if !web.isWebSocket, web.endAnswer() { answerEnded(web, id) }
+        if !web.isWebSocket, !web.hasPieces { answerEnded(web, id) }
         return true
     }
 
     private func answerEnded(_ web: WebLink, _ id: ConnectionID) {
-        guard !web.answer.isLast else { return beginClosing(id, nil, lingerMilliseconds: Self.farewellMilliseconds) }
+        guard web.gateway.waiting != .ended else { return beginClosing(id, nil, lingerMilliseconds: Self.farewellMilliseconds) }
         guard let link = link(id), !link.isClosing else { return }
         web.gateway.responseWritten()
         // What was held, and in a turn of its own: a peer that asks and asks is one among many.
@@ -181,9 +174,11 @@ extension Engine {
         }
         for id in requesters {
             guard let link = link(id), !link.isClosing, case .web(let web) = link.speech, web.deadline <= now else { continue }
+            let isIdle = web.gateway.waiting == .request
             if let answer = web.gateway.headTimedOut(wallMilliseconds: SystemClock.wallMilliseconds()) {
                 respond(answer, web, id)
             } else {
+                webCounters.ends[isIdle ? "idle" : "slow_reader", default: 0] += 1
                 ended(id, .byHub)
             }
         }
@@ -198,6 +193,8 @@ struct WebCounters {
     var answers: [Int: UInt64] = [:]
     /// By the word of docs/protocol.md. [HT1]
     var refusals: [String: UInt64] = [:]
+    /// Connections ended without an answer: `idle`, `slow_reader`, or `websocket_` and the code. [HT3, WS4–WS7]
+    var ends: [String: UInt64] = [:]
 
     mutating func count(_ answer: Gateway.Answer) {
         answers[Int(answer.status.rawValue), default: 0] += 1

@@ -1,5 +1,5 @@
-internal import RelayCore
 import RelayGateway
+import RelayIO
 import RelayWire
 
 /// What the engine knows of a link whose first byte was not 0: a browser's, while it reads pages and when it is a WebSocket.
@@ -26,16 +26,14 @@ final class WebLink {
     /// Answers, as they are: heads, and bodies that are files' own arrays. They go before what the outlet has.
     private var pieces: [[UInt8]] = []
     private var written = 0
-    /// Whether an answer ends with the last piece, and the connection with it.
-    private(set) var answer: (isUnderWay: Bool, isLast: Bool) = (false, false)
 
     /// Time that who has asked for nothing gets, and who has asked and does not read, in nanoseconds. [HT3]
     static let idle: UInt64 = 10_000_000_000
     static let reading: UInt64 = 30_000_000_000
 
-    init(host: String, peer: String, now: UInt64) {
-        self.host = host
-        self.peer = peer
+    init(_ peer: SocketAddress, now: UInt64) {
+        host = peer.numeric.host
+        self.peer = peer.description
         deadline = now + Self.idle
     }
 
@@ -46,8 +44,9 @@ final class WebLink {
         switch waiting {
         case .head: deadline = now + UInt64(GatewayLimits.headMilliseconds) * 1_000_000
         case .request: deadline = now + Self.idle
-        case .answer: deadline = now + Self.reading
-        case .webSocket, .ended: deadline = .max
+        // Behind the last answer nothing is waited for, but it is to be read, too.
+        case .answer, .ended: deadline = now + Self.reading
+        case .webSocket: deadline = .max
         }
     }
 
@@ -56,7 +55,6 @@ final class WebLink {
     var hasPieces: Bool { !pieces.isEmpty }
 
     func append(_ answer: Gateway.Answer) {
-        self.answer = (true, answer.closes)
         append(answer.head)
         if !answer.body.isEmpty { append(answer.body) }
     }
@@ -73,12 +71,5 @@ final class WebLink {
         guard written == pieces[0].count else { return }
         pieces.removeFirst()
         written = 0
-    }
-
-    /// - Returns: whether an answer has just been written to its end.
-    func endAnswer() -> Bool {
-        guard answer.isUnderWay, pieces.isEmpty else { return false }
-        answer.isUnderWay = false
-        return true
     }
 }

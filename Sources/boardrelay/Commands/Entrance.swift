@@ -39,9 +39,8 @@ struct Entrance {
 
     /// - Returns: `nil` if the terminal is too narrow for it, or the address too long for what a camera reads at a glance.
     static func code(_ url: String, columns: Int) -> [String]? {
-        guard let code = QRCode(Array(url.utf8)) else { return nil }
-        let lines = code.terminalLines
-        return code.size + 8 <= columns ? lines : nil
+        guard let code = QRCode(Array(url.utf8)), code.size + 2 * QRCode.quietZone <= columns else { return nil }
+        return code.terminalLines
     }
 
     /// For who has waited for two minutes and nobody came.

@@ -76,6 +76,6 @@ enum KeyText {
 
     /// Opens the whiteboard. What stands behind `#` no browser sends to anybody.
     static func url(_ address: RelayAddress, _ key: String? = nil) -> String {
-        "http\(address.description.dropFirst("relay".count))/" + (key.map { "#key=\($0)" } ?? "")
+        address.pageURL + (key.map { "#key=\($0)" } ?? "")
     }
 }

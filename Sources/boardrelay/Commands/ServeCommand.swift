@@ -37,7 +37,7 @@ extension Command {
         ],
         notes: [
             "Prints the addresses under which others reach it, one a line, and again when they change; the log goes to standard error. On a terminal it shows a QR code, too: who scans it has the whiteboard in a browser.",
-            "The same port has the whiteboard at /, the client in JavaScript at /relay-client.js, /healthz, /readyz and /metrics.",
+            "The same port has the whiteboard at /, the client in JavaScript at /relay-client.js, who is connected at /status, and /healthz, /readyz and /metrics.",
             "Boards, metadata of channels and users, and locks outlive the relay, in the data folder, which one relay at a time may have. Other messages, packets, presence and states do not.",
             "Ctrl-C or SIGTERM: clients are told, what is queued for them gets up to 5 s to leave, and the exit code is 0. A second one ends it at once.",
         ],

@@ -1,0 +1,83 @@
+import RelayGateway
+import RelayIO
+@testable import RelayServer
+import Testing
+
+/// What of the web the engine's shell keeps by itself.
+@Suite struct WebTests {
+    private func site() throws -> Site {
+        try WebSite(.init()).site(port: 7420, addresses: ["127.0.0.1"], names: [], links: [])
+    }
+
+    /// The answer to a request, and the link that is to write it.
+    private func asked(_ fields: String) throws -> (WebLink, Gateway.Answer) {
+        let web = WebLink(try SocketAddress.resolve(host: "127.0.0.1", port: 5)[0], now: 0)
+        var bytes = Array("GET /relay-client.js HTTP/1.1\r\nHost: 127.0.0.1:7420\r\n\(fields)\r\n".utf8)
+        let site = try site()
+        let action = bytes.withUnsafeMutableBytes { bytes in
+            var position = 0
+            return web.gateway.next(bytes, &position, site: site, wallMilliseconds: 0)
+        }
+        guard case .respond(let answer)? = action else { throw RelayServerError(text: "no answer: \(String(describing: action))") }
+        return (web, answer)
+    }
+
+    @Test("[HT3] an answer has 30 s to be read, the last one of a connection too; behind one that is read 10 s begin", arguments: ["", "Connection: close\r\n"])
+    func deadlines(fields: String) throws {
+        let (web, answer) = try asked(fields)
+        #expect(web.deadline == 10_000_000_000)
+        web.append(answer)
+        web.noteWaiting(now: 7)
+        #expect(web.deadline == 30_000_000_007)
+        var read = 0
+        while web.hasPieces {
+            let count = web.withNextPiece { min($0.count, 1_000) }
+            web.wrote(count)
+            read += count
+        }
+        #expect(read == answer.head.count + answer.body.count)
+        guard fields.isEmpty else { return }
+        web.gateway.responseWritten()
+        web.noteWaiting(now: 9)
+        #expect(web.deadline == 10_000_000_009)
+    }
+
+    @Test("options that are none are an error that names them", arguments: [
+        (["a b"], [], [], nil, "a b"), ([""], [], [], nil, "is no name"), ([], ["localhost:5173"], [], nil, "localhost:5173"), ([], ["http://a/b"], [], nil, "http://a/b"),
+        ([], [], ["proxy.example"], nil, "proxy.example"), ([], [], [], "0123456789abcde", "not 15 bytes"), ([], [], [], "0123456789 abcdef", "visible characters"),
+    ] as [([String], [String], [String], String?, String)])
+    func wrongOptions(names: [String], origins: [String], proxies: [String], token: String?, named: String) async {
+        var options = RelayServer.Options(port: 0)
+        options.web.hostNames = names
+        options.web.origins = origins
+        options.web.trustedProxies = proxies
+        options.web.operatorToken = token
+        let error = await #expect(throws: RelayServerError.self) { try await RelayServer.start(options) }
+        #expect(error?.text.contains(named) == true, "\(error?.text ?? "")")
+    }
+
+    @Test("[HT10] a log names who asks behind a proxy that is trusted, with the proxy; else the other end", arguments: [
+        (["10.0.0.1"], "X-Forwarded-For: 203.0.113.9\r\n", "203.0.113.9 by 10.0.0.1:5"), ([], "X-Forwarded-For: 203.0.113.9\r\n", "10.0.0.1:5"),
+        (["10.0.0.1"], "X-Forwarded-For: nobody\r\n", "somebody behind 10.0.0.1:5"), (["10.0.0.1"], "", "10.0.0.1:5"),
+    ])
+    func client(trusted: [String], fields: String, client: String) throws {
+        var parser = HTTPRequestParser()
+        var position = 0
+        let bytes = Array("GET / HTTP/1.1\r\nHost: a\r\n\(fields)\r\n".utf8)
+        let request = try #require(try bytes.withUnsafeBytes { try parser.next($0, &position) })
+        let operators = Operators(token: nil, trustedProxies: Set(trusted.compactMap { IPAddress($0) }))
+        #expect(operators.client(of: request, host: "10.0.0.1", peer: "10.0.0.1:5") == client)
+    }
+
+    @Test("what went to the journal together is one time, up to what is durable; what failed is none")
+    func journal() {
+        var times = JournalTimes()
+        times.submitted(3, at: 1_000_000_000)
+        times.submitted(5, at: 1_000_000_000)
+        times.persisted(through: 4, at: 1_004_000_000)
+        #expect(times.histogram.count == 1 && times.histogram.sum == 0.004)
+        times.failed()
+        times.persisted(through: 9, at: 2_000_000_000)
+        #expect(times.histogram.count == 1)
+    }
+}
