@@ -99,6 +99,12 @@ final class Running: Sendable {
 
     func signal(_ number: Int32) { kill(process.processIdentifier, number) }
 
+    /// Sends it as soon as that line is there, without waiting for a turn in Swift's pool, where other tests may stand before it.
+    func signal(_ number: Int32, atErrorLine text: String) {
+        let identifier = process.processIdentifier
+        errors.atLine(containing: text) { kill(identifier, number) }
+    }
+
     func end() async -> Tool.Result {
         let code = await ended.value
         return Tool.Result(code: code, output: await output.all(), errors: await errors.all())
@@ -113,6 +119,12 @@ final class Lines: Sendable {
         var isEnded = false
         /// How many lines have been looked at by `next`.
         var seen = 0
+        var watch: Watch?
+    }
+
+    private struct Watch {
+        let text: String
+        let act: @Sendable () -> Void
     }
 
     private let book = Lock(Book())
@@ -130,18 +142,28 @@ final class Lines: Sendable {
                 let count = read(descriptor, &buffer, buffer.count)
                 if count < 0, errno == EINTR { continue }
                 let data = Data(buffer.prefix(max(count, 0)))
-                book.withLock { book in
+                let act = book.withLock { book -> (@Sendable () -> Void)? in
                     book.rest.append(data)
+                    let known = book.lines.count
                     while let end = book.rest.firstIndex(of: UInt8(ascii: "\n")) {
                         book.lines.append(String(decoding: book.rest[book.rest.startIndex..<end], as: UTF8.self))
                         book.rest = Data(book.rest[book.rest.index(after: end)...])
                     }
                     if data.isEmpty { book.isEnded = true }
+                    guard let watch = book.watch, book.lines[known...].contains(where: { $0.contains(watch.text) }) else { return nil }
+                    book.watch = nil
+                    return watch.act
                 }
+                act?()
                 arrived.yield()
                 if data.isEmpty { return arrived.finish() }
             }
         }
+    }
+
+    /// Once, on the thread that reads, at the next line that contains `text` of those that are still to come.
+    func atLine(containing text: String, _ act: @escaping @Sendable () -> Void) {
+        book.withLock { $0.watch = Watch(text: text, act: act) }
     }
 
     func next(containing text: String) async -> String? {
