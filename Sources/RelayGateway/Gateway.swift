@@ -74,6 +74,9 @@ package struct Gateway: Sendable {
     /// A part of the head that is being read was held.
     private var headWasHeld = false
 
+    /// Of the page that was refused because of it: at most 100 bytes of what it said. [HT8]
+    package private(set) var refusedOrigin: String?
+
     package init() {}
 
     package var waiting: Waiting {
@@ -158,7 +161,10 @@ package struct Gateway: Sendable {
             return .ask(request)
         case .webSocket:
             guard WebSocketHandshake.isUpgrade(request) else { throw .upgradeRequired }
-            guard OriginCheck.allows(request.values("origin"), host: host, takesHTTPS: site.takesHTTPSOrigin, given: site.origins) else { throw .foreignOrigin }
+            guard OriginCheck.allows(request.values("origin"), host: host, takesHTTPS: site.takesHTTPSOrigin, given: site.origins) else {
+                refusedOrigin = request.values("origin").first.map { String(decoding: $0.prefix(100), as: UTF8.self) }
+                throw .foreignOrigin
+            }
             // The client was to wait for the answer before it sent more. [RFC 6455 §4.1]
             guard !wasHeld else { throw .pipelinedUpgrade }
             let response = try WebSocketHandshake.response(to: request)

@@ -27,6 +27,8 @@ actor Engine {
     var effects: [Effect] = []
     /// Links that stopped reading short of EAGAIN, in turn.
     private var readable: [ConnectionID] = []
+    /// How many these are, for tests.
+    var lineLength: Int { readable.count }
     private var readableTurnIsSet = false
     private var stopped: [CheckedContinuation<Void, Never>] = []
     private var holdsPort = false
@@ -46,6 +48,8 @@ actor Engine {
     var requesters: [ConnectionID] = []
     var webSweepIsSet = false
     var webCounters = WebCounters()
+    /// Pages that were refused, which the log has named.
+    var refusedOrigins: Set<String> = []
     var journalTimes = JournalTimes()
 
     /// Shared by all links: an idle one owns no memory.
@@ -53,6 +57,8 @@ actor Engine {
 
     /// Bytes read from one link in one turn. [DL10]
     static let readBudget = 256 * 1024
+    /// The same of one that speaks HTTP or WebSocket, of which 6 bytes can be a frame that wants an answer.
+    static let webReadBudget = 64 * 1024
     static let vectorsPerWrite = 64
     /// How long a peer that has been sent its farewell gets to close.
     static let farewellMilliseconds = 500
@@ -195,6 +201,8 @@ actor Engine {
     // MARK: - Reading
 
     private func becameReadable(_ id: ConnectionID) {
+        // One that is to be read anyway has its turn then: what comes faster than it is read gets no second one. [DL10]
+        guard let link = link(id), !link.standsInLine else { return }
         read(id)
         finishTurn()
     }
@@ -202,6 +210,7 @@ actor Engine {
     /// Reads until EAGAIN, the end, or the turn's budget. [DL10]
     private func read(_ id: ConnectionID) {
         var budget = Self.readBudget
+        if case .web? = link(id)?.speech { budget = Self.webReadBudget }
         while let link = link(id), !link.isEnded, !link.isPaused {
             guard budget > 0 else { return readOnLater(id) }
             switch link.socket.read(into: UnsafeMutableRawBufferPointer(rebasing: scratch.bytes[..<budget])) {
@@ -210,7 +219,10 @@ actor Engine {
                 guard !link.isClosing else { continue }
                 receive(UnsafeMutableRawBufferPointer(rebasing: scratch.bytes[..<count]), link)
             case .wouldBlock: return
-            case .end: return ended(id, .peerClosed)
+            case .end:
+                // Who says only that nothing more will be asked gets the answer. [HT3]
+                if case .web(let web) = link.speech, web.hasPieces, !link.isClosing { return pauseReading(id) }
+                return ended(id, .peerClosed)
             case .failed(let code): return ended(id, .failed(errno: code))
             }
         }
@@ -238,7 +250,7 @@ actor Engine {
     }
 
     /// Read on by itself: what came meanwhile need not be told again.
-    private func resumeReading(_ id: ConnectionID) {
+    func resumeReading(_ id: ConnectionID) {
         guard let link = link(id), link.isPaused, !link.isEnded else { return }
         links[Int(id.index)]!.isPaused = false
         link.socket.resumeReading()
@@ -246,6 +258,8 @@ actor Engine {
     }
 
     func readOnLater(_ id: ConnectionID) {
+        guard let link = link(id), !link.standsInLine else { return }
+        links[Int(id.index)]!.standsInLine = true
         readable.append(id)
         guard !readableTurnIsSet else { return }
         readableTurnIsSet = true
@@ -258,7 +272,9 @@ actor Engine {
         readable = []
         for id in turn {
             // Requests that were held come before what is read now.
-            if let link = link(id), case .web(let web) = link.speech { receiveWeb(UnsafeMutableRawBufferPointer(rebasing: scratch.bytes[..<0]), web, id) }
+            guard let link = link(id) else { continue }
+            links[Int(id.index)]!.standsInLine = false
+            if case .web(let web) = link.speech { receiveWeb(UnsafeMutableRawBufferPointer(rebasing: scratch.bytes[..<0]), web, id) }
             read(id)
         }
         finishTurn()
@@ -374,6 +390,8 @@ struct Link {
     var speech = Speech.unknown
     /// The socket takes nothing: it will tell.
     var isBlocked = false
+    /// Is read when those before it were: it is in `Engine.readable`, once.
+    var standsInLine = false
     /// Its peer is held back: nothing is read.
     var isPaused = false
     /// Told goodbye; what still comes is read and thrown away, so that no reset destroys what is under way.

@@ -395,6 +395,18 @@ def stuck_readers(site):
         need(took < (count - 1) * whole, "all of it came, after all")
 
 
+@check("[HT3] who shuts down writing behind a request gets the whole answer, then the end; and of requests before it each its own")
+def half_closed(site):
+    whole = len(site.get(SCRIPT).body)
+    for count in (1, 3):
+        with site.connect(buffer=2_048) as connection:
+            connection.send(site.request(SCRIPT) * count)
+            connection.sock.shutdown(socket.SHUT_WR)
+            for n in range(count):
+                need(len(connection.answer(size=4_096).body) == whole, f"answer {n} of {count}")
+            connection.must_end()
+
+
 @check("[SE4 WS1] the time to log in begins with the WebSocket, however long pages were read before", slow=True)
 def login_after_pages(site):
     with site.connect() as connection:
@@ -587,7 +599,8 @@ def upgrades(site):
         connection.must_end()
 
 
-FORWARDING = {"X_Forwarded_For": "127.0.0.1", "Forwarded": "for=127.0.0.1", "X_Real_IP": "127.0.0.1", "X_Forwarded_Proto": "http", "X_Forwarded_Host": "localhost", "Via": "1.1 proxy"}
+FORWARDING = {"X_Forwarded_For": "127.0.0.1", "Forwarded": "for=127.0.0.1", "X_Real_IP": "127.0.0.1", "X_Forwarded_Proto": "http", "X_Forwarded_Host": "localhost", "Via": "1.1 proxy",
+              "X_Client_IP": "127.0.0.1", "Forwarded_For": "127.0.0.1"}
 
 
 @check("[HT9] numbers for operators go to loopback, not through a proxy, and to who has their token")
@@ -602,6 +615,8 @@ def operators(site):
         wanted += [(None, {"Authorization": value}, 401) for value in ("Bearer wrong", "Bearer", "Basic eDp5", "", "Bearer " + "x" * 1_000)]
         wanted += [(place, fields, 401) for place in everywhere[1:] for fields in
                    ({}, {"X_Forwarded_For": "127.0.0.1"}, {"Authorization": "Bearer wrong"}, {"host": f"localhost:{site.port}"}, {"host": f"{other}:{site.port}"})]
+        # As a proxy on this machine hands it on, one that adds no field of its own.
+        wanted.append((None, {"host": f"{socket.gethostname().split('.')[0]}:{site.port}"}, 401))
         if site.operator_token:
             right = f"Bearer {site.operator_token}"
             wanted += [(place, {"Authorization": value, **more}, 200) for place in everywhere for value in (right, right.replace("Bearer", "bearer"))

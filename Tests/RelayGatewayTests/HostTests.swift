@@ -113,6 +113,7 @@ import Testing
         let connection = Connection()
         let answer = try #require(connection.answer(Connection.upgrade("Origin: \(origin)")))
         #expect(answer.refusal == .foreignOrigin && answer.status == .forbidden && answer.closes)
+        #expect(connection.gateway.refusedOrigin == origin)
     }
 
     @Test("[HT8] a page whose origin the operator gave may, by whatever name it reaches the relay; its neighbours may not")

@@ -59,6 +59,16 @@ final class RawLink: @unchecked Sendable {
         return frames
     }
 
+    func bytesUntilEnd() throws -> [UInt8] {
+        var bytes: [UInt8] = [], buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = recv(descriptor, &buffer, buffer.count, 0)
+            guard count >= 0 else { throw SocketAddress.Failure("receive", code: errno) }
+            guard count > 0 else { return bytes }
+            bytes += buffer[..<count]
+        }
+    }
+
     func login(_ user: String) throws {
         try send(.json(.login, LoginRequest(id: 1, user: try Name(user), instance: "00000000000000aa")))
         _ = try frames(until: .welcome)

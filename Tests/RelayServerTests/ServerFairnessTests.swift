@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import RelayCore
 import RelayIO
-import RelayServer
+@testable import RelayServer
 import RelayWire
 import Testing
 
@@ -85,6 +85,27 @@ import Testing
         // One turn of 256 KiB, or two, if the second was due before the other link was seen; all 75 without turns.
         #expect(before <= 2 * (Int(256 * 1024) / 8_000) + 2, "\(before) messages of the other were read first")
         for link in [greedy, modest, watcher, noise] { link.end(reset: true) }
+        await server.stop()
+    }
+
+    @Test("[DL10] one that sends faster than it is read stands in line once, whatever comes of it meanwhile")
+    func flood() async throws {
+        let server = try await RelayServer.start(.init(port: 0))
+        let flooder = try RawLink(server.address), modest = try RawLink(server.address)
+        try flooder.send(raw: Array(
+            "GET /ws HTTP/1.1\r\nHost: \(server.address.host):\(server.address.port)\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n".utf8))
+        // Pings without a payload, masked with nothing: each wants an answer.
+        let pings = (0..<20_000).flatMap { _ in [0x89, 0x80, 0, 0, 0, 0] as [UInt8] }
+        let sent = Lock(0)
+        Thread.detachNewThread { while (try? flooder.send(raw: pings)) != nil { sent.withLock { $0 += pings.count } } }
+        try modest.login("modest")
+        var longest = 0
+        try await eventually("4 MB of it are read") {
+            longest = max(longest, server.engine.executor.queue.sync { server.engine.assumeIsolated { $0.lineLength } })
+            return sent.withLock { $0 } > 20_000_000
+        }
+        #expect(longest == 1, "it stood in line \(longest) times")
+        for link in [flooder, modest] { link.end(reset: true) }
         await server.stop()
     }
 }

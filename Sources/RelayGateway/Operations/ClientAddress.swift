@@ -3,7 +3,7 @@ package enum ClientAddress {
     /// Fields by which proxies say for whom they ask. Who sends one is no proxy because of it.
     static let forwarding: [StaticString] = [
         "forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-forwarded-port", "x-forwarded-server", "x-real-ip", "via",
-        "cf-connecting-ip", "true-client-ip",
+        "x-forwarded", "forwarded-for", "x-client-ip", "x-cluster-client-ip", "cf-connecting-ip", "fastly-client-ip", "true-client-ip",
     ]
 
     /// Whether a request came, or says it came, through somebody else.

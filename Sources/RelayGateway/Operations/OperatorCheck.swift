@@ -13,7 +13,16 @@ package struct OperatorCheck: Sendable {
         let credentials = request.values("authorization")
         // A wrong token is not made good by where it comes from.
         guard credentials.isEmpty else { return credentials.count == 1 && isToken(credentials[0]) }
-        return peer.isLoopback && !ClientAddress.isForwarded(request)
+        return peer.isLoopback && isByLoopback(request) && !ClientAddress.isForwarded(request)
+    }
+
+    /// Whether it is asked for as this machine's own: what a proxy hands on without a word of it has the name that the proxy is asked by.
+    private func isByLoopback(_ request: HTTPRequest) -> Bool {
+        switch request.values("host").first.flatMap({ Authority($0) })?.host {
+        case .address(let address)?: address.isLoopback
+        case .name(let name)?: name == "localhost"
+        case nil: false
+        }
     }
 
     /// `Bearer`, in capitals or small letters, one space, the token. [RFC 6750 §2.1]

@@ -1,6 +1,7 @@
 internal import RelayCore
 import RelayGateway
 import RelayIO
+import RelayWire
 
 // What operators ask by HTTP. No label holds what a user has chosen, a channel or an address. [HT9]
 
@@ -58,7 +59,7 @@ extension Engine {
         text.single("boardrelay_messages_recovered_total", .counter, "Messages delivered from what is kept.", counters.messagesRecovered)
         text.single("boardrelay_packets_accepted_total", .counter, "Packets that got a sequence.", counters.packetsAccepted)
         text.single("boardrelay_packets_queued_total", .counter, "Packets put into readers' queues, those shed later counted.", counters.packetsQueued)
-        text.begin("boardrelay_packets_lost_total", .counter, "Packets that a reader, or nobody, was given, by the reason.")
+        text.begin("boardrelay_packets_lost_total", .counter, "Packets that a reader was not given, or nobody at all, by the reason.")
         text.sample(counters.packetsShedSlow, [.init("reason", "slow_reader")])
         text.sample(counters.packetsShedExpired, [.init("reason", "expired")])
         text.sample(counters.packetsShedCatchingUp, [.init("reason", "catching_up")])
@@ -67,9 +68,10 @@ extension Engine {
         text.single("boardrelay_changes_accepted_total", .counter, "Changes of metadata and locks.", counters.changesAccepted)
         text.single("boardrelay_storage_failures_total", .counter, "Times that changes could not be stored.", counters.storageFailures)
         text.single("boardrelay_moderations_total", .counter, "What moderators have changed.", counters.moderations)
-        counted(counters.refusals, &text, "boardrelay_refusals_total", "code", "Requests, messages and packets refused, by the code's name.")
-        counted(counters.closes, &text, "boardrelay_closes_total", "code", "Connections that the relay closed, by the code's name.")
-        counted(webCounters.refusals, &text, "boardrelay_http_refusals_total", "reason", "Requests of HTTP refused, by the reason.")
+        // What an alarm waits for is there from the start: a counter that comes with its first event has no increase by it.
+        counted(Self.from0(ErrorCode.all.filter { !$0.code.closesConnection }.map(\.name), counters.refusals), &text, "boardrelay_refusals_total", "code", "Requests, messages and packets refused, by the code's name.")
+        counted(Self.from0(ErrorCode.all.filter { $0.code.closesConnection }.map(\.name), counters.closes), &text, "boardrelay_closes_total", "code", "Connections that the relay closed, by the code's name.")
+        counted(Self.from0(HTTPRefusal.allCases.map(\.rawValue), webCounters.refusals), &text, "boardrelay_http_refusals_total", "reason", "Requests of HTTP refused, by the reason.")
         counted(webCounters.ends, &text, "boardrelay_http_ends_total", "reason", "Connections of HTTP and WebSocket ended without an answer, by the reason.")
         text.begin("boardrelay_http_answers_total", .counter, "Answers of HTTP, by their status.")
         for (status, count) in webCounters.answers.sorted(by: { $0.key < $1.key }) { text.sample(count, [.init("status", "\(status)")]) }
@@ -79,6 +81,10 @@ extension Engine {
         text.begin("boardrelay_delivery_seconds", .histogram, "From a frame that finds a reader's queue empty until the socket has taken all that came behind it, too.")
         text.histogram(Histogram(bounds: DelayCounts.bounds, counts: counters.delivery.counts, sum: counters.delivery.seconds))
         return text.text
+    }
+
+    private static func from0(_ names: [String], _ counts: [String: UInt64]) -> [String: UInt64] {
+        counts.merging(names.map { ($0, 0) }) { count, _ in count }
     }
 
     private func counted(_ counts: [String: UInt64], _ text: inout MetricsText, _ name: String, _ label: String, _ help: String) {

@@ -54,9 +54,18 @@ extension Engine {
 
     private func respond(_ answer: Gateway.Answer, _ web: WebLink, _ id: ConnectionID) {
         webCounters.count(answer)
+        if answer.refusal == .foreignOrigin { tellOfOrigin(web) }
         web.append(answer)
-        web.noteWaiting(now: SystemClock.monotonicNanoseconds())
+        web.noteAnswer(now: SystemClock.monotonicNanoseconds())
         flush(id)
+    }
+
+    /// Who writes a page of their own looks here for what is wrong: the browser tells them nothing. Each origin once, and few of them.
+    private func tellOfOrigin(_ web: WebLink) {
+        guard let origin = web.gateway.refusedOrigin, refusedOrigins.count < 16, refusedOrigins.insert(origin).inserted else { return }
+        // A page of a file says `null`, and so may any other.
+        let help = Origin(origin.utf8) == nil ? "it has to be served by http" : "'serve --allow-origin \(origin)' lets it"
+        log(LogLine(.warning, "a page of \(origin) may not connect: \(help)"))
     }
 
     /// The other side has ended its WebSocket, or broken a rule: the session is without a connection at once, unless a message is
@@ -145,7 +154,7 @@ extension Engine {
         guard let link = link(id), !link.isClosing else { return }
         web.gateway.responseWritten()
         // What was held, and in a turn of its own: a peer that asks and asks is one among many.
-        readOnLater(id)
+        if link.isPaused { resumeReading(id) } else { readOnLater(id) }
     }
 
     /// - Returns: whether there was a last frame to be written first. [WS8]

@@ -50,6 +50,12 @@ final class WebLink {
         }
     }
 
+    /// Sets the time in which an answer is to be read: each has its own. [HT3]
+    func noteAnswer(now: UInt64) {
+        waiting = gateway.waiting
+        deadline = now + Self.reading
+    }
+
     // MARK: - Answers
 
     var hasPieces: Bool { !pieces.isEmpty }

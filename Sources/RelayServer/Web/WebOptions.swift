@@ -16,6 +16,11 @@ extension RelayServer {
 
         /// This machine's names, no proxy, numbers for this machine alone.
         public init() {}
+
+        /// Looks whether all of it can be used.
+        ///
+        /// - Throws: `RelayServerError`, which names what is no name, origin, address or token.
+        public func validate() throws(RelayServerError) { _ = try WebSite(self) }
     }
 }
 

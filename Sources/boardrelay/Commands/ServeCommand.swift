@@ -114,8 +114,12 @@ extension Command {
         web.hostNames = arguments.values("--host-name")
         web.origins = arguments.values("--allow-origin")
         web.trustedProxies = arguments.values("--trusted-proxy")
-        guard let path = arguments.value("--operator-token-file") else { return web }
-        web.operatorToken = try Arguments.secret(in: path)
+        if let path = arguments.value("--operator-token-file") { web.operatorToken = try Arguments.secret(in: path) }
+        do throws(RelayServerError) {
+            try web.validate()
+        } catch {
+            throw UsageError(error.text)
+        }
         return web
     }
 

@@ -35,12 +35,14 @@ extension Command {
             for other in ["--data-dir", "--port", "--control"] { try arguments.exclude(one, other) }
             return try await askOverTheWire(arguments)
         }
-        let status = try ControlSocket.ask(try ControlSocket.sockets(arguments)) { path throws(RelayServerError) in try RelayServer.status(controlSocket: path) }
+        var status = try ControlSocket.ask(try ControlSocket.sockets(arguments)) { path throws(RelayServerError) in try RelayServer.status(controlSocket: path) }
         if arguments.flag("--json") {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
             try Console.print(String(decoding: try encoder.encode(status), as: UTF8.self))
         } else {
+            // One at which it is reached: it may listen on all.
+            if let first = RelayAddress(status.address).flatMap({ Interfaces.reachable($0).first }) { status.address = first.description }
             for line in StatusText.lines(status) { try Console.print(line) }
         }
         return .ok

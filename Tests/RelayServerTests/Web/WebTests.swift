@@ -1,6 +1,8 @@
+import RelayCore
 import RelayGateway
 import RelayIO
 @testable import RelayServer
+import RelayWire
 import Testing
 
 /// What of the web the engine's shell keeps by itself.
@@ -36,6 +38,9 @@ import Testing
             read += count
         }
         #expect(read == answer.head.count + answer.body.count)
+        // Another one behind it, before anything else was waited for.
+        web.noteAnswer(now: 8)
+        #expect(web.deadline == 30_000_000_008)
         guard fields.isEmpty else { return }
         web.gateway.responseWritten()
         web.noteWaiting(now: 9)
@@ -54,6 +59,41 @@ import Testing
         options.web.operatorToken = token
         let error = await #expect(throws: RelayServerError.self) { try await RelayServer.start(options) }
         #expect(error?.text.contains(named) == true, "\(error?.text ?? "")")
+    }
+
+    /// What comes for a request, up to the end of the connection.
+    private func answer(_ request: String, from server: RelayServer) throws -> String {
+        let link = try RawLink(server.address)
+        try link.send(raw: Array("\(request)\r\nHost: 127.0.0.1:\(server.address.port)\r\nConnection: close\r\n\r\n".utf8))
+        return String(decoding: try link.bytesUntilEnd(), as: UTF8.self)
+    }
+
+    @Test("[HT9] what an alarm waits for is counted from 0: refusals, closes and refused requests by every reason there is")
+    func counters() async throws {
+        let server = try await RelayServer.start(.init(port: 0))
+        let lines = Set(try answer("GET /metrics HTTP/1.1", from: server).split(whereSeparator: \.isNewline).map { String($0) })
+        #expect(ErrorCode.all.contains { $0.code == .slowConsumer })
+        for code in ErrorCode.all {
+            let name = code.code.closesConnection ? "closes" : "refusals"
+            #expect(lines.contains("boardrelay_\(name)_total{code=\"\(code.name)\"} 0"))
+        }
+        for refusal in HTTPRefusal.allCases { #expect(lines.contains("boardrelay_http_refusals_total{reason=\"\(refusal.rawValue)\"} 0")) }
+        await server.stop()
+    }
+
+    @Test("[HT8] a page that is refused for its origin is named in the log with what lets it, once")
+    func refusedOrigin() async throws {
+        let warnings = Lock<[String]>([])
+        let server = try await RelayServer.start(.init(port: 0, log: { line in if line.level == .warning { warnings.withLock { $0.append(line.text) } } }))
+        for origin in ["http://app.example", "http://app.example", "null"] {
+            let upgrade = "GET /ws HTTP/1.1\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nOrigin: \(origin)\r\nConnection: upgrade"
+            #expect(try answer(upgrade, from: server).hasPrefix("HTTP/1.1 403 "))
+        }
+        await server.stop()
+        #expect(warnings.withLock { $0 } == [
+            "a page of http://app.example may not connect: 'serve --allow-origin http://app.example' lets it",
+            "a page of null may not connect: it has to be served by http",
+        ])
     }
 
     @Test("[HT10] a log names who asks behind a proxy that is trusted, with the proxy; else the other end", arguments: [
