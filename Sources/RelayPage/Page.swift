@@ -13,7 +13,11 @@ package enum Page {
         fileprivate init(_ path: String, _ mediaType: String, _ source: [UInt8]) {
             self.path = path
             self.mediaType = mediaType
-            bytes = mediaType == Page.script ? SourceText.script(source) : SourceText.withoutComments(source)
+            bytes = switch mediaType {
+            case Page.script: SourceText.script(source)
+            case Page.style: SourceText.style(source)
+            default: SourceText.withoutComments(source)
+            }
             isForAll = false
         }
 

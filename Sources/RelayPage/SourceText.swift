@@ -35,8 +35,42 @@ enum SourceText {
 
     /// A script as the whiteboard loads it.
     static func script(_ source: [UInt8]) -> [UInt8] {
-        withoutComments(withoutRegions(source)).split(separator: UInt8(ascii: "\n")).flatMap { squeezed($0) + [UInt8(ascii: "\n")] }
+        let lines = withoutComments(withoutRegions(source)).split(separator: UInt8(ascii: "\n")).map(squeezed)
+        var kept: [UInt8] = []
+        kept.reserveCapacity(source.count)
+        for (at, line) in lines.enumerated() {
+            let next = at + 1 < lines.count ? lines[at + 1].first : nil
+            kept += next.map { goesOn(line, $0) } == true ? line : line + [UInt8(ascii: "\n")]
+        }
+        return kept
     }
+
+    /// A style as a browser loads it: all of its lines end behind a bracket, a comma or a semicolon.
+    static func style(_ source: [UInt8]) -> [UInt8] {
+        withoutComments(source).filter { $0 != UInt8(ascii: "\n") }
+    }
+
+    /// Whether the end of a line means nothing: behind an open bracket or a comma, and before a closing bracket, where a missing
+    /// semicolon is put in without it.
+    private static func goesOn(_ line: [UInt8], _ next: UInt8) -> Bool {
+        guard let last = line.last, isPlain(line[...]) else { return false }
+        return "([{,".utf8.contains(last) || ")]}".utf8.contains(next)
+    }
+
+    /// Whether a line has no regular expression, comment or escape, and no slash in templates that may lie in each other.
+    private static func isPlain(_ line: ArraySlice<UInt8>) -> Bool {
+        guard !line.contains(UInt8(ascii: "\\")) else { return false }
+        guard line.contains(UInt8(ascii: "/")) else { return true }
+        guard !hasManyTemplates(line) else { return false }
+        var quote: UInt8?
+        for byte in line {
+            if quote == nil, byte == UInt8(ascii: "/") { return false }
+            if quotes.contains(byte) { quote = quote == byte ? nil : quote ?? byte }
+        }
+        return quote == nil
+    }
+
+    private static func hasManyTemplates(_ line: ArraySlice<UInt8>) -> Bool { line.count(where: { $0 == UInt8(ascii: "`") }) > 2 }
 
     private static let alone = Set("()[]{},;:".utf8)
     private static let operators = Set("=<>*?&|!+-%.".utf8)
@@ -49,10 +83,9 @@ enum SourceText {
     ///
     /// So no two tokens become one: brackets and separators are tokens by themselves, an operator and a name have no character
     /// in common, and a point counts only as what keeps a blank (`1 .x`, `a ? .5 : b`). A line that this could misread stays as
-    /// it is: with a slash, as of a regular expression or comment, an escape, or templates that may lie in each other.
+    /// it is: with a slash outside quotes, as of a regular expression or comment, an escape, or templates that may lie in each other.
     private static func squeezed(_ line: ArraySlice<UInt8>) -> [UInt8] {
-        let isSafe = !line.contains(UInt8(ascii: "/")) && !line.contains(UInt8(ascii: "\\"))
-        guard isSafe, line.count(where: { $0 == UInt8(ascii: "`") }) < 3 else { return Array(line) }
+        guard isPlain(line), !hasManyTemplates(line) else { return Array(line) }
         var kept: [UInt8] = []
         var quote: UInt8?
         for at in line.indices {

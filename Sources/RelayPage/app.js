@@ -1,8 +1,8 @@
 // The whiteboard page: puts its parts together, and tells the document how things are.
 import {Canvas, picture} from './canvas.js'
-import {arrive, claimUser, forgetUser, keepCredential, linkTo, open, readAddress} from './identity.js'
+import {arrive, claimUser, forgetUser, keep, keepCredential, linkTo, open, readAddress, subjectOf} from './identity.js'
 import {Live} from './live.js'
-import {personName, titleOf} from './names.js'
+import {boardName, personName, titleOf} from './names.js'
 import {qrCode, qrPath} from './qr.js'
 import {Records} from './records.js'
 import {Session} from './session.js'
@@ -57,7 +57,7 @@ function tell() {
   const {dataset} = document.documentElement
   const state = session?.state ?? 'connecting'
   const values = {
-    link: {closed: 'ended', paused: 'ended'}[state] ?? state, unsent: records.own.length, live: live.strokes.size + (tools?.stroke ? 1 : 0),
+    link: state === 'closed' ? 'ended' : state, unsent: records.own.length, live: live.strokes.size + (tools?.stroke ? 1 : 0),
     role: session?.mayDraw ?? true ? 'editor' : 'reader', tool: tools?.tool ?? 'pen', ...records.isReading ? {} : {boardOffset: records.offset},
   }
   if (records.isReading) delete dataset.boardOffset
@@ -67,6 +67,7 @@ function tell() {
 // MARK: The session
 
 let retryAt = 0
+let isFitted
 let unkept = 0
 function showLink() {
   const text = linkWords(session.state, records.own.length, Math.ceil((retryAt - performance.now()) / 1000))
@@ -81,24 +82,30 @@ async function linkChanged() {
   const {state, afterMs, reason} = session.client.linkState
   retryAt = performance.now() + (afterMs ?? 0)
   showLink()
-  if ((state !== 'closed' && state !== 'paused') || reason.kind === 'closedByApp') return
-  const {key, isUserTaken, text} = explainEnd(reason)
-  if (isUserTaken) forgetUser(session.user, local, tab)
-  else if (key) {
+  if (state !== 'closed' || reason.kind === 'closedByApp') return
+  const {key, isUserTaken, isReplaced, text} = explainEnd(reason)
+  let {user} = session
+  const isTab = !subjectOf(session.credential)
+  if (isTab && (isUserTaken || isReplaced)) {
+    if (isUserTaken) forgetUser(user, local, tab)
+    user = await claimUser(local, tab, user)
+  } else if (key) {
     const input = field({id: 'key', ariaLabel: 'Key'})
     await ask('key-dialog', 'This board has a key', key, [['key-enter', 'Join']], [input], true)
-    keepCredential({key: input.value.trim()})
+    session.credential = {key: input.value.trim()}
+    keepCredential(session.credential)
+    if (!isTab) user = await claimUser(local, tab)
   } else await ask('ended-dialog', 'You are not connected any more', text, [['ended-again', 'Connect again']], [], true)
-  location.reload()
+  session.connect(user)
 }
 
 function changed(what) {
   if (what === 'link') linkChanged()
   if (what === 'people') {
-    showPeople(session.members, session.user)
+    showPeople(session.members, session.user, session.mayClear)
     canvas.refresh()
   }
-  if (what === 'read') canvas.fit(true)
+  if (what === 'read') isFitted ??= !canvas.fit(true)
   if (what === 'title' || what === 'access') showTitle()
   const {progress, mayDraw, mayClear, isFrozen} = session
   $('progress').hidden = progress === undefined
@@ -120,7 +127,10 @@ function showTitle() {
 }
 
 function turn(writes) {
-  for (const {key, record} of writes) session.write(key, record)
+  for (const {key, record, isClear} of writes) {
+    if (isClear) session.undoClear().catch(failed)
+    else session.write(key, record)
+  }
   changed()
 }
 
@@ -167,11 +177,11 @@ function furnish() {
     $(`tool-${tool}`).title = `${$(`tool-${tool}`).ariaLabel} (${key.toUpperCase()})`
   }
   const actions = {
-    undo: () => turn(undo.undo(key => records.get(key))), redo: () => turn(undo.redo(key => records.get(key))), status: () => session.client.wakeUp(), invite,
+    undo: () => turn(undo.undo(records)), redo: () => turn(undo.redo(records)), status: () => session.client.wakeUp(), invite,
     'zoom-out': () => canvas.zoom(0.8), 'zoom-in': () => canvas.zoom(1.25), 'zoom-level': () => canvas.zoom(1 / canvas.view.scale),
   }
   const menu = {
-    'zoom-fit': () => canvas.fit(), print, clear, rename: async () => session.rename(await askName()),
+    'new-board': () => location.hash = `/b/${boardName()}`, 'zoom-fit': () => canvas.fit(), print, clear, rename: async () => session.rename(await askName()),
     'export-svg': () => save(new Blob([svg()], {type: 'image/svg+xml'}), `${title()}.svg`), 'export-png': () => picture(records.ordered).toBlob(blob => save(blob, `${title()}.png`)),
   }
   for (const [id, run] of Object.entries(actions)) $(id).onclick = run
@@ -184,6 +194,7 @@ function furnish() {
 }
 
 async function invite() {
+  const {credential} = session
   const address = linkTo(location.origin, board, credential)
   const code = qrCode(address)
   const box = make('div', {id: 'qr'})
@@ -195,6 +206,7 @@ async function invite() {
     copy.textContent = document.execCommand('copy') ? 'Copied' : 'Press Ctrl+C'
   }})
   const text = /^(localhost|127\.|\[)/.test(location.hostname) ? 'Only this computer knows this address: open the board by one that the relay printed.'
+    : credential?.token ? 'Guests need a token of their own, from whom you have yours.'
     : session.mayClear && credential?.key && !credential.guestKey ? 'This link makes others hosts as well. Guests join with the other link that the relay printed.'
       : session.mayDraw ? 'Point a phone or tablet in the same network at the code.' : 'Whoever scans the code can watch.'
   await ask('invite-dialog', 'Scan to draw along', text, [['invite-close', 'Done']], [box, make('div', {className: 'field'}, input, copy)])
@@ -203,7 +215,12 @@ async function invite() {
 async function clear() {
   const answer = await ask('clear-dialog', 'Clear the board for everyone?', 'All drawings and texts go. You can take it back for ten minutes.', [['clear-no', 'Keep it'], ['clear-yes', 'Clear the board']])
   if (answer !== 'clear-yes') return
-  await session.clear().then(() => toast('The board is clear.', 'Undo', () => session.undoClear().catch(failed)), failed)
+  await session.clear().then(() => {
+    const step = [{isClear: true}]
+    undo.add(step)
+    toast('The board is clear.', 'Undo', () => undo.take(step) && turn(step))
+    changed()
+  }, failed)
 }
 
 async function print() {
@@ -215,7 +232,7 @@ async function print() {
 async function askName() {
   const input = field({id: 'name', value: local.getItem('whiteboard.name') ?? personName(), maxLength: 40, ariaLabel: 'Your name', onfocus: () => input.select()})
   await ask('welcome', 'What shall others call you?', 'Your name stands beside your pen.', [['start', 'Start drawing']], [input], true)
-  local.setItem('whiteboard.name', input.value.trim())
+  keep(local, 'whiteboard.name', input.value.trim())
   return input.value.trim()
 }
 
@@ -247,7 +264,7 @@ function pan(isPanning) {
 
 showTitle()
 const name = local.getItem('whiteboard.name') ?? await askName()
-session = new Session({board, credential, user: await claimUser(local, tab), name, records, live, changed, failed})
+session = new Session({board, credential, user: subjectOf(credential) ?? await claimUser(local, tab), name, records, live, changed, failed})
 const parts = {canvas, session, records, undo}
 writing = new Writing({...parts, style: () => ({color: `#${style.color}FF`, size: textSizes[style.width]})})
 tools = new Tools({
@@ -261,14 +278,19 @@ showPeople(new Map([[session.user, {name}]]), session.user)
 addEventListener('keydown', keyDown)
 addEventListener('keyup', ({key}) => key === ' ' && pan(false))
 // Who closes the page has left; one that only sleeps has not.
-addEventListener('pagehide', ({persisted}) => persisted || session.client.close())
+addEventListener('pagehide', ({persisted}) => {
+  writing.finish()
+  if (!persisted) session.client.close()
+})
 addEventListener('beforeunload', event => session.client.unsent.unkept > 0 && event.preventDefault())
 setInterval(() => {
   live.age(performance.now())
   showLink()
 }, 500)
 window.whiteboard = {
-  svg, board, user: session.user, client: session.client,
+  svg, board,
+  get user() { return session.user },
+  get client() { return session.client },
   get view() { return canvas.view },
   set view(view) {
     canvas.view = view
@@ -276,5 +298,5 @@ window.whiteboard = {
   },
   get elements() { return records.elements.size },
 }
-session.start()
+session.connect(session.user)
 changed('link')

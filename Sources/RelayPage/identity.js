@@ -1,16 +1,24 @@
 // Who is at this page and where: the board and key of the address, and a user id for each open tab.
 import {checkedName} from './relay-client.js'
 import {newID} from './ink.js'
-import {boardName} from './names.js'
 
-/** A storage, or one that forgets where the browser gives none. */
+const forgetful = {}
+
+/** A storage; where the browser gives none, one that lasts as long as the page. */
 export function open(kind) {
   try {
     return window[kind]
   } catch {
     const items = new Map()
-    return {getItem: key => items.get(key) ?? null, setItem: (key, value) => items.set(key, value), removeItem: key => items.delete(key)}
+    return forgetful[kind] ??= {getItem: key => items.get(key) ?? null, setItem: (key, value) => items.set(key, value), removeItem: key => items.delete(key)}
   }
+}
+
+/** Keeps what the page can do without: a storage may be full. */
+export function keep(storage, key, value) {
+  try {
+    storage.setItem(key, value)
+  } catch {}
 }
 
 /** What stands behind `#` in an address: `/b/name?k=…`, `k=…` or `key=…` (a host's has the key for guests as well: `j=…`), `token=…`. */
@@ -26,16 +34,25 @@ export function readAddress(hash) {
   return {board, credential: key ? {key, guestKey} : token ? {token} : undefined}
 }
 
-/** A link to a board; the credential stands behind `#`, so no server ever gets it in a request line. */
-export function linkTo(origin, board, {key, guestKey = key, token} = {}) {
-  return `${origin}/#/b/${encodeURIComponent(board)}${guestKey ? `?k=${encodeURIComponent(guestKey)}` : token ? `?t=${encodeURIComponent(token)}` : ''}`
+/** A link to a board; the key stands behind `#`, so no server ever gets it in a request line. A token is its owner's alone. */
+export function linkTo(origin, board, {key, guestKey = key} = {}) {
+  return `${origin}/#/b/${encodeURIComponent(board)}${guestKey ? `?k=${encodeURIComponent(guestKey)}` : ''}`
 }
 
-export const keepCredential = credential => open('sessionStorage').setItem('whiteboard.credential', JSON.stringify(credential))
+/** The user that a token is for: it is good for no other. Whether it is right the relay judges. [AC1] */
+export function subjectOf({token} = {}) {
+  try {
+    return checkedName(JSON.parse(atob(token.split('.')[1].replace(/-/g, '+').replace(/_/g, '/'))).sub)
+  } catch {
+    return undefined
+  }
+}
 
-/** Takes the key out of the address, and settles on a board. */
+export const keepCredential = credential => keep(open('sessionStorage'), 'whiteboard.credential', JSON.stringify(credential))
+
+/** Takes the key out of the address, and settles on a board: who comes by the address as it was printed meets the others there. */
 export function arrive() {
-  const {board = boardName(), credential} = readAddress(location.hash)
+  const {board = 'board', credential} = readAddress(location.hash)
   if (credential) keepCredential(credential)
   history.replaceState(null, '', linkTo('', board))
   return {board, credential: JSON.parse(open('sessionStorage').getItem('whiteboard.credential')) ?? undefined}
@@ -46,29 +63,50 @@ export const candidates = (pool, own, hasUnsent) => [...new Set([own, ...pool.fi
 
 const readPool = storage => JSON.parse(storage.getItem('whiteboard.ids') ?? '[]')
 
+/** Ids that other tabs have, and what this one says of itself: `{user, claim}`. */
+const taken = new Set()
+let tabs
+let mine
+
+function hear({data: {user, claim, asks}}) {
+  // Of two who want the same id at one moment the lower claim has it; who has it for good claims with 0.
+  if (user !== mine?.user || claim < mine.claim) taken.add(user)
+  if (asks && mine) tabs.postMessage(mine)
+}
+
 /**
  * A user id that no other tab has. Tabs of one browser share a pool of ids: what one has drawn stays its own to erase, and what
- * it has not sent is sent by the next that opens. Who is there is asked on a channel between tabs.
+ * it has not sent is sent by the next that opens. They ask each other on a channel between tabs; a tab that sleeps does not answer.
+ *
+ * @param {string} [lost] an id that this tab had until now, which is another's
  */
-export async function claimUser(storage, session) {
+export async function claimUser(storage, session, lost) {
   const pool = readPool(storage)
-  const taken = new Set(window.BroadcastChannel ? [] : pool)
-  let user
-  if (window.BroadcastChannel) {
-    const tabs = new BroadcastChannel('whiteboard')
-    tabs.onmessage = ({data}) => data === 'who' ? user && tabs.postMessage(user) : taken.add(data)
-    tabs.postMessage('who')
-    if (pool.length) await new Promise(resolve => setTimeout(resolve, 120))
-  }
+  const kept = session.getItem('whiteboard.user')
   const hasUnsent = id => storage.getItem(`boardrelay.outbox.${location.host}.${id}`)
-  user = candidates(pool, session.getItem('whiteboard.user'), hasUnsent).find(id => !taken.has(id)) ?? newID()
-  session.setItem('whiteboard.user', user)
-  storage.setItem('whiteboard.ids', JSON.stringify([...new Set([...pool, user])].slice(-50)))
+  // Asleep as this one was, others may have the rest of the pool.
+  if (lost) mine = {user: newID()}
+  try {
+    tabs ??= Object.assign(new BroadcastChannel('whiteboard'), {onmessage: hear})
+  } catch {
+    pool.forEach(id => id === kept || taken.add(id))
+  }
+  while (!mine || taken.has(mine.user)) {
+    const user = candidates(pool, kept, hasUnsent).find(id => !taken.has(id))
+    mine = {user: user ?? newID(), claim: Math.random()}
+    if (!user || !tabs) break
+    tabs.postMessage({...mine, asks: true})
+    await new Promise(resolve => setTimeout(resolve, 120))
+  }
+  mine.claim = 0
+  const {user} = mine
+  keep(session, 'whiteboard.user', user)
+  keep(storage, 'whiteboard.ids', JSON.stringify([...new Set([...pool, user])].slice(-50)))
   return user
 }
 
 /** This id belongs to somebody else on this relay: it is not tried again. */
 export function forgetUser(user, storage, session) {
-  storage.setItem('whiteboard.ids', JSON.stringify(readPool(storage).filter(id => id !== user)))
+  keep(storage, 'whiteboard.ids', JSON.stringify(readPool(storage).filter(id => id !== user)))
   session.removeItem('whiteboard.user')
 }

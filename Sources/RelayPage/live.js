@@ -6,6 +6,9 @@ import {drawElement} from './canvas.js'
 const strokeAgeMaxMs = 30_000
 const cursorAgeMaxMs = 8_000
 const strokesMax = 500
+/** What one publisher may have this page keep, and how long a part grows: it is drawn anew for each packet. */
+const partsOfOneMax = 100
+const partPointsMax = 500
 
 export class Live {
   /** By stroke id: `{publisher, parts, at}`; a part is a line without a gap. */
@@ -23,17 +26,30 @@ export class Live {
     if (xy && !isFinished(id) && (this.strokes.has(id) || this.strokes.size < strokesMax)) {
       [x, y] = xy.slice(-2)
       const {parts} = this.strokes.get(id) ?? {parts: []}
-      const part = parts.at(-1)
-      if (part && first === part.first + part.xy.length / 2 && !part.pressure === !pressure) {
-        part.xy.push(...xy)
-        part.pressure?.push(...pressure)
-        part.paths = undefined
-      } else parts.push({first, color, width, xy: [...xy], pressure: pressure && [...pressure]})
+      let part = parts.at(-1)
+      const goesOn = part && first === part.first + part.xy.length / 2 && !part.pressure === !pressure
+      // A line that is long goes on in a new part, from its last point.
+      if (!goesOn) parts.push(part = {first, color, width, xy: [], pressure: pressure && []})
+      else if (part.xy.length > 2 * partPointsMax) parts.push(part = {...part, first: first - 1, xy: part.xy.slice(-2), pressure: part.pressure?.slice(-1)})
+      part.xy.push(...xy)
+      part.pressure?.push(...pressure)
+      part.paths = undefined
       this.strokes.set(id, {type: 'stroke', publisher, parts, at})
+      this.bound(publisher)
     }
     if (x !== undefined) this.cursors.set(publisher, {x, y, at})
     else if (topic === 'cursors') this.cursors.delete(publisher)
     this.changed()
+  }
+
+  /** Takes the oldest away of what one shows too much of. */
+  bound(publisher) {
+    const own = [...this.strokes].filter(([, stroke]) => stroke.publisher === publisher)
+    let over = own.reduce((sum, [, {parts}]) => sum + parts.length, -partsOfOneMax)
+    for (const [id, {parts}] of own) {
+      over -= parts.splice(0, Math.max(0, over)).length
+      if (parts.length === 0) this.strokes.delete(id)
+    }
   }
 
   /** Takes strokes and cursors away: what is finished, too old, or of somebody who has gone. */

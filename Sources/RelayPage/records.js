@@ -41,7 +41,7 @@ export class Records {
   /** What is held is void, and all of the board follows. What was not told stored is sent again. */
   reset() {
     this.touched = new Set(this.told.keys())
-    Object.assign(this, {told: new Map(), isReading: true, clearedAt: 0, readThrough: 0, offset: 0})
+    Object.assign(this, {told: new Map(), isReading: true, clearedAt: 0, readThrough: 0, offset: 0, settled: []})
     for (const change of this.own) change.offset = undefined
   }
   caughtUp(head) {

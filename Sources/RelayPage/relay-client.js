@@ -113,6 +113,7 @@ export const Limits = Object.freeze({
   packetLifetimeMs: 1_000,
   // [MS3]
   unansweredMax: 128,
+  // Under way at once, as many as a relay stages; more wait [BL8]
   drawingsMax: 4,
   drawingRoundsMax: 5,
   // Of a channel's rate; the rest is for what is drawn meanwhile
@@ -141,7 +142,9 @@ export const Limits = Object.freeze({
   // #endregion
   channelsMax: 1_000,
   ownFlowsMax: 1_024,
+  // #region many channels
   pacersMax: 256,
+  // #endregion
   // What an unread event counts besides what it carries
   eventBytes: 128,
 })
@@ -317,10 +320,13 @@ const frameTable = {
 const jsonFrames = {
   json: [
     'login:01 logout:02 subscribe:20 join:22 joinTopic:24 subscribeTopic:26 who:29 setStates:2b removeStates:2c clear:40 undoClear:41 welcome:80',
-    'answer:81 error:82 closing:83 restored:84 notStored:97 flowOpened:a1 flowClosed:a2 presence:b0 topics:b1 gap:b4 caughtUp:b5',
+    'answer:81 error:82 closing:83 restored:84 notStored:97 flowOpened:a1 flowClosed:a2 presence:b0 topics:b1 caughtUp:b5',
     'cleared:b6 reset:b7 removed:b9 accessChanged:ba channelFrozen:bb',
     // #region losses
     'packetsDropped:a4',
+    // #endregion
+    // #region gaps
+    'gap:b4',
     // #endregion
     // #region locks
     'setLock:38 acquireLock:39 releaseLock:3a revokeLock:3b removeLock:3c getLocks:3d locks:b3',
@@ -673,10 +679,12 @@ class AnswerWindow {
   forget(now) {
     while (this.answeredAt.length > 0 && this.answeredAt[0] + AnswerWindow.spanMs <= now) this.answeredAt.shift()
   }
+  // #region many channels
   isIdle(now) {
     this.forget(now)
     return this.unanswered === 0 && this.answeredAt.length === 0
   }
+  // #endregion
   /** @returns {number} 0: now; else when, `Infinity`: after an answer */
   permission(limit, now) {
     this.forget(now)
@@ -834,6 +842,7 @@ const everyPart = () => true
 
 /** Why a link ended, as the error for those who still wait. */
 function reasonError(reason) {
+  // #region reasons
   switch (reason.kind) {
     case 'linkFailed': return problem('connectFailed', reason.text)
     case 'timedOut': return problem('timedOut', 'the relay did not let in in time')
@@ -841,11 +850,10 @@ function reasonError(reason) {
     case 'relayClosed': return new RelayError(reason.code, reason.text)
     case 'loginRefused': return reason.error
     case 'relayFault': return problem('relayFault', reason.text)
-    // #region slow readers
     case 'eventsNotRead': return problem('clientClosed', 'events were not read', {limit: reason.limit, actual: reason.waiting})
-    // #endregion
-    default: return clientClosed()
   }
+  // #endregion
+  return clientClosed()
 }
 
 /**
@@ -1011,7 +1019,7 @@ export class ClientMachine {
    * New numbers begin far above all that any other copy of what was kept may have used (a duplicated tab has one).
    */
   takeUp({head, entries}, now) {
-    if (entries.some(({number}) => number !== undefined)) {
+    if (entries.some(({number}) => number > 0)) {
       this.instance = head.instance
       this.relayStart = head.start
       this.lastNumber = head.last + 2 ** 20 + Math.floor(this.settings.random() * 2 ** 40)
@@ -1019,6 +1027,13 @@ export class ClientMachine {
     }
     for (const {id, number, isLarge, ...fields} of entries) {
       const kept = {...fields, isRetained: true, size: fields.bytes.length, number, accepted: new Pending(), stored: new Pending()}
+      const {channel, key, customType, text, bytes, accepted, stored} = kept
+      this.takenUp.push({channel, key, customType, payload: received(bytes, text), receipt: new StoredReceipt(accepted, stored)})
+      if (number < 0) {
+        this.outbox.entries.set(kept, {id})
+        this.settle(kept, {error: outcomeUnknown('a record')})
+        continue
+      }
       let item = {kind: 'message', message: kept, size: kept.size}
       let entry = kept
       if (isLarge) {
@@ -1035,8 +1050,6 @@ export class ClientMachine {
       this.outbox.entries.set(entry, {id, number})
       this.queue.push(item)
       this.count(item, 1)
-      const {channel, key, customType, text, bytes, accepted, stored} = kept
-      this.takenUp.push({channel, key, customType, payload: received(bytes, text), receipt: new StoredReceipt(accepted, stored)})
     }
   }
 
@@ -1320,15 +1333,17 @@ export class ClientMachine {
     checkedName(channel)
     if (key !== undefined || isRetained) checkedName(key)
     const {bytes, text} = payloadOf(payload)
+    // #region empty drawings
     if (bytes.length === 0) throw problem('badRequest', 'an empty payload removes a record: that is a call of its own')
+    // #endregion
     const size = this.checkSize(bytes.length, customType, this.limits.largeMessageBytesMax, 'payload and custom type of a drawing have')
     if (size <= this.limits.messageBytesMax) {
       // One message that is not retained is a message like any other, without a key. [MS7]
       return this.send({payload: text ? payload : bytes, channel, customType, echo, key: isRetained ? key : undefined, isRetained, accepted, stored}, now)
     }
-    if (this.drawings.length >= Limits.drawingsMax) {
-      throw problem('limitReached', `at most ${Limits.drawingsMax} drawings are under way`, {limit: Limits.drawingsMax, actual: this.drawings.length + 1})
-    }
+    // Without a link they are many: as many as other messages, by their bytes.
+    const [limit, actual] = [this.settings.unsentBytesMax, this.unsent.bytes + bytes.length]
+    if (this.drawings.length >= Limits.drawingsMax && actual > limit) throw problem('unsentFull', 'too many bytes wait to be sent', {limit, actual})
     const drawing = new OutgoingDrawing({
       channel, key: key ?? `part-${this.instance}-${++this.lastDrawing}`, customType, isRetained, echo, text, bytes, accepted, stored,
     })
@@ -1345,12 +1360,14 @@ export class ClientMachine {
   /** @throws {RelayError} `tooLarge` (a body that is too large for a frame would end the connection), `unsentFull`, `clientClosed` */
   request(type, body, pending, now, texts = undefined) {
     const textBytes = texts ? texts.reduce((sum, text) => sum + text.length, 0) : 0
+    // #region sizes of requests
     if (texts) {
       const bytes = body.items.reduce((sum, {key}) => sum + key.length, textBytes)
       if (bytes > Limits.metadataBytesMax) throw tooLarge('keys and values of a set of metadata have', Limits.metadataBytesMax, bytes)
     }
     const bytes = writeJSON({...body, id: 2 ** 32 - 1}).length
     if (bytes > Limits.jsonBodyBytesMax - 2) throw tooLarge(`the body of ${type} takes`, Limits.jsonBodyBytesMax - 2, bytes)
+    // #endregion
     this.enqueue({kind: 'request', pending, request: {type, body, texts}, size: 256 + textBytes}, now)
   }
 
@@ -1358,7 +1375,7 @@ export class ClientMachine {
     if (this.state === 'closed' || this.closePending) throw clientClosed()
     const {unsentCountMax, unsentBytesMax} = this.settings
     if (this.queue.length >= unsentCountMax) throw problem('unsentFull', 'too much waits to be sent', {limit: unsentCountMax, actual: this.queue.length + 1})
-    // Drawings are few, and bounded by their number: they do not keep a small message out.
+    // Drawings are bounded for themselves: they do not keep a small message out.
     const bytes = this.queuedBytes + this.unstoredBytes + item.size
     if (bytes > unsentBytesMax) throw problem('unsentFull', 'too many bytes wait to be sent', {limit: unsentBytesMax, actual: bytes})
     const entry = item.message ?? item.drawing
@@ -1424,9 +1441,11 @@ export class ClientMachine {
         const rate = Math.max(1, this.limits.packetsPerSecond)
         let bucket = this.topicBuckets.get(item.key)
         if (!bucket) {
+          // #region many channels
           if (this.topicBuckets.size >= Limits.pacersMax) {
             for (const [key, other] of this.topicBuckets) if ((other.refill(other.rate, now), other.tokens === other.capacity)) this.topicBuckets.delete(key)
           }
+          // #endregion
           this.topicBuckets.set(item.key, bucket = new TokenBucket(rate, now))
         }
         return this.wait(bucket.take(rate, now))
@@ -1441,8 +1460,10 @@ export class ClientMachine {
   window(channel, now) {
     let window = this.windows.get(channel)
     if (!window) {
+      // #region many channels
       // Of channels that are not used any more: what is as good as new may be forgotten.
       if (this.windows.size >= Limits.pacersMax) for (const [name, other] of this.windows) if (other.isIdle(now)) this.windows.delete(name)
+      // #endregion
       this.windows.set(channel, window = new AnswerWindow())
     }
     return window
@@ -1515,10 +1536,14 @@ export class ClientMachine {
 
   /** After a break: points that are older than a packet lives are noise by now. */
   dropStalePackets(now) {
+    // #region losses
     const stale = new Map()
+    // #endregion
     this.queue = this.queue.filter(item => {
       if (item.kind !== 'packet' || now - item.queuedAt <= Limits.packetLifetimeMs) return true
+      // #region losses
       stale.set(item.key, (stale.get(item.key) ?? 0) + 1)
+      // #endregion
       this.count(item, -1)
       return false
     })
@@ -1692,6 +1717,8 @@ export class ClientMachine {
     if (this.hasNumbered) return
     const limit = Math.floor(this.limits.messagesPerSecond * Limits.drawingRatePercent / 100)
     for (const drawing of this.drawings) {
+      // A relay stages so many. [BL8]
+      if (drawing.next === 1 && this.drawings.filter(other => other.next > 1 && !other.isAccepted).length >= Limits.drawingsMax) break
       while (this.outboundBytes < Limits.outboundBytes && drawing.isUnderWay && drawing.hasMore && this.publishes.size < this.unansweredMax
         && this.numbersMayGoOn && this.mayPublish(drawing.channel, limit, now)) {
         this.encode({kind: 'message', message: drawing.part(drawing.next++)}, now)
@@ -1857,7 +1884,9 @@ export class ClientMachine {
     if (kind !== 'message' || epoch === undefined || head === undefined) return
     if (reset) this.emit({type: 'messagesMissed', channel, epoch, extent: 'reset'})
     if (reset || start !== 'goesOn') this.missedThrough.delete(channel)
+    // #region gaps
     if (missed) this.tellMissed(missed, channel, epoch)
+    // #endregion
     if (reset || missed) this.dropPartials(channel, false)
     this.ownAhead.delete(channel)
     if (after !== undefined) {
@@ -1886,10 +1915,12 @@ export class ClientMachine {
     this.stands(answer)
     if (kind === 'message') {
       this.untold.delete(channel)
+      // #region many channels
       if (!features.includes('messages')) {
         this.catchingUp.delete(channel)
         this.forgetBoard(channel)
       }
+      // #endregion
     }
     this.standing(answer, start)
   }
@@ -2321,6 +2352,7 @@ export class ClientMachine {
     this.ownAhead.set(channel, [...ahead, offset].sort((left, right) => left - right))
   }
 
+  // #region gaps
   /** What was still to come is not kept any more. Records of its range may still come, so it counts as seen by nobody. [HI4, BL3] */
   gap({channel: handle, from, to}) {
     const channel = this.channels.get(handle)?.channel
@@ -2338,6 +2370,7 @@ export class ClientMachine {
     this.missedThrough.set(channel, {epoch, offset: to})
     this.emit({type: 'messagesMissed', channel, epoch, extent: {from: Math.max(from, told + 1), to}})
   }
+  // #endregion
 
   caughtUp({channel: handle, head}) {
     const channel = this.channels.get(handle)?.channel
@@ -2424,7 +2457,9 @@ export class ClientMachine {
     // A resumption names again what has closed lately. [SE9]
     if (channel === undefined || this.closedFlows.has(handle)) return
     this.unconfirmedFlows.delete(handle)
+    // #region losses
     const known = this.flows.get(handle)
+    // #endregion
     this.flows.set(handle, {channel, topic, user, next, told: []})
     // #region losses
     this.tellMissing(handle, known, from)
@@ -2455,7 +2490,9 @@ export class ClientMachine {
   /** Flows that the relay did not name again after a resumption have closed meanwhile. [SE9] */
   closeUnconfirmedFlows() {
     for (const handle of [...this.unconfirmedFlows].sort((left, right) => left - right)) {
+      // #region losses
       const flow = this.flows.get(handle)
+      // #endregion
       this.flows.delete(handle)
       // #region losses
       if (flow) this.tellLost('linkBroken', [lostEntry(handle, flow, flow.next, undefined)])
@@ -2483,6 +2520,9 @@ function messageOf({offset, time, customType, key, retain = false, payload, text
 /**
  * Retained messages that are not told durable, in a storage such as `localStorage`: an entry for each, and one that lists
  * them with the numbers under which they were sent. A storage that is full, or closed, keeps less: `unsent.unkept` tells.
+ *
+ * There may be several on one storage: pages that were open at once, or a page that was not closed when the next one loaded. So
+ * the list is read before it is written, and what another has added stays in it.
  */
 export class Outbox {
   /** @param {KeptStorage} storage @param {string} prefix of its keys @param {() => number} [wallClock] in milliseconds */
@@ -2498,27 +2538,40 @@ export class Outbox {
     return this.unkeptEntries.size
   }
 
-  /** What an earlier client object has left: what was sent in the order of its numbers, then the rest in the order of the calls. */
-  load() {
-    const read = (key, use) => {
-      try {
-        return use(JSON.parse(this.storage.getItem(key)))
-      } catch {
-        return undefined
-      }
+  /** What stands under a key, if it is what `use` wants. */
+  read(id, use) {
+    try {
+      return use(JSON.parse(this.storage.getItem(this.prefix + id)))
+    } catch {
+      return undefined
     }
-    this.head = read(this.prefix, ({instance, start, last, at}) =>
-      [start, last, at].every(Number.isSafeInteger) && /^[0-9a-f]{16}$/.test(instance) && {instance, start, last, at}) || {}
+  }
+
+  /** The list as it stands: under which instance messages were sent, and ids with their numbers. */
+  list() {
+    const {ids, ...head} = this.read('', list => ({...list})) ?? {}
+    const {instance, start, last, at} = head
+    const isHead = [start, last, at].every(Number.isSafeInteger) && /^[0-9a-f]{16}$/.test(instance)
+    return [isHead ? {instance, start, last, at} : {}, Array.isArray(ids) ? ids.filter(Array.isArray).map(([id, number]) => [id, isHead ? number : 0]) : []]
+  }
+
+  /**
+   * What an earlier client object has left: what was sent in the order of its numbers, then the rest in the order of the calls.
+   * Below 0 is the number of one that was sent by another instance than the last: there is no asking for it.
+   */
+  load() {
+    const [head, ids] = this.list()
     const entries = []
-    for (const pair of read(this.prefix, ({ids}) => [...ids]) ?? []) {
-      const entry = read(this.prefix + pair?.[0], ({channel, key, customType, echo, isLarge, text, base64}) => ({
-        id: pair[0], number: this.head.instance && pair[1] || undefined, channel: checkedName(channel), key: checkedName(key), customType, echo, isLarge,
+    for (const [id, number] of ids) {
+      const entry = this.read(id, ({channel, key, customType, echo, isLarge, text, base64}) => ({
+        id, number: number || undefined, channel: checkedName(channel), key: checkedName(key), customType, echo, isLarge,
         ...base64 === undefined ? payloadOf(text) : {bytes: fromBase64(base64), text: false},
       }))
       if (entry) entries.push(entry)
     }
     const sent = entries.filter(({number}) => number).sort((left, right) => left.number - right.number)
-    return {head: {...this.head, ageMs: this.wallClock() - this.head.at}, entries: [...sent, ...entries.filter(({number}) => !number)]}
+    if (sent.length > 0) this.head = head
+    return {head: {...head, ageMs: this.wallClock() - head.at}, entries: [...sent, ...entries.filter(({number}) => !number)]}
   }
 
   /** @param {object} entry a message or drawing of the machine's */
@@ -2529,7 +2582,7 @@ export class Outbox {
     this.keep(entry, () => {
       this.storage.setItem(this.prefix + id, JSON.stringify({channel, key, customType, echo, ...payload, isLarge: entry instanceof OutgoingDrawing}))
       this.entries.set(entry, {id})
-      this.writeHead()
+      this.writeList()
     })
   }
 
@@ -2538,7 +2591,7 @@ export class Outbox {
     if (!kept) return
     kept.number = number
     this.head = {instance, start: relayStart, last: lastNumber, at: this.wallClock()}
-    this.keep(entry, () => this.writeHead())
+    this.keep(entry, () => this.writeList())
   }
 
   remove(entry) {
@@ -2548,13 +2601,20 @@ export class Outbox {
     this.entries.delete(entry)
     this.keep(undefined, () => {
       this.storage.removeItem(this.prefix + kept.id)
-      this.writeHead()
+      this.writeList()
     })
   }
 
-  writeHead() {
-    if (this.entries.size === 0) this.storage.removeItem(this.prefix)
-    else this.storage.setItem(this.prefix, JSON.stringify({...this.head, ids: [...this.entries.values()].map(({id, number}) => [id, number ?? 0])}))
+  /** Those of others stay where they are, as long as they are kept; their numbers count only under the instance that the list has. */
+  writeList() {
+    const [head, ids] = this.list()
+    const own = new Map([...this.entries.values()].map(({id, number = 0}) => [id, number]))
+    const isOther = this.head.instance && head.instance !== this.head.instance
+    if (!isOther && head.last > this.head.last) this.head.last = head.last
+    const kept = ids.filter(([id]) => own.has(id) || this.storage.getItem(this.prefix + id))
+    const all = [...new Map([...kept.map(([id, number]) => [id, isOther && number ? -1 : number]), ...own])]
+    if (all.length === 0) this.storage.removeItem(this.prefix)
+    else this.storage.setItem(this.prefix, JSON.stringify({...head, ...this.head, ids: all}))
   }
 
   keep(entry, write) {
@@ -2594,14 +2654,20 @@ function keptSecret(storage, key) {
  * A link over WebSocket. Each message of it is one or more whole frames with their lengths; what the relay sends may be cut
  * anywhere.
  *
- * @param {string|URL} address `http:`, `https:`, `ws:` or `wss:`
+ * @param {string|URL} address `http:`, `https:`, `ws:`, `wss:` or `relay:`, as a relay prints it or a board's link has it. What stands
+ *   behind `#` is no part of the place; a path that ends in `/` is that of the relay's page, and its WebSockets are at `ws` there
  * @returns {Transport}
  */
 export function webSocketTransport(address) {
-  const url = new URL(address)
-  url.protocol = url.protocol.replace('http', 'ws')
+  const url = new URL(String(address).replace(/^(http|relay)/, 'ws'))
   url.hash = ''
+  // #region addresses
+  if (url.pathname.endsWith('/')) url.pathname += 'ws'
+  // #endregion
   return ({opened, received, ended}) => {
+    // #region addresses
+    if (!globalThis.WebSocket) throw problem('notSupported', 'there is no WebSocket here, as in Node 20: give the client a transport of your own instead of an address')
+    // #endregion
     const socket = new WebSocket(url)
     socket.binaryType = 'arraybuffer'
     socket.onopen = opened
@@ -2611,11 +2677,18 @@ export function webSocketTransport(address) {
   }
 }
 
-/** What stands behind `#` in an address that a relay has printed: `http://192.168.1.5:7420/#key=…`, `…#token=…`. @returns {Credential|undefined} */
+// #region addresses
+/**
+ * What stands behind `#` in an address that a relay has printed, or in a link to a board: `http://192.168.1.5:7420/#key=…`, `…#token=…`,
+ * `…/#/b/lesson?k=…`, `…?t=…`.
+ *
+ * @returns {Credential|undefined}
+ */
 export function credentialOf(address) {
-  const found = /(?:^|&)(key|token)=([^&]+)/.exec(String(address).split('#').slice(1).join('#'))
-  return found ? {[found[1]]: found[2]} : undefined
+  const found = /(?:^|[?&])(?:(k|key)|t|token)=([^&]+)/.exec(String(address).split('#').slice(1).join('#'))
+  return found ? {[found[1] ? 'key' : 'token']: found[2]} : undefined
 }
+// #endregion
 
 /** Tells a client when a page comes back to the foreground or to a network. @param {RelayClient} client @returns {() => void} ends it */
 export function wakeUpWithPage(client) {
@@ -2688,7 +2761,7 @@ export class RelayClient {
   /**
    * Connects and logs in.
    *
-   * @param {string|URL|Transport} address as the relay prints it; its `#key=…` is the credential if the options have none
+   * @param {string|URL|Transport} address as the relay prints it, or a link to a board; its `#key=…` is the credential if the options have none
    * @param {string} user the user's id [NM1]
    * @param {ClientOptions} [options]
    * @throws {RelayError} `badName`; `connectFailed` or `timedOut` when the relay cannot be reached; a code of the relay's
@@ -2703,15 +2776,21 @@ export class RelayClient {
   /** As `connect`, for who wants to send before the first login: what is sent waits. */
   constructor(address, user, {storage, scope, secret, wallClock, credential, ...settings} = {}) {
     const isAddress = typeof address !== 'function'
-    const place = scope ?? (isAddress ? new URL(address).host : 'relay')
-    const key = what => `boardrelay.${what}.${place}.${checkedName(user)}`
+    // #region addresses
+    if (isAddress) {
+      scope ??= new URL(address).host
+      credential ??= credentialOf(address)
+    }
+    // #endregion
+    const key = what => `boardrelay.${what}.${scope ?? 'relay'}.${checkedName(user)}`
     this.transport = isAddress ? webSocketTransport(address) : address
     this.handlers = new Map()
+    // #region iteration
     this.iterators = []
+    // #endregion
     this.isDelivering = false
     this.machine = new ClientMachine({
-      description: 'relay-client.js', ...settings, user, instance: hexadecimal(16), secret: secret ?? keptSecret(storage, key('secret')),
-      credential: credential ?? (isAddress ? credentialOf(address) : undefined),
+      description: 'relay-client.js', ...settings, user, instance: hexadecimal(16), secret: secret ?? keptSecret(storage, key('secret')), credential,
       outbox: storage && new Outbox(storage, key('outbox'), wallClock),
     })
     /** Settled at the first login, or with why there was none. @type {Promise<void>} */
@@ -2771,13 +2850,18 @@ export class RelayClient {
     if (this.isDelivering) return
     this.isDelivering = true
     for (;;) {
+      let isRead = this.handlers.size > 0
+      // #region iteration
       const reader = this.iterators.find(({waiting}) => waiting.length > 0)
-      if (this.iterators.length > 0 ? !reader : this.handlers.size === 0) break
-      const event = this.machine.nextEvent(performance.now())
-      if (!event) {
-        if (this.machine.state === 'closed') for (const {waiting} of this.iterators) for (const resolve of waiting.splice(0)) resolve({done: true, value: undefined})
-        break
+      if (this.iterators.length > 0) isRead = reader !== undefined
+      // #endregion
+      const event = isRead && this.machine.nextEvent(performance.now())
+      // #region iteration
+      if (isRead && !event && this.machine.state === 'closed') {
+        for (const {waiting} of this.iterators) for (const resolve of waiting.splice(0)) resolve({done: true, value: undefined})
       }
+      // #endregion
+      if (!event) break
       for (const handler of [...this.handlers.get(event.type) ?? [], ...this.handlers.get('*') ?? []]) {
         try {
           handler(event)
@@ -2786,7 +2870,9 @@ export class RelayClient {
           queueMicrotask(() => { throw error })
         }
       }
+      // #region iteration
       reader?.waiting.shift()({done: false, value: event})
+      // #endregion
     }
     this.isDelivering = false
     this.carryOut()
@@ -2868,7 +2954,7 @@ export class RelayClient {
    * @param {Payload} payload 1 byte or more
    * @param {{to: string, customType?: string, key?: string, retain?: boolean, echo?: boolean}} options
    * @returns {StoredReceipt}
-   * @throws {RelayError} as `send`; `badName` for a record without a key; `limitReached` when 4 are under way [BL8]
+   * @throws {RelayError} as `send`; `badName` for a record without a key; `unsentFull` when those that wait have too many bytes
    */
   sendLarge(payload, {to, customType, key, retain = false, echo = false}) {
     const accepted = new Pending()

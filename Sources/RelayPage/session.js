@@ -1,47 +1,73 @@
 // The page's place at the relay: the board's channel, its live points, who is there, its title; and what it sends.
-import {RelayClient, wakeUpWithPage} from './relay-client.js'
+import {ErrorCode, RelayClient, wakeUpWithPage} from './relay-client.js'
 import {hundredths, writePackets} from './format.js'
 import {open} from './identity.js'
 
 /** Others see a page that lost its link for so long: a tablet that sleeps for a moment does not leave. */
 const presenceTimeoutMs = 60_000
 const cursorEveryMs = 50
+/** Where nothing was missed no `caughtUp` tells that the board is as it is at the relay. */
+const readAgainMs = 5_000
 
 export class Session {
   /** States by user id of who is here, oneself included. */
   members = new Map()
+  Client = RelayClient
   isFrozen = false
   cursorAt = 0
 
   /** @param {{board, user, name, credential, records, live, changed: (what: string) => void, failed: (error: Error, what?: string) => void}} parts */
   constructor(parts) {
     Object.assign(this, parts)
-    this.client = new RelayClient(location.origin + '/ws', this.user, {
-      storage: open('localStorage'), scope: location.host, credential: this.credential, presenceTimeoutMs, description: 'whiteboard page', retriesFirstConnect: true,
-    })
+    document.addEventListener('visibilitychange', () => this.tellAway())
   }
 
-  /** Takes part; what an earlier page could not send is under way again. */
-  start() {
-    wakeUpWithPage(this.client)
+  /**
+   * Takes part; what an earlier page could not send is under way again. After the end of that, once more, maybe as another user
+   * or with another key: all is read anew, and what is not sent is sent by the new client.
+   */
+  connect(user) {
+    const {records} = this
+    const unsent = records.own.splice(0)
+    if (this.client) {
+      this.stopWaking()
+      this.client.close().catch(() => {})
+      records.reset()
+      unsent.forEach(({key}) => records.touched.add(key))
+    }
+    Object.assign(this, {user, hasTopics: false, isFrozen: false, stream: undefined})
+    this.client = new this.Client(location.origin + '/ws', user, {
+      storage: open('localStorage'), scope: location.host, credential: this.credential, presenceTimeoutMs, description: [...this.name].slice(0, 12).join('') + ' (whiteboard)', retriesFirstConnect: true,
+    })
+    this.stopWaking = wakeUpWithPage(this.client)
     this.hear()
     for (const {channel, key, customType, payload, receipt} of this.client.restored) {
-      if (channel === this.board) this.follow({key, customType, payload: payload.length ? payload : undefined, author: this.user}, receipt)
+      if (channel === this.board) this.follow({key, customType, payload: payload.length ? payload : undefined}, receipt)
     }
-    document.addEventListener('visibilitychange', () => this.tellAway())
-    this.enter().catch(this.failed)
+    // What no storage has kept.
+    const isRestored = new Set(records.own.map(({key}) => key))
+    for (const change of unsent) if (!isRestored.has(change.key)) this.writeChange(change)
+    this.enter()
   }
 
-  async enter() {
+  enter() {
     const {client, board} = this
-    const presence = client.presence({message: board})
-    presence.setStates({name: this.name}).catch(error => this.failed(error))
-    const streaming = client.join(board, {features: []}).then(async stream => {
-      this.stream = stream
+    client.presence({message: board}).setStates({name: this.name}).catch(error => this.failed(error))
+    this.ask(() => client.subscribe(board, {features: ['messages', 'metadata', 'presence'], since: 'beginning'}))
+    this.ask(async () => {
+      const stream = this.stream = await client.join(board, {features: []})
       await Promise.all([stream.subscribeTopic('points'), stream.subscribeTopic('cursors')])
       await this.takeUpTopics()
     })
-    await Promise.all([client.subscribe(board, {features: ['messages', 'metadata', 'presence'], since: 'beginning'}), streaming])
+  }
+  /** What the page cannot do without is asked for again when the link ends before the answer. */
+  async ask(question) {
+    const {client} = this
+    await question().catch(error => {
+      if (client !== this.client || this.state === 'closed') return
+      if (error.code === ErrorCode.outcomeUnknown) this.ask(question)
+      else this.failed(error)
+    })
   }
 
   /** To publish live points: when it may, and when it may again. */
@@ -53,7 +79,8 @@ export class Session {
       await this.stream.joinTopic('cursors', {priority: 'low'})
     } catch (error) {
       this.hasTopics = false
-      this.failed(error)
+      // What was frozen meanwhile nobody has tried here.
+      if (this.mayDraw) this.failed(error)
     }
   }
 
@@ -61,7 +88,8 @@ export class Session {
 
   hear() {
     const {client, records, live} = this
-    const onBoard = (type, use) => client.on(type, event => {
+    const on = (type, use) => client.on(type, event => client === this.client && use(event))
+    const onBoard = (type, use) => on(type, event => {
       if ((event.owner?.channel ?? event.channel?.channel ?? event.channel) === this.board) use(event)
     })
     const isFinished = id => records.elements.has(id)
@@ -89,6 +117,7 @@ export class Session {
     onBoard('caughtUp', ({head}) => {
       records.caughtUp(head)
       this.progress = undefined
+      records.own.filter(({isUnknown}) => isUnknown).forEach(change => this.writeAgain(change))
       this.applied()
       this.changed('read')
     })
@@ -105,9 +134,10 @@ export class Session {
       this.isFrozen = isFrozen
       this.access()
     })
-    client.on('accessChanged', () => this.access())
-    client.on('refused', ({error}) => this.failed(error))
-    client.on('link', link => {
+    on('accessChanged', () => this.access())
+    // Live points are lost without harm. A freeze closes their topics; they are taken up again when it ends.
+    on('refused', ({subject, topic, error}) => topic || subject === 'packet' || this.failed(error))
+    on('link', link => {
       if (link.state === 'connected') {
         if (!link.resumed) live.drop(() => true, () => true)
         this.tellAway()
@@ -161,10 +191,10 @@ export class Session {
 
   /** Of the link. */
   get state() {
-    return this.client.linkState.state
+    return this.client?.linkState.state ?? 'connecting'
   }
   get rights() {
-    return this.client.access?.rights(this.board)
+    return this.client?.access?.rights(this.board)
   }
   /** Before the first login it is not known, and what is drawn waits. */
   get mayDraw() {
@@ -191,14 +221,23 @@ export class Session {
     try {
       const receipt = record === undefined ? client.send({removing: key, from: board})
         : client.sendLarge(record.payload, {to: board, key, retain: true, customType: record.customType})
-      this.follow({key, customType: record?.customType, payload: record?.payload, author: this.user}, receipt)
+      this.follow({key, customType: record?.customType, payload: record?.payload}, receipt)
     } catch (error) {
       this.failed(error)
     }
   }
 
-  follow(change, receipt) {
-    const {records} = this
+  writeChange(change) {
+    this.write(change.key, change.payload === undefined ? undefined : change)
+  }
+
+  follow({key, customType, payload}, receipt) {
+    const {records, client} = this
+    const isSameKey = change => change.key === key
+    /** `befores`: what of this key the relay may have while it has not got this. */
+    const change = {key, customType, payload, author: this.user, befores: [records.get(key)?.payload, ...records.own.filter(isSameKey).flatMap(({befores}) => befores)]}
+    // What waits to be written again is not any more: this comes after it.
+    records.own.filter(own => isSameKey(own) && own.isWaiting).forEach(own => records.ended(own))
     records.begin(change)
     receipt.accepted.then(offset => {
       records.accepted(change, offset)
@@ -209,12 +248,33 @@ export class Session {
       this.applied()
     }, error => {
       // With a link that is over, it is kept for the next time this page is opened.
-      if (this.state !== 'closed') {
+      if (client.linkState.state === 'closed' || !records.own.includes(change)) return
+      change.isUnknown = error.code === ErrorCode.outcomeUnknown
+      change.isWaiting = change.isUnknown || error.retryAfterMs !== undefined
+      if (!change.isWaiting) {
         records.ended(change)
         this.failed(error)
-      }
+      } else setTimeout(() => this.writeAgain(change), error.retryAfterMs ?? readAgainMs)
       this.applied()
     })
+    this.applied()
+  }
+
+  /** What the relay has not taken, or nobody knows whether it has: it stays shown, and is written where the board is as before it. */
+  writeAgain(change) {
+    const {records} = this
+    const {key, payload} = change
+    const at = records.own.indexOf(change)
+    // Something later may have taken its place.
+    if (at < 0) return
+    if (records.isReading) return void (change.isUnknown = true)
+    const isLast = records.own.findLastIndex(own => own.key === key) === at
+    records.ended(change)
+    const now = records.get(key)?.payload
+    if (isLast && now !== payload) {
+      if (payload === undefined || change.befores.includes(now)) this.writeChange(change)
+      else this.failed({name: 'outcomeUnknown'})
+    }
     this.applied()
   }
 

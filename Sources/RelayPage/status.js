@@ -9,6 +9,8 @@ const everyMs = 1_000
 const kept = 'status.credential'
 const storage = open('sessionStorage')
 const user = `status-${newID().slice(0, 8)}`
+/** The same for each key that is tried: by it the relay knows this user again. [AC3] */
+const secret = (newID() + newID()).slice(0, 32)
 const otherKey = 'That is no key of this relay. ‘boardrelay key show host’ tells it on the relay’s machine.'
 const keyTexts = {
   [code.credentialRequired]: 'Only the host may look. The relay printed the key.', [code.keyChanged]: 'The key has been changed.',
@@ -43,7 +45,7 @@ async function askKey(text) {
 function connect() {
   clearTimeout(timer)
   const mine = client = new RelayClient(location.origin + '/ws', user, {
-    credential: arrive(), description: 'status page', presenceTimeoutMs: 5_000, retriesFirstConnect: true,
+    secret, credential: arrive(), description: 'status page', presenceTimeoutMs: 5_000, retriesFirstConnect: true,
   })
   const stop = wakeUpWithPage(mine)
   mine.on('link', ({state, reason}) => {

@@ -83,8 +83,8 @@ function tinted(user, element) {
   return element
 }
 
-/** The people of a board, oneself first, who is away last. */
-export function showPeople(members, self) {
+/** The people of a board, oneself first, who is away last; for a host with their ids, by which the relay's status names them. */
+export function showPeople(members, self, isHost) {
   const rank = ([user, {away}]) => user === self ? 0 : away ? 2 : 1
   const people = [...members].sort((one, other) => rank(one) - rank(other) || nameOf(one[1]).localeCompare(nameOf(other[1])))
   const badge = ([user, states]) => tinted(user, make('span', {className: states.away ? 'badge away' : 'badge', textContent: initials(nameOf(states))}))
@@ -93,17 +93,18 @@ export function showPeople(members, self) {
   $('people-list').replaceChildren(...people.slice(0, 200).map(person => {
     const [user, states] = person
     const note = user === self ? 'you' : states.away ? 'away' : ''
-    return tinted(user, make('li', {className: note}, badge(person), make('b', {textContent: nameOf(states)}), make('small', {textContent: note})))
+    return tinted(user, make('li', {className: note, title: isHost ? user : ''}, badge(person), make('b', {textContent: nameOf(states)}), make('small', {textContent: note})))
   }))
 }
 
-/** Where others' pens are, with their names. */
+/** Where others' pens are, with their names; those that rest are dots. */
 export function showCursors(cursors, members, canvas) {
   const kept = new Map([...$('cursors').children].map(element => [element.dataset.user, element]))
-  for (const [user, {x, y}] of cursors) {
+  for (const [user, {x, y, at}] of cursors) {
     const element = kept.get(user) ?? tinted(user, make('div', {className: 'cursor'}, make('i'), make('b')))
     if (!kept.delete(user)) $('cursors').append(element)
     element.lastChild.textContent = nameOf(members.get(user))
+    element.classList.toggle('rests', performance.now() - at > 2_000)
     const place = canvas.toScreen(x, y)
     element.style.transform = `translate(${place.x}px, ${place.y}px)`
   }

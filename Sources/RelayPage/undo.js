@@ -5,7 +5,7 @@
 const same = (one, other) => one?.payload === other?.payload && one?.customType === other?.customType
 
 export class Undo {
-  /** Steps of `{key, before, after}`; a record is `{customType, payload}` or `undefined`. */
+  /** Steps of `{key, before, after}`; a record is `{customType, payload}` or `undefined`. A clear of one's own is a step of `{isClear}`. */
   done = []
   undone = []
   static stepsMax = 200
@@ -17,21 +17,29 @@ export class Undo {
     this.undone = []
   }
 
-  /** @param {(key: string) => object|undefined} get the record of a key now @returns {{key, record}[]} what to write; nothing if there is no step left */
-  undo(get) {
-    return this.turn(this.done, this.undone, get, 'after', 'before')
+  /** Whether a step was still to be undone; it is not any more. */
+  take(step) {
+    return this.done.includes(step) && this.done.splice(this.done.indexOf(step), 1)
   }
 
-  redo(get) {
-    return this.turn(this.undone, this.done, get, 'before', 'after')
+  /** @param {{isReading: boolean, get: (key: string) => object|undefined}} records @returns {{key, record, isClear}[]} what to write; nothing if there is no step left */
+  undo(records) {
+    return this.turn(this.done, this.undone, records, 'after', 'before')
   }
 
-  turn(from, to, get, left, wanted) {
-    while (from.length > 0) {
-      const step = from.pop()
-      const writes = step.filter(change => same(get(change.key), change[left])).map(change => ({key: change.key, record: change[wanted]}))
+  redo(records) {
+    return this.turn(this.undone, this.done, records, 'before', 'after')
+  }
+
+  /** A step that finds nothing as it left it stays: what was cleared may come back, and what is still being read is not known. */
+  turn(from, to, records, left, wanted) {
+    for (let at = records.isReading ? 0 : from.length; at-- > 0;) {
+      const step = from[at]
+      const writes = step.filter(change => change.isClear || same(records.get(change.key), change[left])).map(({key, isClear, ...sides}) => ({key, isClear, record: sides[wanted]}))
       if (writes.length === 0) continue
-      to.push(step)
+      from.splice(at, 1)
+      // Nobody clears a board by redoing.
+      if (!step[0].isClear) to.push(step)
       return writes
     }
     return []

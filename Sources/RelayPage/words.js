@@ -1,22 +1,23 @@
 // What the page says when something does not go as it should: what happened, and what to do.
 import {ErrorCode as code} from './relay-client.js'
 
+/** By the names of errors. */
 const texts = {
-  [code.notPermitted]: 'You may not change that here. The host can.',
-  [code.rateLimited]: 'That was too much at once. Wait a moment, then try again.',
-  [code.tooLarge]: 'That is too large to be kept. Draw it in smaller pieces.',
-  [code.boardFull]: 'This board is full. Erase something, or begin a new board.',
-  [code.quotaReached]: 'You have used all the room you may have here. Erase something.',
-  [code.storageFull]: 'The relay has no room left. Ask the host to remove old boards.',
-  [code.storageFailed]: 'The relay cannot save at the moment. Tell the host; the last change is lost.',
-  [code.busy]: 'The relay is busy. Try again in a moment.',
-  [code.outcomeUnknown]: 'The connection broke just then. Look whether it worked.',
-  [code.revisionMismatch]: 'Someone else changed the title just before you.',
-  [code.nothingToUndo]: 'That can no longer be taken back.',
-  [code.notSupported]: 'This relay keeps no boards, so nothing can be drawn.',
+  notPermitted: 'You may not change that here. The host can.',
+  rateLimited: 'That was too much at once. Wait a moment, then try again.',
+  tooLarge: 'That is too large to be kept. Draw it in smaller pieces.',
+  boardFull: 'This board is full. Erase something, or begin a new board.',
+  quotaReached: 'You have used all the room you may have here. Erase something.',
+  storageFull: 'The relay has no room left. Ask the host to remove old boards.',
+  storageFailed: 'The relay cannot save at the moment. Tell the host; the last change is lost.',
+  busy: 'The relay is busy. Try again in a moment.',
+  outcomeUnknown: 'The connection broke just then. Look whether it worked.',
+  revisionMismatch: 'Someone else changed the title just before you.',
+  nothingToUndo: 'That can no longer be taken back.',
+  notSupported: 'This relay keeps no boards, so nothing can be drawn.',
 }
 
-export const explain = error => texts[error.code] ?? `That did not work: ${error.message}.`
+export const explain = error => texts[error.name] ?? `That did not work: ${error.message}.`
 
 const otherKey = 'That key does not open this board. Check it, or ask the host.'
 const keyTexts = {
@@ -25,16 +26,16 @@ const keyTexts = {
   [code.keyWrong]: otherKey, [code.credentialsWrong]: otherKey, [code.tokenInvalid]: otherKey, [code.tokenExpired]: otherKey,
 }
 const endTexts = {
-  [code.replaced]: 'You have this board open in another window. What you drew is safe.',
+  [code.replaced]: 'Your token is in use in another window. What you drew is safe.',
   [code.endedByModerator]: 'The host has ended your visit.',
   [code.banned]: 'The host has closed this board to you.',
   [code.abuse]: 'This page sent more than the relay takes. Wait a moment before you connect again.',
 }
 
-/** Why the link is over, and what helps: another key, another user id, or just connecting again. @returns {{key?: string, isUserTaken?: boolean, text?: string}} */
+/** Why the link is over, and what helps: another key, another user id, or just connecting again. @returns {{key?: string, isUserTaken?: boolean, isReplaced?: boolean, text?: string}} */
 export function explainEnd({code: ended, error, text}) {
   const number = ended ?? error?.code
-  return {key: keyTexts[number], isUserTaken: number === code.userIDTaken, text: endTexts[number] ?? error?.message ?? text ?? 'This window was asleep for too long.'}
+  return {key: keyTexts[number], isUserTaken: number === code.userIDTaken, isReplaced: number === code.replaced, text: endTexts[number] ?? error?.message ?? text ?? 'This window was asleep for too long.'}
 }
 
 /** The state of the link in words; nothing where all is well. */

@@ -63,7 +63,7 @@ export class Writing {
 
   finish() {
     if (!this.area) return
-    const {area, place: {element, ...place}, session, undo} = this
+    const {area, place: {element, ...place}, session, undo, records} = this
     this.area = undefined
     const text = cut(area.value)
     area.remove()
@@ -73,11 +73,14 @@ export class Writing {
     }
     if (text === (element?.text ?? '')) return
     const isEmpty = text.trim() === ''
-    const record = element?.records[0]
+    // As others have left it meanwhile: where it is now; one that is gone is a new one.
+    const now = records.isReading ? element : records.elements.get(element?.id)
+    const record = now?.records[0]
     if (isEmpty && !record) return
-    const id = element?.id ?? newID()
+    const id = now?.id ?? newID()
     const key = record?.key ?? id
-    const after = isEmpty ? undefined : {customType: 'text', payload: writeText({...place, id, z: element?.z ?? this.records.nextLayer, text})}
+    const {color, size, x, y, z = records.nextLayer} = now ?? place
+    const after = isEmpty ? undefined : {customType: 'text', payload: writeText({id, z, color, x, y, size, text})}
     session.write(key, after)
     undo.add([{key, before: record && {customType: record.customType, payload: record.payload}, after}])
   }

@@ -2,19 +2,21 @@
 import assert from 'node:assert/strict'
 import {readFileSync} from 'node:fs'
 import {test} from 'node:test'
-import {RelayClient} from '../../Sources/RelayPage/relay-client.js'
+import {ErrorCode, RelayClient} from '../../Sources/RelayPage/relay-client.js'
 import {Daemon, skip} from './support/daemon.mjs'
 import {Dice} from './support/dice.mjs'
 import {CutProxy, tcpTransport} from './support/links.mjs'
 import {Watcher, within} from './support/watcher.mjs'
 
 const page = readFileSync(new URL('../../docs/javascript.md', import.meta.url), 'utf8')
-const [, code] = /```js\n(class BoardRecords .*?\n}\n)/s.exec(page)
-const BoardRecords = new Function(`${code}\nreturn BoardRecords`)()
+const [, code] = /^(class BoardRecords .*?\n}\n)/ms.exec(page)
+const BoardRecords = new Function('ErrorCode', `${code}\nreturn BoardRecords`)(ErrorCode)
 
 /** A client that says what a test has it say. */
 class ScriptedClient {
   handlers = new Map()
+  restored = []
+  sent = []
   on(type, handler) {
     this.handlers.set(type, handler)
   }
@@ -24,10 +26,11 @@ class ScriptedClient {
   record(key, offset, payload) {
     this.say('message', {key, offset, payload, isRetained: true, isRemoval: payload === undefined})
   }
-  send() {
-    return this.sendLarge()
+  send({removing}) {
+    return this.sendLarge(undefined, {key: removing})
   }
-  sendLarge() {
+  sendLarge(payload, {key}) {
+    this.sent.push([key, payload])
     return {accepted: this.accepted, stored: this.stored ?? this.accepted}
   }
 }
@@ -120,6 +123,51 @@ test('[BL3, BL4] own records of before a reset are not shown for it: of the old 
   stored.forEach(tell => tell())
   await Promise.all(written)
   assert.deepEqual(shown(), {behind: 'own'})
+})
+
+const held = (key, payload, outcome) => ({channel: 'lesson', key, payload, receipt: {accepted: outcome, stored: outcome}})
+const unknown = () => Promise.reject(Object.assign(new Error('unknown'), {code: ErrorCode.outcomeUnknown}))
+const turn = () => new Promise(resolve => setImmediate(resolve))
+
+test('[BL3] records that an earlier page had not sent are shown when they are accepted, whether the board was read by then or not', async () => {
+  const client = new ScriptedClient()
+  let accept
+  const late = new Promise(resolve => {
+    accept = resolve
+  })
+  client.restored = [held('early', 'x', Promise.resolve(4)), held('late', 'y', late), held('old', '', Promise.resolve(11)), {...held('elsewhere', 'z', Promise.resolve(12)), channel: 'other'}]
+  const board = new BoardRecords(client, 'lesson', () => {})
+  await turn()
+  client.say('board', {messages: [{key: 'early', offset: 4, payload: 'x', isRetained: true}, {key: 'old', offset: 2, payload: 'o', isRetained: true}]})
+  client.say('caughtUp', {head: 9})
+  assert.deepEqual(Object.fromEntries(board.all), {early: 'x'}, 'the removal is above what was read')
+  accept(10)
+  await turn()
+  assert.deepEqual(Object.fromEntries(board.all), {early: 'x', late: 'y'})
+})
+
+test('[MS9] a record of which nobody knows whether it came is written anew where the board, once it was read, lacks it', async () => {
+  const client = new ScriptedClient()
+  client.restored = [held('came', 'x', unknown()), held('lost', 'y', unknown()), held('erased', '', unknown()), held('to erase', '', unknown())]
+  client.accepted = Promise.resolve(20)
+  const board = new BoardRecords(client, 'lesson', () => {})
+  client.say('board', {messages: [{key: 'came', offset: 4, payload: 'x', isRetained: true}, {key: 'to erase', offset: 5, payload: 'o', isRetained: true}]})
+  await turn()
+  assert.deepEqual(client.sent, [], 'the board is not read yet')
+  client.say('caughtUp', {head: 9})
+  await turn()
+  assert.deepEqual(client.sent, [['lost', 'y'], ['to erase', undefined]])
+  assert.deepEqual(Object.fromEntries(board.all), {came: 'x', lost: 'y'})
+})
+
+test('what a relay has refused is told, of an earlier page as well, and not written anew', async () => {
+  const client = new ScriptedClient()
+  client.restored = [held('full', 'x', Promise.reject(Object.assign(new Error('full'), {code: ErrorCode.boardFull})))]
+  const failed = []
+  new BoardRecords(client, 'lesson', () => {}, error => failed.push(error.code))
+  client.say('caughtUp', {head: 9})
+  await turn()
+  assert.deepEqual([failed, client.sent], [[ErrorCode.boardFull], []])
 })
 
 const seeds = process.env.BOARDRELAY_PAGE_SEED ? [Number(process.env.BOARDRELAY_PAGE_SEED)] : Array.from({length: 3}, () => Math.floor(Math.random() * 2 ** 48))

@@ -7,9 +7,10 @@ import {test} from 'node:test'
 import {pathToFileURL} from 'node:url'
 import {credentialOf, RelayClient, wakeUpWithPage, webSocketTransport} from '../../Sources/RelayPage/relay-client.js'
 import {Daemon, skip} from './support/daemon.mjs'
-import {tcpTransport, TCPWebSocket} from './support/links.mjs'
+import {tcpTransport} from './support/links.mjs'
 import {MemoryStorage} from './support/memory-storage.mjs'
 import {Watcher} from './support/watcher.mjs'
+import {NodeWebSocket} from './support/web-socket.mjs'
 
 const page = readFileSync(new URL('../../docs/javascript.md', import.meta.url), 'utf8')
 
@@ -22,8 +23,8 @@ test('every piece of code in docs/javascript.md runs, and does what the page say
   const hear = name => (...values) => heard.set(name, [...heard.get(name) ?? [], values])
   const browser = new EventTarget()
   browser.visibilityState = 'visible'
-  Object.assign(globalThis, {WebSocket: TCPWebSocket, localStorage: new MemoryStorage(), document: browser, window: new EventTarget()})
-  for (const name of ['showLink', 'draw', 'drawLive', 'showProgress', 'showMember', 'hideMember', 'showFrozen', 'showBan', 'showConflict']) globalThis[name] = hear(name)
+  Object.assign(globalThis, {WebSocket: NodeWebSocket, localStorage: new MemoryStorage(), document: browser, window: new EventTarget()})
+  for (const name of ['showLink', 'draw', 'drawLive', 'showProgress', 'showMembers', 'showFrozen', 'showBan', 'showConflict', 'showError']) globalThis[name] = hear(name)
   globalThis.draw = board => heard.set('draw', new Map(board))
   const witness = await RelayClient.connect(tcpTransport(daemon.port), 'witness', {credential: {key: daemon.keys.join}})
   try {
@@ -35,7 +36,7 @@ test('every piece of code in docs/javascript.md runs, and does what the page say
       .replaceAll('http://192.168.1.5:7420/', `http://127.0.0.1:${daemon.port}/`)
       .replaceAll("connect(7420, '192.168.1.5')", `connect(${daemon.port}, '127.0.0.1')`)
       .replaceAll('c4tnapx5e2qzt6mlw7rbd3kvfy', daemon.keys.host)
-      + '\nglobalThis.guide = {board, offset, client}\n'
+      + '\nglobalThis.guide = {board, offset, client, members}\n'
     const file = join(folder, 'guide.mjs')
     writeFileSync(file, code)
     await import(pathToFileURL(file))
@@ -45,7 +46,8 @@ test('every piece of code in docs/javascript.md runs, and does what the page say
     assert.deepEqual([...heard.get('draw').keys()], ['s2'])
     assert.equal(globalThis.guide.offset, 1)
     assert.equal(heard.has('showProgress'), false, 'there was nothing to read yet')
-    assert.deepEqual(heard.get('showMember').map(([{user, states}]) => [user, states.name]), [['alice-7f3a', 'Alice'], ['witness', undefined]])
+    assert.deepEqual([...heard.get('showMembers').at(-1)[0]].map(([user, {name}]) => [user, name]), [['alice-7f3a', 'Alice'], ['witness', undefined]])
+    assert.equal(heard.has('showError'), false)
     assert.deepEqual(heard.get('showFrozen').sort(), [['message', false], ['message', true], ['stream', false], ['stream', true]])
     const [[banned, until]] = heard.get('showBan')
     assert.deepEqual([banned, until > Date.now() + 3_000_000], ['eve-90aa', true])
@@ -92,10 +94,15 @@ test('a page that comes to the foreground, back or to a network wakes its client
   assert.equal(woken, 3)
 })
 
-test('[AC1] an address that a relay prints has the credential, and is the place of its WebSocket', () => {
+test('[AC1] an address that a relay prints, and a link to a board, has the credential and is the place of its WebSocket', () => {
   assert.deepEqual(credentialOf('http://192.168.1.5:7420/#key=abc'), {key: 'abc'})
   assert.deepEqual(credentialOf('relay.local:7420#token=a.b-c_d&key=x'), {token: 'a.b-c_d'})
-  for (const address of ['http://192.168.1.5:7420/', 'http://x/#', 'http://x/#key=', 'http://x/?key=abc']) assert.equal(credentialOf(address), undefined)
+  assert.deepEqual(credentialOf('http://192.168.1.5:7420/#/b/brisk-otter-417?k=abc'), {key: 'abc'})
+  assert.deepEqual(credentialOf('http://192.168.1.5:7420/#/b/brisk-otter-417?t=a.b-c_d'), {token: 'a.b-c_d'})
+  assert.deepEqual(credentialOf('http://192.168.1.5:7420/#key=abc&j=guests'), {key: 'abc'})
+  for (const address of ['http://192.168.1.5:7420/', 'http://x/#', 'http://x/#key=', 'http://x/?key=abc', 'http://x/#/b/key', 'http://x/#/b/lesson?j=abc']) {
+    assert.equal(credentialOf(address), undefined, address)
+  }
   const opened = []
   globalThis.WebSocket = class {
     bufferedAmount = 7
@@ -107,8 +114,24 @@ test('[AC1] an address that a relay prints has the credential, and is the place 
     }
   }
   const told = []
-  const link = webSocketTransport('https://board.school/lesson/#key=abc')({opened() {}, received: bytes => told.push(...bytes), ended: text => told.push(text)})
-  webSocketTransport('ws://10.0.0.1:7420')({})
-  assert.deepEqual(opened, ['wss://board.school/lesson/', 'ws://10.0.0.1:7420/'])
-  assert.equal(link.bufferedBytes, 7)
+  const handlers = {opened() {}, received: bytes => told.push(...bytes), ended: text => told.push(text)}
+  const places = {
+    'http://192.168.1.5:7420/#key=abc': 'ws://192.168.1.5:7420/ws',
+    'http://192.168.1.5:7420/#/b/brisk-otter-417?k=abc': 'ws://192.168.1.5:7420/ws',
+    'http://192.168.1.5:7420/ws': 'ws://192.168.1.5:7420/ws',
+    'ws://10.0.0.1:7420': 'ws://10.0.0.1:7420/ws',
+    'relay://10.0.0.1:7420': 'ws://10.0.0.1:7420/ws',
+    'relay://10.0.0.1:7420/#key=abc': 'ws://10.0.0.1:7420/ws',
+    'https://board.school/lesson/#key=abc': 'wss://board.school/lesson/ws',
+    'wss://board.school/lesson/socket': 'wss://board.school/lesson/socket',
+  }
+  for (const [address, place] of Object.entries(places)) {
+    const {bufferedBytes} = webSocketTransport(address)(handlers)
+    assert.deepEqual([opened.pop(), bufferedBytes], [place, 7], address)
+  }
+})
+
+test('where there is no WebSocket a client says so', async () => {
+  delete globalThis.WebSocket
+  await assert.rejects(RelayClient.connect('http://127.0.0.1:7420/#key=abc', 'alice'), ({name, message}) => name === 'connectFailed' && /no WebSocket here.*transport of your own/.test(message))
 })

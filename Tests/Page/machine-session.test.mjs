@@ -23,7 +23,7 @@ test('[SE9] a resumption tells the newest offset seen, and what is caught up com
   assert.deepEqual(plain(driver.comeBack().resume.seen), [[7, 10, 1000, 1]])
 })
 
-test('[SE9, HI4, CH6] what was missed is told once, whether in the answer or by gap, and reset voids what was held', () => {
+test('[SE9, HI4, CH6] what was missed is told once, whether in the answer or by gap, and reset voids what was held', leftOut('gaps'), () => {
   const driver = new MachineDriver()
   driver.logIn()
   driver.subscribe({head: 5})

@@ -82,6 +82,96 @@ test('[BL8] of a large drawing the last part is asked for, if it had been sent; 
   }
 })
 
+/** A client object on a storage that has not reached its relay. */
+function offline(storage, settings) {
+  const driver = driverWith(storage, {retriesFirstConnect: true, ...settings})
+  driver.connect()
+  driver.cut('offline')
+  return driver
+}
+
+test('two client objects on one storage leave each other what they keep: a third finds all of it, in the order of the calls', () => {
+  const storage = new MemoryStorage()
+  const [first, second] = [offline(storage), offline(storage, {instance: '00000000000000bb'})]
+  for (let index = 0; index < 10; index++) second.retain(`b${index}`)
+  first.retain('a0')
+  second.retain('b10')
+  const expected = [...Array.from({length: 10}, (_, index) => `b${index}`), 'a0', 'b10']
+  const third = offline(storage)
+  assert.deepEqual(keys(third), expected)
+  // One of them comes through, with what the third has taken over as well.
+  third.advanceTo(third.machine.nextDeadline)
+  third.open()
+  third.logIn()
+  third.sent().filter(({type}) => type === 'publish').forEach(({number}, index) => {
+    if (index !== 3) third.feed({type: 'accepted', number, offset: index + 1}, {type: 'stored', number, offset: index + 1})
+  })
+  first.retain('a1')
+  assert.deepEqual(keys(offline(storage)), ['b3', 'a1'])
+})
+
+test('what one client object has seen to its end the others do not bring back', () => {
+  const storage = new MemoryStorage()
+  const [first, second] = [driverWith(storage), offline(storage, {instance: '00000000000000bb'})]
+  first.logIn()
+  first.retain('a')
+  second.retain('b')
+  first.sent()
+  first.feed({type: 'accepted', number: 1, offset: 1}, {type: 'stored', number: 1, offset: 1})
+  second.retain('c')
+  assert.deepEqual(keys(offline(storage)), ['b', 'c'])
+  assert.equal(storage.length, 3)
+})
+
+test('[MS9] sent by two instances: one goes on with its numbers, of the other nobody can say what became of it', async () => {
+  const storage = new MemoryStorage()
+  const [first, second] = [driverWith(storage), driverWith(storage, {instance: '00000000000000bb'})]
+  for (const driver of [first, second]) driver.logIn()
+  first.retain('a')
+  first.sent()
+  second.retain('b')
+  second.sent()
+  second.machine.limits.unansweredMax = 1
+  second.retain('unsent')
+  const third = driverWith(storage, {instance: '00000000000000cc'})
+  third.connect()
+  assert.equal(third.logIn().instance, '00000000000000bb')
+  assert.deepEqual(published(third)[0], [1, 'b'])
+  const [lost] = third.machine.takenUp.filter(({key}) => key === 'a')
+  await assert.rejects(lost.receipt.stored, {name: 'outcomeUnknown'})
+  await assert.rejects(lost.receipt.accepted, {name: 'outcomeUnknown'})
+  assert.deepEqual(keys(offline(storage)).sort(), ['b', 'unsent'], 'it was told, and is not kept for longer')
+})
+
+test('[MS9] a copy whose numbers went further is not overtaken by those that are drawn after it', () => {
+  const storage = new MemoryStorage()
+  const [first, second] = [driverWith(storage), driverWith(storage)]
+  first.logIn()
+  first.retain('a')
+  first.sent()
+  second.connect()
+  second.logIn()
+  second.retain('b')
+  const [, {number}] = second.sent().filter(({type}) => type === 'publish')
+  first.retain('c')
+  first.sent()
+  assert.ok(JSON.parse(storage.getItem('box')).last >= number && number > 2 ** 20)
+})
+
+test('a list as the client wrote it before there could be others is read', () => {
+  const storage = new MemoryStorage()
+  const kept = (key, text) => JSON.stringify({channel: 'lesson', key, echo: false, text, isLarge: false})
+  storage.setItem('box', JSON.stringify({instance: '00000000000000dd', start: 1000, last: 4, at: wall, ids: [['/00000001', 4], ['/00000002', 0]]}))
+  storage.setItem('box/00000001', kept('sent', 'x'))
+  storage.setItem('box/00000002', kept('unsent', 'y'))
+  const driver = driverWith(storage)
+  driver.connect()
+  assert.equal(driver.logIn().instance, '00000000000000dd')
+  const sent = driver.sent().filter(({type}) => type === 'publish')
+  assert.deepEqual(sent.map(({key, payload}) => [key, String.fromCharCode(...payload)]), [['sent', 'x'], ['unsent', 'y']])
+  assert.equal(sent[0].number, 4)
+})
+
 test('what is refused is not kept; what a closed client had not sent is', () => {
   const storage = new MemoryStorage()
   const driver = driverWith(storage)

@@ -74,6 +74,16 @@ test('[BL4, BL6] a clear takes what is below it; a reset all that was told, and 
   assert.equal(records.get('mine').payload, payloadOf('mine'), 'its old offset says nothing in the new numbering')
 })
 
+test('[BL4] what was stored while a board was read is void with a reset', () => {
+  const {records, own, shown} = board()
+  records.ended(own('mine'), 5)
+  records.flush()
+  records.reset()
+  records.caughtUp(2)
+  records.flush()
+  assert.deepEqual(shown(), [])
+})
+
 test('a refused stroke goes; a refused removal brings back what it took', () => {
   const {records, told, own, shown} = board()
   told(record('a', 1))
@@ -109,19 +119,51 @@ test('undo and redo write what was before and after; a step that others have ove
     undo.add([{key, before: now.get(key), after}])
     now.set(key, after)
   }
-  const get = key => now.get(key)
+  const records = {isReading: false, get: key => now.get(key)}
   draw('a', '1')
   draw('b', '1')
   draw('a', '2')
-  write(undo.undo(get))
+  write(undo.undo(records))
   assert.equal(now.get('a').payload, '1')
-  write(undo.redo(get))
+  write(undo.redo(records))
   assert.equal(now.get('a').payload, '2')
   now.delete('b')
-  write(undo.undo(get))
-  assert.deepEqual(undo.undo(get).map(({key, record}) => [key, record]), [['a', undefined]], 'b was erased by somebody: nothing of it to undo')
+  write(undo.undo(records))
+  assert.deepEqual(undo.undo(records).map(({key, record}) => [key, record]), [['a', undefined]], 'b was erased by somebody: nothing of it to undo')
   draw('c', '1')
-  assert.deepEqual(undo.redo(get), [], 'what was drawn since ends the way back')
+  assert.deepEqual(undo.redo(records), [], 'what was drawn since ends the way back')
+})
+
+test('a step that finds nothing as it left it stays for later; of a board that is being read nothing is taken back', () => {
+  const undo = new Undo()
+  const after = {customType: 'stroke', payload: '1'}
+  const keys = writes => writes.map(({key}) => key)
+  const records = {isReading: false, get: key => records.board?.[key]}
+  for (const key of ['a', 'b']) undo.add([{key, after}])
+  assert.deepEqual(undo.undo(records), [], 'somebody has cleared the board')
+  records.board = {a: after}
+  assert.deepEqual(keys(undo.undo(records)), ['a'], 'b is not there')
+  records.board = {b: after}
+  records.isReading = true
+  assert.deepEqual(undo.undo(records), [])
+  records.isReading = false
+  assert.deepEqual(keys(undo.undo(records)), ['b'])
+  assert.deepEqual(undo.undo(records), [])
+})
+
+test('one’s own clear is a step back, once, and none forward', () => {
+  const undo = new Undo()
+  const after = {customType: 'stroke', payload: '1'}
+  const records = {isReading: false, get: () => after}
+  undo.add([{key: 'a', after}])
+  const step = [{isClear: true}]
+  undo.add(step)
+  assert.deepEqual(undo.undo(records).map(({isClear}) => isClear), [true])
+  assert.deepEqual(undo.redo(records), [])
+  assert.ok(!undo.take(step), 'it has been taken back')
+  undo.add(step)
+  assert.ok(undo.take(step))
+  assert.deepEqual(undo.undo(records).map(({key}) => key), ['a'])
 })
 
 // MARK: Ink
@@ -177,16 +219,39 @@ test('live points join where none is missing, leave a gap where one is, and go w
   assert.deepEqual([live.strokes.size, live.cursors.size], [0, 0])
 })
 
+test('what one publisher can have a page keep is bounded: the oldest goes, and nothing of others', () => {
+  const live = new Live(() => {})
+  const publish = (publisher, id, first, count) => live.packet({topic: 'points', publisher, payload: JSON.stringify({
+    color: '#000000FF', cols: 'xyp', first, id, points: Array.from({length: count}, (_, at) => at ? [1, 1, 0] : [first, first, 9]).flat(), v: 1, width: 3})}, () => false, 0)
+  const pointsOf = publisher => [...live.strokes.values()].filter(stroke => stroke.publisher === publisher).flatMap(({parts}) => parts).reduce((sum, {xy}) => sum + xy.length / 2, 0)
+  publish('bob', 'his', 0, 2)
+  for (let first = 0; first < 200_000; first += 200) publish('eve', 'long', first, 200)
+  assert.ok(pointsOf('eve') < 80_000, `${pointsOf('eve')}`)
+  const {parts} = live.strokes.get('long')
+  assert.deepEqual(parts.at(-1).xy.slice(-2), [199_999, 199_999], 'the newest is kept')
+  parts.forEach(({xy, pressure, first}, at) => {
+    assert.deepEqual([xy[0], pressure.length], [first, xy.length / 2])
+    if (at > 0) assert.deepEqual(xy.slice(0, 2), parts[at - 1].xy.slice(-2), 'no gap where none is missing')
+  })
+  for (let count = 0; count < 600; count++) publish('eve', `s${count}`, 0, 100)
+  assert.ok([...live.strokes.keys()].length <= 101 && pointsOf('eve') <= 80_000, `${live.strokes.size}`)
+  assert.ok(live.strokes.has('s599') && !live.strokes.has('long'))
+  for (let first = 0; first < 100_000; first += 2) publish('eve', 'gaps', first, 1)
+  assert.ok(live.strokes.get('gaps').parts.length <= 100)
+  assert.deepEqual([pointsOf('bob'), pointsOf('eve') <= 80_000], [2, true])
+})
+
 // MARK: Addresses, names, words
 
 test('a link leads to its board and key, and the key of a host stays with the host', () => {
-  for (const credential of [undefined, {key: 'a&b=c#d'}, {token: 'x.y-z_'}]) {
+  for (const credential of [undefined, {key: 'a&b=c#d'}]) {
     const {hash} = new URL(linkTo('http://192.168.1.5:7420', 'our board?', credential))
     const read = readAddress(hash)
-    assert.deepEqual([read.board, read.credential?.key, read.credential?.token], ['our board?', credential?.key, credential?.token])
+    assert.deepEqual([read.board, read.credential?.key], ['our board?', credential?.key])
   }
   assert.deepEqual(readAddress('#key=host&j=guest').credential, {key: 'host', guestKey: 'guest'})
   assert.match(linkTo('http://x', 'b', {key: 'host', guestKey: 'guest'}), /\?k=guest$/)
+  assert.equal(linkTo('http://x', 'b', {token: 'a.b.c'}), 'http://x/#/b/b', 'a token is for one person')
   assert.deepEqual(['#/b/_x', '#/b/%E0', '#/b/', ''].map(hash => readAddress(hash).board), [undefined, undefined, undefined, undefined])
 })
 

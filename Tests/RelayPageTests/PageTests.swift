@@ -29,11 +29,24 @@ import Testing
         ("f(`a = ${b + c}`, d)", "f(`a = ${b + c}`,d)"),
         ("f(`a ${`b = c`} = d`, e)", "f(`a ${`b = c`} = d`, e)"),
         ("a = b / c", "a = b / c"),
+        ("import {a, b} from './c.js'", "import{a,b}from './c.js'"),
+        ("f('/', a / b)", "f('/', a / b)"),
         ("a = 'b\\' = c'", "a = 'b\\' = c'"),
         ("async *pages (x) {", "async*pages(x){"),
         ("let a  = b", "let a  =b")
     ])
     func blanks(source: String, loaded: String) {
+        #expect(String(decoding: SourceText.script(Array(source.utf8)), as: UTF8.self) == loaded + "\n")
+    }
+
+    @Test("in a script ends of lines beside brackets and behind commas are left out", arguments: [
+        ("f(a,\nb,\n[\nc\n]\n)\nd", "f(a,b,[c])\nd"),
+        ("if(a){\nreturn\n}\nb\n(c)", "if(a){return}\nb\n(c)"),
+        ("a = b / c // {\n}", "a = b / c // {\n}"),
+        ("a='\\'('\n)", "a='\\'('\n)"),
+        ("f(){", "f(){")
+    ])
+    func lineEnds(source: String, loaded: String) {
         #expect(String(decoding: SourceText.script(Array(source.utf8)), as: UTF8.self) == loaded + "\n")
     }
 

@@ -13,22 +13,6 @@ export const tcpTransport = port => ({opened, received, ended}) => {
   return {send: bytes => socket.write(bytes), get bufferedBytes() { return socket.writableLength }, close: () => socket.destroy()}
 }
 
-/** What a browser's WebSocket does, over TCP: for pages' code in Node. */
-export class TCPWebSocket {
-  constructor(url) {
-    const {hostname, port} = new URL(url)
-    this.socket = connect(Number(port), hostname)
-    this.socket.on('connect', () => this.onopen())
-    // A message of a browser's is an ArrayBuffer of its own.
-    this.socket.on('data', bytes => this.onmessage({data: new Uint8Array(bytes).buffer}))
-    this.socket.on('error', () => {})
-    this.socket.on('close', () => this.onclose({code: 1006, reason: ''}))
-  }
-  get bufferedAmount() { return this.socket.writableLength }
-  send(bytes) { this.socket.write(bytes) }
-  close() { this.socket.destroy() }
-}
-
 /** Stands between clients and a relay, and cuts links where its dice say: after so many bytes, both ways together. */
 export class CutProxy {
   constructor(dice, target) {

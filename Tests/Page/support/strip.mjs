@@ -26,6 +26,11 @@ export function withoutRegions(/** @type {string} */ text) {
   }).join('\n')
 }
 
+/** Whether a line has no regular expression, comment or escape, and no slash in templates that may lie in each other. */
+const isPlain = line => !line.includes('\\')
+  && (!line.includes('/') || (!hasManyTemplates(line) && !line.replace(/'[^']*'|"[^"]*"|`[^`]*`/g, '').includes('/')))
+const hasManyTemplates = line => line.split('`').length > 3
+
 const alone = '()[]{},;:'
 const operators = '=<>*?&|!+-%.'
 
@@ -33,10 +38,10 @@ const operators = '=<>*?&|!+-%.'
  * A line of a script without blanks that mean nothing: outside quotes, beside a bracket, a separator or an operator, unless an
  * operator stands on both sides. So no two tokens become one: brackets and separators are tokens by themselves, an operator and a
  * name have no character in common, and a point counts only as what keeps a blank (`1 .x`, `a ? .5 : b`). A line that this could
- * misread stays as it is: with a slash, as of a regular expression or comment, an escape, or templates that may lie in each other.
+ * misread stays as it is: with a slash outside quotes, as of a regular expression or comment, an escape, or templates that may lie in each other.
  */
 export function squeeze(/** @type {string} */ line) {
-  if (/[/\\]/.test(line) || line.split('`').length > 3) return line
+  if (!isPlain(line) || hasManyTemplates(line)) return line
   let quote = ''
   return [...line].filter((character, at, all) => {
     if (quote || '"\'`'.includes(character)) {
@@ -49,8 +54,20 @@ export function squeeze(/** @type {string} */ line) {
   }).join('')
 }
 
+/**
+ * Without the ends of lines that mean nothing: behind an open bracket or a comma, and before a closing bracket, where a missing
+ * semicolon is put in without it.
+ */
+export function join(/** @type {string[]} */ lines) {
+  const goesOn = (line, next) => isPlain(line) && (/[([{,]$/.test(line) || /^[)\]}]/.test(next))
+  return lines.map((line, at) => at + 1 === lines.length || goesOn(line, lines[at + 1]) ? line : `${line}\n`).join('') + '\n'
+}
+
 /** A script as the whiteboard loads it. */
-export const forWhiteboard = text => strip(withoutRegions(text)).split('\n').map(squeeze).join('\n')
+export const forWhiteboard = text => join(strip(withoutRegions(text)).trimEnd().split('\n').map(squeeze))
+
+/** A style as a browser loads it: all of its lines end behind a bracket, a comma or a semicolon. */
+export const styleOf = text => strip(text).replaceAll('\n', '')
 
 /**
  * Lines of a module that could make `strip` another program of it: a block comment that goes on in the line of its end, or

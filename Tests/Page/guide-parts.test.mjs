@@ -1,0 +1,105 @@
+// Pieces of docs/javascript.md by themselves, where it takes more people than the whole page has.
+import assert from 'node:assert/strict'
+import {readFileSync} from 'node:fs'
+import {ErrorCode, RelayClient} from '../../Sources/RelayPage/relay-client.js'
+import {MemoryStorage} from './support/memory-storage.mjs'
+import {onDaemon} from './support/on-daemon.mjs'
+import {within} from './support/watcher.mjs'
+
+const on = onDaemon('guide-parts.test.mjs')
+const page = readFileSync(new URL('../../docs/javascript.md', import.meta.url), 'utf8')
+const block = heading => new RegExp(`## ${heading}\\n.*?\`\`\`js\\n(.*?)\`\`\``, 's').exec(page)[1]
+
+/** Runs code of the page with these names, and gives `what` it leaves. */
+const run = (code, names, what) => new (async () => {}).constructor(...Object.keys(names), `${code}\nreturn ${what}`)(...Object.values(names))
+
+/** A list of members as the page shows it, and waiting for it to be as wanted. */
+function shown() {
+  const list = {members: new Map(), looks: new Set()}
+  list.show = members => {
+    list.members = members
+    for (const look of list.looks) look()
+  }
+  list.until = (isWanted, what) => within(new Promise(resolve => {
+    const look = () => isWanted(list.members) && resolve()
+    list.looks.add(look)
+    look()
+  }), what)
+  return list
+}
+
+on({}, '[PR3, PR4, PR5, PR6] who is here is complete with 130 members, for the first and for the last of them, and stays so', async ({connect}) => {
+  const early = await connect('host')
+  const first = shown()
+  await run(block('Who is here'), {client: early, showMembers: first.show}, 'members')
+  // The stream channel of the name has members of its own.
+  await early.join('lesson')
+  const others = []
+  for (let at = 0; at < 130; at++) {
+    const other = await connect(`user-${String(at).padStart(3, '0')}`, {key: 'join'})
+    others.push(other)
+    await other.subscribe('lesson', {features: []})
+  }
+  const elsewhere = await connect('elsewhere', {key: 'join'})
+  await elsewhere.join('lesson')
+  const late = await connect('last', {key: 'join'})
+  const last = shown()
+  await run(block('Who is here'), {client: late, showMembers: last.show}, 'members')
+  await last.until(({size}) => size === 132, 'all for the last')
+  await first.until(({size}) => size === 132, 'all for the first')
+  assert.ok(!first.members.has('elsewhere') && !last.members.has('elsewhere'))
+  await others[0].close()
+  await others[1].presence({message: 'lesson'}).setStates({name: 'Bea'})
+  for (const {until} of [first, last]) await until(members => members.size === 131 && members.get('user-001').name === 'Bea', 'a leave and a name')
+  assert.ok(!first.members.has('user-000'))
+})
+
+on({}, '[AC7, AC10, AC11] topics that a freeze or a role has closed are joined again when that is over', async ({connect}) => {
+  const host = await connect('host')
+  const anna = await connect('anna', {key: 'join'})
+  await anna.subscribe('lesson')
+  const stream = await anna.join('lesson')
+  await stream.joinTopic('points')
+  const [handlers] = block('Moderate').split('await moderation.freeze')
+  await run(handlers, {client: anna, stream, showFrozen() {}}, 'left')
+  await (await host.join('lesson')).subscribeTopic('points')
+  const refusals = () => anna.seen.of('refused').length
+  const mayPublish = async () => {
+    const from = host.seen.events.length
+    // Its own request stands behind those of the page.
+    await anna.presence({message: 'lesson'}).users()
+    stream.send('x', {topic: 'points'})
+    await host.seen.until(({type, publisher}) => type === 'packet' && publisher === 'anna', from)
+  }
+  for (const [close, open, tells] of [
+    [() => host.moderation.freeze('lesson'), () => host.moderation.unfreeze('lesson'), ({type, channel, isFrozen}) => type === 'channelFrozen' && channel.kind === 'stream' && !isFrozen],
+    [() => host.moderation.setRole('reader', {of: 'anna'}), () => host.moderation.setRole(undefined, {of: 'anna'}), ({type, access}) => type === 'accessChanged' && access.role === 'editor'],
+  ]) {
+    const before = refusals()
+    await close()
+    await anna.seen.until(() => refusals() > before)
+    assert.throws(() => stream.send('x', {topic: 'points'}), {name: 'topicNotJoined', code: ErrorCode.topicNotJoined})
+    const from = anna.seen.events.length
+    await open()
+    await anna.seen.until(tells, from)
+    await mayPublish()
+  }
+})
+
+on({isKept: true}, '[BL8, MS9] a large record that a page has not sent when it is reloaded is on the board of the next', async ({daemon, connect}) => {
+  const storage = new MemoryStorage()
+  const options = {storage, scope: 'here', credential: {key: daemon.keys.join}}
+  const first = new RelayClient(() => { throw new Error('no network') }, 'alice', {...options, retriesFirstConnect: true})
+  const stroke = 'x'.repeat(900_000)
+  first.sendLarge(stroke, {to: 'lesson', key: 's1', retain: true})
+  // What was not sent stays for the next page.
+  await first.close()
+  const second = await connect('alice', {...options, key: 'join'})
+  const [, code] = /^(class BoardRecords .*?\n}\n)/ms.exec(page)
+  const BoardRecords = new Function('ErrorCode', `${code}\nreturn BoardRecords`)(ErrorCode)
+  const board = new BoardRecords(second, 'lesson', () => {}, assert.fail)
+  await second.subscribe('lesson', {since: 'beginning'})
+  await second.restored[0].receipt.stored
+  await second.seen.until(({type}) => type === 'caughtUp')
+  assert.equal(board.all.get('s1'), stroke)
+})

@@ -1,0 +1,244 @@
+// What the page writes, and what becomes of it when the relay refuses, forgets, or is away for long. The client is played.
+import assert from 'node:assert/strict'
+import {mock, test} from 'node:test'
+import {Live} from '../../Sources/RelayPage/live.js'
+import {Records} from '../../Sources/RelayPage/records.js'
+import {ErrorCode, RelayError} from '../../Sources/RelayPage/relay-client.js'
+import {Session} from '../../Sources/RelayPage/session.js'
+import {Writing} from '../../Sources/RelayPage/writing.js'
+import {MemoryStorage} from './support/memory-storage.mjs'
+
+globalThis.location = {origin: 'http://relay', host: 'relay'}
+globalThis.document = {hidden: false, addEventListener() {}, removeEventListener() {}}
+globalThis.window = {localStorage: new MemoryStorage(), addEventListener() {}, removeEventListener() {}}
+
+const deferred = () => {
+  const one = {}
+  one.promise = new Promise((resolve, reject) => Object.assign(one, {resolve, reject}))
+  one.promise.catch(() => {})
+  return one
+}
+
+/** As a client is to the page: what was sent, with how it ends in the test's hands. */
+class PlayedClient {
+  static last
+  restored = []
+  sent = []
+  asked = []
+  handlers = new Map()
+  linkState = {state: 'connected'}
+  access = {rights: () => new Set(['publish'])}
+
+  constructor(address, user, options) {
+    Object.assign(this, {user, options})
+    PlayedClient.last = this
+    this.restored = PlayedClient.kept ?? []
+  }
+  on(type, handle) {
+    this.handlers.set(type, handle)
+  }
+  say(type, event) {
+    this.handlers.get(type)(event)
+  }
+  put(what) {
+    const [accepted, stored] = [deferred(), deferred()]
+    this.sent.push({...what, accepted, stored})
+    return {accepted: accepted.promise, stored: stored.promise}
+  }
+  send({removing}) {
+    return this.put({key: removing})
+  }
+  sendLarge(payload, {key}) {
+    return this.put({key, payload})
+  }
+  answer(type) {
+    const answer = deferred()
+    this.asked.push({type, ...answer})
+    return answer.promise
+  }
+  presence() {
+    return {setStates: async () => {}, removeStates: async () => {}}
+  }
+  subscribe() {
+    return this.answer('subscribe')
+  }
+  join() {
+    return this.answer('join')
+  }
+  async close() {
+    this.linkState = {state: 'closed'}
+  }
+  wakeUp() {}
+  get keys() {
+    return this.sent.map(({key, payload}) => payload === undefined ? `-${key}` : key)
+  }
+}
+
+const payloadOf = (id, x = 0) => `{"color":"#000000FF","cols":"xy","id":"${id}","points":[${x},0,5,5],"v":1,"width":300,"z":1}`
+const stroke = (id, x) => ({customType: 'stroke', payload: payloadOf(id, x)})
+const unknown = new RelayError(ErrorCode.outcomeUnknown, 'unknown')
+
+/** A page whose board was read, with its client and what it told in words. */
+function page({kept, isReading = false} = {}) {
+  PlayedClient.kept = kept
+  const told = []
+  const records = new Records(() => {})
+  const session = new Session({Client: PlayedClient, board: 'lesson', user: 'me', name: 'Me', records, live: new Live(() => {}), changed: () => {}, failed: error => told.push(error.name)})
+  session.connect('me')
+  const client = PlayedClient.last
+  const heard = (key, offset, payload, sender = 'bob') =>
+    client.say('message', {channel: 'lesson', isRetained: true, isRemoval: payload === undefined, key, offset, sender, customType: 'stroke', payload: payload ?? ''})
+  const caughtUp = (head = 0) => client.say('caughtUp', {channel: 'lesson', head})
+  if (!isReading) caughtUp()
+  return {session, client, records, told, heard, caughtUp, shown: () => records.ordered.map(({id}) => id)}
+}
+
+async function turn() {
+  for (let count = 0; count < 20; count++) await Promise.resolve()
+}
+async function after(ms) {
+  mock.timers.tick(ms)
+  await turn()
+}
+function withTimers(run) {
+  return async () => {
+    mock.timers.enable({apis: ['setTimeout']})
+    try {
+      await run()
+    } finally {
+      mock.timers.reset()
+    }
+  }
+}
+
+test('[MS9] a stroke of which nobody knows whether it arrived stays shown, and is written again where the board has none', withTimers(async () => {
+  const {session, client, heard, caughtUp, shown, told} = page()
+  for (const key of ['a', 'b', 'c']) session.write(key, stroke(key))
+  session.write('c', undefined)
+  for (const {stored} of client.sent) stored.reject(unknown)
+  await turn()
+  assert.deepEqual(shown(), ['a', 'b'])
+  heard('b', 7, payloadOf('b'), 'me')
+  caughtUp(7)
+  assert.deepEqual(client.keys.slice(4), ['a'], 'b had arrived, and c is not there any more')
+  assert.deepEqual(shown(), ['a', 'b'])
+  client.sent[4].stored.resolve(8)
+  await after(60_000)
+  assert.deepEqual([shown(), session.records.own.length, client.sent.length, told], [['a', 'b'], 0, 5, []])
+}))
+
+test('[MS9] where nothing was missed it is written again a little later; what others have changed since is left, and told', withTimers(async () => {
+  const {session, client, heard, records, told} = page()
+  for (const key of ['moved', 'lost']) heard(key, key === 'moved' ? 1 : 2, payloadOf(key), 'me')
+  session.write('moved', stroke('moved', 50))
+  session.write('lost', stroke('lost', 50))
+  for (const {stored} of client.sent) stored.reject(unknown)
+  await turn()
+  heard('lost', 9, payloadOf('lost', 99))
+  await after(5_000)
+  assert.deepEqual(client.keys.slice(2), ['moved'])
+  assert.equal(client.sent[2].payload, payloadOf('moved', 50))
+  assert.deepEqual([records.get('lost').payload, told], [payloadOf('lost', 99), ['outcomeUnknown']])
+}))
+
+test('strokes that an earlier page left, and of which nobody knows, are written again once the board is read', withTimers(async () => {
+  const receipts = [1, 2, 3].map(() => ({accepted: deferred(), stored: deferred()}))
+  const kept = ['gone', 'there', 'removal'].map((key, at) => ({
+    channel: 'lesson', key, customType: at < 2 ? 'stroke' : undefined, payload: at < 2 ? payloadOf(key) : '',
+    receipt: {accepted: receipts[at].accepted.promise, stored: receipts[at].stored.promise},
+  }))
+  const {client, heard, caughtUp, shown, told} = page({kept, isReading: true})
+  receipts.forEach(({stored}) => stored.reject(unknown))
+  await turn()
+  await after(60_000)
+  assert.deepEqual(client.sent, [], 'before the board is read nothing is known')
+  heard('there', 1, payloadOf('there'), 'me')
+  heard('removal', 2, payloadOf('removal'), 'me')
+  caughtUp(2)
+  assert.deepEqual([client.keys, shown(), told], [['gone', '-removal'], ['gone', 'there'], []])
+}))
+
+test('what is refused for a moment stays shown, and is written after that moment; what was drawn over it meanwhile is not', withTimers(async () => {
+  const {session, client, shown, told} = page()
+  session.write('a', stroke('a'))
+  session.write('b', stroke('b'))
+  for (const {stored} of client.sent) stored.reject(new RelayError(ErrorCode.busy, 'busy', {retryAfterMs: 700}))
+  await turn()
+  session.write('b', undefined)
+  await after(699)
+  assert.deepEqual([client.keys, shown()], [['a', 'b', '-b'], ['a']])
+  client.sent[2].stored.resolve(5)
+  await turn()
+  await after(1)
+  assert.deepEqual([client.keys, shown(), told], [['a', 'b', '-b', 'a'], ['a'], []])
+  client.sent[3].stored.reject(new RelayError(ErrorCode.boardFull, 'full'))
+  await turn()
+  assert.deepEqual([shown(), told], [[], ['boardFull']])
+}))
+
+test('[SE8] as another user the page goes on: what was not sent is sent, what was read is read anew, the old client is not heard', async () => {
+  const {session, client, shown, heard, told} = page()
+  heard('old', 1, payloadOf('old'))
+  session.write('mine', stroke('mine'))
+  client.linkState = {state: 'closed'}
+  client.sent[0].stored.reject(unknown)
+  await turn()
+  PlayedClient.kept = []
+  session.connect('other')
+  const next = PlayedClient.last
+  assert.deepEqual([next.user, next.keys, shown()], ['other', ['mine'], ['mine']])
+  heard('late', 2, payloadOf('late'))
+  assert.deepEqual(shown(), ['mine'])
+  next.say('board', {channel: 'lesson', messages: [{isRetained: true, key: 'old', offset: 1, sender: 'bob', customType: 'stroke', payload: payloadOf('old')}]})
+  next.say('caughtUp', {channel: 'lesson', head: 1})
+  assert.deepEqual([shown(), told], [['mine', 'old'], []])
+})
+
+test('the board is asked for until there is an answer, however often the link ends meanwhile', async () => {
+  const {client, told} = page({isReading: true})
+  client.asked[0].reject(unknown)
+  await turn()
+  client.asked[1].reject(unknown)
+  await turn()
+  assert.deepEqual([client.asked.map(({type}) => type), told], [['subscribe', 'join', 'subscribe', 'join'], []])
+  client.asked[2].reject(new RelayError(ErrorCode.notPermitted, 'no'))
+  await turn()
+  assert.deepEqual([client.asked.length, told], [4, ['notPermitted']])
+})
+
+test('[AC11] nobody is told of live points that a freeze refuses; of the rest everybody is', () => {
+  const {client, told} = page()
+  const error = new RelayError(ErrorCode.notPermitted, 'no')
+  client.say('refused', {subject: 'packet', channel: {kind: 'stream', channel: 'lesson'}, topic: 'points', error})
+  client.say('refused', {subject: 'packet', error})
+  client.say('refused', {subject: 'publishedTopic', channel: {kind: 'stream', channel: 'lesson'}, topic: 'cursors', error})
+  assert.deepEqual(told, [])
+  client.say('refused', {subject: 'channel', channel: {kind: 'message', channel: 'lesson'}, error})
+  assert.deepEqual(told, ['notPermitted'])
+})
+
+// MARK: Texts
+
+/** A text of the board in the middle of being written. */
+function writing(value, {now, isReading = false}) {
+  const written = []
+  const element = {id: 't', text: 'old', color: '#000000FF', size: 1_800, x: 1, y: 2, z: 3, records: [{key: 't', customType: 'text', payload: 'before'}]}
+  const one = Object.assign(Object.create(Writing.prototype), {
+    area: {value, remove() {}}, place: {element, color: element.color, size: element.size, x: 1, y: 2}, canvas: {redraw() {}},
+    session: {write: (key, record) => written.push([key, record && JSON.parse(record.payload)])}, undo: {add() {}},
+    records: {isReading, nextLayer: 9, elements: new Map(now ? [['t', {...element, ...now}]] : [])},
+  })
+  one.finish()
+  return written
+}
+
+test('a text that others moved while it was written stays where they put it; one that they erased is a new one', () => {
+  const [[key, moved]] = writing('new', {now: {x: 70, y: 80, z: 5}})
+  assert.deepEqual([key, moved.text, moved.x, moved.y, moved.z], ['t', 'new', 70, 80, 5])
+  const [[other, again]] = writing('new', {})
+  assert.ok(other !== 't' && again.id === other, other)
+  assert.deepEqual([again.text, again.x, again.y, again.z], ['new', 1, 2, 9])
+  assert.deepEqual([writing('old', {}), writing(' ', {})], [[], []], 'nothing was written: it stays erased')
+  assert.equal(writing('new', {isReading: true})[0][0], 't', 'a board that is being read anew has not lost it')
+  assert.deepEqual(writing('', {now: {}}), [['t', undefined]])
+})
