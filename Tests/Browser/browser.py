@@ -66,6 +66,17 @@ class Browser:
             self.current = window
         return self.driver
 
+    def mark(self, driver):
+        driver.execute_script("window.isOldPage = true")
+
+    def is_marked_no_more(self):
+        """Whether another page has come instead of the one that was marked, and stands."""
+        try:
+            return self.driver.execute_script("return !window.isOldPage && location.hostname === arguments[0] && document.readyState !== 'loading'", HOST)
+        except (NoSuchFrameException, JavascriptException):
+            # The page before it was left while it was asked.
+            return False
+
     def forget_console(self):
         pass
 
@@ -150,19 +161,12 @@ class WebKit(Browser):
     def load(self, cutter, load):
         cutter.hold(b"GET /page/")
         try:
-            self.driver.execute_script("window.isOldPage = true")
+            self.mark(self.driver)
             load()
-            until(self._is_loaded, "the page is there")
+            until(self.is_marked_no_more, "the page is there")
             self.driver.execute_script(NOTE_CONSOLE)
         finally:
             cutter.release(b"GET /page/")
-
-    def _is_loaded(self):
-        try:
-            return self.driver.execute_script("return !window.isOldPage && location.hostname === arguments[0] && document.readyState !== 'loading'", HOST)
-        except (NoSuchFrameException, JavascriptException):
-            # The page before it was left while it was asked.
-            return False
 
     def resize(self, width, height):
         self.driver.set_window_size(width, height)

@@ -134,3 +134,27 @@ def late_to_many(stage):
     page.draw(*line(150, 150))
     stage.settle(page)
     assert page.elements() == 2001
+
+
+# Another tab that has the same id, because this one slept when it asked.
+TAKE_ID = """
+  const {user} = window.whiteboard, options = {storage: localStorage, scope: location.host, credential: JSON.parse(sessionStorage.getItem('whiteboard.credential'))}
+  import('/page/relay-client.js').then(({RelayClient}) => { window.other = new RelayClient(location.origin + '/ws', user, options) })
+  return user
+"""
+
+
+@check("[SE8] a tab whose id another has taken goes on as somebody else")
+def replaced(stage):
+    relay = stage.relay()
+    ada, ben = stage.page(relay, "Ada"), stage.page(relay, "Ben")
+    ada.draw(*line(150, 150))
+    stage.settle(ada, ben)
+    user = ada.ask(TAKE_ID)
+    until(lambda: ada.ask("return window.whiteboard.user") != user, "Ada is somebody else", 20)
+    ada.wait("connected", seconds=20)
+    until(lambda: ada.state()[1] is not None, "Ada has read the board anew")
+    assert not ada.is_shown("dialog"), "Ada is asked about it"
+    ada.draw(*line(150, 250))
+    ben.must_have(2)
+    stage.settle(ada, ben)

@@ -89,3 +89,17 @@ def panels(stage):
             page.press(Keys.ESCAPE)
             until(lambda: not page.is_shown(dialog), f"Escape closes {dialog}", 5)
     assert not wrong, f"{len(wrong)} faults: " + "; ".join(wrong[:12])
+
+
+@check("an invitation fits on a small laptop and a phone, with its last button")
+def invitation(stage):
+    page = stage.page(stage.relay(), "Ada")
+    for width, height in ((1280, 657), (360, 640)):
+        page.resize(width, height)
+        page.click("#invite")
+        until(lambda: page.is_shown("#invite-close"), "the invitation is shown", 5)
+        over = page.ask("const {scrollHeight, clientHeight} = document.querySelector('#invite-dialog'); return scrollHeight - clientHeight")
+        assert over <= 0, f"{over} px are below the end of {width}x{height}"
+        stage.picture(page, f"invitation-{width}")
+        page.press(Keys.ESCAPE)
+        until(lambda: not page.is_shown("#invite-dialog"), "Escape closes it", 5)

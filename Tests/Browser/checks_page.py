@@ -1,8 +1,12 @@
 """What the page is made of: nothing from elsewhere, little in all, and a client that reads the protocol as all others do."""
 
 import base64
+import contextlib
 import http.client
+import http.server
 import pathlib
+import re
+import threading
 
 from browser import until
 from checks_drawing import line
@@ -28,6 +32,24 @@ def insecure(stage):
     assert key not in page.ask("return document.documentElement.outerHTML"), "the key is in the document"
 
 
+@check("everybody who opens the address that the relay prints is on one board; another one is made in the menu")
+def printed(stage):
+    relay = stage.relay()
+    ada, ben = stage.page(relay, "Ada", board=None, key="host"), stage.page(relay, "Ben", board=None)
+    ada.draw(*line(150, 150))
+    ada.must_have(1)
+    assert [page.ask("return location.hash") for page in (ada, ben)] == ["#/b/board"] * 2
+    ben.must_have(1)
+    assert ada.ask("return document.getElementById('title').value") == "Board"
+    ada.click("#more")
+    ada.leave_by("#new-board")
+    ada.wait("connected")
+    ada.must_have(0)
+    name = ada.ask("return location.hash")
+    assert re.fullmatch(r"#/b/[a-z]+-[a-z]+-\d{3}", name), name
+    assert ben.elements() == 1, "the board that was there has changed"
+
+
 @check("all that a page loads is small, and from here")
 def weight(stage):
     page = stage.page(stage.relay(), "Ada")
@@ -45,6 +67,53 @@ def weight(stage):
         connection.close()
     total = sum(sizes.values())
     assert total <= TOTAL_BYTES_MAX, f"{total} bytes: {sizes}"
+
+
+@contextlib.contextmanager
+def app(files):
+    """An app's own server, of another origin than any relay; its origin."""
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            kind, text = files.get(self.path, ("text/plain", ""))
+            self.send_response(200)
+            self.send_header("Content-Type", kind)
+            self.send_header("Content-Length", str(len(text.encode())))
+            self.end_headers()
+            self.wfile.write(text.encode())
+
+        def log_message(self, *_):
+            pass
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://{HOST}:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+@check("[HT8, AC1] an app of another origin connects as docs/javascript.md says, with a browser's own WebSocket, if the relay allows it")
+def guide(stage):
+    text = (pathlib.Path(ROOT) / "docs" / "javascript.md").read_text(encoding="utf-8")
+    first = re.search(r"```js\n(.*?)```", text, re.DOTALL).group(1)
+    client = (pathlib.Path(ROOT) / "Sources" / "RelayPage" / "relay-client.js").read_text(encoding="utf-8")
+    files = {"/relay-client.js": ("text/javascript", client), "/favicon.ico": ("image/png", "")}
+    stage.breaks_links = True
+    with app(files) as origin:
+        for options, wanted in (("--allow-origin", origin), "connected"), ((), "connectFailed: the WebSocket was closed with 1006"):
+            relay = stage.relay(*options)
+            page = stage.visitor(relay, "Ada")
+            # As it is printed, and as a link to a board.
+            address = page.address().replace("/b/lesson?k=", "key=") if options else page.address()
+            code = first.replace("http://192.168.1.5:7420/#key=c4tnapx5e2qzt6mlw7rbd3kvfy", address)
+            assert code != first, "the page begins with another address"
+            files["/"] = "text/html", "<!doctype html><title>app</title><link rel=icon href=data:,><script>showLink = state => {}; import('./app.js').catch(error => { problem = String(error) })</script>"
+            files["/app.js"] = "text/javascript", code.replace("await RelayClient.connect", "window.client = await RelayClient.connect")
+            page.driver.get(origin)
+            until(lambda: page.ask("return window.client?.linkState.state ?? window.problem") == wanted,
+                  lambda: f"it is told {wanted}: {page.ask('return window.client?.linkState.state ?? window.problem')}", 10)
+            # What it asked of whom is another page's matter.
+            page.driver.get("about:blank")
 
 
 def rows(name):

@@ -38,6 +38,9 @@ class Page:
     # -- coming and going ------------------------------------------------------------------------
 
     def address(self):
+        if self.board is None:
+            # As the relay prints it.
+            return f"http://{HOST}:{self.cutter.port}/#key={self.relay.keys[self.key]}"
         key = f"?k={self.relay.keys[self.key]}" if self.key else ""
         return f"http://{HOST}:{self.cutter.port}/#/b/{self.board}{key}"
 
@@ -158,8 +161,20 @@ class Page:
         until(lambda: self.is_shown(selector), f"{self.who}: {selector} is shown", 5)
         self.find(selector).click()
 
+    def leave_by(self, selector):
+        """Clicks what makes the page load itself anew; returns on the new one."""
+        self.browser.mark(self.driver)
+        self.click(selector)
+        until(self.browser.is_marked_no_more, f"{self.who} has another page")
+
     def is_shown(self, selector):
-        return any(element.is_displayed() for element in self.driver.find_elements(By.CSS_SELECTOR, selector))
+        """Whether something of this kind can be seen. One question: what is found first may be gone at a second."""
+        return self.ask("""return [...document.querySelectorAll(arguments[0])].some(element =>
+            element.checkVisibility({checkOpacity: true, checkVisibilityCSS: true}) && element.getClientRects().length > 0)""", selector)
+
+    def is_usable(self, selector):
+        """Whether it is shown and not disabled."""
+        return self.is_shown(selector) and self.ask("return document.querySelector(arguments[0])?.disabled === false", selector)
 
 
 class Pointer:

@@ -32,10 +32,23 @@ class Drawer:
         self._packet(self.points, self._content(places) | {"first": 0})
         self._packet(self.cursors, {"v": 1, "x": places[-1][0], "y": places[-1][1]}, slot=1)
 
-    def _content(self, places):
+    def new_id(self):
+        """For a line that is drawn with `points_of` and `finish`."""
         self.count += 1
+        return f"drawn-{self.number}-{self.count}"
+
+    def points_of(self, name, places, first):
+        """The next places of a line, and the pen's at its end."""
+        self._packet(self.points, self._content(places, name) | {"first": first})
+        self._packet(self.cursors, {"v": 1, "x": places[-1][0], "y": places[-1][1]}, slot=1)
+
+    def finish(self, name, places):
+        """The whole line; returns when it is durable."""
+        self.client.retain(self.board, name, text(self._content(places, name) | {"z": self.count * 16 + self.number}), custom_type="stroke")
+
+    def _content(self, places, name=None):
         points = [part for before, place in zip([(0, 0), *places], places) for part in (place[0] - before[0], place[1] - before[1])]
-        return {"id": f"drawn-{self.number}-{self.count}", "color": COLORS[self.number % len(COLORS)], "width": 350, "cols": "xy", "points": points, "v": 1}
+        return {"id": name or self.new_id(), "color": COLORS[self.number % len(COLORS)], "width": 350, "cols": "xy", "points": points, "v": 1}
 
     def _packet(self, flow, content, slot=None):
         self.client.packet(flow, text(content), slot=slot)

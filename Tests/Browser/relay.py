@@ -56,6 +56,10 @@ class Relay:
         file.write_text('{"format":"board","records":[\n' + "".join(lines) + '],"version":1}\n')
         self._run("board", "import", board, str(file), *self._address())
 
+    def freeze(self, board):
+        """As a host does it from the command line."""
+        self._run("channel", "freeze", board, *self._address())
+
     def client(self, user, key="join"):
         """The independent client of Tests/Interop, logged in."""
         client = Client("127.0.0.1", self.port, Identity(user, credential={"key": self.keys[key]}))
