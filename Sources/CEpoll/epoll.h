@@ -1,2 +1,11 @@
-// epoll(7), which Swift's Glibc module leaves out. No code: the functions are the C library's.
+// epoll(7), eventfd(2), timerfd_create(2) and pthread_setname_np(3), which Swift's Glibc module leaves out. No code: the functions are the C library's.
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
+
+// <sys/timerfd.h> would take `struct timespec` into this module, away from Glibc's.
+struct itimerspec;
+int timerfd_create(int clock, int flags);
+int timerfd_settime(int descriptor, int flags, const struct itimerspec *value, struct itimerspec *old);
+
+// With pthread_t as it is in Linux's C libraries.
+int pthread_setname_np(unsigned long thread, const char *name);

@@ -1,10 +1,13 @@
 /// Tells of one descriptor when it can be read or written, on the queue of its `Readiness`. Used there only.
 protocol DescriptorWatch: AnyObject {
-    /// Begins. `readable` is called when something came: bytes, the end, a failure. Who was called reads until EAGAIN or
-    /// the end, or comes back by itself. `writable` is called once for each `awaitWritable`.
+    /// Begins. `readable` is called when something came: bytes, the end, a failure. Who was called reads until EAGAIN,
+    /// the end, or a short read while `mayHaveEnded` is not set, or comes back by itself. `writable` is called once for each `awaitWritable`.
     ///
     /// - Returns: 0, or why the system does not watch it.
     func activate(readable: @escaping @Sendable () -> Void, writable: @escaping @Sendable () -> Void) -> Int32
+
+    /// Whether the end, or a failure, may stand behind what is read without being told again.
+    var mayHaveEnded: Bool { get }
 
     /// No `readable` until `resumeReading`, which tells of what is unread; it may call when nothing is.
     func pauseReading()

@@ -1,11 +1,12 @@
-package import Dispatch
+internal import Dispatch
 
 /// Accepts TCP connections on one address and hands over their descriptors.
 package final class Listener: @unchecked Sendable {
-    // Safe: mutable state is touched on `queue` only; the rest is set before the source is active.
-    private let queue: DispatchQueue
+    // Safe: mutable state is touched on the queue only; the rest is set before it is watched.
+    private let readiness: Readiness
     private let descriptor: Int32
-    private var source: (any DispatchSourceRead)?
+    private var watch: (any DescriptorWatch)?
+    private var released: @Sendable () -> Void = {}
     private var isPaused = false
     private var isClosed = false
     /// Given up for a moment when descriptors run out, so that a waiting peer can be taken and turned away instead
@@ -22,8 +23,8 @@ package final class Listener: @unchecked Sendable {
     ///
     /// - Parameter host: `nil` for every interface, IPv4 and IPv6 on one socket where the system has both.
     /// - Throws: a failure that names address and port, for example when the port is in use.
-    package init(host: String?, port: UInt16, queue: DispatchQueue) throws(SocketAddress.Failure) {
-        self.queue = queue
+    package init(host: String?, port: UInt16, on readiness: Readiness) throws(SocketAddress.Failure) {
+        self.readiness = readiness
         let addresses = try SocketAddress.resolve(host: host, port: port)
         var failure = SocketAddress.Failure("host \(host ?? "any") has no address")
         var bound: Int32 = -1
@@ -59,23 +60,23 @@ package final class Listener: @unchecked Sendable {
 
     /// Begins to accept. On the queue; `accepted` is called there with a descriptor that is the receiver's now, and
     /// `released` when the port is free again after `close`.
+    ///
+    /// - Throws: when the system does not watch it.
     package func activate(
         accepted: @escaping @Sendable (Int32, SocketAddress) -> Void, exhausted: @escaping @Sendable (Int32) -> Void,
         released: @escaping @Sendable () -> Void
-    ) {
-        dispatchPrecondition(condition: .onQueue(queue))
-        let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
-        source.setEventHandler { @Sendable [weak self] in self?.acceptWaiting(accepted, exhausted) }
-        source.setCancelHandler { @Sendable [descriptor] in
-            systemClose(descriptor)
-            released()
-        }
-        self.source = source
-        source.activate()
+    ) throws(SocketAddress.Failure) {
+        dispatchPrecondition(condition: .onQueue(readiness.queue))
+        let watch = readiness.watch(descriptor)
+        let refusal = watch.activate(readable: { @Sendable [weak self] in self?.acceptWaiting(accepted, exhausted) }, writable: {})
+        guard refusal == 0 else { throw SocketAddress.Failure("cannot accept on \(address)", code: refusal) }
+        self.watch = watch
+        self.released = released
     }
 
-    private func acceptWaiting(_ accepted: (Int32, SocketAddress) -> Void, _ exhausted: (Int32) -> Void) {
-        for _ in 0..<Self.acceptedPerTurn where !isClosed {
+    private func acceptWaiting(_ accepted: @escaping @Sendable (Int32, SocketAddress) -> Void, _ exhausted: @escaping @Sendable (Int32) -> Void) {
+        for _ in 0..<Self.acceptedPerTurn {
+            guard !isClosed else { return }
             var peer: Int32 = -1
             let address = SocketAddress { peer = accept(descriptor, $0, &$1) }
             if peer >= 0 {
@@ -91,6 +92,8 @@ package final class Listener: @unchecked Sendable {
                 return rest()
             }
         }
+        // Who stops short is not told again.
+        readiness.perform { @Sendable [weak self] in self?.acceptWaiting(accepted, exhausted) }
     }
 
     /// Without a free descriptor the first in line cannot even be refused: the reserve makes room for that.
@@ -103,28 +106,24 @@ package final class Listener: @unchecked Sendable {
     }
 
     private func rest() {
-        guard !isPaused, let source else { return }
+        guard !isPaused, let watch else { return }
         isPaused = true
-        source.suspend()
-        queue.asyncAfter(deadline: .now() + Self.restAfterExhaustion) { @Sendable [weak self] in
+        watch.pauseReading()
+        readiness.queue.asyncAfter(deadline: .now() + Self.restAfterExhaustion) { @Sendable [weak self] in
             guard let self, isPaused else { return }
             isPaused = false
-            self.source?.resume()
+            self.watch?.resumeReading()
         }
     }
 
     /// Stops listening; the port is free when `released` is called. On the queue. Calling again does nothing.
     package func close() {
-        dispatchPrecondition(condition: .onQueue(queue))
+        dispatchPrecondition(condition: .onQueue(readiness.queue))
         guard !isClosed else { return }
         isClosed = true
         if reserve >= 0 { systemClose(reserve) }
-        guard let source else { return systemClose(descriptor) }
-        if isPaused {
-            isPaused = false
-            source.resume()
-        }
-        source.cancel()
-        self.source = nil
+        guard let watch else { return systemClose(descriptor) }
+        watch.close(released: released)
+        self.watch = nil
     }
 }

@@ -8,21 +8,29 @@ final class SourceWatch: DescriptorWatch {
     private let queue: DispatchQueue
     private var readSource: (any DispatchSourceRead)?
     private var writeSource: (any DispatchSourceWrite)?
+    private let turnEnded: @Sendable () -> Void
     private var writable: @Sendable () -> Void = {}
     private var isPaused = false
     private var isAwaitingWritable = false
     /// Left when the cancel handler of each source has run.
     private let uncancelled = DispatchGroup()
 
-    init(_ descriptor: Int32, queue: DispatchQueue) {
+    /// Its source tells again of what is unread, so that a short read need not be followed by another one, and of the end.
+    var mayHaveEnded: Bool { false }
+
+    init(_ descriptor: Int32, queue: DispatchQueue, turnEnded: @escaping @Sendable () -> Void) {
         self.descriptor = descriptor
         self.queue = queue
+        self.turnEnded = turnEnded
     }
 
     func activate(readable: @escaping @Sendable () -> Void, writable: @escaping @Sendable () -> Void) -> Int32 {
         self.writable = writable
         let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
-        source.setEventHandler(handler: readable)
+        source.setEventHandler { @Sendable [turnEnded] in
+            readable()
+            turnEnded()
+        }
         uncancelled.enter()
         source.setCancelHandler { @Sendable [uncancelled] in uncancelled.leave() }
         readSource = source
@@ -59,6 +67,7 @@ final class SourceWatch: DescriptorWatch {
         isAwaitingWritable = false
         writeSource?.suspend()
         writable()
+        turnEnded()
     }
 
     func close(released: @escaping @Sendable () -> Void) {

@@ -3,7 +3,7 @@ internal import Dispatch
 /// One connected, non-blocking TCP socket, served by one serial queue.
 package final class StreamSocket: @unchecked Sendable {
     // Safe: everything below is touched on `queue` only, which each entry checks.
-    private let queue: DispatchQueue
+    private let readiness: Readiness
     private let descriptor: Int32
     private let watch: any DescriptorWatch
     private var isActive = false
@@ -31,7 +31,7 @@ package final class StreamSocket: @unchecked Sendable {
     package init(adopting descriptor: Int32, on readiness: Readiness) {
         dispatchPrecondition(condition: .onQueue(readiness.queue))
         self.descriptor = descriptor
-        queue = readiness.queue
+        self.readiness = readiness
         watch = readiness.watch(descriptor)
         Self.prepare(descriptor)
     }
@@ -48,16 +48,19 @@ package final class StreamSocket: @unchecked Sendable {
 
     /// Begins to serve the socket. On the queue.
     package func activate(_ handlers: Handlers) {
-        dispatchPrecondition(condition: .onQueue(queue))
+        dispatchPrecondition(condition: .onQueue(readiness.queue))
         self.handlers = handlers
         isActive = true
-        refusal = watch.activate(
-            readable: { @Sendable [weak self] in self?.handlers.readable() }, writable: { @Sendable [weak self] in self?.handlers.writable() })
+        refusal = watch.activate(readable: handlers.readable, writable: handlers.writable)
         guard refusal != 0 else { return }
-        queue.async { @Sendable [weak self] in self?.handlers.readable() }
+        readiness.perform { @Sendable [weak self] in self?.handlers.readable() }
     }
 
-    /// Reads once. The caller goes on until EAGAIN or the end, or comes back by itself: never by waiting for an event.
+    /// Whether a read of fewer bytes than there was room for has left nothing: what comes then is told. (epoll(7): "the end of
+    /// the packet/stream read can also be detected by checking the amount of data read".)
+    package var isDrainedByShortRead: Bool { !watch.mayHaveEnded }
+
+    /// Reads once. The caller goes on until EAGAIN, the end or what drains it, or comes back by itself: never by waiting for an event.
     package func read(into buffer: UnsafeMutableRawBufferPointer) -> Reading {
         guard !isClosed else { return .end }
         guard refusal == 0 else { return .failed(refusal) }
@@ -88,20 +91,20 @@ package final class StreamSocket: @unchecked Sendable {
 
     /// Calls `writable` once when the socket takes bytes again, after a write that would have blocked.
     package func waitUntilWritable() {
-        dispatchPrecondition(condition: .onQueue(queue))
+        dispatchPrecondition(condition: .onQueue(readiness.queue))
         guard !isClosed else { return }
         watch.awaitWritable()
     }
 
     /// Stops `readable` events: the peer is held back by TCP.
     package func pauseReading() {
-        dispatchPrecondition(condition: .onQueue(queue))
+        dispatchPrecondition(condition: .onQueue(readiness.queue))
         guard !isClosed else { return }
         watch.pauseReading()
     }
 
     package func resumeReading() {
-        dispatchPrecondition(condition: .onQueue(queue))
+        dispatchPrecondition(condition: .onQueue(readiness.queue))
         guard !isClosed else { return }
         watch.resumeReading()
     }
@@ -111,7 +114,7 @@ package final class StreamSocket: @unchecked Sendable {
 
     /// Ends it; `released` follows when the descriptor is closed. Calling again does nothing.
     package func close() {
-        dispatchPrecondition(condition: .onQueue(queue))
+        dispatchPrecondition(condition: .onQueue(readiness.queue))
         guard !isClosed else { return }
         isClosed = true
         guard isActive else { return systemClose(descriptor) }

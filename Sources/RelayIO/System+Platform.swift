@@ -76,12 +76,20 @@ enum SocketConstants {
     }
 }
 
-/// `close`, `bind` and `connect` of the C library, whose names methods take.
+/// `close`, `read`, `bind` and `connect` of the C library, whose names methods take.
 func systemClose(_ descriptor: Int32) {
     #if canImport(Glibc)
         _ = Glibc.close(descriptor)
     #else
         _ = Darwin.close(descriptor)
+    #endif
+}
+
+func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int {
+    #if canImport(Glibc)
+        Glibc.read(descriptor, buffer, count)
+    #else
+        Darwin.read(descriptor, buffer, count)
     #endif
 }
 

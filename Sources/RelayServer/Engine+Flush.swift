@@ -5,6 +5,7 @@ import RelayIO
 extension Engine {
     /// Writes what every link with something new can take.
     func flushAll() {
+        unflushedBytes = 0
         let began = Self.now().instant
         var writes = 0
         hub.beginFlush()
@@ -20,13 +21,8 @@ extension Engine {
         // Readers that catch up go on behind what others have sent meanwhile. [HI2]
         if hub.wantsFlush, !anotherFlushIsSet {
             anotherFlushIsSet = true
-            executor.queue.async { @Sendable [weak self] in self?.assumeIsolated { $0.flushAgain() } }
+            perform { $0.anotherFlushIsSet = false }
         }
-    }
-
-    private func flushAgain() {
-        anotherFlushIsSet = false
-        finishTurn()
     }
 
     /// Writes to one link until its queue is empty or the socket takes no more.
@@ -70,6 +66,5 @@ extension Engine {
         guard link(id) != nil else { return }
         links[Int(id.index)]!.isBlocked = false
         flush(id)
-        finishTurn()
     }
 }

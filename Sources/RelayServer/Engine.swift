@@ -19,10 +19,12 @@ actor Engine {
     private var generation: UInt32 = 0
     private var listener: Listener?
     private var readiness: Readiness?
-    private var timer: DeadlineTimer?
-    private var flushTimer: DeadlineTimer?
+    private var timer: ReadinessTimer?
+    private var flushTimer: ReadinessTimer?
     private var flushIsSet = false
     var anotherFlushIsSet = false
+    /// Bytes read since everything queued was last offered to the sockets.
+    var unflushedBytes = 0
     var policy: FlushPolicy
     var effects: [Effect] = []
     /// Links that stopped reading short of EAGAIN, in turn.
@@ -55,10 +57,9 @@ actor Engine {
     /// Shared by all links: an idle one owns no memory.
     let scratch = Scratch()
 
-    /// Bytes read from one link in one turn. [DL10]
-    static let readBudget = 256 * 1024
-    /// The same of one that speaks HTTP or WebSocket, of which 6 bytes can be a frame that wants an answer.
-    static let webReadBudget = 64 * 1024
+    /// Bytes read from one link in one turn; and read from any before what they have led to is written, tick or not: readers
+    /// that keep up are not to lose packets to a burst. [DL10, DL4]
+    static let readBudget = 64 * 1024
     static let vectorsPerWrite = 64
     /// How long a peer that has been sent its farewell gets to close.
     static let farewellMilliseconds = 500
@@ -84,20 +85,21 @@ actor Engine {
 
     /// - Throws: `SocketAddress.Failure`, which names address and port.
     func start(host: String?, port: UInt16) throws -> (host: String, port: UInt16) {
-        readiness = try Readiness(queue: executor.queue)
-        let listener = try Listener(host: host, port: port, queue: executor.queue)
-        timer = DeadlineTimer(queue: executor.queue) { @Sendable [weak self] in self?.assumeIsolated { $0.deadlineReached() } }
-        flushTimer = DeadlineTimer(queue: executor.queue) { @Sendable [weak self] in self?.assumeIsolated { $0.flushTick() } }
-        listener.activate(
+        let readiness = try Readiness(queue: executor.queue, waitsOnOwnThread: true) { @Sendable [weak self] in self?.enter { $0.finishTurn() } }
+        self.readiness = readiness
+        let listener = try Listener(host: host, port: port, on: readiness)
+        self.listener = listener
+        timer = try ReadinessTimer(on: readiness) { @Sendable [weak self] in self?.enter { $0.deadlineReached() } }
+        flushTimer = try ReadinessTimer(on: readiness) { @Sendable [weak self] in self?.enter { $0.flushTick() } }
+        try listener.activate(
             accepted: { @Sendable [weak self] descriptor, peer in
                 guard let self else { return discardDescriptor(descriptor) }
-                self.assumeIsolated { $0.accepted(descriptor, peer) }
+                enter { $0.accepted(descriptor, peer) }
             },
             exhausted: { @Sendable [weak self] code in
-                self?.assumeIsolated { $0.log(LogLine(.error, "cannot accept: \(SystemError.text(code))")) }
+                self?.enter { $0.log(LogLine(.error, "cannot accept: \(SystemError.text(code))")) }
             },
-            released: { @Sendable [weak self] in self?.assumeIsolated { $0.portReleased() } })
-        self.listener = listener
+            released: { @Sendable [weak self] in self?.enter { $0.portReleased() } })
         holdsPort = true
         refreshSite(listener.address.numeric)
         return listener.address.numeric
@@ -127,10 +129,11 @@ actor Engine {
 
     private func untilStopped() async {
         if !isReleased { await withCheckedContinuation { stopped.append($0) } }
-        timer?.arm(for: nil)
-        flushTimer?.arm(for: nil)
+        timer?.cancel()
+        flushTimer?.cancel()
         timer = nil
         flushTimer = nil
+        readiness = nil
     }
 
     private func portReleased() {
@@ -146,6 +149,13 @@ actor Engine {
         let waiting = stopped
         stopped = []
         for continuation in waiting { continuation.resume() }
+    }
+
+    /// Enters from its own queue, as `assumeIsolated` does, which allocates at each call.
+    nonisolated func enter(_ body: (isolated Engine) -> Void) {
+        executor.checkIsolated()
+        // The same function: isolation is a promise about where it is called, which has just been checked.
+        withoutActuallyEscaping(body) { body in unsafeBitCast(body, to: ((Engine) -> Void).self)(self) }
     }
 
     func census() -> Census { hub.census() }
@@ -177,13 +187,13 @@ actor Engine {
         let socket = StreamSocket(adopting: descriptor, on: readiness)
         links[Int(index)] = Link(id: id, socket: socket, peer: peer)
         var handlers = StreamSocket.Handlers()
-        handlers.readable = { @Sendable [weak self] in self?.assumeIsolated { $0.becameReadable(id) } }
-        handlers.writable = { @Sendable [weak self] in self?.assumeIsolated { $0.becameWritable(id) } }
-        handlers.released = { @Sendable [weak self] in self?.assumeIsolated { $0.released(id) } }
+        handlers.readable = { @Sendable [weak self] in self?.enter { $0.becameReadable(id) } }
+        handlers.writable = { @Sendable [weak self] in self?.enter { $0.becameWritable(id) } }
+        handlers.released = { @Sendable [weak self] in self?.enter { $0.released(id) } }
         socket.activate(handlers)
         let entropy = Entropy(high: SystemEntropy.word(), low: SystemEntropy.word())
         hub.handle(.opened(id, entropy: entropy, peer: peer.description), at: Self.now(), into: &effects)
-        finishTurn()
+        carryOutEffects()
     }
 
     /// Its descriptor is closed: the index may be used again.
@@ -204,20 +214,21 @@ actor Engine {
         // One that is to be read anyway has its turn then: what comes faster than it is read gets no second one. [DL10]
         guard let link = link(id), !link.standsInLine else { return }
         read(id)
-        finishTurn()
     }
 
-    /// Reads until EAGAIN, the end, or the turn's budget. [DL10]
+    /// Reads until nothing is left, the end, or the turn's budget. [DL10]
     private func read(_ id: ConnectionID) {
         var budget = Self.readBudget
-        if case .web? = link(id)?.speech { budget = Self.webReadBudget }
         while let link = link(id), !link.isEnded, !link.isPaused {
             guard budget > 0 else { return readOnLater(id) }
-            switch link.socket.read(into: UnsafeMutableRawBufferPointer(rebasing: scratch.bytes[..<budget])) {
+            let room = budget
+            switch link.socket.read(into: UnsafeMutableRawBufferPointer(rebasing: scratch.bytes[..<room])) {
             case .bytes(let count):
                 budget -= count
-                guard !link.isClosing else { continue }
-                receive(UnsafeMutableRawBufferPointer(rebasing: scratch.bytes[..<count]), link)
+                unflushedBytes += count
+                if !link.isClosing { receive(UnsafeMutableRawBufferPointer(rebasing: scratch.bytes[..<count]), link) }
+                if unflushedBytes >= Self.readBudget { flushAll() }
+                if count < room, link.socket.isDrainedByShortRead { return }
             case .wouldBlock: return
             case .end:
                 // Who says only that nothing more will be asked gets the answer. [HT3]
@@ -263,7 +274,12 @@ actor Engine {
         readable.append(id)
         guard !readableTurnIsSet else { return }
         readableTurnIsSet = true
-        executor.queue.async { @Sendable [weak self] in self?.assumeIsolated { $0.readableTurn() } }
+        perform { $0.readableTurn() }
+    }
+
+    /// Runs it in a turn of its own, behind what waits now.
+    func perform(_ body: @escaping @Sendable (isolated Engine) -> Void) {
+        readiness?.perform { @Sendable [weak self] in self?.enter(body) }
     }
 
     private func readableTurn() {
@@ -277,7 +293,6 @@ actor Engine {
             if case .web(let web) = link.speech { receiveWeb(UnsafeMutableRawBufferPointer(rebasing: scratch.bytes[..<0]), web, id) }
             read(id)
         }
-        finishTurn()
     }
 
     // MARK: - The end of a link
@@ -319,7 +334,7 @@ actor Engine {
 
     private func end(_ id: ConnectionID, afterMilliseconds milliseconds: Int) {
         executor.queue.asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { @Sendable [weak self] in
-            self?.assumeIsolated {
+            self?.enter {
                 $0.ended(id, .byHub)
                 $0.finishTurn()
             }
@@ -330,7 +345,7 @@ actor Engine {
 
     private func deadlineReached() {
         hub.handle(.deadlineReached, at: Self.now(), into: &effects)
-        finishTurn()
+        carryOutEffects()
     }
 
     func carryOutEffects() {
@@ -351,12 +366,12 @@ actor Engine {
         }
     }
 
-    /// After every event: effects, flush, timer.
+    /// After what came together: effects, flush, timer.
     func finishTurn() {
         carryOutEffects()
         submitChanges()
         if let delay = policy.delay {
-            if !flushIsSet, let flushTimer {
+            if hub.hasDirty, !flushIsSet, let flushTimer {
                 flushIsSet = true
                 flushTimer.arm(for: SystemClock.monotonicNanoseconds() + UInt64(delay.nanoseconds))
             }
@@ -369,7 +384,6 @@ actor Engine {
     private func flushTick() {
         flushIsSet = false
         flushAll()
-        timer?.arm(for: hub.nextDeadline?.nanoseconds)
     }
 }
 

@@ -17,14 +17,21 @@ public struct FlushPolicy: Sendable, Hashable {
 
     private let mode: Mode
     private var tick: Duration?
-    private var windowStart: Instant?
-    private var writesInWindow = 0
+    private var window: Window?
+
+    /// What happened since a moment.
+    private struct Window: Hashable {
+        let start: Instant
+        var writes = 0
+        var busy = Duration.zero
+    }
 
     /// Writes a second above which ticks begin.
     static let writesPerSecondHigh = 20_000
     static let tickMin = Duration.milliseconds(1)
     static let tickMax = Duration.milliseconds(4)
-    private static let window = Duration.milliseconds(50)
+    /// What is judged together: one flush that the machine has kept waiting says nothing.
+    private static let windowLength = Duration.milliseconds(50)
 
     package init(_ mode: Mode) {
         self.mode = mode
@@ -44,23 +51,27 @@ public struct FlushPolicy: Sendable, Hashable {
     ///   - busy: how long the flush took.
     package mutating func flushed(writes: Int, busy: Duration, at now: Instant) {
         guard mode == .adaptive else { return }
-        writesInWindow += writes
-        guard let start = windowStart else {
-            windowStart = now
+        guard var judged = window else {
+            window = Window(start: now)
             return
         }
-        let passed = now - start
-        if let current = tick, busy > current / 4, current < Self.tickMax { tick = min(current * 2, Self.tickMax) }
-        guard passed >= Self.window else { return }
-        let perSecond = Double(writesInWindow) / (Double(passed.nanoseconds) / 1e9)
-        windowStart = now
-        writesInWindow = 0
+        judged.writes += writes
+        judged.busy += busy
+        let passed = now - judged.start
+        guard passed >= Self.windowLength else {
+            window = judged
+            return
+        }
+        window = Window(start: now)
+        let perSecond = Double(judged.writes) / (passed / .seconds(1))
         guard let current = tick else {
             if perSecond > Double(Self.writesPerSecondHigh) { tick = Self.tickMin }
             return
         }
-        // With ticks there are fewer writes than there would be without: back when even so they are few.
-        if perSecond < Double(Self.writesPerSecondHigh) / 2 / (Double(current.nanoseconds) / 1e6) {
+        if judged.busy > passed / 4 {
+            tick = min(current * 2, Self.tickMax)
+        } else if perSecond < Double(Self.writesPerSecondHigh) / 2 / (current / .milliseconds(1)) {
+            // With ticks there are fewer writes than there would be without: back when even so they are few.
             tick = current > Self.tickMin ? current / 2 : nil
         }
     }

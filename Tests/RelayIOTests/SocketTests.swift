@@ -6,9 +6,10 @@ import Testing
     @Test("an address in use is named in the error, on IPv4 and IPv6", arguments: ["127.0.0.1", "::1"])
     func inUse(host: String) throws {
         let queue = DispatchQueue(label: "test")
-        let listener = try Listener(host: host, port: 0, queue: queue)
+        let readiness = try Readiness(queue: queue)
+        let listener = try Listener(host: host, port: 0, on: readiness)
         let port = listener.address.numeric.port
-        let failure = #expect(throws: SocketAddress.Failure.self) { try Listener(host: host, port: port, queue: queue) }
+        let failure = #expect(throws: SocketAddress.Failure.self) { try Listener(host: host, port: port, on: readiness) }
         #expect(failure?.description.contains(":\(port)") == true)
         queue.sync { listener.close() }
     }

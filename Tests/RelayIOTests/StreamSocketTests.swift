@@ -3,6 +3,9 @@ import Testing
 
 @testable import RelayIO
 
+/// Who waits for what the system tells.
+enum Driver: String, CaseIterable, Sendable { case dispatch, thread }
+
 /// Sockets on a queue, and what is told of them. Everything happens on the queue.
 private final class Bench: @unchecked Sendable {
     // Safe: touched on `queue` only, but for the stream.
@@ -15,11 +18,11 @@ private final class Bench: @unchecked Sendable {
     private var events: AsyncStream<Event>.AsyncIterator
     var inReadable: (Int) -> Void = { _ in }
 
-    init() throws {
-        readiness = try Readiness(queue: queue)
+    init(_ driver: Driver) throws {
         let (stream, continuation) = AsyncStream.makeStream(of: Event.self)
         told = continuation
         events = stream.makeAsyncIterator()
+        readiness = try Readiness(queue: queue, waitsOnOwnThread: driver == .thread)
     }
 
     func run<Result>(_ body: () throws -> Result) rethrows -> Result { try queue.sync(execute: body) }
@@ -78,9 +81,9 @@ private final class Bench: @unchecked Sendable {
 }
 
 @Suite struct StreamSocketTests {
-    @Test("what came before it was watched is told, and then each time something comes")
-    func readable() async throws {
-        let bench = try Bench()
+    @Test("what came before it was watched is told, and then each time something comes", arguments: Driver.allCases)
+    func readable(_ driver: Driver) async throws {
+        let bench = try Bench(driver)
         var pair: [Int32] = [-1, -1]
         try #require(socketpair(AF_UNIX, SocketConstants.stream, 0, &pair) == 0)
         #expect(send(pair[1], "ab", 2, 0) == 2)
@@ -97,13 +100,13 @@ private final class Bench: @unchecked Sendable {
         #expect(await bench.next() == .released(0))
     }
 
-    @Test("a peer's reset is told as a failure")
-    func reset() async throws {
-        let bench = try Bench()
-        let listener = try Listener(host: "127.0.0.1", port: 0, queue: bench.queue)
+    @Test("a peer's reset is told as a failure", arguments: Driver.allCases)
+    func reset(_ driver: Driver) async throws {
+        let bench = try Bench(driver)
+        let listener = try Listener(host: "127.0.0.1", port: 0, on: bench.readiness)
         let peer = try Connector.connect(
             to: RelayAddress(host: "127.0.0.1", port: listener.address.numeric.port), timeoutMilliseconds: 10_000)
-        bench.run { listener.activate(accepted: { @Sendable descriptor, _ in bench.add(descriptor) }, exhausted: { @Sendable _ in }, released: { @Sendable in }) }
+        try bench.run { try listener.activate(accepted: { @Sendable descriptor, _ in bench.add(descriptor) }, exhausted: { @Sendable _ in }, released: { @Sendable in }) }
         var linger = linger(l_onoff: 1, l_linger: 0)
         setsockopt(peer, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))
         systemClose(peer)
@@ -116,9 +119,9 @@ private final class Bench: @unchecked Sendable {
         #expect(await bench.next() == .released(0))
     }
 
-    @Test("while reading is paused nothing is told; afterwards what came meanwhile, and what was left unread before")
-    func paused() async throws {
-        let bench = try Bench()
+    @Test("while reading is paused nothing is told; afterwards what came meanwhile, and what was left unread before", arguments: Driver.allCases)
+    func paused(_ driver: Driver) async throws {
+        let bench = try Bench(driver)
         let (peer, witness) = bench.run { (bench.addPair(), bench.addPair()) }
         bench.run { bench.sockets[0].pauseReading() }
         #expect(send(peer, "a", 1, 0) == 1)
@@ -139,9 +142,9 @@ private final class Bench: @unchecked Sendable {
         systemClose(witness)
     }
 
-    @Test("a full socket tells once that it takes bytes again, when it was asked")
-    func writable() async throws {
-        let bench = try Bench()
+    @Test("a full socket tells once that it takes bytes again, when it was asked", arguments: Driver.allCases)
+    func writable(_ driver: Driver) async throws {
+        let bench = try Bench(driver)
         let peer = bench.run { bench.addPair() }
         var left = bench.run { bench.fill(0) }
         bench.run {
@@ -161,9 +164,9 @@ private final class Bench: @unchecked Sendable {
         systemClose(peer)
     }
 
-    @Test("of a socket that was closed by what another one's event led to, nothing is told any more")
-    func closedByAnother() async throws {
-        let bench = try Bench()
+    @Test("of a socket that was closed by what another one's event led to, nothing is told any more", arguments: Driver.allCases)
+    func closedByAnother(_ driver: Driver) async throws {
+        let bench = try Bench(driver)
         let peers = bench.run { (0..<8).map { _ in bench.addPair() } }
         bench.run {
             bench.inReadable = { number in for other in bench.sockets.indices where other != number { bench.sockets[other].close() } }
@@ -178,9 +181,27 @@ private final class Bench: @unchecked Sendable {
         for peer in peers { systemClose(peer) }
     }
 
-    @Test("a descriptor that the system does not watch fails when it is read, and is closed like others")
-    func unwatched() async throws {
-        let bench = try Bench()
+    @Test("a short read has left nothing, unless the end stands behind it", arguments: Driver.allCases)
+    func drained(_ driver: Driver) async throws {
+        let bench = try Bench(driver)
+        let peer = bench.run { bench.addPair() }
+        #expect(send(peer, "ab", 2, 0) == 2)
+        #expect(await bench.next() == .readable(0))
+        #expect(bench.run { bench.read(0) } == .bytes(2))
+        #expect(bench.run { bench.sockets[0].isDrainedByShortRead })
+        // In the queue, so that both are there when it is told.
+        bench.run {
+            #expect(send(peer, "c", 1, 0) == 1)
+            systemClose(peer)
+        }
+        while bench.run({ bench.sockets[0].isDrainedByShortRead }) { #expect(await bench.next() == .readable(0)) }
+        #expect(bench.run { [bench.read(0), bench.read(0)] } == [.bytes(1), .end])
+        bench.run { bench.sockets[0].close() }
+    }
+
+    @Test("a descriptor that the system does not watch fails when it is read, and is closed like others", arguments: Driver.allCases)
+    func unwatched(_ driver: Driver) async throws {
+        let bench = try Bench(driver)
         let file = open("/dev/null", O_RDONLY | O_CLOEXEC)
         bench.run { bench.add(file) }
         #expect(await bench.next() == .readable(0))
@@ -189,9 +210,9 @@ private final class Bench: @unchecked Sendable {
         #expect(await bench.next() == .released(0))
     }
 
-    @Test("2,000 sockets whose peers hang up, a hundred at once, are told and released each once")
-    func hangUps() async throws {
-        let bench = try Bench()
+    @Test("2,000 sockets whose peers hang up, a hundred at once, are told and released each once", arguments: Driver.allCases)
+    func hangUps(_ driver: Driver) async throws {
+        let bench = try Bench(driver)
         bench.inReadable = { number in bench.sockets[number].close() }
         var told: [Bench.Event: Int] = [:]
         for round in 1...20 {

@@ -14,24 +14,33 @@ import Testing
         }
     }
 
-    @Test("above 20,000 writes a second a tick of 1 ms gathers them; slow flushes double it to 4 ms; calm takes it back")
+    @Test("above 20,000 writes a second a tick of 1 ms gathers them; flushes that take over a quarter of the time double it to 4 ms; calm takes it back")
     func many() {
         var policy = FlushPolicy(.adaptive)
         var now = 0
-        func run(_ count: Int, writes: Int, busy: Duration) {
-            for _ in 0..<count {
+        func run(milliseconds: Int, writes: Int, busy: Duration) {
+            for _ in 0..<milliseconds {
                 now += 1
                 policy.flushed(writes: writes, busy: busy, at: Self.at(now))
             }
         }
-        run(60, writes: 30, busy: .microseconds(100))
+        run(milliseconds: 60, writes: 30, busy: .microseconds(100))
         #expect(policy.delay == .milliseconds(1))
-        run(1, writes: 30, busy: .microseconds(300))
+        run(milliseconds: 50, writes: 30, busy: .microseconds(300))
         #expect(policy.delay == .milliseconds(2))
-        run(5, writes: 30, busy: .milliseconds(3))
+        run(milliseconds: 150, writes: 30, busy: .microseconds(300))
         #expect(policy.delay == .milliseconds(4))
-        run(1000, writes: 0, busy: .zero)
+        run(milliseconds: 1_000, writes: 0, busy: .zero)
         #expect(policy.delay == nil)
+    }
+
+    @Test("one flush that the machine has kept waiting changes no tick")
+    func stall() {
+        var policy = FlushPolicy(.adaptive)
+        for now in 1...200 {
+            policy.flushed(writes: 30, busy: now == 120 ? .milliseconds(5) : .microseconds(100), at: Self.at(now))
+        }
+        #expect(policy.delay == .milliseconds(1))
     }
 
     @Test("a fixed tick and immediate stay what they are")

@@ -127,6 +127,9 @@ extension Hub {
 
     // MARK: - Out of queues
 
+    /// Whether `nextDirty` may have one.
+    package var hasDirty: Bool { dirtyHead < dirty.count }
+
     /// A connection that got something to send since it was last returned here, or `nil`. The shell flushes it, or
     /// leaves it if it waits for the socket anyway.
     package mutating func nextDirty() -> ConnectionID? {

@@ -1,0 +1,79 @@
+import Dispatch
+import Foundation
+import Testing
+
+@testable import RelayIO
+
+@Suite struct ReadinessTests {
+    @Test("a timer fires once for each arming, and not when it was disarmed; the turn ends behind it", arguments: Driver.allCases)
+    func timer(_ driver: Driver) async throws {
+        let queue = DispatchQueue(label: "test")
+        let (events, told) = AsyncStream.makeStream(of: String.self)
+        let readiness = try Readiness(queue: queue, waitsOnOwnThread: driver == .thread) { @Sendable in told.yield("ended") }
+        let timer = try queue.sync { try ReadinessTimer(on: readiness) { @Sendable in told.yield("fired") } }
+        queue.sync {
+            timer.arm(for: SystemClock.monotonicNanoseconds() + 60_000_000_000)
+            timer.arm(for: nil)
+            timer.arm(for: SystemClock.monotonicNanoseconds() + 1_000_000)
+        }
+        // Arming it wakes nobody who has nothing to tell, but may: what is told between two turns is what counts.
+        var fired = 0
+        for await event in events where event == "fired" {
+            fired += 1
+            if fired == 3 { break }
+            queue.sync { timer.arm(for: SystemClock.monotonicNanoseconds()) }
+        }
+        queue.sync { timer.cancel() }
+        told.finish()
+        var rest: [String] = []
+        for await event in events { rest.append(event) }
+        #expect(rest.allSatisfy { $0 == "ended" })
+    }
+
+    @Test("what is put off in a turn has one of its own, behind which the turn ends, whether something comes or not", arguments: Driver.allCases)
+    func perform(_ driver: Driver) async throws {
+        let queue = DispatchQueue(label: "test")
+        let (events, told) = AsyncStream.makeStream(of: String.self)
+        let readiness = try Readiness(queue: queue, waitsOnOwnThread: driver == .thread) { @Sendable in told.yield("ended") }
+        queue.sync {
+            readiness.perform { @Sendable in
+                told.yield("first")
+                readiness.perform { @Sendable in
+                    told.yield("second")
+                    readiness.perform { @Sendable in told.yield("third") }
+                }
+            }
+        }
+        var iterator = events.makeAsyncIterator()
+        var all: [String] = []
+        while all.last != "third", let event = await iterator.next() { all.append(event) }
+        #expect(all == ["first", "ended", "second", "ended", "third"])
+        #expect(await iterator.next() == "ended")
+    }
+
+    #if os(Linux)
+        @Test("the thread ends with who waits by it")
+        func threadEnds() async throws {
+            let name = "t\(UInt32.random(in: 0...UInt32.max))"
+            var readiness: Readiness? = try Readiness(queue: DispatchQueue(label: name), waitsOnOwnThread: true)
+            while threads(named: name) == 0 { await Task.yield() }
+            #expect(threads(named: name) == 1)
+            weak let gone = readiness
+            readiness = nil
+            while threads(named: name) == 1 { await Task.yield() }
+            #expect(gone == nil)
+        }
+
+        private func threads(named name: String) -> Int {
+            guard let folder = opendir("/proc/self/task") else { return -1 }
+            defer { closedir(folder) }
+            var count = 0
+            while let entry = readdir(folder) {
+                let id = withUnsafePointer(to: &entry.pointee.d_name) { $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) } }
+                // A thread that has just ended has no file.
+                if (try? String(contentsOfFile: "/proc/self/task/\(id)/comm", encoding: .utf8)) == name + "\n" { count += 1 }
+            }
+            return count
+        }
+    #endif
+}
