@@ -30,6 +30,11 @@ final class RawLink: @unchecked Sendable {
 
     deinit { end(reset: false) }
 
+    func setReceiveBuffer(bytes: Int32) {
+        var bytes = bytes
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &bytes, socklen_t(MemoryLayout<Int32>.size))
+    }
+
     func send(_ frame: Frame) throws { try send(raw: frame.bytes) }
 
     func send(raw bytes: [UInt8]) throws {
