@@ -89,6 +89,8 @@ package struct Hub: ~Copyable {
     var tooSlow: [Int32] = []
     /// Whether chunks were begun since memory was last looked at.
     var memoryGrew = false
+    /// The same, of what has been looked at before it was known who lags.
+    var memoryGrewSinceFlush = false
     var sweepIsSet = false
     var scratchChunks: [Int32] = []
 
@@ -174,6 +176,12 @@ package struct Hub: ~Copyable {
     /// What was put off to the end of the call: who waited goes on, then bounds on queues.
     private mutating func leave(_ effects: inout [Effect]) {
         if !woken.isEmpty { goOnWithWoken() }
+        keepBounds()
+        effects.append(contentsOf: self.effects)
+        self.effects.removeAll(keepingCapacity: true)
+    }
+
+    mutating func keepBounds() {
         while !tooSlow.isEmpty || !overfull.isEmpty || memoryGrew {
             for connection in take(\.tooSlow) where connections[connection].isOpen {
                 closeSlow(
@@ -183,8 +191,6 @@ package struct Hub: ~Copyable {
             for connection in take(\.overfull) where connections[connection].isOpen { shedOverfull(connection) }
             if memoryGrew { boundMemory() }
         }
-        effects.append(contentsOf: self.effects)
-        self.effects.removeAll(keepingCapacity: true)
     }
 
     private mutating func take(_ list: WritableKeyPath<Lists, [Int32]>) -> [Int32] {

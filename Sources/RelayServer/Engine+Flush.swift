@@ -7,16 +7,18 @@ extension Engine {
     func flushAll() {
         unflushedBytes = 0
         let began = Self.now().instant
-        var writes = 0
+        written = .init()
         hub.beginFlush()
-        while let id = hub.nextDirty() { writes += flush(id) }
+        while let id = hub.nextDirty() { flush(id) }
+        let writes = written
+        hub.endFlush()
         // Readers that catch up have asked for boards.
         effects += hub.takeEffects()
         carryOutEffects()
         submitChanges()
-        if writes > 0 {
+        if writes.count > 0 {
             let end = Self.now().instant
-            policy.flushed(writes: writes, busy: end - began, at: end)
+            policy.flushed(writes, busy: end - began, at: end)
         }
         // Readers that catch up go on behind what others have sent meanwhile. [HI2]
         if hub.wantsFlush, !anotherFlushIsSet {
@@ -26,29 +28,25 @@ extension Engine {
     }
 
     /// Writes to one link until its queue is empty or the socket takes no more.
-    ///
-    /// - Returns: the number of writes.
-    @discardableResult
-    func flush(_ id: ConnectionID) -> Int {
-        guard let link = link(id), !link.isBlocked, !link.isEnded else { return 0 }
+    func flush(_ id: ConnectionID) {
+        guard let link = link(id), !link.isBlocked, !link.isEnded else { return }
         if case .web(let web) = link.speech { return flushWeb(id, web) }
-        var writes = 0
         while true {
             let now = Self.now()
             let count = hub.gather(id, into: scratch.vectors, limit: Self.bytesPerWrite, at: now)
             guard count > 0 else { break }
-            writes += 1
-            guard let bytes = taken(write(link, count), by: link) else { return writes }
+            guard let bytes = taken(write(link, count), by: link) else { return }
             guard hub.wrote(id, bytes: bytes, at: now) else { break }
         }
         if link.isClosing, !link.hasShutdown { finishClosing(id) }
-        return writes
     }
 
     /// - Returns: how many bytes the socket took; `nil` if it takes none now, or is at its end.
     func taken(_ writing: StreamSocket.Writing, by link: Link) -> Int? {
         switch writing {
-        case .wrote(let bytes): return bytes
+        case .wrote(let bytes):
+            written.add(bytes: bytes)
+            return bytes
         case .wouldBlock:
             links[Int(link.id.index)]!.isBlocked = true
             link.socket.waitUntilWritable()

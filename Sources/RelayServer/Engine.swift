@@ -25,6 +25,8 @@ actor Engine {
     var anotherFlushIsSet = false
     /// Bytes read since everything queued was last offered to the sockets.
     var unflushedBytes = 0
+    /// What the flush that is under way, or was the last, has written.
+    var written = FlushPolicy.Writes()
     var policy: FlushPolicy
     var effects: [Effect] = []
     /// Links that stopped reading short of EAGAIN, in turn.

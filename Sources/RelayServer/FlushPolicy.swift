@@ -2,7 +2,7 @@ package import RelayCore
 
 /// When queued bytes go to their sockets. [design: adaptive flush]
 ///
-/// At once while writes are few: latency is best. With many, a tick gathers what comes within it, and each reader
+/// At once while writes are few, or large: latency is best. With many small ones, a tick gathers what comes within it, and each reader
 /// costs one write per tick instead of one per frame.
 public struct FlushPolicy: Sendable, Hashable {
     /// How long queued bytes may wait to be sent together.
@@ -22,11 +22,36 @@ public struct FlushPolicy: Sendable, Hashable {
     /// What happened since a moment.
     private struct Window: Hashable {
         let start: Instant
-        var writes = 0
+        var writes = Writes()
         var busy = Duration.zero
     }
 
-    /// Writes a second above which ticks begin.
+    /// Sockets written to.
+    package struct Writes: Hashable, Sendable {
+        package private(set) var count = 0
+        /// Those of fewer bytes than make a write worth it.
+        package private(set) var small = 0
+
+        package init(count: Int = 0, small: Int = 0) {
+            self.count = count
+            self.small = small
+        }
+
+        @inline(__always)
+        package mutating func add(bytes: Int) {
+            count += 1
+            if bytes < FlushPolicy.smallWriteBytes { small += 1 }
+        }
+
+        fileprivate mutating func add(_ other: Writes) {
+            count += other.count
+            small += other.small
+        }
+    }
+
+    /// A larger write costs what its bytes cost: to wait for more of them gains nothing.
+    static let smallWriteBytes = 4 * 1024
+    /// Small writes a second above which ticks begin.
     static let writesPerSecondHigh = 20_000
     static let tickMin = Duration.milliseconds(1)
     static let tickMax = Duration.milliseconds(4)
@@ -47,15 +72,15 @@ public struct FlushPolicy: Sendable, Hashable {
     /// Tells how a flush went, so that the adaptive policy can choose.
     ///
     /// - Parameters:
-    ///   - writes: sockets written to.
+    ///   - writes: of that flush.
     ///   - busy: how long the flush took.
-    package mutating func flushed(writes: Int, busy: Duration, at now: Instant) {
+    package mutating func flushed(_ writes: Writes, busy: Duration, at now: Instant) {
         guard mode == .adaptive else { return }
         guard var judged = window else {
             window = Window(start: now)
             return
         }
-        judged.writes += writes
+        judged.writes.add(writes)
         judged.busy += busy
         let passed = now - judged.start
         guard passed >= Self.windowLength else {
@@ -63,14 +88,14 @@ public struct FlushPolicy: Sendable, Hashable {
             return
         }
         window = Window(start: now)
-        let perSecond = Double(judged.writes) / (passed / .seconds(1))
+        let seconds = passed / .seconds(1)
         guard let current = tick else {
-            if perSecond > Double(Self.writesPerSecondHigh) { tick = Self.tickMin }
+            if Double(judged.writes.small) > Double(Self.writesPerSecondHigh) * seconds { tick = Self.tickMin }
             return
         }
         if judged.busy > passed / 4 {
             tick = min(current * 2, Self.tickMax)
-        } else if perSecond < Double(Self.writesPerSecondHigh) / 2 / (current / .milliseconds(1)) {
+        } else if Double(judged.writes.count) < Double(Self.writesPerSecondHigh) / 2 / (current / .milliseconds(1)) * seconds {
             // With ticks there are fewer writes than there would be without: back when even so they are few.
             tick = current > Self.tickMin ? current / 2 : nil
         }

@@ -96,6 +96,13 @@ package final class HubDriver {
         var effects: [Effect] = []
         bytes.withUnsafeBytes { hub.receive($0, from: id, at: now, into: &effects) }
         carryOut(effects)
+        offer()
+    }
+
+    /// As a shell whose sockets take nothing now.
+    private func offer() {
+        hub.endFlush()
+        carryOut(hub.takeEffects())
     }
 
     package func send(_ frame: Frame, from id: ConnectionID) { send(frame.bytes, from: id) }
@@ -331,6 +338,7 @@ package final class HubDriver {
         var effects: [Effect] = []
         hub.handle(event, at: now, into: &effects)
         carryOut(effects)
+        offer()
     }
 
     /// Links that are read again, when everything before has been carried out.

@@ -151,4 +151,21 @@ import Testing
         }
         Issue.record("4 MiB were passed and nobody was closed")
     }
+
+    @Test("[DL9] what was not offered to its readers yet is copied for none of them, however many they are; what they leave then is")
+    func unoffered() {
+        let (driver, writer, _) = lesson()
+        let readers = (11...30).map { TestClient(driver, "reader\($0)", instance: "00000000000000\($0)") }
+        for reader in readers {
+            reader.subscribe("lesson", features: ["messages"])
+            _ = reader.frames()
+        }
+        // Together, as they are read.
+        let bytes = (1...8).flatMap { Frame.publish(number: $0, channel: "lesson", payload: [UInt8](repeating: 9, count: 32_000)).bytes }
+        var effects: [Effect] = []
+        bytes.withUnsafeBytes { driver.hub.receive($0, from: writer.id, at: driver.now, into: &effects) }
+        #expect(driver.hub.queueMemoryBytes < 3 * bytes.count, "once for all of them")
+        driver.hub.endFlush()
+        #expect(driver.hub.queueMemoryBytes > 10 * bytes.count, "each keeps its own")
+    }
 }

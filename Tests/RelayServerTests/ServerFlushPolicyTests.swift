@@ -1,5 +1,5 @@
 import RelayCore
-import RelayServer
+@testable import RelayServer
 import Testing
 
 @Suite struct ServerFlushPolicyTests {
@@ -9,7 +9,7 @@ import Testing
     func few() {
         var policy = FlushPolicy(.adaptive)
         for millisecond in 0..<5000 {
-            policy.flushed(writes: 15, busy: .microseconds(10), at: Self.at(millisecond))
+            policy.flushed(.init(count: 15, small: 15), busy: .microseconds(10), at: Self.at(millisecond))
             #expect(policy.delay == nil)
         }
     }
@@ -21,7 +21,7 @@ import Testing
         func run(milliseconds: Int, writes: Int, busy: Duration) {
             for _ in 0..<milliseconds {
                 now += 1
-                policy.flushed(writes: writes, busy: busy, at: Self.at(now))
+                policy.flushed(.init(count: writes, small: writes), busy: busy, at: Self.at(now))
             }
         }
         run(milliseconds: 60, writes: 30, busy: .microseconds(100))
@@ -34,11 +34,25 @@ import Testing
         #expect(policy.delay == nil)
     }
 
+    @Test("many large writes go at once: waiting would only make them wait")
+    func large() {
+        var policy = FlushPolicy(.adaptive), writes = FlushPolicy.Writes()
+        for _ in 0..<30 { writes.add(bytes: FlushPolicy.smallWriteBytes) }
+        for now in 1...500 {
+            policy.flushed(writes, busy: .microseconds(600), at: Self.at(now))
+            #expect(policy.delay == nil)
+        }
+        writes = .init()
+        for _ in 0..<30 { writes.add(bytes: FlushPolicy.smallWriteBytes - 1) }
+        for now in 501...600 { policy.flushed(writes, busy: .microseconds(100), at: Self.at(now)) }
+        #expect(policy.delay == .milliseconds(1))
+    }
+
     @Test("one flush that the machine has kept waiting changes no tick")
     func stall() {
         var policy = FlushPolicy(.adaptive)
         for now in 1...200 {
-            policy.flushed(writes: 30, busy: now == 120 ? .milliseconds(5) : .microseconds(100), at: Self.at(now))
+            policy.flushed(.init(count: 30, small: 30), busy: now == 120 ? .milliseconds(5) : .microseconds(100), at: Self.at(now))
         }
         #expect(policy.delay == .milliseconds(1))
     }
@@ -48,8 +62,8 @@ import Testing
         var every = FlushPolicy(.every(milliseconds: 2))
         var immediate = FlushPolicy(.immediate)
         for now in 0..<100 {
-            every.flushed(writes: 1000, busy: .milliseconds(5), at: Self.at(now))
-            immediate.flushed(writes: 1000, busy: .milliseconds(5), at: Self.at(now))
+            every.flushed(.init(count: 1000, small: 1000), busy: .milliseconds(5), at: Self.at(now))
+            immediate.flushed(.init(count: 1000, small: 1000), busy: .milliseconds(5), at: Self.at(now))
         }
         #expect(every.delay == .milliseconds(2))
         #expect(immediate.delay == nil)

@@ -94,15 +94,17 @@ extension Hub {
     }
 
     /// After chunks were begun: readers that lag copy what they still need, and when all queues together hold too
-    /// much the one that holds most is closed. [DL9]
+    /// much the one that holds most is closed, of those that lag first. Whoever has not been offered yet what was just
+    /// queued needs no copy: thousands of them would be what fills the memory. [DL9]
     mutating func boundMemory() {
         memoryGrew = false
-        for connection in busy where queues[connection].count > 0 && mustOwn(connection) { copyToOwnChunks(connection) }
+        memoryGrewSinceFlush = true
+        for connection in busy where queues[connection].isLagging && queues[connection].count > 0 && mustOwn(connection) { copyToOwnChunks(connection) }
         while chunks.liveBytes > configuration.queueBytesTotalMax {
-            var most = (connection: Int32(-1), bytes: 0)
+            var most = (connection: Int32(-1), isLagging: false, bytes: 0)
             for connection in busy where connections[connection].isOpen {
-                let held = memoryHeld(by: connection)
-                if held.shared + held.own > most.bytes { most = (connection, held.shared + held.own) }
+                let held = memoryHeld(by: connection), lags = queues[connection].isLagging
+                if lags == most.isLagging ? held.shared + held.own > most.bytes : lags { most = (connection, lags, held.shared + held.own) }
             }
             guard most.connection >= 0 else { return }
             closeSlow(

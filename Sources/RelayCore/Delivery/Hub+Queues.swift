@@ -118,6 +118,7 @@ extension Hub {
         let position = queues[connection].busyPosition
         guard position >= 0 else { return }
         queues[connection].busyPosition = -1
+        queues[connection].isLagging = false
         let last = busy.removeLast()
         if last != connection {
             busy[Int(position)] = last

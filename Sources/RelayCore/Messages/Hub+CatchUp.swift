@@ -159,6 +159,14 @@ extension Hub {
         for connection in waiting where connections[connection].isOpen && !queues[connection].isDirty { markDirty(connection) }
     }
 
+    /// The shell has offered everything to the sockets: whatever is left waits for its reader.
+    package mutating func endFlush() {
+        for connection in busy { queues[connection].isLagging = true }
+        if memoryGrewSinceFlush { memoryGrew = true }
+        keepBounds()
+        memoryGrewSinceFlush = false
+    }
+
     /// Whether readers that catch up had to stop for others: another flush is wanted soon.
     package var wantsFlush: Bool { !catchUpsWait.isEmpty }
 

@@ -87,32 +87,27 @@ extension Engine {
     // MARK: - Writing
 
     /// Writes to one such link until nothing waits or the socket takes no more.
-    ///
-    /// - Returns: the number of writes.
-    func flushWeb(_ id: ConnectionID, _ web: WebLink) -> Int {
-        var writes = 0
+    func flushWeb(_ id: ConnectionID, _ web: WebLink) {
         // A reader that catches up is given one block at a time. [HI2]
         var asksHub = true
         while let link = link(id), !link.isBlocked, !link.isEnded {
             let now = Self.now()
-            let written: StreamSocket.Writing
+            let writing: StreamSocket.Writing
             if web.hasPieces {
-                written = web.withNextPiece { piece in
+                writing = web.withNextPiece { piece in
                     scratch.vectors[0] = IOVector(base: piece.baseAddress!, count: piece.count)
                     return write(link, 1)
                 }
             } else if let count = gatherMessage(id, web, asksHub, now) {
-                written = write(link, count)
+                writing = write(link, count)
             } else {
                 if link.isClosing, !link.hasShutdown, !sayClose(web) { finishClosing(id) }
                 if link.isClosing, web.outlet.hasFront { continue }
                 break
             }
-            writes += 1
-            guard let bytes = taken(written, by: link) else { return writes }
+            guard let bytes = taken(writing, by: link) else { return }
             if !wrote(bytes, web, id, now) { asksHub = false }
         }
-        return writes
     }
 
     /// Fills `scratch` with what stands before the queue's bytes, and with these. [WS7]
