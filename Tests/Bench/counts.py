@@ -8,7 +8,8 @@
 Starts `boardrelay serve` with allocations.c before its libc, and reads its counters from outside. One publisher, first
 1 and then 21 subscribers: what the 20 cost is the price of a delivery, the rest that of what was accepted. A burst is
 one write of the publisher and waits until everybody has it, so that no reader lags and a turn of the relay is a burst; the
-relay flushes at once, since ticks would come more or less often as the machine is slow. One line a count. Exit code 0, 1 with what is over its bound, 2 for wrong usage, 124 when it takes over 70 s.
+relay flushes at once, since ticks would come more or less often as the machine is slow. One line a count; over is what
+passes its bound by more than 0.02. Exit code 0, 1 with what is over its bound, 2 for wrong usage, 124 when it takes over 70 s.
 """
 
 import argparse
@@ -40,15 +41,17 @@ CHANNEL, TOPIC = "counts", "points"
 # Above what a message channel keeps: from then on each message takes the place of another.
 WARM_UP = 1_500
 WRITE_BYTES = 64 * 1024
+# What may be over a bound: the relay has other things to do, too, such as a heartbeat.
+STRAY = 0.02
 
 Counters = collections.namedtuple("Counters", "allocations allocated writes short written reads read stacks")
 # Of a lane: what is sent, how much of it at one instant, how often, with payloads of so many bytes.
 Load = collections.namedtuple("Load", "name frame burst bursts size")
 LOADS = [
     Load("packet", "packet", 50, 60, 64),
-    Load("packet alone in its turn", "packet", 1, 400, 64),
+    Load("packet alone in its turn", "packet", 1, 200, 64),
     Load("publish", "deliver", 50, 60, 200),
-    Load("publish alone in its turn", "deliver", 1, 400, 200),
+    Load("publish alone in its turn", "deliver", 1, 200, 200),
     Load("publish of 32 KiB", "deliver", 12, 10, 32_768),
 ]
 
@@ -88,12 +91,8 @@ class Watched:
         struct.pack_into("Q", self.map, 56, count)
 
     def end(self):
-        self.process.terminate()
-        try:
-            self.process.wait(PATIENCE)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
+        self.process.kill()
+        self.process.wait()
 
 
 class Arrivals:
@@ -172,7 +171,7 @@ def lines(load, few, many):
     events = load.burst * load.bursts
     delivery = (many.allocations - few.allocations) / (events * (MANY - FEW))
     accepted = few.allocations / events - FEW * delivery
-    yield f"allocations per delivery, {load.name}", delivery, 0.02
+    yield f"allocations per delivery, {load.name}", delivery, 0
     yield f"allocations per accepted {load.name}", accepted, 2
     # A turn that reads flushes once; every session of it may take one write, and one more for each 64 KiB.
     sessions = MANY + (load.frame == "deliver")
@@ -217,17 +216,9 @@ def demangled(name):
     return subprocess.run([tool, "-simplified", "-compact", name], capture_output=True, text=True, check=False).stdout.strip() if tool else name
 
 
-def find_binary(given):
-    """The path given, else the release build of this tree."""
-    path = pathlib.Path(given) if given else ROOT / ".build" / "release" / "boardrelay"
-    if not path.is_file():
-        raise SystemExit(f"there is no {path}: swift build -c release --product boardrelay")
-    return path.resolve()
-
-
 def out_of_time(*_):
     print(f"not done after {SECONDS} s", file=sys.stderr, flush=True)
-    os._exit(124)
+    sys.exit(124)
 
 
 def main():
@@ -237,7 +228,9 @@ def main():
     parser.add_argument("--json", action="store_true", help="a JSON object per line")
     parser.add_argument("--where", type=int, default=0, help="how many places that allocate to show of each load")
     options = parser.parse_args()
-    binary = find_binary(options.binary)
+    binary = pathlib.Path(options.binary or ROOT / ".build" / "release" / "boardrelay").resolve()
+    if not binary.is_file():
+        parser.error(f"there is no {binary}: swift build -c release --product boardrelay")
     if not options.where:
         signal.signal(signal.SIGALRM, out_of_time)
         signal.alarm(SECONDS)
@@ -250,17 +243,18 @@ def main():
             for count in (FEW, MANY):
                 room.fill(count)
                 for load in LOADS:
-                    room.send(load, max(5, min(WARM_UP // load.burst, load.bursts)))
+                    room.send(load, max(5, min(WARM_UP // load.burst, 30)))
                     found[load, count] = room.measure(load)
             for load in LOADS:
                 for what, figure, bound in lines(load, found[load, FEW], found[load, MANY]):
                     bound = bound if options.bounds is None else options.bounds
-                    if figure > bound:
+                    is_over = figure > bound + STRAY
+                    if is_over:
                         over.append(what)
                     if options.json:
-                        print(json.dumps({"count": what, "figure": round(figure, 4), "bound": bound, "ok": figure <= bound}))
+                        print(json.dumps({"count": what, "figure": round(figure, 4), "bound": bound, "ok": not is_over}), flush=True)
                     else:
-                        print(f"{what:62s} {figure:8.4f}  at most {bound:g}{'' if figure <= bound else '  OVER'}", flush=True)
+                        print(f"{what:63s} {figure:8.4f}  at most {bound:g}{'  OVER' if is_over else ''}", flush=True)
             if options.where:
                 where(relay, room, options.where)
         finally:
