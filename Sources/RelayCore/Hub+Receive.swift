@@ -253,9 +253,9 @@ extension Hub {
 
     /// Decodes a request and checks its id.
     func decode<T: Decodable>(_ type: T.Type, _ body: UnsafeRawBufferPointer) throws(WireError) -> T {
-        let id = try JSONBody.decode(RequestID.self, from: body).id
-        guard id > 0 else { throw WireError(.badRequest, "field id is within 1…4294967295") }
-        return try JSONBody.decode(type, from: body)
+        let json = try CheckedJSON(body)
+        guard try json.decode(RequestID.self).id > 0 else { throw WireError(.badRequest, "field id is within 1…4294967295") }
+        return try json.decode(type)
     }
 
     // MARK: - Answers

@@ -106,7 +106,7 @@ extension Hub {
         if !wasSeen, !quiet { presenceJoined(session, channel) }
 
         if !membership.receivesMessages { endCatchUp(session, channel) }
-        removeReceiver(session, from: channel)
+        if known != nil { removeReceiver(session, from: channel) }
         if membership.receivesMessages, membership.catchUp == nil { channels[channel].messageReceivers.append(session) }
         if membership.receivesPresence { channels[channel].presenceReceivers.append(session) }
         if membership.receivesMetadata { channels[channel].metadataReceivers.append(session) }

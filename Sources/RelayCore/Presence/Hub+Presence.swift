@@ -14,9 +14,7 @@ extension Hub {
         }
         let states = sessions[session].memberships[channel]!.states
         if channels[channel].presence.isInterval {
-            let window = configuration.presenceFlapWindow
-            let instant = now.instant
-            channels[channel].presence.pending[user, default: PendingChange(isKnown: false)].join(states: states, at: instant, window: window)
+            channels[channel].presence.pendJoin(user, states: states, at: now.instant, window: configuration.presenceFlapWindow)
         } else {
             var event = PresenceEvent(channel: channels[channel].handle, event: .join)
             event.user = user
@@ -30,8 +28,7 @@ extension Hub {
         channels[channel].presence.remove(user)
         if channels[channel].presence.isInterval {
             let states = sessions[session].memberships[channel]!.states
-            let instant = now.instant
-            channels[channel].presence.pending[user, default: PendingChange(isKnown: true)].leave(end, states: states, at: instant)
+            channels[channel].presence.pendLeave(user, end, states: states, at: now.instant)
             if channels[channel].presence.members.count < configuration.presenceIntervalBelow {
                 tellInterval(channel, isLast: true)
                 channels[channel].presence.isInterval = false
@@ -47,7 +44,7 @@ extension Hub {
     mutating func statesChanged(_ session: Int32, _ channel: Int32, set: [Name: String], removed: [Name]) {
         let user = sessions[session].user!
         if channels[channel].presence.isInterval {
-            channels[channel].presence.pending[user, default: PendingChange(isKnown: true)].statesChanged()
+            channels[channel].presence.pendStates(user)
         } else {
             var event = PresenceEvent(channel: channels[channel].handle, event: .stateChanged)
             event.user = user
@@ -70,7 +67,7 @@ extension Hub {
         event.members = membersPage(channel, from: 0, limit: Limits.membersPerPageMax)
         event.total = channels[channel].presence.members.count
         enqueueJSON(connection, .presence, event)
-        for user in channels[channel].presence.pending.keys { channels[channel].presence.pending[user]!.snapshotTaken() }
+        channels[channel].presence.snapshotTaken()
     }
 
     /// Members in order from a position, bounded in number and bytes; at least one if there is one.
@@ -106,11 +103,9 @@ extension Hub {
     private mutating func tellInterval(_ channel: Int32, isLast: Bool) {
         var page = IntervalPage(channel: channels[channel].handle)
         for user in channels[channel].presence.pending.keys.sorted() {
-            let pending = channels[channel].presence.pending[user]!
-            let telling = pending.telling(at: now.instant, window: configuration.presenceFlapWindow, isLast: isLast)
-            if telling == .later { continue }
-            channels[channel].presence.pending[user] = nil
-            if telling == .nothing { continue }
+            let telling = channels[channel].presence.takeTelling(
+                user, at: now.instant, window: configuration.presenceFlapWindow, isLast: isLast)
+            if telling == .later || telling == .nothing { continue }
             var here: Member?
             if let session = sessionsByUser[user], let membership = sessions[session].memberships[channel] {
                 here = Member(user: user, states: membership.states.strings)
@@ -168,5 +163,5 @@ extension Member {
 }
 
 extension [Name: String] {
-    var strings: [String: String] { Dictionary<String, String>(uniqueKeysWithValues: map { ($0.key.text, $0.value) }) }
+    var strings: [String: String] { isEmpty ? [:] : Dictionary<String, String>(uniqueKeysWithValues: map { ($0.key.text, $0.value) }) }
 }
