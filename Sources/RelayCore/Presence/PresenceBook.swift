@@ -48,6 +48,8 @@ struct PresenceBook {
         pending[user]!.takeIn(snapshots)
         let telling = pending[user]!.telling(at: now, window: window, isLast: isLast)
         if telling != .later { pending[user] = nil }
+        // What a crowd took is given back.
+        if pending.isEmpty { pending = [:] }
         return telling
     }
 
