@@ -116,8 +116,8 @@ extension Hub {
     }
 
     private func checkCounts(_ id: ChannelID, _ session: Int32) throws(WireError) {
-        let count = sessions[session].memberships.reduce(0) { count, entry in
-            !entry.value.heldOver && channels[entry.key].id!.kind == id.kind ? count + 1 : count
+        let count = sessions[session].memberships.count { channel, membership in
+            !membership.heldOver && channels[channel].id!.kind == id.kind
         }
         let limit = id.kind == .message ? configuration.limits.subscribedChannelsMax : configuration.limits.joinedChannelsMax
         guard count < limit else {
