@@ -149,6 +149,8 @@ public struct Configuration: Sendable, Hashable {
     public var presenceIntervalBelow = 40
     /// Time between two `interval` events. [PR6]
     public var presenceInterval = Duration.seconds(5)
+    /// Between frames of one `interval` that is too long for a single one. [PR6]
+    public var presenceFrameInterval = Duration.milliseconds(250)
     /// In interval mode a leave and a join within this time cancel out. [PR7]
     public var presenceFlapWindow = Duration.seconds(2)
 

@@ -60,7 +60,7 @@ extension Hub {
 
     private mutating func sessionCensus(_ session: Int32) -> Census.Session {
         let connection = links[Int(session)]
-        let kinds = sessions[session].memberships.keys.map { channels[$0].id!.kind }
+        let kinds = sessions[session].memberships.channels.map { channels[$0].id!.kind }
         return Census.Session(
             user: sessions[session].user!.text, peer: connection >= 0 ? connections[connection].peer : "", client: sessions[session].client,
             away: connection < 0, messageChannels: kinds.count { $0 == .message }, streamChannels: kinds.count { $0 == .stream },

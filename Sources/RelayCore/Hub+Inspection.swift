@@ -29,7 +29,7 @@ extension Hub {
     /// Ranges of packets that a session was not given while it catches up, as they are remembered. [HI5]
     package func lostMeanwhile(of id: ConnectionID) -> Int {
         guard isKnown(id), connections[id.index].session >= 0 else { return 0 }
-        return sessions[connections[id.index].session].memberships.values.reduce(0) { $0 + ($1.catchUp?.lost.count ?? 0) }
+        return sessions[connections[id.index].session].memberships.all.reduce(0) { $0 + ($1.catchUp?.lost.count ?? 0) }
     }
 
     /// What moderators have decided and what holds: roles, frozen channels, and who has banned whom.

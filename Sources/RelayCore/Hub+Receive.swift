@@ -253,9 +253,9 @@ extension Hub {
 
     /// Decodes a request and checks its id.
     func decode<T: Decodable>(_ type: T.Type, _ body: UnsafeRawBufferPointer) throws(WireError) -> T {
-        let id = try JSONBody.decode(RequestID.self, from: body).id
-        guard id > 0 else { throw WireError(.badRequest, "field id is within 1…4294967295") }
-        return try JSONBody.decode(type, from: body)
+        let json = try CheckedJSON(body)
+        guard try json.decode(RequestID.self).id > 0 else { throw WireError(.badRequest, "field id is within 1…4294967295") }
+        return try json.decode(type)
     }
 
     // MARK: - Answers
@@ -274,7 +274,8 @@ extension Hub {
     private mutating func spendRequest(_ connection: Int32) throws(WireError) {
         let session = connections[connection].session
         let rate = configuration.limits.requestsPerSecond
-        let bucket = self.bucket(.requests, of: session)
+        if sessions[session].requestsBucket < 0 { sessions[session].requestsBucket = buckets.insert(TokenBucket()) }
+        let bucket = sessions[session].requestsBucket
         if let wait = try spend(bucket, rate: rate, capacity: configuration.requestsBurst, connection, "requests") {
             throw .overRate("requests", rate: rate, wait: wait)
         }
@@ -303,7 +304,7 @@ extension Hub {
     private mutating func pruneBuckets(of session: Int32) {
         sessions[session].lastPublish = nil
         var held: Set<Int32> = []
-        for membership in sessions[session].memberships.values {
+        for membership in sessions[session].memberships.all {
             for flow in membership.publishing.values { held.insert(flows[flow].bucket) }
         }
         for (key, index) in sessions[session].buckets where !held.contains(index) {
@@ -312,7 +313,7 @@ extension Hub {
             case .messages: rate = configuration.limits.messagesPerSecond
             case .packets: rate = configuration.limits.packetsPerSecond
             case .channelMetadata, .userMetadata: rate = configuration.metadataCallsPerSecond
-            case .direct, .requests: continue
+            case .direct: continue
             }
             if buckets[index].isFull(rate: rate, at: now.instant) {
                 buckets.remove(index)

@@ -1,108 +1,163 @@
-/// A strict look at the raw bytes of a JSON body (RFC 8259) before any decoder sees them.
+/// A strict look at the raw bytes of a JSON body (RFC 8259) before any type is read from them.
 ///
 /// One object; well-formed UTF-8 without a byte-order mark; keys are ASCII, none twice in one object, compared after
-/// unescaping (a decoder would take a key for another that is canonically equal and drop one of them); depth within
-/// `Limits.jsonDepthMax`; numbers are integers within ±(2⁵³−1), written as such; no lone surrogate escapes. [JS1–JS4]
+/// unescaping; depth within `Limits.jsonDepthMax`; numbers are integers within ±(2⁵³−1), written as such; no lone surrogate
+/// escapes. [JS1–JS4]
 package struct JSONScanner {
-    private let bytes: UnsafeRawBufferPointer
+    private var tokens: JSONTokens
     private var index = 0
     private var depth = 0
-    private var anyKeys = false
-    /// Keys from the body's top to where the scanner is.
-    private var path: [[UInt8]] = []
+    private let anyKeys: Bool
+
+    /// Above so many members keys are looked up instead of compared with each other.
+    private static let comparedKeysMax = 16
 
     /// - Parameter anyKeys: whether keys may be other than ASCII: for who reads one ASCII key of a body that is refused.
     package static func check(
         _ bytes: UnsafeRawBufferPointer, bytesMax: Int = Limits.jsonBodyBytesMax, anyKeys: Bool = false
     ) throws(WireError) {
+        _ = try tokens(of: bytes, bytesMax: bytesMax, anyKeys: anyKeys)
+    }
+
+    static func tokens(of bytes: UnsafeRawBufferPointer, bytesMax: Int, anyKeys: Bool) throws(WireError) -> JSONTokens {
         guard bytes.count <= bytesMax else {
             throw WireError(
                 .tooLarge, "a JSON body has at most \(bytesMax) bytes, this one has \(bytes.count)",
                 limit: bytesMax, actual: bytes.count)
         }
         guard isValidUTF8(bytes) else { throw WireError(.badText, "the JSON body is not well-formed UTF-8") }
-        var scanner = JSONScanner(bytes: bytes)
-        scanner.anyKeys = anyKeys
+        var scanner = JSONScanner(bytes, anyKeys: anyKeys)
         scanner.skipSpace()
         guard scanner.peek == UInt8(ascii: "{") else { throw scanner.problem("a JSON body is one object") }
         try scanner.value()
         scanner.skipSpace()
         guard scanner.index == bytes.count else { throw scanner.problem("nothing may follow the object") }
+        return scanner.tokens
     }
 
-    private init(bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+    private init(_ bytes: UnsafeRawBufferPointer, anyKeys: Bool) {
+        tokens = JSONTokens(of: bytes)
+        self.anyKeys = anyKeys
+    }
 
-    private var peek: UInt8? { index < bytes.count ? bytes[index] : nil }
+    @inline(__always)
+    private var peek: UInt8? { index < tokens.bytes.count ? tokens.bytes[index] : nil }
 
     /// Says where: a byte, and the field whose value it belongs to. [JS5]
     private func problem(_ text: String) -> WireError {
-        // Keys may be as long as the body: a hint is enough.
-        let field = String(decoding: Array(path.joined(separator: [UInt8(ascii: ".")])).prefix(100), as: UTF8.self)
+        // Open tokens are keys whose value is being read, and what they stand in. Keys may be as long as the body: a hint is enough.
+        let keys = tokens.tokens.indices.filter { tokens[$0].next == JSONToken.open && tokens[$0].kind.isText }.map(tokens.unescaped)
+        let field = String(decoding: Array(keys.joined(separator: [UInt8(ascii: ".")])).prefix(100), as: UTF8.self)
         return WireError(.badRequest, "JSON, byte \(index)\(field.isEmpty ? "" : ", field \(field)"): \(text)")
     }
 
+    @inline(__always)
     private mutating func skipSpace() {
         while let byte = peek, byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D { index += 1 }
+    }
+
+    /// - Parameter next: if it is not the token behind this one.
+    @inline(__always)
+    private mutating func append(_ kind: JSONToken.Kind, from start: Int, to end: Int, next: Int32? = nil) {
+        let behind = Int32(truncatingIfNeeded: tokens.tokens.count + 1)
+        tokens.tokens.append(
+            JSONToken(kind: kind, start: Int32(truncatingIfNeeded: start), end: Int32(truncatingIfNeeded: end), next: next ?? behind))
     }
 
     private mutating func value() throws(WireError) {
         switch peek {
         case UInt8(ascii: "{"): try object()
         case UInt8(ascii: "["): try array()
-        case UInt8(ascii: "\""): _ = try string(wanted: false)
-        case UInt8(ascii: "t"): try word("true")
-        case UInt8(ascii: "f"): try word("false")
-        case UInt8(ascii: "n"): try word("null")
+        case UInt8(ascii: "\""): try string()
+        case UInt8(ascii: "t"): try word("true", .yes)
+        case UInt8(ascii: "f"): try word("false", .no)
+        case UInt8(ascii: "n"): try word("null", .null)
         default: try number()
         }
     }
 
-    private mutating func enter() throws(WireError) {
+    /// - Returns: the index of the token.
+    private mutating func enter(_ kind: JSONToken.Kind) throws(WireError) -> Int {
         depth += 1
         guard depth <= Limits.jsonDepthMax else {
             throw WireError(
                 .badRequest, "JSON nests deeper than \(Limits.jsonDepthMax)", limit: Limits.jsonDepthMax, actual: depth)
         }
+        let token = tokens.tokens.count
+        append(kind, from: index, to: index, next: JSONToken.open)
         index += 1
         skipSpace()
+        return token
     }
 
+    /// Behind the closing bracket.
+    private mutating func leave(_ token: Int) {
+        index += 1
+        depth -= 1
+        close(token)
+    }
+
+    @inline(__always)
+    private mutating func close(_ token: Int) { tokens.tokens[token].next = Int32(truncatingIfNeeded: tokens.tokens.count) }
+
     private mutating func object() throws(WireError) {
-        try enter()
-        defer { depth -= 1 }
-        if peek == UInt8(ascii: "}") { index += 1; return }
-        var keys: Set<[UInt8]> = []
+        let object = try enter(.object)
+        if peek == UInt8(ascii: "}") { return leave(object) }
+        var count = 0
+        var known: Set<[UInt8]> = []
         while true {
             guard peek == UInt8(ascii: "\"") else { throw problem("a key in quotes is expected") }
-            let key = try string(wanted: true)
-            guard anyKeys || key.allSatisfy({ $0 < 0x80 }) else {
-                throw WireError(.badName, "JSON, byte \(index): a key is ASCII, \(String(decoding: key, as: UTF8.self)) is not")
-            }
-            guard keys.insert(key).inserted else { throw problem("key \(String(decoding: key, as: UTF8.self)) stands twice") }
+            let key = tokens.tokens.count
+            try string()
+            try checkKey(key, of: object, count: count, &known)
+            count += 1
             skipSpace()
             guard peek == UInt8(ascii: ":") else { throw problem("a colon is expected") }
             index += 1
             skipSpace()
-            path.append(key)
+            tokens.tokens[key].next = JSONToken.open
             try value()
-            path.removeLast()
+            close(key)
             skipSpace()
             if peek == UInt8(ascii: ",") {
                 index += 1
                 skipSpace()
             } else if peek == UInt8(ascii: "}") {
-                index += 1
-                return
+                return leave(object)
             } else {
                 throw problem("a comma or a closing brace is expected")
             }
         }
     }
 
+    /// - Parameter count: of the keys before it.
+    /// - Parameter known: these keys, once there are many.
+    private func checkKey(_ key: Int, of object: Int, count: Int, _ known: inout Set<[UInt8]>) throws(WireError) {
+        let isASCII = tokens[key].kind == .text ? tokens.raw(key).allSatisfy { $0 < 0x80 } : tokens.unescaped(key).allSatisfy { $0 < 0x80 }
+        guard anyKeys || isASCII else {
+            throw WireError(.badName, "JSON, byte \(index): a key is ASCII, \(tokens.string(key)) is not")
+        }
+        if count < Self.comparedKeysMax {
+            var other = object + 1
+            while other < key {
+                if tokens.areSame(other, key) { throw problem("key \(tokens.string(key)) stands twice") }
+                other = Int(tokens[other].next)
+            }
+        } else {
+            if count == Self.comparedKeysMax {
+                var other = object + 1
+                while other < key {
+                    known.insert(tokens.unescaped(other))
+                    other = Int(tokens[other].next)
+                }
+            }
+            guard known.insert(tokens.unescaped(key)).inserted else { throw problem("key \(tokens.string(key)) stands twice") }
+        }
+    }
+
     private mutating func array() throws(WireError) {
-        try enter()
-        defer { depth -= 1 }
-        if peek == UInt8(ascii: "]") { index += 1; return }
+        let array = try enter(.array)
+        if peek == UInt8(ascii: "]") { return leave(array) }
         while true {
             try value()
             skipSpace()
@@ -110,19 +165,19 @@ package struct JSONScanner {
                 index += 1
                 skipSpace()
             } else if peek == UInt8(ascii: "]") {
-                index += 1
-                return
+                return leave(array)
             } else {
                 throw problem("a comma or a closing bracket is expected")
             }
         }
     }
 
-    private mutating func word(_ word: StaticString) throws(WireError) {
+    private mutating func word(_ word: StaticString, _ kind: JSONToken.Kind) throws(WireError) {
         let count = word.utf8CodeUnitCount
-        guard index + count <= bytes.count, (0..<count).allSatisfy({ bytes[index + $0] == word.utf8Start[$0] }) else {
+        guard index + count <= tokens.bytes.count, (0..<count).allSatisfy({ tokens.bytes[index + $0] == word.utf8Start[$0] }) else {
             throw problem("a value is expected")
         }
+        append(kind, from: index, to: index + count)
         index += count
     }
 
@@ -142,55 +197,49 @@ package struct JSONScanner {
             index = start
             throw problem("a value is expected")
         }
-        if bytes[firstDigit] == UInt8(ascii: "0"), index > firstDigit + 1 { throw problem("a number has no leading zero") }
+        if tokens.bytes[firstDigit] == UInt8(ascii: "0"), index > firstDigit + 1 { throw problem("a number has no leading zero") }
         if let byte = peek, byte == UInt8(ascii: ".") || byte == UInt8(ascii: "e") || byte == UInt8(ascii: "E") {
             throw problem("numbers are integers without fraction or exponent")
         }
+        append(.integer, from: start, to: index)
     }
 
-    /// Reads a string; gives its unescaped bytes when they are wanted for comparison.
-    private mutating func string(wanted: Bool) throws(WireError) -> [UInt8] {
+    private mutating func string() throws(WireError) {
         index += 1
-        var text: [UInt8] = []
+        let start = index
+        var kind = JSONToken.Kind.text
         while true {
             guard let byte = peek else { throw problem("a string does not end") }
             index += 1
             switch byte {
             case UInt8(ascii: "\""):
-                return text
+                return append(kind, from: start, to: index - 1)
             case UInt8(ascii: "\\"):
-                let scalar = try escape()
-                if wanted { text.append(contentsOf: String(scalar).utf8) }
+                kind = .escapedText
+                try escape()
             case 0x00..<0x20:
                 throw problem("a control character in a string is written as an escape")
             default:
-                if wanted { text.append(byte) }
+                continue
             }
         }
     }
 
-    private mutating func escape() throws(WireError) -> Unicode.Scalar {
+    private mutating func escape() throws(WireError) {
         guard let byte = peek else { throw problem("a string does not end") }
         index += 1
         switch byte {
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return Unicode.Scalar(byte)
-        case UInt8(ascii: "b"): return "\u{8}"
-        case UInt8(ascii: "f"): return "\u{C}"
-        case UInt8(ascii: "n"): return "\n"
-        case UInt8(ascii: "r"): return "\r"
-        case UInt8(ascii: "t"): return "\t"
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"), UInt8(ascii: "n"), UInt8(ascii: "r"),
+            UInt8(ascii: "t"):
+            return
         case UInt8(ascii: "u"):
             let first = try hex4()
-            if let scalar = Unicode.Scalar(first) { return scalar }
-            guard (0xD800...0xDBFF).contains(first), peek == UInt8(ascii: "\\") else { throw problem("half a surrogate pair") }
+            guard (0xD800...0xDFFF).contains(first) else { return }
+            guard first < 0xDC00, peek == UInt8(ascii: "\\") else { throw problem("half a surrogate pair") }
             index += 1
             guard peek == UInt8(ascii: "u") else { throw problem("half a surrogate pair") }
             index += 1
-            let second = try hex4()
-            guard (0xDC00...0xDFFF).contains(second),
-                let scalar = Unicode.Scalar(0x10000 + (first - 0xD800) << 10 + (second - 0xDC00))
-            else { throw problem("half a surrogate pair") }
-            return scalar
+            guard (0xDC00...0xDFFF).contains(try hex4()) else { throw problem("half a surrogate pair") }
         default:
             throw problem("an unknown escape")
         }
@@ -199,12 +248,15 @@ package struct JSONScanner {
     private mutating func hex4() throws(WireError) -> UInt32 {
         var value: UInt32 = 0
         for _ in 0..<4 {
-            guard let byte = peek, let digit = Character(Unicode.Scalar(byte)).hexDigitValue else {
-                throw problem("four hexadecimal digits are expected")
-            }
+            guard let byte = peek, let digit = hexValue(byte) else { throw problem("four hexadecimal digits are expected") }
             index += 1
             value = value << 4 | UInt32(digit)
         }
         return value
     }
+}
+
+extension JSONToken.Kind {
+    /// A string, or a key.
+    fileprivate var isText: Bool { self == .text || self == .escapedText }
 }

@@ -61,84 +61,10 @@ import Testing
     /// The body decoded to the type that the frame's name stands for, and written again.
     private static func reencoded(_ vector: FrameVector) throws -> String {
         func through<T: Codable>(_ type: T.Type) throws -> String {
-            let limit = vector.type?.sender == .relay ? Limits.frameBodyBytesMax : Limits.jsonBodyBytesMax
-            let value = try vector.frame.body.withUnsafeBytes { try JSONBody.decode(type, from: $0, bytesMax: limit) }
+            let value = try vector.frame.body.withUnsafeBytes { try JSONBody.decode(type, from: $0, bytesMax: vector.bodyBytesMax) }
             return String(decoding: JSONBody.encode(value), as: UTF8.self)
         }
-        switch vector.typeName {
-        case "login": return try through(LoginRequest.self)
-        case "logout": return try through(EmptyRequest.self)
-        case "renew": return try through(RenewRequest.self)
-        case "setRole": return try through(SetRoleRequest.self)
-        case "freezeChannel": return try through(FreezeChannelRequest.self)
-        case "endSession": return try through(EndSessionRequest.self)
-        case "banUser": return try through(BanUserRequest.self)
-        case "unbanUser", "forgetUser": return try through(UserRequest.self)
-        case "getBans", "status": return try through(PageRequest.self)
-        case "subscribe": return try through(SubscribeRequest.self)
-        case "join": return try through(JoinRequest.self)
-        case "unsubscribe", "leave": return try through(ChannelRequest.self)
-        case "joinTopic": return try through(JoinTopicRequest.self)
-        case "leaveTopic": return try through(TopicRequest.self)
-        case "subscribedUsers": return try through(SubscribedUsersRequest.self)
-        case "subscribeTopic", "unsubscribeTopic": return try through(TopicUsersRequest.self)
-        case "who": return try through(WhoRequest.self)
-        case "where": return try through(WhereRequest.self)
-        case "setStates": return try through(SetStatesRequest.self)
-        case "removeStates": return try through(RemoveStatesRequest.self)
-        case "getStates": return try through(GetStatesRequest.self)
-        case "removeMetadata": return try through(RemoveMetadataRequest.self)
-        case "getMetadata": return try through(GetMetadataRequest.self)
-        case "subscribeUserMetadata", "unsubscribeUserMetadata": return try through(UserRequest.self)
-        case "setLock": return try through(SetLockRequest.self)
-        case "acquireLock": return try through(AcquireLockRequest.self)
-        case "releaseLock", "revokeLock", "removeLock": return try through(LockRequest.self)
-        case "getLocks": return try through(GetLocksRequest.self)
-        case "locks": return try through(LocksEvent.self)
-        case "history": return try through(HistoryRequest.self)
-        case "gap": return try through(Gap.self)
-        case "caughtUp": return try through(CaughtUp.self)
-        case "clear", "undoClear", "removeBoard": return try through(ChannelRequest.self)
-        case "boards": return try through(PageRequest.self)
-        case "notStored": return try through(NotStored.self)
-        case "cleared": return try through(Cleared.self)
-        case "reset": return try through(ChannelReset.self)
-        case "accessExpiring": return try through(AccessExpiring.self)
-        case "removed": return try through(RemovedNotice.self)
-        case "accessChanged": return try through(AccessChanged.self)
-        case "channelFrozen": return try through(ChannelFrozen.self)
-        case "welcome": return try through(Welcome.self)
-        case "error": return try through(ErrorBody.self)
-        case "closing": return try through(CloseNotice.self)
-        case "restored": return try through(SubscribeAnswer.self)
-        case "flowOpened": return try through(FlowOpened.self)
-        case "flowClosed": return try through(FlowClosed.self)
-        case "packetsDropped": return try through(PacketsDroppedNotice.self)
-        case "presence": return try through(PresenceEvent.self)
-        case "topics": return try through(TopicsEvent.self)
-        case "answer":
-            switch vector.name {
-            case "answer": return try through(EmptyAnswer.self)
-            case "answer.renew": return try through(RenewAnswer.self)
-            case "answer.bans", "answer.bans.next": return try through(BansAnswer.self)
-            case "answer.status", "answer.status.next": return try through(StatusAnswer.self)
-            case "answer.history", "answer.history.none": return try through(HistoryAnswer.self)
-            case "answer.subscribe", "answer.join", "answer.join.frozen", "answer.caughtUp": return try through(SubscribeAnswer.self)
-            case "answer.clear": return try through(ClearAnswer.self)
-            case "answer.boards", "answer.boards.next": return try through(BoardsAnswer.self)
-            case "answer.joinTopic": return try through(JoinTopicAnswer.self)
-            case "answer.leaveTopic": return try through(LeaveTopicAnswer.self)
-            case "answer.subscribeTopic": return try through(TopicUsersAnswer.self)
-            case "answer.subscribedUsers", "answer.subscribedUsers.next": return try through(SubscribedUsersAnswer.self)
-            case "answer.who": return try through(WhoAnswer.self)
-            case "answer.where", "answer.where.next": return try through(WhereAnswer.self)
-            case "answer.metadata": return try through(MetadataAnswer.self)
-            case "answer.acquireLock": return try through(FencingAnswer.self)
-            case "answer.locks": return try through(LocksAnswer.self)
-            case "answer.states": return try through(StatesAnswer.self)
-            default: return "no answer is called \(vector.name)"
-            }
-        default: return "no JSON frame is called \(vector.name)"
-        }
+        guard let type = vector.bodyType else { return "no JSON frame is called \(vector.name)" }
+        return try through(type)
     }
 }

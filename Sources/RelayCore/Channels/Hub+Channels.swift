@@ -106,7 +106,7 @@ extension Hub {
         if !wasSeen, !quiet { presenceJoined(session, channel) }
 
         if !membership.receivesMessages { endCatchUp(session, channel) }
-        removeReceiver(session, from: channel)
+        if known != nil { removeReceiver(session, from: channel) }
         if membership.receivesMessages, membership.catchUp == nil { channels[channel].messageReceivers.append(session) }
         if membership.receivesPresence { channels[channel].presenceReceivers.append(session) }
         if membership.receivesMetadata { channels[channel].metadataReceivers.append(session) }
@@ -116,8 +116,8 @@ extension Hub {
     }
 
     private func checkCounts(_ id: ChannelID, _ session: Int32) throws(WireError) {
-        let count = sessions[session].memberships.reduce(0) { count, entry in
-            !entry.value.heldOver && channels[entry.key].id!.kind == id.kind ? count + 1 : count
+        let count = sessions[session].memberships.count { channel, membership in
+            !membership.heldOver && channels[channel].id!.kind == id.kind
         }
         let limit = id.kind == .message ? configuration.limits.subscribedChannelsMax : configuration.limits.joinedChannelsMax
         guard count < limit else {

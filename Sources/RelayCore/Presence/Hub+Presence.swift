@@ -10,13 +10,11 @@ extension Hub {
         channels[channel].presence.insert(user, session)
         if !channels[channel].presence.isInterval, channels[channel].presence.members.count > configuration.presenceIntervalAbove {
             channels[channel].presence.isInterval = true
-            setPresenceInterval(channel)
+            setPresenceInterval(channel, after: configuration.presenceInterval)
         }
         let states = sessions[session].memberships[channel]!.states
         if channels[channel].presence.isInterval {
-            let window = configuration.presenceFlapWindow
-            let instant = now.instant
-            channels[channel].presence.pending[user, default: PendingChange(isKnown: false)].join(states: states, at: instant, window: window)
+            channels[channel].presence.pendJoin(user, states: states, at: now.instant, window: configuration.presenceFlapWindow)
         } else {
             var event = PresenceEvent(channel: channels[channel].handle, event: .join)
             event.user = user
@@ -30,8 +28,7 @@ extension Hub {
         channels[channel].presence.remove(user)
         if channels[channel].presence.isInterval {
             let states = sessions[session].memberships[channel]!.states
-            let instant = now.instant
-            channels[channel].presence.pending[user, default: PendingChange(isKnown: true)].leave(end, states: states, at: instant)
+            channels[channel].presence.pendLeave(user, end, states: states, at: now.instant)
             if channels[channel].presence.members.count < configuration.presenceIntervalBelow {
                 tellInterval(channel, isLast: true)
                 channels[channel].presence.isInterval = false
@@ -47,7 +44,7 @@ extension Hub {
     mutating func statesChanged(_ session: Int32, _ channel: Int32, set: [Name: String], removed: [Name]) {
         let user = sessions[session].user!
         if channels[channel].presence.isInterval {
-            channels[channel].presence.pending[user, default: PendingChange(isKnown: true)].statesChanged()
+            channels[channel].presence.pendStates(user)
         } else {
             var event = PresenceEvent(channel: channels[channel].handle, event: .stateChanged)
             event.user = user
@@ -70,7 +67,7 @@ extension Hub {
         event.members = membersPage(channel, from: 0, limit: Limits.membersPerPageMax)
         event.total = channels[channel].presence.members.count
         enqueueJSON(connection, .presence, event)
-        for user in channels[channel].presence.pending.keys { channels[channel].presence.pending[user]!.snapshotTaken() }
+        channels[channel].presence.snapshotTaken()
     }
 
     /// Members in order from a position, bounded in number and bytes; at least one if there is one.
@@ -92,59 +89,75 @@ extension Hub {
 
     // MARK: - Intervals
 
-    private mutating func setPresenceInterval(_ channel: Int32) {
-        deadlines.set(
-            .presenceInterval(channel: channel, generation: channels[channel].generation), at: now.instant + configuration.presenceInterval)
+    private mutating func setPresenceInterval(_ channel: Int32, after delay: Duration) {
+        deadlines.set(.presenceInterval(channel: channel, generation: channels[channel].generation), at: now.instant + delay)
     }
 
+    /// One frame at a time: what a crowd does is told to a crowd, and what all of it waits for stays within a chunk or two.
     mutating func presenceIntervalDeadline(_ channel: Int32) {
         guard channels[channel].presence.isInterval else { return }
-        tellInterval(channel, isLast: false)
-        setPresenceInterval(channel)
+        let isAllTold = tellInterval(channel, isLast: false)
+        let interval = configuration.presenceInterval
+        setPresenceInterval(channel, after: isAllTold ? interval : min(interval, configuration.presenceFrameInterval))
     }
 
-    private mutating func tellInterval(_ channel: Int32, isLast: Bool) {
+    /// - Parameter isLast: tell everything, in as many frames as it takes.
+    /// - Returns: whether nothing is left but what may still cancel out.
+    @discardableResult
+    private mutating func tellInterval(_ channel: Int32, isLast: Bool) -> Bool {
         var page = IntervalPage(channel: channels[channel].handle)
         for user in channels[channel].presence.pending.keys.sorted() {
-            let pending = channels[channel].presence.pending[user]!
-            let telling = pending.telling(at: now.instant, window: configuration.presenceFlapWindow, isLast: isLast)
-            if telling == .later { continue }
-            channels[channel].presence.pending[user] = nil
-            if telling == .nothing { continue }
             var here: Member?
             if let session = sessionsByUser[user], let membership = sessions[session].memberships[channel] {
                 here = Member(user: user, states: membership.states.strings)
             }
             if page.bytes > 0, page.bytes + IntervalPage.bytes(user, here) > Limits.jsonPageBytes {
                 tellPresence(page.event, channel)
+                if !isLast { return false }
                 page = IntervalPage(channel: channels[channel].handle)
             }
+            let telling = channels[channel].presence.takeTelling(
+                user, at: now.instant, window: configuration.presenceFlapWindow, isLast: isLast)
             page.add(telling, user, here)
         }
         if page.bytes > 0 { tellPresence(page.event, channel) }
+        return true
     }
 }
 
 /// One `interval` event while it is being filled, up to `Limits.jsonPageBytes`.
 private struct IntervalPage {
-    var event: PresenceEvent
-    var bytes = 0
+    private let channel: UInt32
+    private(set) var bytes = 0
+    private var joined: [Member] = []
+    private var changed: [Member] = []
+    private var left: [Name] = []
+    private var timedOut: [Name] = []
 
-    init(channel: UInt32) { event = PresenceEvent(channel: channel, event: .interval) }
+    init(channel: UInt32) { self.channel = channel }
+
+    var event: PresenceEvent {
+        var event = PresenceEvent(channel: channel, event: .interval)
+        event.joined = joined.isEmpty ? nil : joined
+        event.changed = changed.isEmpty ? nil : changed
+        event.left = left.isEmpty ? nil : left
+        event.timedOut = timedOut.isEmpty ? nil : timedOut
+        return event
+    }
 
     mutating func add(_ telling: PendingChange.Telling, _ user: Name, _ member: Member?) {
         switch telling {
         case .nothing, .later:
             return
         case .joined:
-            event.joined = (event.joined ?? []) + [member!]
+            joined.append(member!)
         case .changed:
-            event.changed = (event.changed ?? []) + [member!]
+            changed.append(member!)
         case .ended(let end):
             addEnd(end, user)
         case .endedAndJoined(let end):
             addEnd(end, user)
-            event.joined = (event.joined ?? []) + [member!]
+            joined.append(member!)
         }
         bytes += Self.bytes(user, member)
     }
@@ -154,8 +167,8 @@ private struct IntervalPage {
 
     private mutating func addEnd(_ end: PresenceEnd, _ user: Name) {
         switch end {
-        case .leave: event.left = (event.left ?? []) + [user]
-        case .timeout: event.timedOut = (event.timedOut ?? []) + [user]
+        case .leave: left.append(user)
+        case .timeout: timedOut.append(user)
         }
     }
 }
@@ -168,5 +181,5 @@ extension Member {
 }
 
 extension [Name: String] {
-    var strings: [String: String] { Dictionary<String, String>(uniqueKeysWithValues: map { ($0.key.text, $0.value) }) }
+    var strings: [String: String] { isEmpty ? [:] : Dictionary<String, String>(uniqueKeysWithValues: map { ($0.key.text, $0.value) }) }
 }

@@ -78,7 +78,7 @@ extension Hub {
         let had = membership?.states ?? sessions[session].statesBefore[id] ?? [:]
         if had.isEmpty, !states.isEmpty {
             let limit = configuration.channelsWithStatesMax
-            let count = sessions[session].statesBefore.count + sessions[session].memberships.values.count { !$0.states.isEmpty }
+            let count = sessions[session].statesBefore.count + sessions[session].memberships.all.count { !$0.states.isEmpty }
             guard count < limit else {
                 throw WireError(.limitReached, "at most \(limit) channels of a session hold states", limit: limit, actual: count + 1)
             }

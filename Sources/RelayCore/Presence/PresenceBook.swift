@@ -13,7 +13,9 @@ struct PresenceBook {
     /// Members in the order of their ids.
     private(set) var members: [Entry] = []
     var isInterval = false
-    var pending: [Name: PendingChange] = [:]
+    private(set) var pending: [Name: PendingChange] = [:]
+    /// Snapshots that receivers have been given.
+    private var snapshots: UInt64 = 0
 
     mutating func insert(_ user: Name, _ session: Int32) {
         members.insert(Entry(user: user, session: session), at: position(of: user))
@@ -23,6 +25,41 @@ struct PresenceBook {
         let index = position(of: user)
         precondition(index < members.count && members[index].user == user, "\(user) leaves without being there")
         members.remove(at: index)
+    }
+
+    // MARK: - Pending changes
+
+    mutating func pendJoin(_ user: Name, states: [Name: String], at now: Instant, window: Duration) {
+        change(user, isKnown: false) { $0.join(states: states, at: now, window: window) }
+    }
+
+    mutating func pendLeave(_ user: Name, _ end: PresenceEnd, states: [Name: String], at now: Instant) {
+        change(user, isKnown: true) { $0.leave(end, states: states, at: now) }
+    }
+
+    mutating func pendStates(_ user: Name) { change(user, isKnown: true) { $0.statesChanged() } }
+
+    /// A receiver has got the picture as it is at this moment. Each change takes that in when it is looked at next: a crowd that
+    /// comes in together costs no look at all of them for each of them.
+    mutating func snapshotTaken() { snapshots += 1 }
+
+    /// What to tell of a user now; it is forgotten, unless something is left to be told later.
+    mutating func takeTelling(_ user: Name, at now: Instant, window: Duration, isLast: Bool) -> PendingChange.Telling {
+        pending[user]!.takeIn(snapshots)
+        let telling = pending[user]!.telling(at: now, window: window, isLast: isLast)
+        if telling != .later { pending[user] = nil }
+        // What a crowd took is given back.
+        if pending.isEmpty { pending = [:] }
+        return telling
+    }
+
+    private mutating func change(_ user: Name, isKnown: Bool, _ change: (inout PendingChange) -> Void) {
+        let snapshots = snapshots
+        func apply(_ pending: inout PendingChange) {
+            pending.takeIn(snapshots)
+            change(&pending)
+        }
+        apply(&pending[user, default: PendingChange(isKnown: isKnown, snapshots: snapshots)])
     }
 
     /// The first member at or behind `user`.
@@ -48,11 +85,14 @@ struct PendingChange {
     private var isHere: Bool
     private var end: (end: PresenceEnd, at: Instant, states: [Name: String])?
     private var isChanged = false
+    /// Of the book's snapshots those that the above knows of. While there are more, `isHere` is as it was when they were taken.
+    private var snapshots: UInt64
 
     enum Telling: Equatable { case nothing, later, joined, changed, ended(PresenceEnd), endedAndJoined(PresenceEnd) }
 
     /// Of a user whose picture is right so far: everybody knows it, or nobody.
-    init(isKnown: Bool) {
+    init(isKnown: Bool, snapshots: UInt64) {
+        self.snapshots = snapshots
         isKnownToSome = isKnown
         isMissingForSome = !isKnown
         isHere = isKnown
@@ -72,8 +112,10 @@ struct PendingChange {
 
     mutating func statesChanged() { isChanged = true }
 
-    /// A receiver has got the picture as it is at this moment.
-    mutating func snapshotTaken() {
+    /// Receivers have got the picture since it was looked at last.
+    mutating func takeIn(_ taken: UInt64) {
+        guard taken > snapshots else { return }
+        snapshots = taken
         if isHere { isKnownToSome = true } else { isMissingForSome = true }
     }
 

@@ -142,7 +142,7 @@ extension Hub {
         deadlines.set(
             .sessionEnd(session: session, generation: sessions[session].generation),
             at: now.instant + sessions[session].presenceTimeout)
-        if sessions[session].memberships.values.contains(where: \.heldOver) {
+        if sessions[session].memberships.all.contains(where: \.heldOver) {
             deadlines.set(
                 .heldOver(session: session, generation: sessions[session].generation),
                 at: now.instant + sessions[session].presenceTimeout)
@@ -173,6 +173,7 @@ extension Hub {
     mutating func forgetUser(_ session: Int32) {
         keepWindow(of: session)
         for index in sessions[session].buckets.values { buckets.remove(index) }
+        if sessions[session].requestsBucket >= 0 { buckets.remove(sessions[session].requestsBucket) }
         if let user = sessions[session].user { sessionsByUser[user] = nil }
         directs.removeAll { $0.sender == session }
         sessions.remove(session)
@@ -180,7 +181,7 @@ extension Hub {
 
     /// Channels of a session in the order of their names: a dictionary's own order differs from run to run.
     func sortedMemberships(_ session: Int32) -> [Int32] {
-        sessions[session].memberships.keys.sorted { channels[$0].id! < channels[$1].id! }
+        sessions[session].memberships.channels.sorted { channels[$0].id! < channels[$1].id! }
     }
 
     // MARK: - Resume

@@ -34,13 +34,14 @@ struct Session {
     var presenceTimeout = Duration.zero
     var heartbeat = Duration.zero
     var client = ""
-    var lastEnd: CloseNotice?
+    @OutOfLine var lastEnd: CloseNotice? = nil
     /// By channel index.
-    var memberships: [Int32: Membership] = [:]
+    var memberships = Memberships()
     /// States set before subscribing. [PR8]
     var statesBefore: [ChannelID: [Name: String]] = [:]
-    /// Token buckets, by what they count.
+    /// Token buckets, by what they count; that of requests, which every session has, or -1.
     var buckets: [BucketKey: Int32] = [:]
+    var requestsBucket: Int32 = -1
     /// The channel last published to and its bucket, so that most publishes look nothing up.
     var lastPublish: (name: Name, channel: Int32, generation: UInt32, bucket: Int32)?
     var directsPending = 0
@@ -58,7 +59,6 @@ enum BucketKey: Hashable {
     case messages(channel: Name)
     case packets(channel: Name, topic: Name)
     case direct
-    case requests
     case channelMetadata
     case userMetadata
 }
@@ -77,10 +77,10 @@ struct Membership {
     /// Of the newest reading of a board from its beginning, over whatever connections: see `CatchUp`.
     var freshThrough: UInt64 = 0
     /// While it gets what is kept instead of what comes. [HI2]
-    var catchUp: CatchUp?
+    @OutOfLine var catchUp: CatchUp? = nil
     var states: [Name: String] = [:]
     /// Of a token for this channel. [AC9]
-    var lent: LentRights?
+    @OutOfLine var lent: LentRights? = nil
     /// Topics published in: flow indexes. [ST3]
     var publishing: [Name: Int32] = [:]
     /// Topics listened to. [ST7]
