@@ -6,7 +6,7 @@
 #if os(Linux)
     internal import CEpoll
 
-    package struct Poller: ~Copyable {
+    package final class Poller {
         private let epoll: Int32
         /// epoll_wait(2) counts milliseconds, which is too coarse to send by.
         private let timer: Int32
@@ -19,7 +19,7 @@
         package init() throws(SocketAddress.Failure) {
             epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
             guard epoll >= 0 else { throw SocketAddress.Failure("an epoll instance", code: errno) }
-            timer = timerfd_create(CLOCK_MONOTONIC, Int32(TFD_NONBLOCK.rawValue) | Int32(TFD_CLOEXEC.rawValue))
+            timer = timerfd_create(CLOCK_MONOTONIC, Int32(TFD_NONBLOCK) | Int32(TFD_CLOEXEC))
             guard timer >= 0 else {
                 let code = errno
                 systemClose(epoll)
@@ -85,7 +85,7 @@
         }
     }
 #elseif canImport(Darwin)
-    package struct Poller: ~Copyable {
+    package final class Poller {
         private let queue: Int32
         private let events = UnsafeMutablePointer<Darwin.kevent>.allocate(capacity: Poller.eventsPerTurn)
 

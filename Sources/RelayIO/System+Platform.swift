@@ -56,7 +56,7 @@ package enum SystemProcess {
     package static func usage() -> Usage {
         var used = rusage()
         #if canImport(Glibc)
-            getrusage(RUSAGE_SELF, &used)
+            getrusage(RUSAGE_SELF.rawValue, &used)
             let resident = residentBytes() ?? used.ru_maxrss * 1024
         #else
             getrusage(RUSAGE_SELF, &used)

@@ -171,7 +171,8 @@ extension Command {
         }
     }
 
-    private static func flush(_ arguments: Arguments) throws(UsageError) -> FlushPolicy.Mode {
+    /// When queued bytes are written.
+    static func flush(_ arguments: Arguments) throws(UsageError) -> FlushPolicy.Mode {
         switch arguments.value("--flush") {
         case nil, "adaptive": return .adaptive
         case "immediate": return .immediate
