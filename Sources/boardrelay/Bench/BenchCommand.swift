@@ -86,7 +86,8 @@ extension Command {
         _ = try Command.flush(arguments)
         if arguments.value("--url") != nil {
             setting.address = try arguments.address()
-            setting.key = try arguments.value("--key-file").map(Arguments.secret(in:)) ?? arguments.value("--url").flatMap { Credential(address: $0) }?.key
+            setting.key = try arguments.value("--key-file").map(Arguments.secret(in:))
+            if setting.key == nil, case .key(let key)? = arguments.value("--url").flatMap({ Credential(address: $0) }) { setting.key = key }
             Console.note("What the relay uses is not known, and its rates are its own: it is not one that this command started.")
         } else if !arguments.flag("--unpinned") {
             setting.pinning = CorePinning.program.flatMap { CorePinning.pinLoad($0) ? $0 : nil }

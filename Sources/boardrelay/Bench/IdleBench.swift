@@ -1,4 +1,5 @@
 import RelayIO
+import RelayServer
 
 /// What a session costs that does nothing but be there: memory, and how fast they come.
 struct IdleBench: Sendable {
@@ -37,10 +38,11 @@ struct IdleBench: Sendable {
         for number in 1...setting.runs {
             let started = try bench.start(["--in-memory"] + options)
             defer { started.relay?.stop() }
+            let (target, meter) = (started.target, started.meter)
             let name = setting.runs == 1 ? "conns" : "conns, run \(number) of \(setting.runs)"
             outcomes.append(
                 try await LoadBench.onThreadOfItsOwn { [origins] in
-                    var generator = LoadGenerator(load, target: started.target, key: setting.key, origins: origins, meter: started.meter, poller: try Poller())
+                    var generator = LoadGenerator(load, target: target, key: setting.key, origins: origins, meter: meter, poller: try Poller())
                     return try Self.measure(&generator, sessions, setting.times) { report.progress("\(name): \($0)") }
                 })
         }

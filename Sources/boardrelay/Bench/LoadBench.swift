@@ -31,10 +31,11 @@ struct LoadBench: Sendable {
             let name = setting.runs == 1 ? what : "\(what), run \(number) of \(setting.runs)"
             let started = try start(lifted + (isKept ? ["--data-dir", "\(setting.folder)/\(scenario)-\(number)"] : ["--in-memory"]))
             defer { started.relay?.stop() }
+            let (target, meter) = (started.target, started.meter)
             let (setting, report) = (setting, report)
             outcomes.append(
                 try await Self.onThreadOfItsOwn {
-                    var generator = LoadGenerator(load, target: started.target, key: setting.key, meter: started.meter, poller: try Poller())
+                    var generator = LoadGenerator(load, target: target, key: setting.key, meter: meter, poller: try Poller())
                     return try generator.run { report.progress("\(name): \(Int($0 * 100)) %") }
                 })
         }

@@ -1,3 +1,4 @@
+import RelayServer
 import RelayWire
 
 /// The columns of a load: medians of its runs, and sums of what should not be.
