@@ -137,9 +137,12 @@ public struct ProcessUsage: Codable, Sendable, Hashable {
     public var systemSeconds: Double
     /// In memory now; on systems other than Linux the most that it ever was.
     public var residentBytes: Int
+    /// When this was so, by a clock of the machine that counts from anywhere: two of them tell how long there was to use it.
+    public var clockSeconds: Double
 
     /// Of this process, now.
     init() {
+        clockSeconds = Double(SystemClock.monotonicNanoseconds()) / 1e9
         let usage = SystemProcess.usage()
         userSeconds = usage.userSeconds
         systemSeconds = usage.systemSeconds

@@ -17,6 +17,7 @@ struct IdleBench: Sendable {
         var enteredPerSecond: Double
         var idleSeconds: Double
         var closes: Int
+        var lostUnreported: UInt64
         var latency: Histogram
         var tally: Tally
         var samples: [RelayMeter.Sample]
@@ -83,8 +84,10 @@ struct IdleBench: Sendable {
         var outcome = LoadOutcome(load: generator.load, enteringSeconds: seconds)
         outcome.tally = generator.tally
         outcome.closes = generator.closes
+        outcome.closedReaders = generator.closedReaders
         return Outcome(
             enteredPerSecond: Double(sessions - first) / seconds, idleSeconds: times.seconds, closes: generator.closes.values.reduce(0, +),
+            lostUnreported: outcome.lostUnreported,
             latency: generator.latency, tally: generator.tally, samples: generator.meter.samples, problems: outcome.problems)
     }
 
@@ -109,12 +112,12 @@ struct IdleBench: Sendable {
             ("rss_bytes", LoadRow.median(outcomes) { ($0.samples.first(.end)?.residentBytes).map(Double.init) }),
             ("idle_s", LoadRow.median(outcomes) { $0.idleSeconds }),
             ("idle_cpu_pct", LoadRow.median(outcomes, digits: 2) { outcome in
-                outcome.samples.seconds(.begin, .end).map { ($0.user + $0.system) / outcome.idleSeconds * 100 }
+                outcome.samples.share(.begin, .end).map { ($0.user + $0.system) * 100 }
             }),
             ("broadcast_p50_ms", broadcast(50)), ("broadcast_p99_ms", broadcast(99)), ("broadcast_max_ms", broadcast(100)),
             ("expected", LoadRow.sum(outcomes) { $0.tally.expected }), ("delivered", LoadRow.sum(outcomes) { $0.tally.delivered }),
             ("lost_reported", LoadRow.sum(outcomes) { $0.tally.reported }), ("lost_by_keepers", LoadRow.sum(outcomes) { $0.tally.reported }),
-            ("lost_unreported", LoadRow.sum(outcomes) { $0.tally.unreported }),
+            ("lost_unreported", LoadRow.sum(outcomes) { $0.lostUnreported }),
             ("duplicates", LoadRow.sum(outcomes) { $0.tally.duplicates + $0.tally.strangers }), ("reorders", LoadRow.sum(outcomes) { $0.tally.reorders }),
             ("closed", LoadRow.sum(outcomes) { UInt64($0.closes) }),
         ]

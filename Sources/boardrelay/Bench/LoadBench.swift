@@ -19,6 +19,9 @@ struct LoadBench: Sendable {
         var folder: String
     }
 
+    /// A load that is late by more in one of a hundred sends is told about.
+    private static let lateNanoseconds: UInt64 = 10_000_000
+
     let setting: Setting
     let report: BenchReport
 
@@ -40,6 +43,10 @@ struct LoadBench: Sendable {
                 })
         }
         report.progressEnds()
+        let late = outcomes.compactMap { $0.lag.percentile(99) }.max() ?? 0
+        if late > Self.lateNanoseconds {
+            Console.note("\(what): the load itself was late by \(Printable.time(.nanoseconds(Int64(clamping: late)))), 99 of 100 times less. What is said of latency and of losses is as much about this machine as about the relay.")
+        }
         try report.row(what, [("scenario", .string(scenario))] + LoadRow.fields(outcomes) + common(lifted))
         return Array(Set(outcomes.flatMap(\.problems))).sorted().map { "\(what): \($0)" }
     }

@@ -7,19 +7,19 @@ enum LoadRow {
         var fields: [(String, JSON)] = [
             ("delivered_per_s", median(outcomes) { Double($0.deliveredMeasured) / $0.measuredSeconds }),
             ("cpu_s_per_m", median(outcomes, digits: 4) { outcome in
-                guard outcome.deliveredMeasured > 0 else { return nil }
-                return outcome.samples.seconds(.begin, .end).map { ($0.user + $0.system) / Double(outcome.deliveredMeasured) * 1e6 }
+                guard outcome.deliveredMeasured > 0, let share = outcome.cpuShare else { return nil }
+                return (share.user + share.system) * outcome.measuredSeconds / Double(outcome.deliveredMeasured) * 1e6
             }),
             ("p50_us", microseconds(outcomes, \.latency, 50)), ("p99_us", microseconds(outcomes, \.latency, 99)),
             ("p999_us", microseconds(outcomes, \.latency, 99.9)), ("max_us", microseconds(outcomes, \.latency, 100)),
             ("lag_p99_us", microseconds(outcomes, \.lag, 99)),
             ("sent_per_s", median(outcomes) { Double($0.sentMeasured) / $0.measuredSeconds }),
-            ("cpu_user_s", median(outcomes, digits: 3) { $0.samples.seconds(.begin, .end)?.user }),
-            ("cpu_system_s", median(outcomes, digits: 3) { $0.samples.seconds(.begin, .end)?.system }),
+            ("cpu_user_pct", median(outcomes, digits: 2) { $0.cpuShare.map { $0.user * 100 } }),
+            ("cpu_system_pct", median(outcomes, digits: 2) { $0.cpuShare.map { $0.system * 100 } }),
             ("rss_bytes", median(outcomes) { ($0.samples.first(.end)?.residentBytes).map(Double.init) }),
             ("expected", sum(outcomes) { $0.tally.expected }), ("delivered", sum(outcomes) { $0.tally.delivered }),
             ("lost_reported", sum(outcomes) { $0.tally.reported }), ("lost_by_keepers", sum(outcomes) { $0.lostByKeepers }),
-            ("lost_unreported", sum(outcomes) { $0.tally.unreported }), ("duplicates", sum(outcomes) { $0.tally.duplicates + $0.tally.strangers }),
+            ("lost_unreported", sum(outcomes) { $0.lostUnreported }), ("lost_by_closed", sum(outcomes) { $0.lostByClosed }), ("duplicates", sum(outcomes) { $0.tally.duplicates + $0.tally.strangers }),
             ("reorders", sum(outcomes) { $0.tally.reorders }), ("refused", sum(outcomes) { $0.tally.refused }),
             ("skipped", sum(outcomes) { $0.skipped }), ("closed", sum(outcomes) { UInt64($0.closes.values.reduce(0, +)) }),
         ]

@@ -41,6 +41,7 @@ struct LoadGenerator: ~Copyable {
     var failure: String?
     /// Closed by the relay, by code, without being meant to be.
     var closes: [UInt16: Int] = [:]
+    var closedReaders: Set<Int> = []
     var stall = StallOutcome()
 
     private static let bufferBytes = 512 * 1024 + 128 * 1024
@@ -140,6 +141,7 @@ struct LoadGenerator: ~Copyable {
         outcome.skipped = skipped
         outcome.refusals = refusals
         outcome.closes = closes
+        outcome.closedReaders = closedReaders
         outcome.stall = stall
         outcome.samples = meter.samples
         return outcome
@@ -155,7 +157,7 @@ struct LoadGenerator: ~Copyable {
             poll(nanoseconds: 20_000_000)
             let settled = tally.delivered + tally.reported
             if settled != progress.settled || !isStallOver { progress = (Self.now(), settled) }
-            if tally.isSettled, isStallOver { break }
+            if isSettled, isStallOver { break }
             if Self.now() > progress.at + 3_000_000_000 { break }
         }
         let seconds = Double(Self.now() - begin) / 1e9
@@ -164,6 +166,9 @@ struct LoadGenerator: ~Copyable {
         while Self.now() < last { poll(nanoseconds: 20_000_000) }
         return seconds
     }
+
+    /// Nothing is still to come for who is there.
+    private var isSettled: Bool { (0..<tally.readers).allSatisfy { closedReaders.contains($0) || tally.unreported(by: $0) == 0 } }
 
     // MARK: - Sending
 
@@ -276,5 +281,6 @@ struct LoadGenerator: ~Copyable {
         if wasEntering { failure = failure ?? "a connection ended while it came in (\(links[index].farewell.map { "\($0)" } ?? "no reason given"))" }
         if stall.isMeant(member: links[index].member) { return comeBack(index) }
         closes[links[index].farewell ?? 0, default: 0] += 1
+        closedReaders.insert(links[index].member)
     }
 }

@@ -22,6 +22,8 @@ struct LoadOutcome: Sendable {
     var refusals: [UInt16: UInt64] = [:]
     /// Connections that ended without being meant to, by the relay's code; 0: it gave none.
     var closes: [UInt16: Int] = [:]
+    /// Members whose connections those were: what they did not get is not lost, they would come back for it.
+    var closedReaders: Set<Int> = []
     var stall = StallOutcome()
     var samples: [RelayMeter.Sample] = []
 
@@ -36,10 +38,17 @@ struct LoadOutcome: Sendable {
         load.members.indices.reduce(0) { $0 + (load.members[$1].stalls ? 0 : tally.reported(to: $1)) }
     }
 
+    /// Neither delivered nor reported to readers whose connection stands.
+    var lostUnreported: UInt64 { tally.unreported - lostByClosed }
+    var lostByClosed: UInt64 { closedReaders.reduce(0) { $0 + tally.unreported(by: $1) } }
+
+    /// Processor seconds of the relay in each second that was measured; `nil` without an account of at least half of them.
+    var cpuShare: (user: Double, system: Double)? { samples.share(.begin, .end, least: measuredSeconds / 2) }
+
     /// What a relay must never do, in words; empty when it did none of it.
     var problems: [String] {
         var problems: [String] = []
-        if tally.unreported > 0 { problems.append("\(Printable.count(tally.unreported)) lost without a word") }
+        if lostUnreported > 0 { problems.append("\(Printable.count(lostUnreported)) lost without a word") }
         if lostByKeepers > 0 { problems.append("\(Printable.count(lostByKeepers)) lost by readers that keep up") }
         if tally.duplicates > 0 { problems.append("\(Printable.count(tally.duplicates)) delivered twice, or after they were reported as lost") }
         if tally.strangers > 0 { problems.append("\(Printable.count(tally.strangers)) delivered that nobody sent to that reader") }

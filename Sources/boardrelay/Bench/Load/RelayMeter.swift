@@ -37,9 +37,13 @@ final class RelayMeter: Sendable {
 extension [RelayMeter.Sample] {
     func first(_ moment: RelayMeter.Moment) -> ProcessUsage? { first { $0.moment == moment }?.usage }
 
-    /// Processor seconds between two moments; `nil` without an account of both.
-    func seconds(_ from: RelayMeter.Moment, _ to: RelayMeter.Moment) -> (user: Double, system: Double)? {
+    /// Processor seconds used in a second between two moments; `nil` without an account of both.
+    ///
+    /// - Parameter least: how many seconds must lie between them: a machine that is too busy answers late, and says little.
+    func share(_ from: RelayMeter.Moment, _ to: RelayMeter.Moment, least: Double = 0.1) -> (user: Double, system: Double)? {
         guard let from = first(from), let to = first(to) else { return nil }
-        return (to.userSeconds - from.userSeconds, to.systemSeconds - from.systemSeconds)
+        let seconds = to.clockSeconds - from.clockSeconds
+        guard seconds >= least else { return nil }
+        return ((to.userSeconds - from.userSeconds) / seconds, (to.systemSeconds - from.systemSeconds) / seconds)
     }
 }
