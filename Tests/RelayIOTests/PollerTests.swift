@@ -11,12 +11,12 @@ struct PollerTests {
         let address: SocketAddress
 
         init() throws {
-            descriptor = socket(AF_INET, SocketConstants.stream, 0)
+            let listener = socket(AF_INET, SocketConstants.stream, 0)
             let free = try SocketAddress.resolve(host: "127.0.0.1", port: 0)[0]
-            #expect(free.withPointer { systemBind(descriptor, $0, $1) } == 0)
-            #expect(listen(descriptor, 8) == 0)
-            let bound = descriptor
-            address = SocketAddress { getsockname(bound, $0, &$1) }
+            let bound = free.withPointer { systemBind(listener, $0, $1) }
+            #expect(bound == 0 && listen(listener, 8) == 0)
+            address = SocketAddress { getsockname(listener, $0, &$1) }
+            descriptor = listener
         }
 
         deinit { systemClose(descriptor) }
