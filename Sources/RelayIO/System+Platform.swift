@@ -54,16 +54,35 @@ package enum SystemProcess {
 
     /// All threads together. Walks the process's page tables: not for every turn.
     package static func usage() -> Usage {
+        let used = used()
+        let (user, system) = seconds(used)
+        #if canImport(Glibc)
+            let resident = residentBytes() ?? used.ru_maxrss * 1024
+        #else
+            let resident = used.ru_maxrss
+        #endif
+        return Usage(userSeconds: user, systemSeconds: system, residentBytes: resident)
+    }
+
+    /// Processor time of all threads, that of the system for them included, in seconds. Cheap.
+    package static func processorSeconds() -> Double {
+        let (user, system) = seconds(used())
+        return user + system
+    }
+
+    private static func used() -> rusage {
         var used = rusage()
         #if canImport(Glibc)
             getrusage(RUSAGE_SELF.rawValue, &used)
-            let resident = residentBytes() ?? used.ru_maxrss * 1024
         #else
             getrusage(RUSAGE_SELF, &used)
-            let resident = used.ru_maxrss
         #endif
+        return used
+    }
+
+    private static func seconds(_ used: rusage) -> (user: Double, system: Double) {
         func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
-        return Usage(userSeconds: seconds(used.ru_utime), systemSeconds: seconds(used.ru_stime), residentBytes: resident)
+        return (seconds(used.ru_utime), seconds(used.ru_stime))
     }
 
     #if canImport(Glibc)

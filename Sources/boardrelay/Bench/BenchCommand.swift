@@ -24,7 +24,7 @@ extension Command {
             .json,
         ],
         notes: [
-            "Load is sent when it is due, whatever becomes of it, and latency is counted from then. fan goes as fast as it can, at most 512 messages or 8 MB ahead of its readers.",
+            "Load is sent when it is due, whatever becomes of it, and latency is counted from then. fan goes as fast as it can, at most 512 packets or 128 KiB ahead of its readers.",
             "cpu_s_per_m: seconds of processor time of the relay for a million deliveries. lag_p99_us: how late the load itself was; where that is much of p99_us, the load has measured itself. lost_by_keepers: by readers that never stopped. rss: of the relay.",
             "Rates that the load is over are lifted for the relay that is measured, and the row says which. Figures depend on the machine: compare those of one machine and day. join and storage have a reference taken in the same run.",
             "Build with 'swift build -c release': what a debug build does is not worth measuring.",

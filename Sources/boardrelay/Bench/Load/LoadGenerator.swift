@@ -100,13 +100,13 @@ struct LoadGenerator: ~Copyable {
         case .listed(let sends): schedule = Schedule(listed: sends)
         case .open, .window: schedule = Schedule(load.sources.map { .init(perSecond: max($0.perSecond, 0.001), bytes: $0.bytes) }, seed: load.seed)
         }
-        var began: (at: UInt64, delivered: UInt64, sent: UInt64)?
+        var began: (at: UInt64, delivered: UInt64, sent: UInt64, processor: Double)?
         var nextTold = begin
         while true {
             let now = Self.now()
             guard now < end else { break }
             if began == nil, now >= warm {
-                began = (now, tally.delivered, tally.sent)
+                began = (now, tally.delivered, tally.sent, SystemProcess.processorSeconds())
                 meter.ask(.begin)
             }
             if load.stalling != nil { turnOfStall(now, end: end) }
@@ -125,7 +125,7 @@ struct LoadGenerator: ~Copyable {
             poll(nanoseconds: wait)
         }
         meter.ask(.end)
-        let ended = (at: Self.now(), delivered: tally.delivered, sent: tally.sent)
+        let ended = (at: Self.now(), delivered: tally.delivered, sent: tally.sent, processor: SystemProcess.processorSeconds())
         resumeReading()
         outcome.drainSeconds = drain()
         meter.ask(.after)
@@ -134,6 +134,7 @@ struct LoadGenerator: ~Copyable {
         outcome.measuredSeconds = max(Double(ended.at - from.at) / 1e9, 1e-9)
         outcome.deliveredMeasured = ended.delivered - from.delivered
         outcome.sentMeasured = ended.sent - from.sent
+        outcome.loadShare = (ended.processor - from.processor) / outcome.measuredSeconds
         outcome.latency = latency
         outcome.latencyAfter = latencyAfter
         outcome.lag = lag

@@ -9,6 +9,8 @@ struct LoadOutcome: Sendable {
     var measuredSeconds = 0.0
     var deliveredMeasured: UInt64 = 0
     var sentMeasured: UInt64 = 0
+    /// Processor seconds of the load itself in each second.
+    var loadShare = 0.0
     /// Nanoseconds from the moment at which a message was due.
     var latency = Histogram()
     /// The same of what was due since a reader stalled.

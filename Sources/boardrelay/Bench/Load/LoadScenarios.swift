@@ -54,6 +54,7 @@ extension Load {
         self.init(members: members, sources: sources, pace: pace, warmup: times.warmup, seconds: times.seconds, seed: times.seed)
     }
 
-    /// What may be under way to the mean reader where a load goes as fast as it can.
-    static let window = Pace.window(messages: 512, bytes: 8 << 20)
+    /// What may be under way to the mean reader where a load goes as fast as it can: no more than half of the packets that a
+    /// relay keeps for one reader, so that none is shed for what the load itself piles up. [DL4]
+    static let window = Pace.window(messages: 512, bytes: 128 * 1024)
 }
