@@ -4,7 +4,7 @@ by a reader that keeps up, no connection is closed that should not be. Figures a
 
     python3 Tests/Bench/smoke.py --binary .build/release/boardrelay [SCENARIO …]
 
-`join` and `storage` take longer and have no account of this kind: they run when they are named.
+`join` and `storage` have no account of this kind, only their verdict.
 """
 
 import argparse
@@ -86,7 +86,7 @@ def main():
     except Wrong as problem:
         print(f"FAILED  usage       {problem}")
         wrong += 1
-    for name in words.scenarios or LOADS:
+    for name in words.scenarios or LOADS | OTHERS:
         start = time.monotonic()
         try:
             rows = bench(words.binary, name, (LOADS | OTHERS)[name])

@@ -54,7 +54,7 @@ extension Command {
         let parent = arguments.value("--data-dir") ?? FileManager.default.temporaryDirectory.path
         let folder = parent + (parent.hasSuffix("/") ? "" : "/") + "boardrelay-bench-\(getpid())"
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let report = BenchReport(json: arguments.flag("--json"))
+        let report = BenchReport(scenario: scenario.rawValue, json: arguments.flag("--json"))
         let problems: [String]
         switch scenario {
         case .storage:
@@ -99,6 +99,7 @@ extension Command {
 
 /// What a benchmark prints: rows on standard output as soon as they are there, progress on standard error.
 struct BenchReport: Sendable {
+    let scenario: String
     let json: Bool
 
     private static let nameWidth = 36, width = 150
@@ -106,7 +107,7 @@ struct BenchReport: Sendable {
     /// - Parameter fields: in the order of the table; their names are the keys of the JSON.
     func row(_ what: String, _ fields: [(String, JSON)]) throws {
         if json {
-            try Console.print(JSON.object([.init(key: "type", value: "row"), .init(key: "what", value: .string(what))] + fields.map { .init(key: $0.0, value: $0.1) }).line)
+            try Console.print(JSON.object([.init(key: "type", value: "row"), .init(key: "scenario", value: .string(scenario)), .init(key: "what", value: .string(what))] + fields.map { .init(key: $0.0, value: $0.1) }).line)
         } else {
             let shown = fields.filter { $0.1 != .null }.map { name, value in
                 switch value {

@@ -48,7 +48,7 @@ struct IdleBench: Sendable {
                 })
         }
         report.progressEnds()
-        try report.row("conns", [("scenario", "conns"), ("sessions", .integer(sessions))] + fields(outcomes) + bench.common(options))
+        try report.row("conns", [("sessions", .integer(sessions))] + fields(outcomes) + bench.common(options))
         return Array(Set(outcomes.flatMap(\.problems))).sorted().map { "conns: \($0)" }
     }
 

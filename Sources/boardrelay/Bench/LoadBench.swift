@@ -47,7 +47,7 @@ struct LoadBench: Sendable {
         if late > Self.lateNanoseconds {
             Console.note("\(what): the load itself was late by \(Printable.time(.nanoseconds(Int64(clamping: late)))), 99 of 100 times less. What is said of latency and of losses is as much about this machine as about the relay.")
         }
-        try report.row(what, [("scenario", .string(scenario))] + LoadRow.fields(outcomes) + common(lifted))
+        try report.row(what, LoadRow.fields(outcomes) + common(lifted))
         return Array(Set(outcomes.flatMap(\.problems))).sorted().map { "\(what): \($0)" }
     }
 
