@@ -4,7 +4,8 @@ by a reader that keeps up, no connection is closed that should not be. Figures a
 
     python3 Tests/Bench/smoke.py --binary .build/release/boardrelay [SCENARIO …]
 
-`join` and `storage` have no account of this kind, only their verdict.
+`join` and `storage` have no account of this kind, only their verdict. A load that fails while the machine did not let it send
+for a tenth of a second, which is longer than a relay has to keep 1 GB/s, has shown nothing: it is tried again, twice at most.
 """
 
 import argparse
@@ -16,6 +17,8 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PATIENCE = 120
+HELD_UP_US = 100_000
+TRIES = 3
 LOADS = {
     "fan10x50": [], "fan10x50k": [], "paced10": [], "paced50": [], "paced100": [], "messages": [], "slow": [], "class": [],
     "conns": ["--sessions", "2000"],
@@ -26,6 +29,10 @@ OTHERS = {"join": [], "storage": []}
 
 class Wrong(Exception):
     pass
+
+
+class HeldUp(Wrong):
+    """Something is wrong in a run in which the load itself was held up."""
 
 
 def expect(holds, text):
@@ -42,8 +49,21 @@ def bench(binary, scenario, options):
     verdicts = [item for item in objects if item["type"] == "verdict"]
     expect(rows and len(verdicts) == 1, f"exit code {run.returncode}, {len(rows)} rows: {run.stderr.strip()}")
     expect(run.returncode == (0 if verdicts[0]["ok"] else 1), f"exit code {run.returncode}, but the verdict is {verdicts[0]['ok']}")
+    late = max(row.get("lag_max_us", 0) for row in rows)
+    if run.returncode != 0 and late > HELD_UP_US:
+        raise HeldUp(f"{'; '.join(verdicts[0]['problems'])} (the load was held up for {late / 1000:.0f} ms)")
     expect(run.returncode == 0, "; ".join(verdicts[0]["problems"]))
     return rows
+
+
+def tried(binary, scenario, options):
+    for rest in range(TRIES - 1, -1, -1):
+        try:
+            return bench(binary, scenario, options)
+        except HeldUp as problem:
+            if rest == 0:
+                raise
+            print(f"again   {scenario:11}          {problem}", flush=True)
 
 
 def check_load(row):
@@ -62,7 +82,7 @@ def check_slow(rows):
 
 def line(rows):
     words = ("sessions_per_s", "rss_per_session_bytes", "delivered_per_s", "cpu_s_per_m", "p50_us", "p99_us", "lag_p99_us", "after_p99_us", "caught_up_ms")
-    return " | ".join(" ".join(f"{word} {row[word]:g}" for word in words if word in row) for row in rows)
+    return " | ".join(" ".join(f"{word} {row[word]:g}" for word in words if word in row) for row in rows if words[2] in row or words[0] in row)
 
 
 def check_usage(binary):
@@ -89,7 +109,7 @@ def main():
     for name in words.scenarios or LOADS | OTHERS:
         start = time.monotonic()
         try:
-            rows = bench(words.binary, name, (LOADS | OTHERS)[name])
+            rows = tried(words.binary, name, (LOADS | OTHERS)[name])
             if name in LOADS:
                 for row in rows:
                     check_load(row)

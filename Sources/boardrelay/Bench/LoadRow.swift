@@ -13,6 +13,7 @@ enum LoadRow {
             ("p50_us", microseconds(outcomes, \.latency, 50)), ("p99_us", microseconds(outcomes, \.latency, 99)),
             ("p999_us", microseconds(outcomes, \.latency, 99.9)), ("max_us", microseconds(outcomes, \.latency, 100)),
             ("lag_p99_us", microseconds(outcomes, \.lag, 99)),
+            ("lag_max_us", median(outcomes) { $0.lag.count == 0 ? nil : Double($0.lagMax) / 1_000 }),
             ("load_cpu_pct", median(outcomes) { $0.loadShare * 100 }),
             ("sent_per_s", median(outcomes) { Double($0.sentMeasured) / $0.measuredSeconds }),
             ("cpu_user_pct", median(outcomes, digits: 2) { $0.cpuShare.map { $0.user * 100 } }),

@@ -16,6 +16,7 @@ extension LoadGenerator {
             guard due <= now else { return due - now }
             schedule.advance()
             if due >= measuresFrom { lag.add(now - due) }
+            lagMax = max(lagMax, now - due)
             if templates[next.source]!.payloadBytes != max(Stamp.bytes, next.bytes) {
                 templates[next.source] = PublishTemplate(load.sources[next.source], flow: flowOfSource[next.source], bytes: next.bytes)
             }

@@ -34,6 +34,8 @@ struct LoadGenerator: ~Copyable {
     var latency = Histogram()
     var latencyAfter = Histogram()
     var lag = Histogram()
+    /// The warm-up included, in nanoseconds.
+    var lagMax: UInt64 = 0
     var skipped: UInt64 = 0
     /// Refusals by code.
     var refusals: [UInt16: UInt64] = [:]
@@ -133,6 +135,7 @@ struct LoadGenerator: ~Copyable {
         outcome.latency = latency
         outcome.latencyAfter = latencyAfter
         outcome.lag = lag
+        outcome.lagMax = lagMax
         outcome.tally = tally
         outcome.skipped = skipped
         outcome.refusals = refusals

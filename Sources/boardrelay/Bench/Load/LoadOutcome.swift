@@ -17,6 +17,8 @@ struct LoadOutcome: Sendable {
     var latencyAfter = Histogram()
     /// How late the generator itself was, in nanoseconds.
     var lag = Histogram()
+    /// The same at most, the warm-up included.
+    var lagMax: UInt64 = 0
     var tally: Tally
     /// Sends that were not made because the relay took too little of their connection for too long.
     var skipped: UInt64 = 0
