@@ -36,12 +36,13 @@ package final class StreamSocket: @unchecked Sendable {
         Self.prepare(descriptor)
     }
 
-    static func prepare(_ descriptor: Int32) {
+    /// - Parameter keepsLittleUnsent: the rest stays with who writes, who may think again of it.
+    static func prepare(_ descriptor: Int32, keepsLittleUnsent: Bool = true) {
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         SocketConstants.quiet(descriptor)
         SocketConstants.set(descriptor, SocketConstants.tcp, TCP_NODELAY, 1)
-        if let option = SocketConstants.notSentLowWater {
+        if keepsLittleUnsent, let option = SocketConstants.notSentLowWater {
             SocketConstants.set(descriptor, SocketConstants.tcp, option, notSentLowWaterBytes)
         }
     }
@@ -64,6 +65,10 @@ package final class StreamSocket: @unchecked Sendable {
     package func read(into buffer: UnsafeMutableRawBufferPointer) -> Reading {
         guard !isClosed else { return .end }
         guard refusal == 0 else { return .failed(refusal) }
+        return Self.read(descriptor, into: buffer)
+    }
+
+    static func read(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) -> Reading {
         while true {
             let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
             if count > 0 { return .bytes(count) }

@@ -43,6 +43,63 @@ package enum SystemError {
     package static func text(_ code: Int32) -> String { String(cString: strerror(code)) }
 }
 
+package enum SystemProcess {
+    /// What this process has used since it began.
+    package struct Usage: Sendable, Hashable {
+        package var userSeconds: Double
+        package var systemSeconds: Double
+        /// In memory now; where the system does not say, the most that it ever was.
+        package var residentBytes: Int
+    }
+
+    /// All threads together. Walks the process's page tables: not for every turn.
+    package static func usage() -> Usage {
+        let used = used()
+        let (user, system) = seconds(used)
+        #if canImport(Glibc)
+            let resident = residentBytes() ?? used.ru_maxrss * 1024
+        #else
+            let resident = used.ru_maxrss
+        #endif
+        return Usage(userSeconds: user, systemSeconds: system, residentBytes: resident)
+    }
+
+    /// Processor time of all threads, that of the system for them included, in seconds. Cheap.
+    package static func processorSeconds() -> Double {
+        let (user, system) = seconds(used())
+        return user + system
+    }
+
+    private static func used() -> rusage {
+        var used = rusage()
+        #if canImport(Glibc)
+            getrusage(RUSAGE_SELF.rawValue, &used)
+        #else
+            getrusage(RUSAGE_SELF, &used)
+        #endif
+        return used
+    }
+
+    private static func seconds(_ used: rusage) -> (user: Double, system: Double) {
+        func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
+        return (seconds(used.ru_utime), seconds(used.ru_stime))
+    }
+
+    #if canImport(Glibc)
+        /// The counters in statm are approximate, by some pages for each processor; this is exact.
+        private static func residentBytes() -> Int? {
+            let file = open("/proc/self/smaps_rollup", O_RDONLY | O_CLOEXEC)
+            guard file >= 0 else { return nil }
+            defer { systemClose(file) }
+            let text = String(unsafeUninitializedCapacity: 2_048) { max(0, read(file, $0.baseAddress, $0.count)) }
+            for line in text.split(separator: "\n") where line.hasPrefix("Rss:") {
+                return line.split(separator: " ").compactMap { Int($0) }.first.map { $0 * 1024 }
+            }
+            return nil
+        }
+    #endif
+}
+
 enum SocketConstants {
     #if canImport(Glibc)
         static let stream = Int32(SOCK_STREAM.rawValue)
@@ -50,7 +107,10 @@ enum SocketConstants {
         static let sendFlags = Int32(MSG_NOSIGNAL)
         static let notSentLowWater: Int32? = 25  // TCP_NOTSENT_LOWAT, missing in the module
         static let tcp = Int32(IPPROTO_TCP)
+        static let ipv4 = Int32(IPPROTO_IP)
         static let ipv6 = Int32(IPPROTO_IPV6)
+        /// A source address is chosen at once, its port when it connects: else each port serves one peer only.
+        static let bindWithoutPort: Int32? = 24  // IP_BIND_ADDRESS_NO_PORT, missing in the module
         static let shutdownWrite = Int32(SHUT_WR)
         static let descriptors = __rlimit_resource_t(UInt32(RLIMIT_NOFILE.rawValue))
     #else
@@ -58,7 +118,9 @@ enum SocketConstants {
         static let sendFlags: Int32 = 0
         static let notSentLowWater: Int32? = TCP_NOTSENT_LOWAT
         static let tcp = IPPROTO_TCP
+        static let ipv4 = IPPROTO_IP
         static let ipv6 = IPPROTO_IPV6
+        static let bindWithoutPort: Int32? = nil
         static let shutdownWrite = SHUT_WR
         static let descriptors = RLIMIT_NOFILE
     #endif

@@ -13,7 +13,7 @@ final class ControlServer: Sendable {
     init(path: String, answer: @escaping @Sendable (ControlRequest) -> ControlAnswer?) throws {
         listener = try UnixListener(path: path) { line in
             guard let request = ControlRequest(line: line) else {
-                return ControlAnswer.refused("requests are: status, keys, rotate [join|host] [end]").json
+                return ControlAnswer.refused("requests are: status, usage, keys, rotate [join|host] [end]").json
             }
             return (answer(request) ?? .refused("the relay has ended")).json
         }
@@ -25,6 +25,7 @@ final class ControlServer: Sendable {
 /// What can be asked on the control socket, as one line of words.
 enum ControlRequest: Sendable, Equatable {
     case status
+    case usage
     case keys
     case rotate(Set<AccessKeys.Kind>, endsSessions: Bool)
 
@@ -33,6 +34,7 @@ enum ControlRequest: Sendable, Equatable {
         guard !words.isEmpty else { return nil }
         switch words.removeFirst() {
         case "status" where words.isEmpty: self = .status
+        case "usage" where words.isEmpty: self = .usage
         case "keys" where words.isEmpty: self = .keys
         case "rotate":
             let endsSessions = words.last == "end"
@@ -47,6 +49,7 @@ enum ControlRequest: Sendable, Equatable {
     var line: String {
         switch self {
         case .status: "status"
+        case .usage: "usage"
         case .keys: "keys"
         case .rotate(let kinds, let endsSessions):
             (["rotate"] + AccessKeys.Kind.allCases.filter(kinds.contains).map(\.rawValue) + (endsSessions ? ["end"] : [])).joined(separator: " ")
@@ -57,6 +60,7 @@ enum ControlRequest: Sendable, Equatable {
 /// What comes back.
 enum ControlAnswer: Sendable {
     case status(Status)
+    case usage(ProcessUsage)
     case keys(KeysReport)
     case refused(String)
 
@@ -64,6 +68,7 @@ enum ControlAnswer: Sendable {
     var json: String {
         switch self {
         case .status(let status): Self.encode(status)
+        case .usage(let usage): Self.encode(usage)
         case .keys(let keys): Self.encode(keys)
         case .refused(let text): Self.encode(ControlRefusal(error: text))
         }
@@ -106,6 +111,8 @@ public struct Status: Codable, Sendable {
     public var pid: Int32
     /// Since it started.
     public var uptimeSeconds: UInt64
+    /// What its process has used.
+    public var process: ProcessUsage
     /// Everything counted, at the moment of the question.
     public var census: Census
     /// How what outlives the relay is kept; absent with `--in-memory`.
@@ -115,9 +122,31 @@ public struct Status: Codable, Sendable {
     init(address: RelayAddress, since: UInt64, census: Census, journal: JournalStatus?) {
         self.address = address.description
         pid = ProcessInfo.processInfo.processIdentifier
+        process = ProcessUsage()
         uptimeSeconds = (SystemClock.monotonicNanoseconds() - since) / 1_000_000_000
         self.census = census
         self.journal = journal
+    }
+}
+
+/// What the process of a relay has used since it began, all threads together.
+public struct ProcessUsage: Codable, Sendable, Hashable {
+    /// In the program itself.
+    public var userSeconds: Double
+    /// In the system, for it: above all in calls that read and write.
+    public var systemSeconds: Double
+    /// In memory now; on systems other than Linux the most that it ever was.
+    public var residentBytes: Int
+    /// When this was so, by a clock of the machine that counts from anywhere: two of them tell how long there was to use it.
+    public var clockSeconds: Double
+
+    /// Of this process, now.
+    init() {
+        clockSeconds = Double(SystemClock.monotonicNanoseconds()) / 1e9
+        let usage = SystemProcess.usage()
+        userSeconds = usage.userSeconds
+        systemSeconds = usage.systemSeconds
+        residentBytes = usage.residentBytes
     }
 }
 
@@ -135,6 +164,11 @@ extension RelayServer {
     ///
     /// - Throws: `RelayServerError` when nobody answers there within 12 s.
     public static func status(controlSocket path: String) throws(RelayServerError) -> Status { try ask(.status, path) }
+
+    /// Asks the relay behind a control socket what its process has used. Its work goes on beside that.
+    ///
+    /// - Throws: `RelayServerError` when nobody answers there within 12 s.
+    public static func usage(controlSocket path: String) throws(RelayServerError) -> ProcessUsage { try ask(.usage, path) }
 
     /// Asks the relay behind a control socket for its keys.
     ///

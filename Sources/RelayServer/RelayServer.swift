@@ -163,6 +163,7 @@ public final class RelayServer: Sendable {
             guard let engine else { return nil }
             switch request {
             case .status: return .status(Status(address: address, since: started, census: engine.censusNow(), journal: journal.statusNow()))
+            case .usage: return .usage(ProcessUsage())
             case .keys: return gate.control(address)
             case .rotate(let kinds, let endsSessions): return gate.rotate(kinds, endsSessions: endsSessions, engine, address)
             }

@@ -127,7 +127,7 @@ struct ServeTests {
         let status = try JSONDecoder().decode(
             Status.self,
             from: Data(
-                #"{"address":"relay://[::]:7420","pid":4711,"uptimeSeconds":3723,"census":\#(String(decoding: try JSONEncoder().encode(census), as: UTF8.self))}"#.utf8))
+                #"{"address":"relay://[::]:7420","pid":4711,"uptimeSeconds":3723,"process":{"userSeconds":12.34,"systemSeconds":56.78,"residentBytes":28300000,"clockSeconds":1.5},"census":\#(String(decoding: try JSONEncoder().encode(census), as: UTF8.self))}"#.utf8))
         #expect(
             StatusText.lines(status) == [
                 "relay://[::]:7420   pid 4711   up 1:02:03",
@@ -137,6 +137,7 @@ struct ServeTests {
                 "packets   0 accepted, 0 queued for readers, 0 lost to slow readers, 0 over a rate",
                 "kept      0 sets of metadata, 0 B, 0 locks; in memory, gone with the relay", "boards    0, 0 records, 0 B",
                 "decided   1 role set, 2 channels frozen, 3 bans; 1,234 decisions",
+                "process   12.3 s of processor time and 56.8 s of the system's for it, 28.3 MB of memory",
                 "",
                 "USER   FROM               CLIENT               CHANNELS    QUEUED    LOST",
                 "alice  192.168.1.7:50412  Board 2.1\\u{1B}[31m         2       0 B       0",

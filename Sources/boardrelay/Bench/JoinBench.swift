@@ -13,7 +13,9 @@ struct JoinBench: Sendable {
     static let joiners = 30
     static let rounds = 3
 
-    func run() async throws {
+    /// - Returns: what went wrong, in words.
+    func run() async throws -> [String] {
+        var problems: [String] = []
         let relay = try BenchRelay(["--data-dir", "\(folder)/join", "--message-rate", "100000"])
         defer { relay.stop() }
         try await fill(relay)
@@ -35,8 +37,11 @@ struct JoinBench: Sendable {
                 ("median ms", .number((median.percentile(50) ?? .zero) / .milliseconds(1))), ("packets between the two who draw", .integer(packets)),
                 ("lost", .integer(lost)),
             ])
+            if digests.count > 1 { problems.append("\(what): they got \(digests.count) different boards") }
+            if lost > 0 { problems.append("\(what): \(lost) packets lost between the two who draw") }
         }
         report.progressEnds()
+        return problems
     }
 
     private func client(_ relay: BenchRelay, _ name: String) async throws -> RelayClient {

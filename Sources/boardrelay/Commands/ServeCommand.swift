@@ -29,6 +29,7 @@ extension Command {
             .value("--max-history", as: "N", help: "Messages that a channel keeps for who comes later; 1000 if not given, 0: none."),
             .value("--history-age", as: "TIME", help: "How long it keeps them; 10m if not given, at most that."),
             .value("--message-rate", as: "N", help: "Messages a second of one user in one channel; 60 if not given."),
+            .value("--packet-rate", as: "N", help: "Packets a second of one user in one topic; 200 if not given."),
             .value("--metadata-rate", as: "N", help: "Metadata calls a second of one user, of channels and of users each; 10 if not given."),
             .value("--max-board-bytes", as: "SIZE", help: "Of what one board keeps, such as 64MB; 256MiB if not given."),
             .value("--max-boards-bytes", as: "SIZE", help: "Of all boards together; 4GiB if not given; never more than they have at the start and half of what is free then. 0: no boards."),
@@ -144,6 +145,7 @@ extension Command {
             hub.boardExpiry = age
         }
         if let rate = try arguments.integer("--message-rate", in: bound) { hub.limits.messagesPerSecond = rate }
+        if let rate = try arguments.integer("--packet-rate", in: bound) { hub.limits.packetsPerSecond = rate }
         if let rate = try arguments.integer("--metadata-rate", in: bound) {
             hub.metadataCallsPerSecond = rate
             hub.metadataCallsBurst = 2 * rate
@@ -169,7 +171,8 @@ extension Command {
         }
     }
 
-    private static func flush(_ arguments: Arguments) throws(UsageError) -> FlushPolicy.Mode {
+    /// When queued bytes are written.
+    static func flush(_ arguments: Arguments) throws(UsageError) -> FlushPolicy.Mode {
         switch arguments.value("--flush") {
         case nil, "adaptive": return .adaptive
         case "immediate": return .immediate

@@ -93,10 +93,10 @@ enum StatusText {
         let census = status.census
         let uptime = Printable.clock(.seconds(Int64(clamping: status.uptimeSeconds)))
         return ["\(Printable.escaped(status.address))   pid \(status.pid)   up \(uptime)", ""]
-            + summary(census, status.journal) + sessions(census) + channels(census)
+            + summary(census, status.journal, status.process) + sessions(census) + channels(census)
     }
 
-    private static func summary(_ census: Census, _ journal: JournalStatus?) -> [String] {
+    private static func summary(_ census: Census, _ journal: JournalStatus?, _ process: ProcessUsage) -> [String] {
         let counters = census.counters
         let lost = counters.packetsShedSlow + counters.packetsShedExpired
         var table = Table(("", .left), ("", .left))
@@ -124,6 +124,9 @@ enum StatusText {
             "decided",
             "\(Printable.count(census.setRoles, "role")) set, \(Printable.count(census.frozenChannels, "channel")) frozen, \(Printable.count(census.bans, "ban")); "
                 + Printable.count(counters.moderations, "decision"))
+        table.add(
+            "process",
+            "\(Printable.fixed(process.userSeconds)) s of processor time and \(Printable.fixed(process.systemSeconds)) s of the system's for it, \(Printable.size(process.residentBytes)) of memory")
         if let failure = census.storageFailure { table.add("READ-ONLY", Printable.escaped(failure)) }
         return Array(table.lines.dropFirst())
     }
