@@ -1,14 +1,22 @@
 #if os(Linux)
     internal import CEpoll
+    internal import Dispatch
     internal import Foundation
 
     /// A thread that does nothing but wait in epoll_wait(2) and hand over what came.
     ///
     /// Dispatch would wait for the epoll instance on its manager thread, wake another one for the queue, and watch the
     /// instance anew: each a system call, and the second of them a wait for the scheduler.
-    final class EventThread: Sendable {
+    final class EventThread: @unchecked Sendable {
+        // Safe: what is mutable is touched by the thread while it is not in `handOver`, and by that, which it waits for.
         private let epoll: Int32
         private let wake: Int32
+        private let events = UnsafeMutablePointer<epoll_event>.allocate(capacity: Readiness.eventsPerTurn)
+        private var count = 0
+        private var handOver: DispatchWorkItem?
+
+        /// Set by who takes what came: whether it wants to be called again at once, with nothing if nothing came.
+        var comesBack = false
 
         /// Of the descriptor that ends the thread; no watch has it.
         static let wakeToken: UInt64 = 0
@@ -28,14 +36,20 @@
             }
         }
 
+        deinit { events.deallocate() }
+
+        /// What came, for `handOver`.
+        var came: UnsafeBufferPointer<epoll_event> { UnsafeBufferPointer(start: events, count: count) }
+
         /// - Parameters:
-        ///   - name: of the thread; the system keeps 15 bytes of it.
-        ///   - handOver: what came, on this thread; returns whether to come back at once, with nothing if nothing came.
-        func start(name: String, _ handOver: @escaping @Sendable (UnsafeBufferPointer<epoll_event>) -> Bool) {
-            Thread.detachNewThread { [epoll, wake] in
+        ///   - queue: which is entered with what came. Its label is the thread's name, of which the system keeps 15 bytes.
+        ///   - handOver: called on the queue, by the thread. Made once: a closure given to `sync` is allocated three times at each call.
+        func start(entering queue: DispatchQueue, _ handOver: @escaping @Sendable () -> Void) {
+            self.handOver = DispatchWorkItem(block: handOver)
+            Thread.detachNewThread { [self] in
                 // Foundation's `Thread.name` reaches the system or not, as the new thread or the old one is first.
-                pthread_setname_np(pthread_self(), String(decoding: name.utf8.prefix(15), as: UTF8.self))
-                Self.run(epoll: epoll, handOver)
+                pthread_setname_np(pthread_self(), String(decoding: queue.label.utf8.prefix(15), as: UTF8.self))
+                while wait() { queue.sync(execute: self.handOver!) }
                 systemClose(epoll)
                 systemClose(wake)
             }
@@ -44,17 +58,15 @@
         /// Ends the thread when it has handed over what it has. From any thread, once.
         func end() { eventfd_write(wake, 1) }
 
-        private static func run(epoll: Int32, _ handOver: (UnsafeBufferPointer<epoll_event>) -> Bool) {
-            let events = UnsafeMutablePointer<epoll_event>.allocate(capacity: Readiness.eventsPerTurn)
-            defer { events.deallocate() }
-            var comesBack = false
+        /// - Returns: whether there is something to hand over; `false` at the end.
+        private func wait() -> Bool {
             while true {
-                let count = Int(epoll_wait(epoll, events, Int32(Readiness.eventsPerTurn), comesBack ? 0 : -1))
+                count = Int(epoll_wait(epoll, events, Int32(Readiness.eventsPerTurn), comesBack ? 0 : -1))
                 precondition(count >= 0 || errno == EINTR, "epoll_wait: \(SystemError.text(errno))")
+                count = max(count, 0)
                 guard count > 0 || comesBack else { continue }
-                let came = UnsafeBufferPointer(start: events, count: max(count, 0))
-                if came.contains(where: { $0.data.u64 == wakeToken }) { return }
-                comesBack = handOver(came)
+                comesBack = false
+                return !came.contains { $0.data.u64 == Self.wakeToken }
             }
         }
     }

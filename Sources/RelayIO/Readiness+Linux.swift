@@ -17,8 +17,9 @@
         private var watches: [UInt64: EpollWatch] = [:]
         private var lastToken = EventThread.wakeToken
         private var isInTurn = false
-        /// For the next turn of the thread.
+        /// For the next turn of the thread, and what this one has of the last.
         private var later: [@Sendable () -> Void] = []
+        private var waiting: [@Sendable () -> Void] = []
 
         private enum Driver {
             /// Dispatch watches the epoll instance: no thread, and two hops between threads an event.
@@ -55,7 +56,10 @@
 
         private func start() {
             guard case .thread(let thread) = driver else { return }
-            thread.start(name: queue.label) { @Sendable [weak self, queue] events in queue.sync { self?.turn(events) ?? false } }
+            thread.start(entering: queue) { @Sendable [weak self, unowned thread] in
+                guard let self else { return }
+                thread.comesBack = turn(thread.came)
+            }
         }
 
         deinit {
@@ -106,11 +110,11 @@
         /// - Returns: whether another turn is wanted, whatever comes.
         private func turn(_ events: UnsafeBufferPointer<epoll_event>) -> Bool {
             isInTurn = true
-            let waiting = later
-            later = []
+            swap(&later, &waiting)
             // One that was closed by the call of another is not there any more: its token is not given again.
             for event in events { watches[event.data.u64]?.take(event.events) }
             for body in waiting { body() }
+            waiting.removeAll(keepingCapacity: true)
             turnEnded()
             isInTurn = false
             return !later.isEmpty

@@ -23,7 +23,7 @@ extension Engine {
         // Readers that catch up go on behind what others have sent meanwhile. [HI2]
         if hub.wantsFlush, !anotherFlushIsSet {
             anotherFlushIsSet = true
-            perform { $0.anotherFlushIsSet = false }
+            readiness?.perform(flushOn)
         }
     }
 

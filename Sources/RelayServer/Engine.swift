@@ -18,7 +18,7 @@ actor Engine {
     private var freeIndexes: [Int32] = []
     private var generation: UInt32 = 0
     private var listener: Listener?
-    private var readiness: Readiness?
+    private(set) var readiness: Readiness?
     private var timer: ReadinessTimer?
     private var flushTimer: ReadinessTimer?
     private var flushIsSet = false
@@ -34,6 +34,9 @@ actor Engine {
     /// How many these are, for tests.
     var lineLength: Int { readable.count }
     private var readableTurnIsSet = false
+    /// `readableTurn` and `flushAgain`, for a turn of their own, behind what waits now. Made once.
+    private var readOn: @Sendable () -> Void = {}
+    private(set) var flushOn: @Sendable () -> Void = {}
     private var stopped: [CheckedContinuation<Void, Never>] = []
     private var holdsPort = false
     let log: @Sendable (LogLine) -> Void
@@ -59,9 +62,11 @@ actor Engine {
     /// Shared by all links: an idle one owns no memory.
     let scratch = Scratch()
 
-    /// Bytes read from one link in one turn; and read from any before what they have led to is written, tick or not: readers
-    /// that keep up are not to lose packets to a burst. [DL10, DL4]
-    static let readBudget = 64 * 1024
+    /// Bytes read from one link in one turn. [DL10]
+    static let readBudget = 128 * 1024
+    /// Bytes read from any, behind which what they have led to is written, tick or not: with those of one more turn they are fewer than
+    /// the packets that may wait for a reader, so that one who keeps up loses none to a burst. [DL10, DL4]
+    static let unflushedMax = 64 * 1024
     static let vectorsPerWrite = 64
     /// How long a peer that has been sent its farewell gets to close.
     static let farewellMilliseconds = 500
@@ -87,8 +92,12 @@ actor Engine {
 
     /// - Throws: `SocketAddress.Failure`, which names address and port.
     func start(host: String?, port: UInt16) throws -> (host: String, port: UInt16) {
-        let readiness = try Readiness(queue: executor.queue, waitsOnOwnThread: true) { @Sendable [weak self] in self?.enter { $0.finishTurn() } }
+        let readiness = try Readiness(queue: executor.queue, waitsOnOwnThread: true) { @Sendable [weak self] in
+            if let self { EngineEntry.turnEnded(self, ()) }
+        }
         self.readiness = readiness
+        readOn = { @Sendable [weak self] in if let self { EngineEntry.readableTurn(self, ()) } }
+        flushOn = { @Sendable [weak self] in if let self { EngineEntry.flushAgain(self, ()) } }
         let listener = try Listener(host: host, port: port, on: readiness)
         self.listener = listener
         timer = try ReadinessTimer(on: readiness) { @Sendable [weak self] in self?.enter { $0.deadlineReached() } }
@@ -153,12 +162,8 @@ actor Engine {
         for continuation in waiting { continuation.resume() }
     }
 
-    /// Enters from its own queue, as `assumeIsolated` does, which allocates at each call.
-    nonisolated func enter(_ body: (isolated Engine) -> Void) {
-        executor.checkIsolated()
-        // The same function: isolation is a promise about where it is called, which has just been checked.
-        withoutActuallyEscaping(body) { body in unsafeBitCast(body, to: ((Engine) -> Void).self)(self) }
-    }
+    /// Enters from its own queue.
+    nonisolated func enter(_ body: (isolated Engine) -> Void) { assumeIsolated(body) }
 
     func census() -> Census { hub.census() }
 
@@ -189,8 +194,8 @@ actor Engine {
         let socket = StreamSocket(adopting: descriptor, on: readiness)
         links[Int(index)] = Link(id: id, socket: socket, peer: peer)
         var handlers = StreamSocket.Handlers()
-        handlers.readable = { @Sendable [weak self] in self?.enter { $0.becameReadable(id) } }
-        handlers.writable = { @Sendable [weak self] in self?.enter { $0.becameWritable(id) } }
+        handlers.readable = { @Sendable [weak self] in if let self { EngineEntry.readable(self, id) } }
+        handlers.writable = { @Sendable [weak self] in if let self { EngineEntry.writable(self, id) } }
         handlers.released = { @Sendable [weak self] in self?.enter { $0.released(id) } }
         socket.activate(handlers)
         let entropy = Entropy(high: SystemEntropy.word(), low: SystemEntropy.word())
@@ -212,7 +217,7 @@ actor Engine {
 
     // MARK: - Reading
 
-    private func becameReadable(_ id: ConnectionID) {
+    func becameReadable(_ id: ConnectionID) {
         // One that is to be read anyway has its turn then: what comes faster than it is read gets no second one. [DL10]
         guard let link = link(id), !link.standsInLine else { return }
         read(id)
@@ -229,7 +234,7 @@ actor Engine {
                 budget -= count
                 unflushedBytes += count
                 if !link.isClosing { receive(UnsafeMutableRawBufferPointer(rebasing: scratch.bytes[..<count]), link) }
-                if unflushedBytes >= Self.readBudget { flushAll() }
+                if unflushedBytes >= Self.unflushedMax { flushAll() }
                 if count < room, link.socket.isDrainedByShortRead { return }
             case .wouldBlock: return
             case .end:
@@ -276,15 +281,10 @@ actor Engine {
         readable.append(id)
         guard !readableTurnIsSet else { return }
         readableTurnIsSet = true
-        perform { $0.readableTurn() }
+        readiness?.perform(readOn)
     }
 
-    /// Runs it in a turn of its own, behind what waits now.
-    func perform(_ body: @escaping @Sendable (isolated Engine) -> Void) {
-        readiness?.perform { @Sendable [weak self] in self?.enter(body) }
-    }
-
-    private func readableTurn() {
+    func readableTurn() {
         readableTurnIsSet = false
         let turn = readable
         readable = []

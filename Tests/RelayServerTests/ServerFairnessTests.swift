@@ -27,7 +27,7 @@ import Testing
         func release() { gate.signal() }
     }
 
-    @Test("[DL10] a connection with a megabyte waiting is read 64 KiB at a time: others are read in between")
+    @Test("[DL10] a connection with a megabyte waiting is read 128 KiB at a time: others are read in between")
     func turns() async throws {
         let brake = Brake()
         var hub = Configuration()
