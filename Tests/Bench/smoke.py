@@ -5,7 +5,8 @@ by a reader that keeps up, no connection is closed that should not be. Figures a
     python3 Tests/Bench/smoke.py --binary .build/release/boardrelay [SCENARIO …]
 
 `join` and `storage` have no account of this kind, only their verdict. A load that fails while the machine did not let it send
-for a tenth of a second, which is longer than a relay has to keep 1 GB/s, has shown nothing: it is tried again, twice at most.
+for a tenth of a second, which is longer than a relay has to keep 1 GB/s, has shown nothing of readers that keep up: it is tried
+again, twice at most, and says so. What is lost without a word, twice there or out of order is wrong in any run.
 """
 
 import argparse
@@ -49,6 +50,10 @@ def bench(binary, scenario, options):
     verdicts = [item for item in objects if item["type"] == "verdict"]
     expect(rows and len(verdicts) == 1, f"exit code {run.returncode}, {len(rows)} rows: {run.stderr.strip()}")
     expect(run.returncode == (0 if verdicts[0]["ok"] else 1), f"exit code {run.returncode}, but the verdict is {verdicts[0]['ok']}")
+    # Whatever the machine did.
+    for row in rows:
+        for name in ("lost_unreported", "duplicates", "reorders"):
+            expect(row.get(name, 0) == 0, f"{row['what']}: {name} is {row[name]}")
     late = max(row.get("lag_max_us", 0) for row in rows)
     if run.returncode != 0 and late > HELD_UP_US:
         raise HeldUp(f"{'; '.join(verdicts[0]['problems'])} (the load was held up for {late / 1000:.0f} ms)")
