@@ -70,7 +70,10 @@ actor Engine {
     static let vectorsPerWrite = 64
     /// How long a peer that has been sent its farewell gets to close.
     static let farewellMilliseconds = 500
-    static let bytesPerWrite = 64 * 1024
+    /// What is read before it is written comes to more than 64 KiB by a part of a turn: cut there, each reader would cost two writes.
+    static let bytesPerWrite = 256 * 1024
+    /// Of one message of a WebSocket, or one larger frame. [WS7]
+    static let bytesPerMessage = 64 * 1024
 
     init(
         configuration: Configuration, start: UInt32, access: AccessRules, flush: FlushPolicy, web: WebSite,

@@ -43,7 +43,7 @@ def expect(holds, text):
 
 def bench(binary, scenario, options):
     """Rows and verdict of one run."""
-    command = [str(binary), "bench", scenario, "--seconds", "3", "--json", "--verdict", *options]
+    command = [str(binary), "bench", scenario, "--seconds", "5", "--json", "--verdict", *options]
     run = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE)
     objects = [json.loads(line) for line in run.stdout.splitlines()]
     rows = [item for item in objects if item["type"] == "row"]

@@ -117,7 +117,7 @@ extension Engine {
         guard web.isWebSocket else { return nil }
         var queued = 0
         if asksHub, web.outlet.announcedBytes == 0, !web.hasSaidClose, !web.isDetached {
-            queued = hub.announce(id, limit: Self.bytesPerWrite, at: now)
+            queued = hub.announce(id, limit: Self.bytesPerMessage, at: now)
         }
         let announced = web.outlet.plan(queuedBytes: queued)
         var count = 0
