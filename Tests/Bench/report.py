@@ -152,7 +152,7 @@ def picture(data):
     style = ("text{font:12px system-ui,sans-serif;fill:#24262b}.title{font-weight:600}.name{text-anchor:end}.value{fill:#5a5f69}"
              "@media(prefers-color-scheme:dark){text{fill:#e8e9ec}.value{fill:#a3a8b3}}")
     return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 700 {y + 20}" role="img" aria-label="Processor time of relays for a million deliveries">'
-            f'<style>{style}</style><text x="16" y="26" class="title">Processor time of the relay for a million deliveries: less is better, each step of the scale is a factor</text>'
+            f'<style>{style}</style><text x="16" y="26" class="title">Processor time of the relay for a million deliveries: less is better; the scale is logarithmic</text>'
             + "".join(parts) + "</svg>\n")
 
 
