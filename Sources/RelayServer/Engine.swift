@@ -376,7 +376,7 @@ actor Engine {
         carryOutEffects()
         submitChanges()
         if let delay = policy.delay {
-            if hub.hasDirty, !flushIsSet, let flushTimer {
+            if hub.hasDirty || hub.wantsFlush, !flushIsSet, let flushTimer {
                 flushIsSet = true
                 flushTimer.arm(for: SystemClock.monotonicNanoseconds() + UInt64(delay.nanoseconds))
             }

@@ -74,8 +74,8 @@ final class RawLink: @unchecked Sendable {
         }
     }
 
-    func login(_ user: String) throws {
-        try send(.json(.login, LoginRequest(id: 1, user: try Name(user), instance: "00000000000000aa")))
+    func login(_ user: String, instance: String = "00000000000000aa") throws {
+        try send(.json(.login, LoginRequest(id: 1, user: try Name(user), instance: instance)))
         _ = try frames(until: .welcome)
     }
 

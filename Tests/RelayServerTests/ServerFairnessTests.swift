@@ -138,4 +138,28 @@ import Testing
         for link in [reader, noise] + writers.map(\.0) { link.end(reset: true) }
         await server.stop()
     }
+
+    @Test("[HI2] with a tick, too, a late reader gets all that is kept while nothing else happens")
+    func lateReader() async throws {
+        var hub = Configuration()
+        hub.limits.messagesPerSecond = 10_000
+        // No ping comes to wake anybody.
+        hub.presenceTimeoutDefault = .seconds(300)
+        hub.heartbeatMax = .seconds(150)
+        let server = try await RelayServer.start(.init(port: 0, hub: hub, flush: .every(milliseconds: 2)))
+        let writer = try RawLink(server.address), reader = try RawLink(server.address)
+        try writer.login("writer")
+        try reader.login("reader", instance: "00000000000000bb")
+        // More than all readers together are given in a turn.
+        let count = 4 * hub.catchUpTurnBytes / 32_000
+        for number in 1...count {
+            try writer.send(.publish(number: UInt64(number), channel: "lesson", payload: [UInt8](repeating: 1, count: 32_000)))
+            _ = try writer.frames(until: .accepted)
+        }
+        try reader.send(.json(.subscribe, SubscribeRequest(id: 2, channel: try Name("lesson"), features: ["messages"], since: .beginning)))
+        let frames = try reader.frames(until: .caughtUp)
+        #expect(frames.count { $0.type == FrameType.deliver.rawValue } == count)
+        for link in [writer, reader] { link.end(reset: true) }
+        await server.stop()
+    }
 }
