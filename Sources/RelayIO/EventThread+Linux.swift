@@ -13,13 +13,13 @@
         private let wake: Int32
         private let events = UnsafeMutablePointer<epoll_event>.allocate(capacity: Readiness.eventsPerTurn)
         private var count = 0
-        private var handOver: DispatchWorkItem?
 
         /// Set by who takes what came: whether it wants to be called again at once, with nothing if nothing came.
         var comesBack = false
 
         /// Of the descriptor that ends the thread; no watch has it.
         static let wakeToken: UInt64 = 0
+        private static let turnsPerItem = 1 << 20
 
         /// Takes over the epoll instance: the thread closes it at its end, as a failure here does.
         init(epoll: Int32) throws(SocketAddress.Failure) {
@@ -43,13 +43,20 @@
 
         /// - Parameters:
         ///   - queue: which is entered with what came. Its label is the thread's name, of which the system keeps 15 bytes.
-        ///   - handOver: called on the queue, by the thread. Made once: a closure given to `sync` is allocated three times at each call.
+        ///   - handOver: called on the queue, by the thread.
         func start(entering queue: DispatchQueue, _ handOver: @escaping @Sendable () -> Void) {
-            self.handOver = DispatchWorkItem(block: handOver)
             Thread.detachNewThread { [self] in
                 // Foundation's `Thread.name` reaches the system or not, as the new thread or the old one is first.
                 pthread_setname_np(pthread_self(), String(decoding: queue.label.utf8.prefix(15), as: UTF8.self))
-                while wait() { queue.sync(execute: self.handOver!) }
+                // An item, because a closure given to `sync` is allocated three times at each call. Not one for ever: libdispatch
+                // counts its turns in 32 bits, and traps when they are through (`_dispatch_block_sync_invoke`).
+                var item = DispatchWorkItem(block: handOver), turns = 0
+                while wait() {
+                    queue.sync(execute: item)
+                    turns += 1
+                    guard turns == Self.turnsPerItem else { continue }
+                    (item, turns) = (DispatchWorkItem(block: handOver), 0)
+                }
                 systemClose(epoll)
                 systemClose(wake)
             }

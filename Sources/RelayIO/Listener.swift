@@ -8,6 +8,8 @@ package final class Listener: @unchecked Sendable {
     private var watch: (any DescriptorWatch)?
     private var released: @Sendable () -> Void = {}
     private var isPaused = false
+    /// Has stopped short and has a turn of its own for the rest: an event meanwhile is no second one.
+    private var continues = false
     private var isClosed = false
     /// Given up for a moment when descriptors run out, so that a waiting peer can be taken and turned away instead
     /// of keeping the listener readable for ever.
@@ -68,7 +70,11 @@ package final class Listener: @unchecked Sendable {
     ) throws(SocketAddress.Failure) {
         dispatchPrecondition(condition: .onQueue(readiness.queue))
         let watch = readiness.watch(descriptor)
-        let refusal = watch.activate(readable: { @Sendable [weak self] in self?.acceptWaiting(accepted, exhausted) }, writable: {})
+        let refusal = watch.activate(
+            readable: { @Sendable [weak self] in
+                guard let self, !continues else { return }
+                acceptWaiting(accepted, exhausted)
+            }, writable: {})
         guard refusal == 0 else { throw SocketAddress.Failure("cannot accept on \(address)", code: refusal) }
         self.watch = watch
         self.released = released
@@ -93,7 +99,12 @@ package final class Listener: @unchecked Sendable {
             }
         }
         // Who stops short is not told again.
-        readiness.perform { @Sendable [weak self] in self?.acceptWaiting(accepted, exhausted) }
+        continues = true
+        readiness.perform { @Sendable [weak self] in
+            guard let self else { return }
+            continues = false
+            acceptWaiting(accepted, exhausted)
+        }
     }
 
     /// Without a free descriptor the first in line cannot even be refused: the reserve makes room for that.

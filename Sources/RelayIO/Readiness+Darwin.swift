@@ -6,7 +6,7 @@
         package let queue: DispatchQueue
         private let turnEnded: @Sendable () -> Void
 
-        /// Throws nothing here; elsewhere when the system has no descriptor or thread left.
+        /// Throws nothing here; elsewhere when the system has no descriptor left.
         ///
         /// - Parameters:
         ///   - waitsOnOwnThread: without effect here.

@@ -35,7 +35,7 @@
         ///   - waitsOnOwnThread: for a relay, where an event is to be answered with as little as can be. A client has no thread of its own.
         ///   - turnEnded: called behind the last of those calls that one turn of the queue makes to watches and timers, and behind what
         ///     `perform` was given.
-        /// - Throws: when the system has no descriptor or thread left.
+        /// - Throws: when the system has no descriptor left.
         package init(queue: DispatchQueue, waitsOnOwnThread: Bool = false, turnEnded: @escaping @Sendable () -> Void = {}) throws(SocketAddress.Failure) {
             self.queue = queue
             self.turnEnded = turnEnded

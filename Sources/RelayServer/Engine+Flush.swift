@@ -20,8 +20,8 @@ extension Engine {
             let end = Self.now().instant
             policy.flushed(writes, busy: end - began, at: end)
         }
-        // Readers that catch up go on behind what others have sent meanwhile. [HI2]
-        if hub.wantsFlush, !anotherFlushIsSet {
+        // Readers that catch up go on behind what others have sent meanwhile, and who was closed for its queue is told of to others. [HI2]
+        if hub.wantsFlush || hub.hasDirty, !anotherFlushIsSet {
             anotherFlushIsSet = true
             readiness?.perform(flushOn)
         }

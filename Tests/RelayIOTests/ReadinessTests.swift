@@ -51,6 +51,41 @@ import Testing
         #expect(await iterator.next() == "ended")
     }
 
+    @Test("a listener whose peers keep coming takes 64 of them in a turn, and no more")
+    func accepting() async throws {
+        let queue = DispatchQueue(label: "test"), counts = Lock((now: 0, most: 0, all: 0)), (ends, told) = AsyncStream.makeStream(of: Void.self)
+        let readiness = try Readiness(queue: queue, waitsOnOwnThread: true) { @Sendable in
+            counts.withLock { counts in
+                counts.most = max(counts.most, counts.now)
+                counts.now = 0
+                if counts.all >= 400 { told.yield() }
+            }
+        }
+        let listener = try queue.sync { try Listener(host: "127.0.0.1", port: 0, on: readiness) }
+        let address = RelayAddress(host: "127.0.0.1", port: listener.address.numeric.port), peers = Lock<[Int32]>([])
+        @Sendable func come() {
+            if let peer = try? Connector.connect(to: address, timeoutMilliseconds: 10_000) { peers.withLock { $0.append(peer) } }
+        }
+        for _ in 0..<200 { come() }
+        try queue.sync {
+            try listener.activate(
+                accepted: { @Sendable descriptor, _ in
+                    systemClose(descriptor)
+                    // One more for each, which is an event of its own.
+                    let all = counts.withLock { counts in
+                        counts.now += 1
+                        counts.all += 1
+                        return counts.all
+                    }
+                    if all <= 200 { come() }
+                }, exhausted: { @Sendable _ in }, released: { @Sendable in })
+        }
+        for await _ in ends { break }
+        #expect(counts.withLock { $0.most } == 64)
+        queue.sync { listener.close() }
+        for peer in peers.withLock({ $0 }) { systemClose(peer) }
+    }
+
     #if os(Linux)
         @Test("the thread ends with who waits by it")
         func threadEnds() async throws {

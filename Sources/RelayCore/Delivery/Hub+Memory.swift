@@ -103,8 +103,8 @@ extension Hub {
         while chunks.liveBytes > configuration.queueBytesTotalMax {
             var most = (connection: Int32(-1), isLagging: false, bytes: 0)
             for connection in busy where connections[connection].isOpen {
-                let held = memoryHeld(by: connection), lags = queues[connection].isLagging
-                if lags == most.isLagging ? held.shared + held.own > most.bytes : lags { most = (connection, lags, held.shared + held.own) }
+                let held = memoryHeld(by: connection), bytes = held.shared + held.own, lags = queues[connection].isLagging
+                if bytes > 0, lags == most.isLagging ? bytes > most.bytes : lags { most = (connection, lags, bytes) }
             }
             guard most.connection >= 0 else { return }
             closeSlow(

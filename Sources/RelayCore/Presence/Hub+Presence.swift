@@ -90,11 +90,14 @@ extension Hub {
     // MARK: - Intervals
 
     private mutating func setPresenceInterval(_ channel: Int32, after delay: Duration) {
+        guard !channels[channel].presence.intervalIsSet else { return }
+        channels[channel].presence.intervalIsSet = true
         deadlines.set(.presenceInterval(channel: channel, generation: channels[channel].generation), at: now.instant + delay)
     }
 
     /// One frame at a time: what a crowd does is told to a crowd, and what all of it waits for stays within a chunk or two.
     mutating func presenceIntervalDeadline(_ channel: Int32) {
+        channels[channel].presence.intervalIsSet = false
         guard channels[channel].presence.isInterval else { return }
         let isAllTold = tellInterval(channel, isLast: false)
         let interval = configuration.presenceInterval
@@ -106,20 +109,26 @@ extension Hub {
     @discardableResult
     private mutating func tellInterval(_ channel: Int32, isLast: Bool) -> Bool {
         var page = IntervalPage(channel: channels[channel].handle)
-        for user in channels[channel].presence.pending.keys.sorted() {
+        var last: Name?
+        for user in channels[channel].presence.pendingInTurn {
             var here: Member?
             if let session = sessionsByUser[user], let membership = sessions[session].memberships[channel] {
                 here = Member(user: user, states: membership.states.strings)
             }
             if page.bytes > 0, page.bytes + IntervalPage.bytes(user, here) > Limits.jsonPageBytes {
                 tellPresence(page.event, channel)
-                if !isLast { return false }
+                if !isLast {
+                    channels[channel].presence.toldThrough = last
+                    return false
+                }
                 page = IntervalPage(channel: channels[channel].handle)
             }
             let telling = channels[channel].presence.takeTelling(
                 user, at: now.instant, window: configuration.presenceFlapWindow, isLast: isLast)
             page.add(telling, user, here)
+            last = user
         }
+        channels[channel].presence.toldThrough = nil
         if page.bytes > 0 { tellPresence(page.event, channel) }
         return true
     }

@@ -13,6 +13,11 @@ struct PresenceBook {
     /// Members in the order of their ids.
     private(set) var members: [Entry] = []
     var isInterval = false
+    /// Whether the next interval has a deadline, which one of an earlier time in interval mode may be.
+    var intervalIsSet = false
+    /// Where the last frame of an interval ended that was too long for one: the next begins behind it, so that nobody waits for those who
+    /// change all the time.
+    var toldThrough: Name?
     private(set) var pending: [Name: PendingChange] = [:]
     /// Snapshots that receivers have been given.
     private var snapshots: UInt64 = 0
@@ -38,6 +43,13 @@ struct PresenceBook {
     }
 
     mutating func pendStates(_ user: Name) { change(user, isKnown: true) { $0.statesChanged() } }
+
+    /// Of whom there is something to tell, those behind `toldThrough` first.
+    var pendingInTurn: [Name] {
+        let names = pending.keys.sorted()
+        guard let toldThrough, let next = names.firstIndex(where: { toldThrough < $0 }) else { return names }
+        return Array(names[next...] + names[..<next])
+    }
 
     /// A receiver has got the picture as it is at this moment. Each change takes that in when it is looked at next: a crowd that
     /// comes in together costs no look at all of them for each of them.

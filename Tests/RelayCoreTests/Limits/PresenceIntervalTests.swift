@@ -129,4 +129,59 @@ import Testing
         driver.advance(.seconds(5))
         #expect(watcher.presence().map(text) == ["timedOut: sleeper"])
     }
+
+    @Test("[PR6] however often a channel turns to intervals and back, it has one each 5 s")
+    func oneDeadline() {
+        let driver = HubDriver.patient {
+            $0.presenceIntervalAbove = 2
+            $0.presenceIntervalBelow = 3
+        }
+        let watcher = TestClient(driver, "watcher", presenceTimeoutMs: Self.longTimeout)
+        watcher.subscribe("lesson", features: ["presence"])
+        let alice = TestClient(driver, "alice", presenceTimeoutMs: Self.longTimeout), bob = TestClient(driver, "bob", presenceTimeoutMs: Self.longTimeout)
+        alice.subscribe("lesson", features: [])
+        for _ in 0..<10 {
+            bob.subscribe("lesson", features: [])
+            driver.advance(.milliseconds(100))
+            bob.leave("lesson")
+        }
+        bob.subscribe("lesson", features: [])
+        _ = watcher.presence()
+        var told = 0
+        for step in 0..<100 {
+            alice.setStates(["at": "\(step)"])
+            for client in [watcher, bob] { client.ping() }
+            driver.advance(.milliseconds(100))
+            told += watcher.presence().count
+        }
+        #expect(told == 2, "in 10 s")
+    }
+
+    @Test("[PR6] those who change all the time leave others their place in an interval of many frames")
+    func turns() {
+        let driver = HubDriver.patient {
+            $0.presenceIntervalAbove = 2
+            $0.presenceIntervalBelow = 1
+        }
+        let watcher = TestClient(driver, "watcher", presenceTimeoutMs: Self.longTimeout)
+        watcher.subscribe("lesson", features: ["presence"])
+        // As much as one frame holds.
+        let busy = (1...6).map { TestClient(driver, "a\($0)", presenceTimeoutMs: Self.longTimeout) }
+        let text = String(repeating: "x", count: 2_040)
+        func change(_ step: Int) { for client in busy { client.setStates(["k": text + "\(step)"]) } }
+        for client in busy { client.subscribe("lesson", features: []) }
+        change(100)
+        driver.advance(.seconds(6))
+        _ = watcher.presence()
+        let zoe = TestClient(driver, "zoe", presenceTimeoutMs: Self.longTimeout)
+        zoe.subscribe("lesson", features: [])
+        var joined: [String] = []
+        for step in 101..<140 {
+            change(step)
+            for client in [watcher, zoe] { client.ping() }
+            driver.advance(.milliseconds(250))
+            joined += watcher.presence().flatMap { $0.joined ?? [] }.map(\.user.text)
+        }
+        #expect(joined.contains("zoe"))
+    }
 }
