@@ -53,7 +53,7 @@ def bench(binary, scenario, options):
     # Whatever the machine did.
     for row in rows:
         for name in ("lost_unreported", "duplicates", "reorders"):
-            expect(row.get(name, 0) == 0, f"{row['what']}: {name} is {row[name]}")
+            expect(row.get(name, 0) == 0, f"{row['what']}: {name} is {row.get(name)}")
     late = max(row.get("lag_max_us", 0) for row in rows)
     if run.returncode != 0 and late > HELD_UP_US:
         raise HeldUp(f"{'; '.join(verdicts[0]['problems'])} (the load was held up for {late / 1000:.0f} ms)")
