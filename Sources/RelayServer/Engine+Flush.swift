@@ -10,15 +10,14 @@ extension Engine {
         written = .init()
         hub.beginFlush()
         while let id = hub.nextDirty() { flush(id) }
-        let writes = written
         hub.endFlush()
         // Readers that catch up have asked for boards.
         effects += hub.takeEffects()
         carryOutEffects()
         submitChanges()
-        if writes.count > 0 {
+        if written.count > 0 {
             let end = Self.now().instant
-            policy.flushed(writes, busy: end - began, at: end)
+            policy.flushed(written, busy: end - began, at: end)
         }
         // Readers that catch up go on behind what others have sent meanwhile, and who was closed for its queue is told of to others. [HI2]
         if hub.wantsFlush || hub.hasDirty, !anotherFlushIsSet {

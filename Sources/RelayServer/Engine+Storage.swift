@@ -17,7 +17,7 @@ extension Engine {
         if unknown > 0 { log(LogLine(.warning, "\(unknown) stored entries are left alone: this version does not know them")) }
         if let path = journal.path { log(LogLine(.info, "\(opened.entries.count - unknown) entries and \(opened.boards.count) boards read from \(path)")) }
         await journal.begin { @Sendable [weak self, executor] outcome in
-            executor.queue.async { @Sendable [weak self] in self?.enter { $0.stored(outcome) } }
+            executor.queue.async { @Sendable [weak self] in self?.assumeIsolated { $0.stored(outcome) } }
         }
         hub.restored(lastSequence: opened.report.lastSequence, at: Self.now())
         effects += hub.takeEffects()

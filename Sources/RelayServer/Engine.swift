@@ -103,17 +103,17 @@ actor Engine {
         flushOn = { @Sendable [weak self] in if let self { EngineEntry.flushAgain(self, ()) } }
         let listener = try Listener(host: host, port: port, on: readiness)
         self.listener = listener
-        timer = try ReadinessTimer(on: readiness) { @Sendable [weak self] in self?.enter { $0.deadlineReached() } }
-        flushTimer = try ReadinessTimer(on: readiness) { @Sendable [weak self] in self?.enter { $0.flushTick() } }
+        timer = try ReadinessTimer(on: readiness) { @Sendable [weak self] in self?.assumeIsolated { $0.deadlineReached() } }
+        flushTimer = try ReadinessTimer(on: readiness) { @Sendable [weak self] in self?.assumeIsolated { $0.flushTick() } }
         try listener.activate(
             accepted: { @Sendable [weak self] descriptor, peer in
                 guard let self else { return discardDescriptor(descriptor) }
-                enter { $0.accepted(descriptor, peer) }
+                assumeIsolated { $0.accepted(descriptor, peer) }
             },
             exhausted: { @Sendable [weak self] code in
-                self?.enter { $0.log(LogLine(.error, "cannot accept: \(SystemError.text(code))")) }
+                self?.assumeIsolated { $0.log(LogLine(.error, "cannot accept: \(SystemError.text(code))")) }
             },
-            released: { @Sendable [weak self] in self?.enter { $0.portReleased() } })
+            released: { @Sendable [weak self] in self?.assumeIsolated { $0.portReleased() } })
         holdsPort = true
         refreshSite(listener.address.numeric)
         return listener.address.numeric
@@ -165,9 +165,6 @@ actor Engine {
         for continuation in waiting { continuation.resume() }
     }
 
-    /// Enters from its own queue.
-    nonisolated func enter(_ body: (isolated Engine) -> Void) { assumeIsolated(body) }
-
     func census() -> Census { hub.census() }
 
     // From queues that are not Swift's own, where waiting for one of its threads could be waiting for oneself.
@@ -199,7 +196,7 @@ actor Engine {
         var handlers = StreamSocket.Handlers()
         handlers.readable = { @Sendable [weak self] in if let self { EngineEntry.readable(self, id) } }
         handlers.writable = { @Sendable [weak self] in if let self { EngineEntry.writable(self, id) } }
-        handlers.released = { @Sendable [weak self] in self?.enter { $0.released(id) } }
+        handlers.released = { @Sendable [weak self] in self?.assumeIsolated { $0.released(id) } }
         socket.activate(handlers)
         let entropy = Entropy(high: SystemEntropy.word(), low: SystemEntropy.word())
         hub.handle(.opened(id, entropy: entropy, peer: peer.description), at: Self.now(), into: &effects)
@@ -339,7 +336,7 @@ actor Engine {
 
     private func end(_ id: ConnectionID, afterMilliseconds milliseconds: Int) {
         executor.queue.asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { @Sendable [weak self] in
-            self?.enter {
+            self?.assumeIsolated {
                 $0.ended(id, .byHub)
                 $0.finishTurn()
             }

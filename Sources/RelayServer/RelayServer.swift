@@ -145,7 +145,7 @@ public final class RelayServer: Sendable {
             address.isLasting = options.port != 0
             let controls = try controls(options, address, engine, journal, gate)
             // By new addresses browsers may ask, too.
-            let watch = NetworkWatch(queue: engine.executor.queue) { @Sendable [weak engine] _ in engine?.enter { $0.networkChanged() } }
+            let watch = NetworkWatch(queue: engine.executor.queue) { @Sendable [weak engine] _ in engine?.assumeIsolated { $0.networkChanged() } }
             return RelayServer(address: address, engine: engine, controls: controls, journal: journal, gate: gate, watch: watch)
         } catch {
             await engine.stop()

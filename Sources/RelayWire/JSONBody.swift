@@ -28,10 +28,7 @@ extension JSONBody {
 
 /// A body of which each login, subscription or change of presence writes one: by hand, to the very bytes that its `Encodable`
 /// conformance gives.
-package protocol DirectBody: Encodable {
-    /// Keys in the order of their bytes, and what is absent not at all.
-    func write(to text: inout JSONText)
-}
+package protocol DirectBody: Encodable, JSONValue {}
 
 /// A body that is well-formed, to be read as one type or several. Not to be kept longer than its bytes.
 package struct CheckedJSON {

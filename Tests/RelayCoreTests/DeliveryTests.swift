@@ -165,6 +165,7 @@ import Testing
         var effects: [Effect] = []
         bytes.withUnsafeBytes { driver.hub.receive($0, from: writer.id, at: driver.now, into: &effects) }
         #expect(driver.hub.queueMemoryBytes < 3 * bytes.count, "once for all of them")
+        while driver.hub.nextDirty() != nil {}
         driver.hub.endFlush()
         #expect(driver.hub.queueMemoryBytes > 10 * bytes.count, "each keeps its own")
     }

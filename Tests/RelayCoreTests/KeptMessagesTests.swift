@@ -241,6 +241,7 @@ import Testing
         let alice = TestClient(driver, "alice"), readers = [bob(driver), TestClient(driver, "carol", instance: "00000000000000cc")]
         for _ in 1...100 { alice.publish("lesson", [UInt8](repeating: 1, count: 30_000)) }
         _ = alice.frames()
+        driver.offers = false
         for reader in readers { begin(reader, since: .beginning) }
         var turns = 0
         while driver.hub.wantsFlush || turns == 0 {

@@ -27,15 +27,20 @@ import Testing
         func release() { gate.signal() }
     }
 
-    @Test("[DL10] a connection with a megabyte waiting is read 128 KiB at a time: others are read in between")
-    func turns() async throws {
-        let brake = Brake()
+    /// The relay stands still for as long as the machine needs: nobody is judged for silence.
+    private static var patient: Configuration {
         var hub = Configuration()
-        hub.limits.messagesPerSecond = 10_000
-        // The relay stands still for as long as the machine needs: nobody is to be judged for silence.
         hub.presenceTimeoutDefault = .seconds(300)
         hub.heartbeatMax = .seconds(150)
         hub.loginTimeout = .seconds(300)
+        return hub
+    }
+
+    @Test("[DL10] a connection with a megabyte waiting is read 128 KiB at a time: others are read in between")
+    func turns() async throws {
+        let brake = Brake()
+        var hub = Self.patient
+        hub.limits.messagesPerSecond = 10_000
         let server = try await RelayServer.start(.init(port: 0, hub: hub, log: { brake.log($0) }))
         let greedy = try RawLink(server.address), modest = try RawLink(server.address), watcher = try RawLink(server.address)
         try greedy.login("greedy")
@@ -98,11 +103,8 @@ import Testing
     @Test("[DL4] what comes over five links at once is more than a queue of packets may hold, and a reader that keeps up loses none of it")
     func burst() async throws {
         let brake = Brake()
-        var hub = Configuration()
+        var hub = Self.patient
         hub.limits.packetsPerSecond = 10_000
-        hub.presenceTimeoutDefault = .seconds(300)
-        hub.heartbeatMax = .seconds(150)
-        hub.loginTimeout = .seconds(300)
         // A tick that would let all of it wait together.
         let server = try await RelayServer.start(.init(port: 0, hub: hub, flush: .every(milliseconds: 100), log: { brake.log($0) }))
         let channel = try Name("lesson"), topic = try Name("points")
@@ -141,11 +143,9 @@ import Testing
 
     @Test("[HI2] with a tick, too, a late reader gets all that is kept while nothing else happens")
     func lateReader() async throws {
-        var hub = Configuration()
+        // No ping comes to wake anybody, either.
+        var hub = Self.patient
         hub.limits.messagesPerSecond = 10_000
-        // No ping comes to wake anybody.
-        hub.presenceTimeoutDefault = .seconds(300)
-        hub.heartbeatMax = .seconds(150)
         let server = try await RelayServer.start(.init(port: 0, hub: hub, flush: .every(milliseconds: 2)))
         let writer = try RawLink(server.address), reader = try RawLink(server.address)
         try writer.login("writer")

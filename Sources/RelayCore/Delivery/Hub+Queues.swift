@@ -143,6 +143,7 @@ extension Hub {
                 if queues[connection].isEmpty { unmarkBusy(connection) }
                 continue
             }
+            queues[connection].isLagging = true
             return connections[connection].id
         }
         dirty.removeAll(keepingCapacity: true)

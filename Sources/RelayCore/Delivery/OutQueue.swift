@@ -50,7 +50,7 @@ struct OutQueue {
     var mustShed = false
     /// Since when the connection stands on the hub's list of those with something to send.
     var busySince = Instant(nanoseconds: 0)
-    /// Whether something was left when the shell had offered everything to the sockets: it waits for its reader, and not for the shell.
+    /// Whether the shell was told of it since it was empty: what is left now waits for its reader, and not for the shell.
     var isLagging = false
     /// Where it stands on the hub's list of connections with something to send, or -1.
     var busyPosition: Int32 = -1

@@ -161,7 +161,6 @@ extension Hub {
 
     /// The shell has offered everything to the sockets: whatever is left waits for its reader.
     package mutating func endFlush() {
-        for connection in busy { queues[connection].isLagging = true }
         if memoryGrewSinceFlush { memoryGrew = true }
         keepBounds()
         memoryGrewSinceFlush = false

@@ -165,7 +165,7 @@ extension Engine {
 
     private func setWebSweep() {
         webSweepIsSet = true
-        executor.queue.asyncAfter(deadline: .now() + .seconds(1)) { @Sendable [weak self] in self?.enter { $0.sweepWeb() } }
+        executor.queue.asyncAfter(deadline: .now() + .seconds(1)) { @Sendable [weak self] in self?.assumeIsolated { $0.sweepWeb() } }
     }
 
     /// Looks once a second at those who speak HTTP. [HT3]

@@ -49,14 +49,20 @@ import Testing
         #expect(watcher.presence().isEmpty, "nothing is told twice")
     }
 
-    /// In intervals from three members on; the first ends at 5 s, and it is 0 s now.
-    private func lesson(_ users: [String]) -> (driver: HubDriver, watcher: TestClient, [String: TestClient]) {
+    /// A channel in intervals from three members on, and one who is told of them.
+    private func watched(below: Int = 1) -> (driver: HubDriver, watcher: TestClient) {
         let driver = HubDriver.patient {
             $0.presenceIntervalAbove = 2
-            $0.presenceIntervalBelow = 1
+            $0.presenceIntervalBelow = below
         }
         let watcher = TestClient(driver, "watcher", presenceTimeoutMs: Self.longTimeout)
         watcher.subscribe("lesson", features: ["presence"])
+        return (driver, watcher)
+    }
+
+    /// With two and these; the first interval ends at 5 s, and it is 0 s now.
+    private func lesson(_ users: [String]) -> (driver: HubDriver, watcher: TestClient, [String: TestClient]) {
+        let (driver, watcher) = watched()
         var clients: [String: TestClient] = [:]
         for user in ["x", "y"] + users {
             clients[user] = TestClient(driver, user, presenceTimeoutMs: user == "sleeper" ? 5_000 : Self.longTimeout)
@@ -132,12 +138,7 @@ import Testing
 
     @Test("[PR6] however often a channel turns to intervals and back, it has one each 5 s")
     func oneDeadline() {
-        let driver = HubDriver.patient {
-            $0.presenceIntervalAbove = 2
-            $0.presenceIntervalBelow = 3
-        }
-        let watcher = TestClient(driver, "watcher", presenceTimeoutMs: Self.longTimeout)
-        watcher.subscribe("lesson", features: ["presence"])
+        let (driver, watcher) = watched(below: 3)
         let alice = TestClient(driver, "alice", presenceTimeoutMs: Self.longTimeout), bob = TestClient(driver, "bob", presenceTimeoutMs: Self.longTimeout)
         alice.subscribe("lesson", features: [])
         for _ in 0..<10 {
@@ -159,12 +160,7 @@ import Testing
 
     @Test("[PR6] those who change all the time leave others their place in an interval of many frames")
     func turns() {
-        let driver = HubDriver.patient {
-            $0.presenceIntervalAbove = 2
-            $0.presenceIntervalBelow = 1
-        }
-        let watcher = TestClient(driver, "watcher", presenceTimeoutMs: Self.longTimeout)
-        watcher.subscribe("lesson", features: ["presence"])
+        let (driver, watcher) = watched()
         // As much as one frame holds.
         let busy = (1...6).map { TestClient(driver, "a\($0)", presenceTimeoutMs: Self.longTimeout) }
         let text = String(repeating: "x", count: 2_040)
