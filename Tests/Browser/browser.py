@@ -147,8 +147,13 @@ class WebKit(Browser):
         if dark:
             options.add_argument("--dark-mode")
         options.add_argument("--javascript-can-open-windows-automatically=true")
-        # Its sandbox is made of namespaces, which a container does not have.
-        environment = {**screen.environment, "WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS": "1"}
+        environment = {
+            **screen.environment,
+            # Its sandbox is made of namespaces, which a container does not have.
+            "WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS": "1",
+            # Its compositor's thread crashes in Mesa's software driver (swrast_dri.so), about once in thirty checks of a machine that is busy.
+            "WEBKIT_DISABLE_COMPOSITING_MODE": "1",
+        }
         super().__init__(webdriver.WebKitGTK(options, webdriver.WebKitGTKService("/usr/bin/WebKitWebDriver", env=environment)))
         self.dark = dark
 
