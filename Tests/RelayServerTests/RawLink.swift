@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import RelayIO
 import RelayWire
@@ -10,8 +11,11 @@ import RelayWire
 
 /// A blocking socket that speaks frames: the plainest client there is.
 final class RawLink: @unchecked Sendable {
-    // Safe: each test uses a link from one task at a time.
+    // Safe: each test uses a link from one task at a time; what sends in the background touches nothing but the descriptor, and has ended
+    // before that is closed.
     private let descriptor: Int32
+    private let background = DispatchGroup()
+    private var sendsInBackground = false
     private var reader = FrameReader()
     private var isEnded = false
 
@@ -43,6 +47,16 @@ final class RawLink: @unchecked Sendable {
             let count = bytes.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
             guard count > 0 else { throw SocketAddress.Failure("send", code: errno) }
             bytes = bytes.dropFirst(count)
+        }
+    }
+
+    /// Sends from a thread of its own, one behind the other, until there is none or the link ends.
+    func sendInBackground(_ next: @escaping @Sendable () -> [UInt8]?) {
+        sendsInBackground = true
+        background.enter()
+        Thread.detachNewThread { [self] in
+            while let bytes = next(), (try? send(raw: bytes)) != nil {}
+            background.leave()
         }
     }
 
@@ -91,6 +105,11 @@ final class RawLink: @unchecked Sendable {
     func end(reset: Bool) {
         guard !isEnded else { return }
         isEnded = true
+        // Its number may be another's at once.
+        if sendsInBackground {
+            shutdown(descriptor, Int32(SHUT_RDWR))
+            background.wait()
+        }
         if reset {
             var option = linger(l_onoff: 1, l_linger: 0)
             setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
