@@ -1,4 +1,4 @@
-// epoll(7), eventfd(2), timerfd_create(2) and pthread_setname_np(3), which Swift's Glibc module leaves out. No code: the functions are the C library's.
+// epoll(7), eventfd(2), timerfd_create(2), pthread_setname_np(3) and a part of posix_spawn(3), which Swift's Glibc module leaves out. No code: the functions are the C library's.
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 
@@ -9,3 +9,6 @@ int timerfd_settime(int descriptor, int flags, const struct itimerspec *value, s
 
 // With pthread_t as it is in Linux's C libraries.
 int pthread_setname_np(unsigned long thread, const char *name);
+
+// Of glibc 2.34; <spawn.h> would take its types into this module.
+int posix_spawn_file_actions_addclosefrom_np(void *actions, int first);

@@ -56,37 +56,23 @@ struct Tool {
 
 /// One that runs: its lines can be waited for as they come.
 final class Running: Sendable {
-    private let process: Process
+    private let process: ChildProcess
     private let output: Lines
     private let errors: Lines
-    private let ended: Task<Int32, Never>
 
     /// - Parameter environment: besides that of this process, of which keys and tokens are left out.
     init(_ words: [String], url: String? = nil, environment added: [String: String] = [:], input: Data = Data()) throws {
-        process = Process()
-        process.executableURL = try Tool.binary()
-        process.arguments = words
         var environment = ProcessInfo.processInfo.environment
         for name in ["BOARDRELAY_KEY", "BOARDRELAY_TOKEN"] { environment[name] = nil }
         environment["BOARDRELAY_URL"] = url
         environment.merge(added) { $1 }
-        process.environment = environment
         let (inPipe, outPipe, errorPipe) = (Pipe(), Pipe(), Pipe())
-        process.standardInput = inPipe
-        process.standardOutput = outPipe
-        process.standardError = errorPipe
-        let (exits, exit) = AsyncStream<Int32>.makeStream()
-        process.terminationHandler = { process in
-            exit.yield(process.terminationReason == .exit ? process.terminationStatus : 1_000 + process.terminationStatus)
-            exit.finish()
-        }
-        try process.run()
+        process = try ChildProcess(
+            Tool.binary().path, words, environment: environment, input: .descriptor(inPipe.fileHandleForReading.fileDescriptor),
+            output: .descriptor(outPipe.fileHandleForWriting.fileDescriptor), errors: .descriptor(errorPipe.fileHandleForWriting.fileDescriptor))
+        for given in [inPipe.fileHandleForReading, outPipe.fileHandleForWriting, errorPipe.fileHandleForWriting] { try given.close() }
         output = Lines(outPipe.fileHandleForReading)
         errors = Lines(errorPipe.fileHandleForReading)
-        ended = Task {
-            for await code in exits { return code }
-            return -1
-        }
         Thread.detachNewThread {
             try? inPipe.fileHandleForWriting.write(contentsOf: input)
             try? inPipe.fileHandleForWriting.close()
@@ -97,16 +83,18 @@ final class Running: Sendable {
     func line(containing text: String) async -> String? { await output.next(containing: text) }
     func errorLine(containing text: String) async -> String? { await errors.next(containing: text) }
 
-    func signal(_ number: Int32) { kill(process.processIdentifier, number) }
+    func signal(_ number: Int32) { process.signal(number) }
 
     /// Sends it as soon as that line is there, without waiting for a turn in Swift's pool, where other tests may stand before it.
     func signal(_ number: Int32, atErrorLine text: String) {
-        let identifier = process.processIdentifier
-        errors.atLine(containing: text) { kill(identifier, number) }
+        errors.atLine(containing: text) { [process] in process.signal(number) }
     }
 
     func end() async -> Tool.Result {
-        let code = await ended.value
+        let code = switch await process.waitUntilEnd() {
+        case .exited(let code): code
+        case .signalled(let signal): 1_000 + signal
+        }
         return Tool.Result(code: code, output: await output.all(), errors: await errors.all())
     }
 }

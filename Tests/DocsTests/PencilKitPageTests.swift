@@ -1,4 +1,5 @@
 import Foundation
+import RelayIO
 import RelayClient
 import Testing
 
@@ -67,18 +68,14 @@ private enum Compiler {
     }
 
     private static func run(_ words: [String]) throws -> (code: Int32, text: String) {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = ["swiftc", "-parse-as-library", "-swift-version", "6"] + words
         // Into a file: reading a pipe to its end fails when a signal comes in between.
         let file = FileManager.default.temporaryDirectory.appending(path: "swiftc-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: file) }
         try Data().write(to: file)
         let output = try FileHandle(forWritingTo: file)
-        process.standardOutput = output
-        process.standardError = output
-        try process.run()
-        process.waitUntilExit()
-        return (process.terminationStatus, String(decoding: try Data(contentsOf: file), as: UTF8.self))
+        defer { try? output.close() }
+        let stream = ChildProcess.Stream.descriptor(output.fileDescriptor)
+        let end = try ChildProcess("/usr/bin/env", ["swiftc", "-parse-as-library", "-swift-version", "6"] + words, output: stream, errors: stream).wait()
+        return (end == .exited(0) ? 0 : 1, String(decoding: try Data(contentsOf: file), as: UTF8.self))
     }
 }

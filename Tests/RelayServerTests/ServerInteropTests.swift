@@ -49,19 +49,18 @@ import Testing
         let keys = try #require(access.keys)
 
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = [
-            "python3", "-B", root.appendingPathComponent("Tests/Interop/interop.py").path,
-            "--url", "\(relay.address)", "--small-url", "\(smallRelay.address)",
-            "--broken-url", "\(broken.address)", "--narrow-url", "\(narrowRelay.address)",
-            "--boards-url", "\(boards.address)", "--access-url", "\(access.address)", "--keys", "\(keys.join),\(keys.host)",
-            "--token-secret", secret.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined(), "--docs", root.appendingPathComponent("docs").path,
-        ]
         let output = Pipe()
-        process.standardOutput = output
+        let process = try ChildProcess(
+            "/usr/bin/env",
+            [
+                "python3", "-B", root.appendingPathComponent("Tests/Interop/interop.py").path,
+                "--url", "\(relay.address)", "--small-url", "\(smallRelay.address)",
+                "--broken-url", "\(broken.address)", "--narrow-url", "\(narrowRelay.address)",
+                "--boards-url", "\(boards.address)", "--access-url", "\(access.address)", "--keys", "\(keys.join),\(keys.host)",
+                "--token-secret", secret.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined(), "--docs", root.appendingPathComponent("docs").path,
+            ], output: .descriptor(output.fileHandleForWriting.fileDescriptor), errors: .descriptor(FileHandle.standardError.fileDescriptor))
+        try output.fileHandleForWriting.close()
         let lines = LineCollector(output.fileHandleForReading)
-        try process.run()
         for await line in lines.stream {
             if line == "READY-FOR-SHUTDOWN" { await smallRelay.stop() }
             if line == "READY-FOR-ROTATION" { try await access.rotateKeys([.join], endsSessions: true) }
@@ -72,9 +71,9 @@ import Testing
             }
             await lines.keep(line)
         }
-        process.waitUntilExit()
+        let end = await process.waitUntilEnd()
         let report = await lines.kept.filter { !$0.hasPrefix("ok") }.joined(separator: "\n")
-        #expect(process.terminationStatus == 0, "\(report)")
+        #expect(end == .exited(0), "\(report)")
         #expect(await lines.kept.last?.hasSuffix("0 failed") == true, "\(report)")
         for relay in [broken, narrowRelay, smallRelay, boards, access, relay] { await relay.stop() }
     }

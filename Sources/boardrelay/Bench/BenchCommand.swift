@@ -140,7 +140,7 @@ struct BenchReport: Sendable {
 
 /// A relay in a process of its own, with this program's own binary.
 final class BenchRelay {
-    private let process = Process()
+    private let process: ChildProcess
     let address: RelayAddress
     /// From the start of the process until it said where it listens.
     let startUp: Duration
@@ -150,25 +150,25 @@ final class BenchRelay {
     ///   - pinning: the program that keeps it on a processor of its own.
     init(_ options: [String], pinning: String? = nil) throws {
         let program = Bundle.main.executableURL ?? URL(fileURLWithPath: CommandLine.arguments[0])
-        process.executableURL = pinning.map { URL(fileURLWithPath: $0) } ?? program
-        process.arguments = (pinning == nil ? [] : ["-c", "\(CorePinning.relayCore)", program.path]) + ["serve", "--host", "127.0.0.1", "--port", "0", "--auth", "open", "--log-level", "error"] + options
+        let words = ["serve", "--host", "127.0.0.1", "--port", "0", "--auth", "open", "--log-level", "error"] + options
         let output = Pipe()
-        process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
         let begin = ContinuousClock.now
-        try process.run()
+        process = try ChildProcess(
+            pinning ?? program.path, (pinning == nil ? [] : ["-c", "\(CorePinning.relayCore)", program.path]) + words,
+            output: .descriptor(output.fileHandleForWriting.fileDescriptor))
+        try output.fileHandleForWriting.close()
         var line: [UInt8] = []
         while line.last != UInt8(ascii: "\n"), let byte = try output.fileHandleForReading.read(upToCount: 1)?.first { line.append(byte) }
         startUp = ContinuousClock.now - begin
         guard let address = RelayAddress(String(decoding: line.dropLast(), as: UTF8.self)) else {
-            process.terminate()
+            process.signal(SIGTERM)
             throw Failure("the relay to be measured did not start: 'boardrelay serve \(options.joined(separator: " "))' tells why")
         }
         self.address = address
     }
 
     func stop() {
-        process.terminate()
-        process.waitUntilExit()
+        process.signal(SIGTERM)
+        _ = process.wait()
     }
 }

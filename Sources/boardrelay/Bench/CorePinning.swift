@@ -1,4 +1,5 @@
 import Foundation
+import RelayIO
 
 /// Keeps the relay and its load on a processor each, so that neither takes the other's, by the program `taskset`, which
 /// Linux has.
@@ -15,13 +16,7 @@ enum CorePinning {
     ///
     /// - Returns: whether it stays there.
     static func pinLoad(_ program: String) -> Bool {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: program)
-        process.arguments = ["-a", "-p", "-c", "\(loadCore)", "\(getpid())"]
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        guard (try? process.run()) != nil else { return false }
-        process.waitUntilExit()
-        return process.terminationStatus == 0
+        guard let process = try? ChildProcess(program, ["-a", "-p", "-c", "\(loadCore)", "\(getpid())"]) else { return false }
+        return process.wait() == .exited(0)
     }
 }
