@@ -161,6 +161,23 @@ struct UsageTests {
     }
 }
 
+extension UsageTests {
+    @Test("options that other pages name are options of a command, or of another program that the page runs", arguments: [
+        "README.md", "docs/operations.md", "docs/security.md", "docs/javascript.md", "docs/architecture.md", "docs/protocol.md", "docs/contributing.md",
+    ])
+    func otherPages(name: String) throws {
+        let page = try String(contentsOf: Samples.packageRoot.appending(path: name), encoding: .utf8)
+        let ours = Set(Boardrelay.commands.flatMap(\.options).flatMap(\.names) + ["--help", "--version"])
+        // swift, systemctl, curl, prlimit, and checks of this repository.
+        let others: Set = [
+            "--filter", "--skip-build", "--build-tests", "--product", "--static-swift-stdlib", "--now", "--fail", "--nofile", "--binary", "--in-place",
+        ]
+        for match in page.matches(of: /(?:^|[ `'(])(--[a-z][a-z-]+)/.anchorsMatchLineEndings()) {
+            #expect(ours.contains(String(match.output.1)) || others.contains(String(match.output.1)), "\(name): \(match.output.1)")
+        }
+    }
+}
+
 enum Samples {
     static let packageRoot = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()

@@ -267,8 +267,8 @@ def look(block: Block, tree: pathlib.Path, binary: pathlib.Path) -> list[str]:
             if re.match(r"(Tests|Sources|docs|\.ci)/", word) and not (tree / word).exists():
                 problems.append(f"{block.place}: {word} is not there: {line}")
         options = [match[0] for word in words if (match := re.match(r"--[a-z][a-z-]*", word))]
-        if "boardrelay" in words or words[0].endswith("/boardrelay"):
-            at = next(index for index, word in enumerate(words) if word == "boardrelay" or word.endswith("/boardrelay"))
+        at = next((index for index, word in enumerate(words[:-1]) if word == "boardrelay" or index == 0 and word.endswith("/boardrelay")), None)
+        if at is not None and (at == 0 or words[0] == "prlimit" or words[:2] == ["swift", "run"]):
             help = told([str(binary), words[at + 1], "--help"])
             options = [word.split("=")[0] for word in words[at + 2:] if word.startswith("--")]
         elif words[0] == "python3" and len(words) > 1 and (tree / words[1]).is_file():
