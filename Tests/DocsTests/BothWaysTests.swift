@@ -116,6 +116,7 @@ import Testing
             "abuseSeconds": ("RT5", "**\(defaults.abuseSeconds)** seconds"),
             "droppedNoticeInterval": ("RT4", seconds(defaults.droppedNoticeInterval)),
             "channelLinger": ("CH2", "**\(defaults.channelLinger.components.seconds / 60) minutes**"),
+            "claimsMax": ("AC3", "**\(Document.written(defaults.claimsMax))**"),
             "claimTime": ("AC3", hours(defaults.claimTime)),
             "credentialPause": ("AC2", seconds(defaults.credentialPause)),
             "credentialPauseMax": ("AC2", seconds(defaults.credentialPauseMax)),
@@ -142,12 +143,14 @@ import Testing
             "slowConsumerAfter": ("DL8", seconds(defaults.slowConsumerAfter)),
             "pinnedBytesPerSessionMax": ("DL9", bytes(defaults.pinnedBytesPerSessionMax)),
             "queueBytesTotalMax": ("DL9", bytes(defaults.queueBytesTotalMax)),
-        ].reduce(into: [:]) { $0["defaults.\($1.key)"] = $1.value }
+        ].reduce(into: ["limits.unansweredMax": ("MS3", "`welcome.limits.unansweredMax` (**\(defaults.limits.unansweredMax)**)")]) {
+            $0["defaults.\($1.key)"] = $1.value
+        }
     }
 
     /// What nobody sees from outside but by how much memory or how many turns it takes, or that has no default.
     static let innerSettings = [
-        "isJournaled", "claimsMax", "boardExpiry", "boardAuthorKeysMax", "boardAuthorKeysTotalMax", "catchUpTurnBytes", "expiryRetry",
+        "isJournaled", "boardExpiry", "boardAuthorKeysMax", "boardAuthorKeysTotalMax", "catchUpTurnBytes", "expiryRetry",
         "sharedChunksPerChannelMax", "chunkBytesMin", "chunkBytesMax", "farewellLinger", "shutdownLinger",
     ].map { "defaults.\($0)" }
 }
