@@ -10,7 +10,7 @@ A block that is meant for a shell says how it is to be treated, in a comment on 
     <!-- console: run -->                 each line by itself, in the top folder; each ends with 0
     <!-- console: run, with a relay -->   the same while a relay runs: the page's own, or else one for it
     <!-- console: stays -->               the last line stays while the rest of the page is run (`serve`, `sub`);
-                                          it has begun when it has printed something, and ends on Ctrl-C with 0 or 130
+                                          it has begun when its standard output has a line, and ends on Ctrl-C with 0 or 130
     <!-- console: run elsewhere -->       in a folder of the page's own, for what writes files; also `stays elsewhere`, and with a relay
     <!-- console: options only: WHY -->   not run: the programs, files and options that it names are looked for
     <!-- console: not run: WHY -->        not even that
@@ -25,7 +25,6 @@ Exit codes: 0 all is well, 1 a block is not, 2 the command line is wrong, 124 ov
 """
 import argparse
 import contextlib
-import dataclasses
 import os
 import pathlib
 import queue
@@ -40,97 +39,14 @@ import tempfile
 import threading
 import time
 
+sys.dont_write_bytecode = True
+from blocks import BOUNDS, Block, blocks
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# Lines that need not be run, by the kind of comment. A new one that has to be added has a reason that a reader accepts.
-BOUNDS = {"options only": 50, "not run": 8}
-# Kinds of fenced blocks that are nothing for a shell. DocsTests compile `swift`, Tests/Page run `js`.
-OTHER_KINDS = {"swift", "js", "html", "json", "text", "ini", "nginx"}
-MODES = {f"{word}{place}{company}" for word in ("run", "stays") for place in ("", " elsewhere") for company in ("", ", with a relay")} | set(BOUNDS)
-COMMENT = re.compile(r"<!-- console: ([a-z, ]+?)(?:: (.*))? -->$")
-# How a line begins that is for a shell, behind variables that are set for it.
-COMMAND = re.compile(
-    r"(\$ )?([A-Z_]+=\S* )*(sudo |time |exec )?"
-    r"(swift (run|test|build|package)|swiftc|boardrelay [a-z-]|python3?|node|npm|curl|git|docker|prlimit|systemctl|journalctl|tar|cp|mv|rm|cd|mkdir|rsync|apt-get|openssl"
-    r"|\./|\.ci/|\.build/)(\s|\S|$)")
-
-
-@dataclasses.dataclass
-class Block:
-    page: str
-    line: int
-    mode: str | None
-    reason: str
-    lines: list[str]
-
-    @property
-    def place(self) -> str:
-        return f"{self.page}:{self.line}"
 
 
 class Late(Exception):
     pass
-
-
-def blocks(page: str, text: str) -> tuple[list[Block], list[str]]:
-    """The blocks for a shell, and what is wrong with how they are marked."""
-    found, problems, lines = [], [], text.split("\n")
-    pending, index = None, 0
-    while index < len(lines):
-        line = lines[index]
-        if comment := COMMENT.match(line.strip()) or (line.strip().startswith("<!-- console") and line.strip()):
-            if pending:
-                problems.append(f"{page}:{pending[0]}: a console comment without a block")
-            if isinstance(comment, str) or comment[1] not in MODES or (comment[1] in BOUNDS) != bool(comment[2]):
-                problems.append(f"{page}:{index + 1}: no console comment that is known: {line.strip()}")
-                comment = None
-            pending = comment and (index + 1, comment[1], comment[2] or "")
-            index += 1
-            continue
-        start, kind, body = index + 1, None, []
-        if fence := re.match(r"(```+)(\w*)", line):
-            kind = fence[2]
-            index += 1
-            while index < len(lines) and not lines[index].startswith(fence[1]):
-                body.append(lines[index])
-                index += 1
-            index += 1
-        elif line.startswith("    ") and (index == 0 or not lines[index - 1].strip() or pending):
-            while index < len(lines) and (lines[index].startswith("    ") or not lines[index].strip()):
-                body.append(lines[index][4:])
-                index += 1
-            while body and not body[-1].strip():
-                body.pop()
-        else:
-            if line.strip() and pending:
-                problems.append(f"{page}:{pending[0]}: a console comment without a block")
-                pending = None
-            index += 1
-            continue
-        if kind and kind not in OTHER_KINDS | {"sh", "console", "bash", "shell"}:
-            problems.append(f"{page}:{start}: a block of kind {kind}, which is not known")
-        looks = kind in ("sh", "console", "bash", "shell") or (
-            kind in (None, "", "text") and any(COMMAND.match(text) for text in body))
-        if pending:
-            found.append(Block(page, start, pending[1], pending[2], joined(body)))
-            pending = None
-        elif looks:
-            problems.append(f"{page}:{start}: looks like a console block and says not how it is run: {body[0]}")
-    if pending:
-        problems.append(f"{page}:{pending[0]}: a console comment without a block")
-    return found, problems
-
-
-def joined(body: list[str]) -> list[str]:
-    """Lines for a shell, without empty ones and comments; one that ends with a backslash goes on in the next."""
-    lines, rest = [], ""
-    for text in body:
-        if text.endswith("\\"):
-            rest += text[:-1] + " "
-            continue
-        if (rest + text).strip() and not (rest + text).lstrip().startswith("#"):
-            lines.append(rest + text)
-        rest = ""
-    return lines
 
 
 class Stay:
@@ -139,21 +55,19 @@ class Stay:
     def __init__(self, line: str, place: str, folder: pathlib.Path, environment: dict):
         self.line, self.place = line, place
         self.isRelay = bool(re.search(r"\bboardrelay serve\b", line))
-        self.said: list[str] = []
+        self.errors = tempfile.TemporaryFile("w+")
         self.first: queue.Queue = queue.Queue()
         # `exec`, so that Ctrl-C reaches the program and no shell in between.
         self.process = subprocess.Popen(
             ["bash", "-c", "exec " + line if "=" not in line.split(" ")[0] else "exec env " + line], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True)
+            stdout=subprocess.PIPE, stderr=self.errors, text=True, start_new_session=True)
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.reader.start()
 
     def _read(self):
-        for text in self.process.stdout:
-            self.said.append(text)
-            # What `swift run` says of building is not the program's.
-            if not re.match(r"(\[\d+/\d+\]|Build|Planning|Compiling|Linking|warning:)", text):
-                self.first.put(True)
+        # On standard output stands what a program is for; `swift run` and logs speak on the other one, and earlier.
+        for _ in self.process.stdout:
+            self.first.put(True)
         self.first.put(False)
 
     def begun(self, seconds: float) -> bool:
@@ -174,8 +88,9 @@ class Stay:
                 self.process.wait()
                 return f"{self.place}: did not end on Ctrl-C: {self.line}"
         self.reader.join(5)
+        self.errors.seek(0)
         if early is not None or self.process.returncode not in (0, 130):
-            return f"{self.place}: ended {'by itself ' if early is not None else ''}with {self.process.returncode}: {self.line}\n{''.join(self.said)[-2000:]}"
+            return f"{self.place}: ended {'by itself ' if early is not None else ''}with {self.process.returncode}: {self.line}\n{self.errors.read()[-2000:]}"
         return None
 
 
