@@ -86,7 +86,8 @@ class Stay:
             except subprocess.TimeoutExpired:
                 os.killpg(self.process.pid, signal.SIGKILL)
                 self.process.wait()
-                return f"{self.place}: did not end on Ctrl-C: {self.line}"
+                self.errors.seek(0)
+                return f"{self.place}: did not end on Ctrl-C: {self.line}\n{self.errors.read()[-2000:]}"
         self.reader.join(5)
         self.errors.seek(0)
         if early is not None or self.process.returncode not in (0, 130):
