@@ -87,6 +87,6 @@ let package = Package(
         tests("RelayServerTests", ["RelayAccess", "RelayGateway", "RelayServer", "RelayClient", "RelayClientCore", "RelayIO", "RelayJournal", "RelayWire", "RelayCore"]),
         tests("SimulationTests", ["RelayTestKit", "RelayCore", "RelayWire"]),
         tests("BoardrelayTests", ["boardrelay", "RelayAccess", "RelayServer", "RelayClient", "RelayClientCore", "RelayBoard", "RelayCore", "RelayIO", "RelayWire"]),
-        tests("DocsTests", ["RelayAccess", "RelayWire", "RelayCore", "RelayClient", "RelayIO"]),
+        tests("DocsTests", ["RelayAccess", "RelayWire", "RelayCore", "RelayClient", "RelayIO", "RelayServer"]),
     ]
 )

@@ -103,6 +103,7 @@ package enum SystemProcess {
 enum SocketConstants {
     #if canImport(Glibc)
         static let stream = Int32(SOCK_STREAM.rawValue)
+        static let datagram = Int32(SOCK_DGRAM.rawValue)
         /// Together with ignoring SIGPIPE: no signal from a peer that is gone.
         static let sendFlags = Int32(MSG_NOSIGNAL)
         static let notSentLowWater: Int32? = 25  // TCP_NOTSENT_LOWAT, missing in the module
@@ -115,6 +116,7 @@ enum SocketConstants {
         static let descriptors = __rlimit_resource_t(UInt32(RLIMIT_NOFILE.rawValue))
     #else
         static let stream = SOCK_STREAM
+        static let datagram = SOCK_DGRAM
         static let sendFlags: Int32 = 0
         static let notSentLowWater: Int32? = TCP_NOTSENT_LOWAT
         static let tcp = IPPROTO_TCP

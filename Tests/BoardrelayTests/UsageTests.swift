@@ -161,6 +161,37 @@ struct UsageTests {
     }
 }
 
+extension UsageTests {
+    @Test("the page on the command line has every type of line that sub prints, and every field of a relay's journal")
+    func output() throws {
+        let page = try String(contentsOf: Samples.packageRoot.appending(path: "docs/command-line.md"), encoding: .utf8)
+        let source = try String(contentsOf: Samples.packageRoot.appending(path: "Sources/boardrelay/Output/EventJSON.swift"), encoding: .utf8)
+        let types = Set(source.matches(of: /"type": "([A-Za-z]+)"/).map { String($0.output.1) })
+        let rows = page.split(separator: "\n").drop { $0 != "| `type` | fields |" }.dropFirst(2).prefix { $0.hasPrefix("|") }
+        let told = Set(rows.compactMap { $0.firstMatch(of: /^\| `([A-Za-z]+)`/).map { String($0.output.1) } })
+        // What a board keeps is printed as single messages.
+        #expect(types.count >= 14 && told == types.subtracting(["board"]), "\(told.symmetricDifference(types))")
+        let fields = try #require(page.firstMatch(of: /with a data folder `journal`: ([^|]*)\|/)).output.1
+        let status = try String(contentsOf: Samples.packageRoot.appending(path: "Sources/RelayServer/Storage/JournalStatus.swift"), encoding: .utf8)
+        #expect(fields.matches(of: /`([a-zA-Z]+)`/).map { String($0.output.1) } == status.matches(of: /public var ([a-zA-Z]+):/).map { String($0.output.1) })
+    }
+
+    @Test("options that other pages name are options of a command, or of another program that the page runs", arguments: [
+        "README.md", "docs/operations.md", "docs/security.md", "docs/javascript.md", "docs/architecture.md", "docs/protocol.md", "docs/contributing.md",
+    ])
+    func otherPages(name: String) throws {
+        let page = try String(contentsOf: Samples.packageRoot.appending(path: name), encoding: .utf8)
+        let ours = Set(Boardrelay.commands.flatMap(\.options).flatMap(\.names) + ["--help", "--version"])
+        // swift, systemctl, curl, prlimit, and checks of this repository.
+        let others: Set = [
+            "--filter", "--skip-build", "--build-tests", "--product", "--static-swift-stdlib", "--now", "--fail", "--nofile", "--binary", "--in-place",
+        ]
+        for match in page.matches(of: /(?:^|[ `'(])(--[a-z][a-z-]+)/.anchorsMatchLineEndings()) {
+            #expect(ours.contains(String(match.output.1)) || others.contains(String(match.output.1)), "\(name): \(match.output.1)")
+        }
+    }
+}
+
 enum Samples {
     static let packageRoot = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()

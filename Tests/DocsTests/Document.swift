@@ -13,6 +13,8 @@ struct Document {
         Document(text: try String(contentsOf: root.appending(path: "docs/\(file)"), encoding: .utf8))
     }
 
+    static func readme() throws -> Document { Document(text: try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8)) }
+
     var lines: [Substring] { text.split(separator: "\n", omittingEmptySubsequences: false) }
 
     /// The ids of all rules, in order: lines that begin with `* **FR1**`.

@@ -1,3 +1,4 @@
+import Foundation
 import RelayAccess
 import RelayCore
 import RelayIO
@@ -92,6 +93,8 @@ extension Command {
             "boardrelay \(Boardrelay.version) listens. \(entrance.rule) "
                 + (folder.map { "Boards, profiles and locks are kept in \(Printable.escaped($0))." } ?? "Nothing is kept on disk."))
         Console.note("Ctrl-C ends it.")
+        let manager = ServiceManager(socket: ProcessInfo.processInfo.environment["NOTIFY_SOCKET"])
+        manager?.tellReady()
         let lonely = Task {
             try await Task.sleep(for: .seconds(120))
             if await server.census().counters.sessionsOpened == 0 { Console.note(Entrance.hint(port: bound.port)) }
@@ -99,6 +102,7 @@ extension Command {
         await signals.first()
         lonely.cancel()
         watch.cancel()
+        manager?.tellStopping()
         Console.note("Ending: clients are told, queues get 5 s. Ctrl-C again ends it at once.")
         await server.stop()
         return .ok

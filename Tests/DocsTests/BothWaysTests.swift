@@ -1,0 +1,194 @@
+import Foundation
+import RelayCore
+import RelayWire
+import Testing
+
+/// What no table of `TablesTests` holds: numbers that stand in rules, flags, features, variables of the environment.
+@Suite("Source and docs, both ways") struct BothWaysTests {
+    @Test("every constant of Limits.swift is in the table of limits, in a rule or inner")
+    func limits() throws {
+        let source = try Document.source("RelayWire/Limits.swift").matches(of: /public static let ([A-Za-z]+)/).map { String($0.output.1) }
+        let tables = try Document.tests("DocsTests/TablesTests.swift") + Document.tests("DocsTests/SecurityPageTests.swift")
+        #expect(source.count >= 40, "only \(source.count) constants found: the file is not read rightly")
+        let left = source.filter { !tables.contains("Limits.\($0)") }
+        #expect(left.sorted() == (Self.limitsInRules.keys + Self.innerLimits).sorted())
+    }
+
+    @Test("every setting is in the table of limits, in a rule or inner")
+    func settings() throws {
+        let defaults = Configuration()
+        var names = Mirror(reflecting: defaults).children.compactMap(\.label).map { "defaults.\($0)" }
+        names += Mirror(reflecting: defaults.limits).children.compactMap(\.label).map { "limits.\($0)" }
+        #expect(names.count >= 70)
+        let tables = Set(try Document.tests("DocsTests/TablesTests.swift").matches(of: /(?:defaults|limits)\.[A-Za-z]+/).map { String($0.output) })
+        let left = names.filter { $0 != "defaults.limits" && !tables.contains($0) }
+        #expect(left.sorted() == (Self.settingsInRules.keys + Self.innerSettings).sorted())
+    }
+
+    @Test("rules have the numbers of the code")
+    func rules() throws {
+        let document = try Document.protocol()
+        for (name, (rule, words)) in Self.limitsInRules.merging(Self.settingsInRules, uniquingKeysWith: { first, _ in first }) {
+            let text = try #require(document.rule(rule), "\(name): \(rule)")
+            #expect(text.contains(words), "\(name): \(rule) says not: \(words)")
+        }
+    }
+
+    @Test("the table of bodies has of each frame exactly the flags that it may have, and the table of flags their bits")
+    func flags() throws {
+        let tables = try Document.protocol().tables("### Binary bodies")
+        try #require(tables.count == 2)
+        let names: [(FrameFlags, String)] = [
+            (.text, "text"), (.customType, "customType"), (.key, "key"), (.part, "part"), (.echo, "echo"), (.retain, "retain"), (.noHistory, "noHistory"),
+        ]
+        let ofPackets: [(FrameFlags, String)] = [(.text, "text"), (.slot, "slot"), (.senderTime, "senderTime"), (.echo, "echo")]
+        let packets: Set<FrameType> = [.publishPacket, .packet]
+        var seen: Set<FrameType> = []
+        for row in tables[0] {
+            let found = Set(row[2].split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) })
+            for name in row[0].split(separator: ",").map({ Document.plain($0.trimmingCharacters(in: .whitespaces)) }) {
+                let type = try #require(FrameType.allCases.first { $0.name == name }, "\(name)")
+                let expected = (packets.contains(type) ? ofPackets : names).filter { type.flagsAllowed.contains($0.0) }.map(\.1)
+                #expect(found == Set(expected), "\(name)")
+                seen.insert(type)
+            }
+        }
+        // A frame that may have flags is in the table.
+        #expect(FrameType.allCases.filter { $0.flagsAllowed != [] && !seen.contains($0) } == [])
+        let bits = tables[1].map { row in
+            [row[0]] + row[1...].map { cell in String(cell.prefix { $0.isLetter }) }
+        }
+        let expected = (0..<7).map { bit -> [String] in
+            let flag = FrameFlags(rawValue: 1 << UInt8(bit))
+            let digits = String(flag.rawValue, radix: 16)
+            return ["0x\(digits.count == 1 ? "0" : "")\(digits)"] + [names, ofPackets].map { list in list.first { $0.0 == flag }?.1 ?? "" }
+        }
+        #expect(bits == expected)
+    }
+
+    @Test("the features that a subscription may want are those of the code")
+    func features() throws {
+        let rule = try #require(Document.protocol().rule("CH3"))
+        let list = try #require(rule.firstMatch(of: /`features\?` \(([^)]*)\)/)).output.1
+        #expect(list.matches(of: /`"([a-z]+)"`/).map { String($0.output.1) } == Feature.allCases.map(\.rawValue))
+    }
+
+    @Test("variables of the environment that the program reads are in the docs, and those in the docs are read")
+    func environment() throws {
+        let pages = try ["README.md", "docs/command-line.md", "docs/operations.md", "docs/security.md"].map {
+            try String(contentsOf: Document.root.appending(path: $0), encoding: .utf8)
+        }.joined()
+        let told = Set(pages.matches(of: /\$((?:BOARDRELAY|XDG|STATE|NOTIFY)_[A-Z_]+)/).map { String($0.output.1) })
+        var read: Set<String> = []
+        for source in try Document.sources() {
+            read.formUnion(source.matches(of: /"((?:BOARDRELAY|XDG|STATE|NOTIFY)_[A-Z_]+)"/).map { String($0.output.1) })
+        }
+        // Foundation reads the first; the second is of tests.
+        #expect(told == read.union(["XDG_DATA_HOME", "BOARDRELAY_DATA"]))
+        #expect(read.count >= 6)
+    }
+
+    // MARK: - Numbers in rules
+
+    /// Constants that no row of the table has: where they stand, and how.
+    static var limitsInRules: [String: (rule: String, words: String)] {
+        [
+            "protocolVersion": ("SE2", "`version` (\(Limits.protocolVersion))"),
+            "frameHeadBytes": ("FR1", "size plus \(Limits.frameHeadBytes - 4)"),
+            "keyBytesMax": ("AC1", "1…\(Limits.keyBytesMax) bytes"),
+            "wrongCredentialsMax": ("AC2", "**\(Limits.wrongCredentialsMax)rd**"),
+            "accessNoticeMilliseconds": ("AC8", "**\(Limits.accessNoticeMilliseconds / 1000) s**"),
+            "publishMemoryMilliseconds": ("MS9", "\(Limits.publishMemoryMilliseconds / 60_000) minutes"),
+            "lockTTLMillisecondsDefault": ("LK2", "\(Document.written(Limits.lockTTLMillisecondsDefault)) if absent"),
+        ]
+    }
+
+    /// How a relay cuts long answers, and the port that the README tells.
+    static let innerLimits = ["metadataPageBytes", "jsonPageBytes", "defaultPort"]
+
+    static var settingsInRules: [String: (rule: String, words: String)] {
+        let defaults = Configuration()
+        func seconds(_ time: Duration) -> String { "**\(time.components.seconds) s**" }
+        func hours(_ time: Duration) -> String { "**\(time.components.seconds / 3600) h**" }
+        func bytes(_ count: Int) -> String { count < 1 << 20 ? "**\(count >> 10) KiB**" : "**\(count >> 20) MiB**" }
+        return [
+            "abuseRateFactor": ("RT5", "**\(defaults.abuseRateFactor)** times"),
+            "abuseSeconds": ("RT5", "**\(defaults.abuseSeconds)** seconds"),
+            "droppedNoticeInterval": ("RT4", seconds(defaults.droppedNoticeInterval)),
+            "channelLinger": ("CH2", "**\(defaults.channelLinger.components.seconds / 60) minutes**"),
+            "claimsMax": ("AC3", "**\(Document.written(defaults.claimsMax))**"),
+            "claimTime": ("AC3", hours(defaults.claimTime)),
+            "credentialPause": ("AC2", seconds(defaults.credentialPause)),
+            "credentialPauseMax": ("AC2", seconds(defaults.credentialPauseMax)),
+            "emptyMetadataLinger": ("MD2", hours(defaults.emptyMetadataLinger)),
+            "catchUpBlockBytes": ("HI2", bytes(defaults.catchUpBlockBytes)),
+            "catchUpQueueBytes": ("HI2", bytes(defaults.catchUpQueueBytes)),
+            "publishWindowsPerUserMax": ("MS9", "**\(defaults.publishWindowsPerUserMax)**"),
+            "publishWindowsMax": ("MS9", "**\(Document.written(defaults.publishWindowsMax))**"),
+            "boardsMax": ("BL7", "**\(Document.written(defaults.boardsMax))**"),
+            "loginTimeout": ("SE4", seconds(defaults.loginTimeout)),
+            "presenceTimeoutDefault": ("SE7", "**\(Document.written(Int(defaults.presenceTimeoutDefault.components.seconds) * 1000))**"),
+            "heartbeatMax": ("HB2", seconds(defaults.heartbeatMax)),
+            "latenessTolerated": ("HB4", seconds(defaults.latenessTolerated)),
+            "userLinger": ("RT3", seconds(defaults.userLinger)),
+            "directTimeout": ("DM4", "\(defaults.directTimeout.components.seconds) s"),
+            "closedFlowsMax": ("SE9", "**\(defaults.closedFlowsMax)**"),
+            "presenceIntervalAbove": ("PR6", "**\(defaults.presenceIntervalAbove)**"),
+            "presenceIntervalBelow": ("PR6", "**\(defaults.presenceIntervalBelow)**"),
+            "presenceInterval": ("PR6", seconds(defaults.presenceInterval)),
+            "presenceFrameInterval": ("PR6", "**\(defaults.presenceFrameInterval / .milliseconds(1)) ms**".replacing(".0", with: "")),
+            "presenceFlapWindow": ("PR7", seconds(defaults.presenceFlapWindow)),
+            "packetLifetime": ("DL4", seconds(defaults.packetLifetime)),
+            "reliableBacklogBytesSoft": ("DL8", bytes(defaults.reliableBacklogBytesSoft)),
+            "slowConsumerAfter": ("DL8", seconds(defaults.slowConsumerAfter)),
+            "pinnedBytesPerSessionMax": ("DL9", bytes(defaults.pinnedBytesPerSessionMax)),
+            "queueBytesTotalMax": ("DL9", bytes(defaults.queueBytesTotalMax)),
+        ].reduce(into: ["limits.unansweredMax": ("MS3", "`welcome.limits.unansweredMax` (**\(defaults.limits.unansweredMax)**)")]) {
+            $0["defaults.\($1.key)"] = $1.value
+        }
+    }
+
+    /// What nobody sees from outside but by how much memory or how many turns it takes, or that has no default.
+    static let innerSettings = [
+        "isJournaled", "boardExpiry", "boardAuthorKeysMax", "boardAuthorKeysTotalMax", "catchUpTurnBytes", "expiryRetry",
+        "sharedChunksPerChannelMax", "chunkBytesMin", "chunkBytesMax", "farewellLinger", "shutdownLinger",
+    ].map { "defaults.\($0)" }
+}
+
+extension Document {
+    /// A file below `Sources`.
+    static func source(_ path: String) throws -> String { try String(contentsOf: root.appending(path: "Sources/\(path)"), encoding: .utf8) }
+    /// A file below `Tests`.
+    static func tests(_ path: String) throws -> String { try String(contentsOf: root.appending(path: "Tests/\(path)"), encoding: .utf8) }
+
+    /// All Swift of `Sources`.
+    static func sources() throws -> [String] { try files("Sources").map { try String(contentsOf: $0, encoding: .utf8) } }
+
+    /// Swift files below a folder.
+    static func files(_ folder: String) throws -> [URL] {
+        let walk = FileManager.default.enumerator(at: root.appending(path: folder), includingPropertiesForKeys: nil)
+        return (walk?.allObjects as? [URL] ?? []).filter { $0.pathExtension == "swift" }
+    }
+
+    /// The text of a rule, to the next one or the end of its list.
+    func rule(_ id: String) -> String? {
+        let from = lines.drop { !$0.hasPrefix("* **\(id)** ") }
+        guard let first = from.first else { return nil }
+        return ([first] + from.dropFirst().prefix { !$0.hasPrefix("* ") && !$0.isEmpty && !$0.hasPrefix("#") }).joined(separator: " ")
+    }
+
+    /// All tables under a heading, with its marks, up to the next heading; without their heads.
+    func tables(_ heading: String) -> [[[String]]] {
+        var section = lines.drop { $0 != heading }.dropFirst().prefix { !$0.hasPrefix("#") }
+        var tables: [[[String]]] = []
+        while true {
+            section = section.drop { !$0.hasPrefix("|") }
+            let rows = section.prefix { $0.hasPrefix("|") }
+            guard !rows.isEmpty else { return tables }
+            section = section.dropFirst(rows.count)
+            tables.append(rows.dropFirst(2).map { row in
+                row.dropFirst().dropLast().split(separator: "|", omittingEmptySubsequences: false).map { $0.trimmingCharacters(in: .whitespaces) }
+            })
+        }
+    }
+}

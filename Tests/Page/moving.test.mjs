@@ -1,0 +1,57 @@
+// The code of docs/moving-from-twilio.md, as it stands there, against the real daemon.
+import assert from 'node:assert/strict'
+import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs'
+import {tmpdir} from 'node:os'
+import {join} from 'node:path'
+import {test} from 'node:test'
+import {pathToFileURL} from 'node:url'
+import {RelayClient} from '../../Sources/RelayPage/relay-client.js'
+import {Daemon, skip} from './support/daemon.mjs'
+import {tcpTransport} from './support/links.mjs'
+import {Watcher} from './support/watcher.mjs'
+import {NodeWebSocket} from './support/web-socket.mjs'
+
+const page = readFileSync(new URL('../../docs/moving-from-twilio.md', import.meta.url), 'utf8')
+
+test('the JavaScript in docs/moving-from-twilio.md runs: the pen is seen, the stroke is kept and comes to who is late', {skip, timeout: 60_000}, async () => {
+  const blocks = [...page.matchAll(/```js\n(.*?)```/gs)].map(([, code]) => code)
+  assert.equal(blocks.length, 1)
+  const daemon = await Daemon.start()
+  const folder = mkdtempSync(join(tmpdir(), 'relay-moving-'))
+  const strokes = new Map(), pens = []
+  Object.assign(globalThis, {WebSocket: NodeWebSocket, showStroke: (key, payload) => strokes.set(key, payload)})
+  const witness = await RelayClient.connect(tcpTransport(daemon.port), 'witness', {credential: {key: daemon.keys.join}})
+  try {
+    const seen = new Watcher(witness)
+    const stream = await witness.join('lesson')
+    await stream.subscribeTopic('pen')
+    await stream.joinTopic('pen')
+    await witness.send('1,1', {to: 'lesson', retainedAs: 's0'}).stored
+    await witness.subscribe('lesson')
+    const code = blocks[0]
+      .replaceAll("'./relay-client.js'", `'${new URL('../../Sources/RelayPage/relay-client.js', import.meta.url)}'`)
+      .replaceAll('http://192.168.1.5:7420/', `http://127.0.0.1:${daemon.port}/`)
+      .replaceAll('c4tnapx5e2qzt6mlw7rbd3kvfy', daemon.keys.join)
+      + '\nstream.send("2,2", {topic: "pen"})\nawait done\nawait client.close()\n'
+    const file = join(folder, 'moving.mjs')
+    let arrived
+    const done = new Promise(resolve => { arrived = resolve })
+    const showPen = (...values) => {
+      pens.push(values)
+      arrived()
+    }
+    Object.assign(globalThis, {stream, done, showPen})
+    writeFileSync(file, code)
+    await import(pathToFileURL(file))
+    await seen.until(({type}) => type === 'message')
+    assert.deepEqual(seen.events.filter(({type}) => ['packet', 'message'].includes(type)).map(({type, key, payload}) => [type, key, payload]),
+      [['packet', undefined, '10,20'], ['message', 's1', '0,0 10,20']])
+    assert.deepEqual(seen.events.find(({type}) => type === 'packet').slot, 1)
+    assert.deepEqual([...strokes], [['s0', '1,1']])
+    assert.deepEqual(pens, [['witness', '2,2']])
+  } finally {
+    await witness.close()
+    await daemon.end()
+    rmSync(folder, {recursive: true, force: true})
+  }
+})
