@@ -88,7 +88,7 @@ let package = Package(
         tests("RelayClientCoreTests", ["RelayAccess", "RelayClientCore", "RelayCore", "RelayTestKit", "RelayWire"]),
         tests("RelayIOTests", ["RelayIO"]),
         tests("RelayServerTests", ["RelayAccess", "RelayGateway", "RelayServer", "RelayClient", "RelayClientCore", "RelayIO", "RelayJournal", "RelayWire", "RelayCore"]),
-        tests("RelayRTMTests", ["RelayRTM", "RelayClient", "RelayServer", "RelayCore"]),
+        tests("RelayRTMTests", ["RelayRTM", "RelayAccess", "RelayClient", "RelayServer", "RelayCore"]),
         tests("SimulationTests", ["RelayTestKit", "RelayCore", "RelayWire"]),
         tests("BoardrelayTests", ["boardrelay", "RelayAccess", "RelayServer", "RelayClient", "RelayClientCore", "RelayBoard", "RelayCore", "RelayIO", "RelayWire"]),
         tests("DocsTests", ["RelayAccess", "RelayWire", "RelayCore", "RelayClient"]),

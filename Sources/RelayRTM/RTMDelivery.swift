@@ -47,7 +47,7 @@ import RelayClient
     private func deliver(_ message: Message, of kit: RTMClientKit, to tell: Tell) {
         let event = RTMMessageEvent(
             .message, message.channel, message.payload, from: message.sender, customType: message.customType, at: message.wallMilliseconds,
-            offset: message.offset, epoch: message.epoch)
+            position: message.epoch.map { ChannelPosition(epoch: $0, offset: message.offset) })
         tell { $0.rtmKit(kit, didReceiveMessageEvent: event) }
     }
 

@@ -32,14 +32,15 @@ public final class RTMMessageEvent: Sendable {
     public let customType: String?
     /// The relay's clock when it was accepted, in milliseconds since 1970; 0 of packets, which carry none.
     public let timestamp: UInt64
-    /// Not in hosted RTM: its place in the channel's history, from which `RTMSubscribeOptions.since` goes on; 0 of packets and 1:1 messages.
-    public let offset: UInt64
-    /// Not in hosted RTM: the numbering that `offset` belongs to.
-    public let epoch: Epoch?
+    /// Not in hosted RTM: its place in the channel's history, from which `RTMSubscribeOptions.since` goes on; `nil` of packets and 1:1 messages.
+    public let position: ChannelPosition?
 
-    init(_ type: RTMChannelType, _ channel: String, topic: String = "", _ payload: Payload, from publisher: String, customType: String? = nil, at time: UInt64 = 0, offset: UInt64 = 0, epoch: Epoch? = nil) {
+    init(
+        _ type: RTMChannelType, _ channel: String, topic: String = "", _ payload: Payload, from publisher: String, customType: String? = nil,
+        at time: UInt64 = 0, position: ChannelPosition? = nil
+    ) {
         (channelType, channelName, channelTopic, message) = (type, channel, topic, RTMMessage(payload))
-        (self.publisher, self.customType, timestamp, self.offset, self.epoch) = (publisher, customType, time, offset, epoch)
+        (self.publisher, self.customType, timestamp, self.position) = (publisher, customType, time, position)
     }
 }
 
