@@ -91,6 +91,6 @@ let package = Package(
         tests("RelayRTMTests", ["RelayRTM", "RelayAccess", "RelayClient", "RelayServer", "RelayCore"]),
         tests("SimulationTests", ["RelayTestKit", "RelayCore", "RelayWire"]),
         tests("BoardrelayTests", ["boardrelay", "RelayAccess", "RelayServer", "RelayClient", "RelayClientCore", "RelayBoard", "RelayCore", "RelayIO", "RelayWire"]),
-        tests("DocsTests", ["RelayAccess", "RelayWire", "RelayCore", "RelayClient"]),
+        tests("DocsTests", ["RelayAccess", "RelayWire", "RelayCore", "RelayClient", "RelayRTM"]),
     ]
 )

@@ -5,7 +5,7 @@ import RelayClient
 ///
 /// Implement what is needed; the rest does nothing by itself.
 public protocol RTMClientDelegate: AnyObject {
-    /// A message of a channel, a packet of a topic, or a 1:1 message, whose sender's call returns with this one.
+    /// A message of a channel, a packet of a topic, or a 1:1 message, whose sender is told that it has come.
     func rtmKit(_ rtmKit: RTMClientKit, didReceiveMessageEvent event: RTMMessageEvent)
     /// Who is in a channel, or their states, changed.
     func rtmKit(_ rtmKit: RTMClientKit, didReceivePresenceEvent event: RTMPresenceEvent)

@@ -84,15 +84,14 @@ import Testing
     /// Raises the bid by one, over whatever stands when it succeeds; its own storage event shows it.
     func raise() async throws {
         while true {
-            let mine = bid + 1
-            let data = metadata(["bid": "\(mine)", "bidder": user], majorRevision: majorRevision)
+            let (mine, over) = (bid + 1, majorRevision)
+            let data = metadata(["bid": "\(mine)", "bidder": user], majorRevision: over)
             let (_, error) = await kit.getStorage()!.setChannelMetadata(channelName: "auction", channelType: .message, data: data, options: nil, lock: nil)
             guard let error else { return try await eventually("my own event") { self.seen.contains(mine) } }
             try #require(error.errorCode == .storageOutdatedRevision)
             outdated += 1
-            let refused = majorRevision
             // Somebody was first: the event that says so is on its way, or has come meanwhile.
-            try await eventually("the bid of another") { self.majorRevision > refused }
+            try await eventually("the bid of another") { self.majorRevision > over }
         }
     }
 
@@ -183,9 +182,9 @@ import Testing
         await alice.send("anybody?")
         let bob = try await ChatModel(server, "bob", with: "alice")
         await alice.send("hello")
-        #expect(bob.lines == [.theirs("hello")], "it has come when the call returns")
+        try await eventually("it has come") { bob.lines == [.theirs("hello")] }
         await bob.send("hello, Alice")
-        #expect(alice.lines == [.unheard("anybody?"), .mine("hello"), .theirs("hello, Alice")])
+        try await eventually("the answer") { alice.lines == [.unheard("anybody?"), .mine("hello"), .theirs("hello, Alice")] }
         await bob.leave()
         await alice.send("bye")
         #expect(alice.lines.last == .unheard("bye"))

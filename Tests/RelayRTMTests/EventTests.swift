@@ -50,16 +50,16 @@ import Testing
     @Test("who goes without logging out is told as a timeout")
     func timeout() async throws {
         let server = try await relay()
-        let (_, told) = try await { () async throws -> (RTMClientKit, Recorder) in
-            let watcher = try await client(server, "watcher")
-            succeeded(await watcher.kit.subscribe(channelName: "lesson", option: nil))
+        let (watcher, told) = try await client(server, "watcher")
+        succeeded(await watcher.subscribe(channelName: "lesson", option: nil))
+        @MainActor func comeAndGo() async throws {
             let config = config(server, "alice")
             config.presenceTimeout = 5
             let alice = try RTMClientKit(config, delegate: nil)
             succeeded(await alice.login(nil))
             succeeded(await alice.subscribe(channelName: "lesson", option: nil))
-            return watcher
-        }()
+        }
+        try await comeAndGo()
         try await eventually("the timeout") { told.presence.last?.type == .remoteConnectionTimeout }
         #expect(told.presence.map(\.type) == [.snapshot, .remoteJoinChannel, .remoteConnectionTimeout] && told.presence.last?.publisher == "alice")
         await server.stop()
@@ -184,7 +184,8 @@ import Testing
         #expect(failure(await bob.login("no token")) == .invalidToken)
         #expect(failure(await bob.login(nil)) == .invalidToken)
         #expect(failure(await bob.login(try token("bob", seconds: -600))) == .tokenExpired)
-        succeeded(await bob.login(try token("bob", seconds: 20)))
+        // The relay tells it 30 s before the end.
+        succeeded(await bob.login(try token("bob", seconds: 32)))
         let his = try bob.createStreamChannel("lesson")
         succeeded(await his.join(RTMJoinChannelOption()))
         succeeded(await his.joinTopic("points", option: nil))
