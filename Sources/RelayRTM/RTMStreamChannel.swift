@@ -34,9 +34,10 @@ public final class RTMStreamChannel: Sendable {
     /// Leaves the channel and all its topics.
     @discardableResult
     public func leave() async -> (RTMCommonResponse?, RTMErrorInfo?) {
-        await on("leave", .channel) { channel in
+        await kit.call("leave", .channel) { _ in
+            // Left from here on: what is asked for before the answer comes is refused.
+            guard let (channel, _, _) = self.joined.withLock({ $0.take() }) else { throw self.notJoined("leave") }
             try await channel.leave()
-            self.joined.withLock { $0 = nil }
         }
     }
 
