@@ -23,26 +23,32 @@ extension RTMClientKit {
     /// Publishes text; no subscription is needed. It comes back when the relay has accepted it, to one user when that app has it.
     @discardableResult
     public func publish(channelName: String, message: String, option: RTMPublishOptions?) async -> (RTMCommonResponse?, RTMErrorInfo?) {
-        await publish(channelName, .text(message), (option ?? RTMPublishOptions()).values)
+        await publish(Result { try send(.text(message), to: channelName, (option ?? RTMPublishOptions()).values) })
     }
 
     /// Publishes bytes, as text.
     @discardableResult
     public func publish(channelName: String, data: Data, option: RTMPublishOptions?) async -> (RTMCommonResponse?, RTMErrorInfo?) {
-        await publish(channelName, .bytes(Array(data)), (option ?? RTMPublishOptions()).values)
+        await publish(Result { try send(.bytes(Array(data)), to: channelName, (option ?? RTMPublishOptions()).values) })
     }
 
-    func publish(
-        _ name: String, _ payload: Payload, _ options: (channelType: RTMChannelType, customType: String?, storeInHistory: Bool)
-    ) async -> (RTMCommonResponse?, RTMErrorInfo?) {
-        await call("publish", .publish) { client in
-            switch options.channelType {
-            case .message:
-                _ = try await client.send(payload, to: name, customType: options.customType, storeInHistory: options.storeInHistory).value
-            case .user: _ = try await client.send(payload, toUser: name, customType: options.customType).value
-            case .stream: throw RTMErrorInfo(.invalidChannelType, "a stream channel is published to by topic: publishTopicMessage")
-            case .none: throw RTMErrorInfo(.invalidChannelType, "a channel type is needed: message or user")
-            }
+    typealias Publishing = (channelType: RTMChannelType, customType: String?, storeInHistory: Bool)
+
+    /// Has its place in the order when it returns.
+    func send(_ payload: Payload, to name: String, _ options: Publishing) throws -> Receipt {
+        let client = try client()
+        switch options.channelType {
+        case .message: return try client.send(payload, to: name, customType: options.customType, storeInHistory: options.storeInHistory)
+        case .user: return try client.send(payload, toUser: name, customType: options.customType)
+        case .stream: throw RTMErrorInfo(.invalidChannelType, "a stream channel is published to by topic: publishTopicMessage")
+        case .none: throw RTMErrorInfo(.invalidChannelType, "a channel type is needed: message or user")
+        }
+    }
+
+    func publish(_ sent: Result<Receipt, any Error>) async -> (RTMCommonResponse?, RTMErrorInfo?) {
+        await attempt("publish", .publish) {
+            _ = try await sent.get().value
+            return RTMCommonResponse()
         }
     }
 }

@@ -3,8 +3,9 @@ import RelayClient
 
 /// A client of a relay in the shape of hosted RTM 2.x: each call answers `(response, error)`, of which one is `nil`.
 ///
-/// Safe from any thread. Calls take their place in the relay's order when they are made; those with a completion handler in
-/// the order in which they were made, its handler on the main actor.
+/// Safe from any thread. What is published takes its place in the relay's order when the call is made, and so does every other
+/// call that is awaited; others with a completion handler do in the order in which they were made. Handlers are called on the
+/// main actor.
 public final class RTMClientKit: Sendable {
     private enum Session {
         case none
@@ -178,12 +179,15 @@ public final class RTMClientKit: Sendable {
     func ask<Response>(
         _ operation: String, _ area: RTMArea, _ body: (RelayClient) async throws -> Response
     ) async -> (Response?, RTMErrorInfo?) {
-        await attempt(operation, area) {
-            switch self.state.withLock({ $0.session }) {
-            case .loggedIn(let client): return try await body(client)
-            case .released: throw Self.released
-            case .none, .loggingIn: throw Self.notLoggedIn
-            }
+        await attempt(operation, area) { try await body(try self.client()) }
+    }
+
+    /// - Throws: `RTMErrorInfo` with `notLogin`, `instanceAlreadyReleased`.
+    func client() throws -> RelayClient {
+        switch state.withLock({ $0.session }) {
+        case .loggedIn(let client): return client
+        case .released: throw Self.released
+        case .none, .loggingIn: throw Self.notLoggedIn
         }
     }
 

@@ -6,8 +6,8 @@ public typealias RTMBlock<Response> = @MainActor (Response?, RTMErrorInfo?) -> V
 /// Told whether a call was done.
 public typealias RTMOperationBlock = RTMBlock<RTMCommonResponse>
 
-// Every call once more, for those who do not await. The main actor takes jobs in order, and each call takes its place in the
-// relay's order before it suspends: so calls keep the order in which they were made.
+// Every call once more, for those who do not await. What is published is sent at once. Of other calls the main actor takes one
+// behind the other, and each takes its place in the relay's order before it suspends: so they keep the order in which they were made.
 
 private func run<Response>(_ block: RTMBlock<Response>?, _ call: @escaping @MainActor () async -> (Response?, RTMErrorInfo?)) {
     Task { @MainActor in
@@ -32,13 +32,13 @@ extension RTMClientKit {
     public func unsubscribe(_ channelName: String, completion: RTMOperationBlock? = nil) { run(completion) { await self.unsubscribe(channelName) } }
     /// As `publish(channelName:message:option:)`.
     public func publish(channelName: String, message: String, option: RTMPublishOptions?, completion: RTMOperationBlock? = nil) {
-        let values = (option ?? RTMPublishOptions()).values
-        run(completion) { await self.publish(channelName, .text(message), values) }
+        let sent = Result { try send(.text(message), to: channelName, (option ?? RTMPublishOptions()).values) }
+        run(completion) { await self.publish(sent) }
     }
     /// As `publish(channelName:data:option:)`.
     public func publish(channelName: String, data: Data, option: RTMPublishOptions?, completion: RTMOperationBlock? = nil) {
-        let values = (option ?? RTMPublishOptions()).values
-        run(completion) { await self.publish(channelName, .bytes(Array(data)), values) }
+        let sent = Result { try send(.bytes(Array(data)), to: channelName, (option ?? RTMPublishOptions()).values) }
+        run(completion) { await self.publish(sent) }
     }
 }
 
@@ -71,13 +71,13 @@ extension RTMStreamChannel {
     }
     /// As `publishTopicMessage(topic:message:option:)`.
     public func publishTopicMessage(topic: String, message: String, option: RTMTopicMessageOptions?, completion: RTMOperationBlock? = nil) {
-        let values = (option ?? RTMTopicMessageOptions()).values
-        run(completion) { await self.publish(topic, .text(message), values) }
+        let sent = Result { try send(.text(message), topic: topic, (option ?? RTMTopicMessageOptions()).values) }
+        run(completion) { await self.publish(sent) }
     }
     /// As `publishTopicMessage(topic:data:option:)`.
     public func publishTopicMessage(topic: String, data: Data, option: RTMTopicMessageOptions?, completion: RTMOperationBlock? = nil) {
-        let values = (option ?? RTMTopicMessageOptions()).values
-        run(completion) { await self.publish(topic, .bytes(Array(data)), values) }
+        let sent = Result { try send(.bytes(Array(data)), topic: topic, (option ?? RTMTopicMessageOptions()).values) }
+        run(completion) { await self.publish(sent) }
     }
     /// As `getSubscribedUserList(_:)`.
     public func getSubscribedUserList(_ topic: String, completion: RTMBlock<RTMGetTopicSubscribedUsersResponse>? = nil) {
@@ -87,17 +87,23 @@ extension RTMStreamChannel {
 
 extension RTMStorage {
     /// As `setChannelMetadata(channelName:channelType:data:options:lock:)`.
-    public func setChannelMetadata(channelName: String, channelType: RTMChannelType, data: RTMMetadata, options: RTMMetadataOptions?, lock: String?, completion: RTMOperationBlock? = nil) {
+    public func setChannelMetadata(
+        channelName: String, channelType: RTMChannelType, data: RTMMetadata, options: RTMMetadataOptions?, lock: String?, completion: RTMOperationBlock? = nil
+    ) {
         let (values, options) = (data.values, options?.values)
         run(completion) { await self.write(.set, channelName, channelType, values, options, lock) }
     }
     /// As `updateChannelMetadata(channelName:channelType:data:options:lock:)`.
-    public func updateChannelMetadata(channelName: String, channelType: RTMChannelType, data: RTMMetadata, options: RTMMetadataOptions?, lock: String?, completion: RTMOperationBlock? = nil) {
+    public func updateChannelMetadata(
+        channelName: String, channelType: RTMChannelType, data: RTMMetadata, options: RTMMetadataOptions?, lock: String?, completion: RTMOperationBlock? = nil
+    ) {
         let (values, options) = (data.values, options?.values)
         run(completion) { await self.write(.update, channelName, channelType, values, options, lock) }
     }
     /// As `removeChannelMetadata(channelName:channelType:data:options:lock:)`.
-    public func removeChannelMetadata(channelName: String, channelType: RTMChannelType, data: RTMMetadata, options: RTMMetadataOptions?, lock: String?, completion: RTMOperationBlock? = nil) {
+    public func removeChannelMetadata(
+        channelName: String, channelType: RTMChannelType, data: RTMMetadata, options: RTMMetadataOptions?, lock: String?, completion: RTMOperationBlock? = nil
+    ) {
         let (values, options) = (data.values, options?.values)
         run(completion) { await self.write(.remove, channelName, channelType, values, options, lock) }
     }
@@ -121,21 +127,31 @@ extension RTMStorage {
         run(completion) { await self.write(.remove, userId, .user, values, options, nil) }
     }
     /// As `getUserMetadata(userId:)`.
-    public func getUserMetadata(userId: String, completion: RTMBlock<RTMGetMetadataResponse>? = nil) { run(completion) { await self.getUserMetadata(userId: userId) } }
+    public func getUserMetadata(userId: String, completion: RTMBlock<RTMGetMetadataResponse>? = nil) {
+        run(completion) { await self.getUserMetadata(userId: userId) }
+    }
     /// As `subscribeUserMetadata(userId:)`.
-    public func subscribeUserMetadata(userId: String, completion: RTMOperationBlock? = nil) { run(completion) { await self.subscribeUserMetadata(userId: userId) } }
+    public func subscribeUserMetadata(userId: String, completion: RTMOperationBlock? = nil) {
+        run(completion) { await self.subscribeUserMetadata(userId: userId) }
+    }
     /// As `unsubscribeUserMetadata(userId:)`.
-    public func unsubscribeUserMetadata(userId: String, completion: RTMOperationBlock? = nil) { run(completion) { await self.unsubscribeUserMetadata(userId: userId) } }
+    public func unsubscribeUserMetadata(userId: String, completion: RTMOperationBlock? = nil) {
+        run(completion) { await self.unsubscribeUserMetadata(userId: userId) }
+    }
 }
 
 extension RTMPresence {
     /// As `getOnlineUsers(channelName:channelType:options:)`.
-    public func getOnlineUsers(channelName: String, channelType: RTMChannelType, options: RTMGetOnlineUsersOptions?, completion: RTMBlock<RTMGetOnlineUsersResponse>? = nil) {
+    public func getOnlineUsers(
+        channelName: String, channelType: RTMChannelType, options: RTMGetOnlineUsersOptions?, completion: RTMBlock<RTMGetOnlineUsersResponse>? = nil
+    ) {
         let values = (options ?? RTMGetOnlineUsersOptions()).values
         run(completion) { await self.getOnlineUsers(channelName, channelType, values) }
     }
     /// As `getUserChannels(userId:)`.
-    public func getUserChannels(userId: String, completion: RTMBlock<RTMGetUserChannelsResponse>? = nil) { run(completion) { await self.getUserChannels(userId: userId) } }
+    public func getUserChannels(userId: String, completion: RTMBlock<RTMGetUserChannelsResponse>? = nil) {
+        run(completion) { await self.getUserChannels(userId: userId) }
+    }
     /// As `setState(channelName:channelType:items:)`.
     public func setState(channelName: String, channelType: RTMChannelType, items: [String: String], completion: RTMOperationBlock? = nil) {
         run(completion) { await self.setState(channelName: channelName, channelType: channelType, items: items) }

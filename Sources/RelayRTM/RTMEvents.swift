@@ -92,7 +92,10 @@ public final class RTMPresenceEvent {
     /// Of a snapshot event: oneself included, at most 100; `getOnlineUsers` has the rest.
     public let snapshot: [RTMUserState]
 
-    init(_ type: RTMPresenceEventType, _ channel: ChannelID, _ publisher: String? = nil, _ states: [String: String] = [:], interval: RTMPresenceIntervalInfo? = nil, snapshot: [RTMUserState] = []) {
+    init(
+        _ type: RTMPresenceEventType, _ channel: ChannelID, _ publisher: String? = nil, _ states: [String: String] = [:],
+        interval: RTMPresenceIntervalInfo? = nil, snapshot: [RTMUserState] = []
+    ) {
         (self.type, channelType, channelName) = (type, channel.rtmType, channel.channel.text)
         (self.publisher, self.states, self.interval, self.snapshot) = (publisher, states, interval, snapshot)
     }
@@ -168,7 +171,10 @@ public final class RTMLockDetail: Sendable {
     /// Not in hosted RTM: the number of this acquisition, greater than that of every earlier one; 0 when it is free.
     public let fencing: UInt64
 
-    init(_ lock: LockDetail) { (lockName, owner, ttl, fencing) = (lock.lock.text, lock.owner?.text ?? "", Int32(clamping: lock.ttlMs / 1_000), lock.fencing ?? 0) }
+    init(_ lock: LockDetail) {
+        (lockName, owner) = (lock.lock.text, lock.owner?.text ?? "")
+        (ttl, fencing) = (Int32(clamping: lock.ttlMs / 1_000), lock.fencing ?? 0)
+    }
 }
 
 /// A change in the locks of a channel.

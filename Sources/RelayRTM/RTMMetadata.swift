@@ -60,7 +60,9 @@ public final class RTMMetadata {
         func major() throws -> UInt64? { try condition(majorRevision) }
 
         private func condition(_ revision: Int64) throws -> UInt64? {
-            guard revision >= -1 else { throw RTMErrorInfo(.storageInvalidRevision, "a revision is −1 (any), 0 (none yet) or one that was read, not \(revision)") }
+            guard revision >= -1 else {
+                throw RTMErrorInfo(.storageInvalidRevision, "a revision is −1 (any), 0 (none yet) or one that was read, not \(revision)")
+            }
             return revision == -1 ? nil : UInt64(revision)
         }
     }

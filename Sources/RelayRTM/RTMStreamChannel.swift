@@ -93,19 +93,27 @@ public final class RTMStreamChannel: Sendable {
     /// Publishes text in a joined topic, at most 1,024 bytes. It has its place in the order when this returns.
     @discardableResult
     public func publishTopicMessage(topic: String, message: String, option: RTMTopicMessageOptions?) async -> (RTMCommonResponse?, RTMErrorInfo?) {
-        await publish(topic, .text(message), (option ?? RTMTopicMessageOptions()).values)
+        await publish(Result { try send(.text(message), topic: topic, (option ?? RTMTopicMessageOptions()).values) })
     }
 
     /// Publishes bytes, as text.
     @discardableResult
     public func publishTopicMessage(topic: String, data: Data, option: RTMTopicMessageOptions?) async -> (RTMCommonResponse?, RTMErrorInfo?) {
-        await publish(topic, .bytes(Array(data)), (option ?? RTMTopicMessageOptions()).values)
+        await publish(Result { try send(.bytes(Array(data)), topic: topic, (option ?? RTMTopicMessageOptions()).values) })
     }
 
-    func publish(_ topic: String, _ payload: Payload, _ options: (customType: String, slot: UInt32?)) async -> (RTMCommonResponse?, RTMErrorInfo?) {
-        await on("publishTopicMessage", .packet) { channel in
-            guard options.customType.isEmpty else { throw RTMErrorInfo(.channelInvalidCustomType, "packets carry no custom type: put it into the payload") }
-            try channel.send(payload, topic: topic, slot: options.slot)
+    /// Has its place in the order when it returns.
+    func send(_ payload: Payload, topic: String, _ options: (customType: String, slot: UInt32?)) throws {
+        _ = try kit.client()
+        guard let channel = joined.withLock({ $0?.channel }) else { throw notJoined("publishTopicMessage") }
+        guard options.customType.isEmpty else { throw RTMErrorInfo(.channelInvalidCustomType, "packets carry no custom type: put it into the payload") }
+        try channel.send(payload, topic: topic, slot: options.slot)
+    }
+
+    func publish(_ sent: Result<Void, any Error>) async -> (RTMCommonResponse?, RTMErrorInfo?) {
+        await kit.attempt("publishTopicMessage", .packet) {
+            try sent.get()
+            return RTMCommonResponse()
         }
     }
 

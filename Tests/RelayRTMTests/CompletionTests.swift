@@ -55,7 +55,8 @@ import Testing
         storage.removeUserMetadata(userId: "alice", data: data, options: nil, completion: note("remove user"))
         storage.unsubscribeUserMetadata(userId: "alice", completion: note("unsubscribe user"))
         try await eventually("storage") { answers.count == 14 }
-        #expect(answers == ["message", "stream"].flatMap { ["set \($0)", "update \($0)", "get \($0)", "remove \($0)"] } + ["subscribe", "set", "update", "get", "remove", "unsubscribe"].map { "\($0) user" })
+        let ofChannels = ["message", "stream"].flatMap { kind in ["set", "update", "get", "remove"].map { "\($0) \(kind)" } }
+        #expect(answers == ofChannels + ["subscribe", "set", "update", "get", "remove", "unsubscribe"].map { "\($0) user" })
 
         answers = []
         let presence = kit.getPresence()!, locks = kit.getLock()!

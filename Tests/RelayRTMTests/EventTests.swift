@@ -20,6 +20,19 @@ import Testing
         }
         try await eventually("all") { told.messages.count == 50 && answered.count == 50 }
         #expect(told.texts == (0..<50).map { "\($0)" } && answered == Array(0..<50))
+
+        // A call that is awaited does not overtake one before it that is not; nor does a packet.
+        let hers = try alice.createStreamChannel("lesson"), his = try bob.createStreamChannel("lesson")
+        succeeded(await hers.join(RTMJoinChannelOption()))
+        succeeded(await hers.joinTopic("points", option: nil))
+        succeeded(await his.join(RTMJoinChannelOption()))
+        succeeded(await his.subscribeTopic("points", option: nil))
+        told.messages = []
+        alice.publish(channelName: "lesson", message: "first", option: nil) { _, _ in }
+        hers.publishTopicMessage(topic: "points", message: "second", option: nil) { _, _ in }
+        succeeded(await alice.publish(channelName: "lesson", message: "third", option: nil))
+        try await eventually("the third") { told.texts.last == "third" }
+        #expect(told.texts == ["first", "second", "third"])
         await server.stop()
     }
 
@@ -81,12 +94,16 @@ import Testing
             succeeded(await kit.subscribe(channelName: "lesson", option: .only(.message)))
             kits.append(kit)
         }
+        // Who comes and goes within one interval is not told.
+        try await eventually("both have come") {
+            let came = told.presence.compactMap(\.interval).flatMap(\.joinUserList)
+            return came.contains("user-4") && came.contains("user-5")
+        }
         succeeded(await kits[5].getPresence()!.setState(channelName: "lesson", channelType: .message, items: ["tool": "pen"]))
         succeeded(await kits[4].unsubscribe("lesson"))
         try await eventually("intervals") {
             let intervals = told.presence.compactMap(\.interval)
-            return intervals.contains { $0.joinUserList.contains("user-5") } && intervals.contains { $0.leaveUserList == ["user-4"] }
-                && intervals.contains { $0.userStateList.contains { $0.userId == "user-5" && $0.states == ["tool": "pen"] } }
+            return intervals.contains { $0.leaveUserList == ["user-4"] } && intervals.contains { $0.userStateList.contains { $0.userId == "user-5" && $0.states == ["tool": "pen"] } }
         }
         #expect(told.presence.filter { $0.interval != nil }.allSatisfy { $0.type == .interval && $0.publisher == nil })
         let page = succeeded(await watcher.getPresence()!.getOnlineUsers(channelName: "lesson", channelType: .message, options: nil))
@@ -131,7 +148,6 @@ import Testing
         #expect(failure(await his.acquireLock(channelName: "lesson", channelType: .message, lockName: "pen", retry: false)) == .lockAcquireFailed)
         var waited = false
         his.acquireLock(channelName: "lesson", channelType: .message, lockName: "pen", retry: true) { response, _ in waited = response != nil }
-        // In line before she gives it back: his next answer is behind his wait.
         let locks = succeeded(await his.getLocks(channelName: "lesson", channelType: .message))
         #expect(locks?.lockDetailList.map(\.owner) == ["alice"] && locks?.lockDetailList.map(\.ttl) == [20])
         succeeded(await hers.releaseLock(channelName: "lesson", channelType: .message, lockName: "pen"))

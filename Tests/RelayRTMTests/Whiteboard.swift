@@ -81,9 +81,9 @@ private struct LivePoint: Codable {
         (item.key, item.value) = ("drawings", String(decoding: try JSONEncoder().encode(drawings), as: UTF8.self))
         data.setMetadataItem(item)
         let storage = kit!.getStorage()!
-        if let error = await storage.setChannelMetadata(channelName: Self.channel, channelType: .message, data: data, options: RTMMetadataOptions(), lock: nil).1 {
-            throw error
-        }
+        let answer = await storage.setChannelMetadata(
+            channelName: Self.channel, channelType: .message, data: data, options: RTMMetadataOptions(), lock: nil)
+        if let error = answer.1 { throw error }
     }
 
     func leave() async {
@@ -104,7 +104,8 @@ private struct LivePoint: Codable {
     func rtmKit(_ rtmKit: RTMClientKit, didReceiveMessageEvent event: RTMMessageEvent) {
         switch event.channelType {
         case .stream:
-            guard event.channelTopic == Self.points, let data = event.message.rawData, let point = try? JSONDecoder().decode(LivePoint.self, from: data) else { return }
+            guard event.channelTopic == Self.points, let data = event.message.rawData else { return }
+            guard let point = try? JSONDecoder().decode(LivePoint.self, from: data) else { return }
             growing[point.id, default: []].append(point.point)
         case .message:
             guard let text = event.message.stringData, let drawing = try? JSONDecoder().decode(Drawing.self, from: Data(text.utf8)) else { return }
