@@ -51,6 +51,7 @@ let package = Package(
     products: [
         .library(name: "RelayServer", targets: ["RelayServer"]),
         .library(name: "RelayClient", targets: ["RelayClient"]),
+        .library(name: "RelayRTM", targets: ["RelayRTM"]),
         .executable(name: "boardrelay", targets: ["boardrelay"]),
     ],
     targets: [
@@ -69,6 +70,8 @@ let package = Package(
         .target(name: "RelayPage", resources: pageFiles.map { .embedInCode($0) }, swiftSettings: strict),
         module("RelayServer", ["RelayAccess", "RelayCore", "RelayGateway", "RelayIO", "RelayJournal", "RelayPage", "RelayWire"]),
         module("RelayClient", ["RelayAccess", "RelayClientCore", "RelayIO", "RelayWire"]),
+        // The shape of a hosted realtime SDK, for apps that move.
+        module("RelayRTM", ["RelayClient"]),
         module("RelayTestKit", ["RelayAccess", "RelayClientCore", "RelayCore", "RelayJournal", "RelayWire"]),
         .executableTarget(
             name: "boardrelay", dependencies: ["RelayServer", "RelayAccess", "RelayClient", "RelayBoard", "RelayCore", "RelayGateway", "RelayIO", "RelayWire"],
@@ -85,8 +88,9 @@ let package = Package(
         tests("RelayClientCoreTests", ["RelayAccess", "RelayClientCore", "RelayCore", "RelayTestKit", "RelayWire"]),
         tests("RelayIOTests", ["RelayIO"]),
         tests("RelayServerTests", ["RelayAccess", "RelayGateway", "RelayServer", "RelayClient", "RelayClientCore", "RelayIO", "RelayJournal", "RelayWire", "RelayCore"]),
+        tests("RelayRTMTests", ["RelayRTM", "RelayAccess", "RelayClient", "RelayServer", "RelayCore"]),
         tests("SimulationTests", ["RelayTestKit", "RelayCore", "RelayWire"]),
         tests("BoardrelayTests", ["boardrelay", "RelayAccess", "RelayServer", "RelayClient", "RelayClientCore", "RelayBoard", "RelayCore", "RelayIO", "RelayWire"]),
-        tests("DocsTests", ["RelayAccess", "RelayWire", "RelayCore", "RelayClient", "RelayIO", "RelayServer"]),
+        tests("DocsTests", ["RelayAccess", "RelayWire", "RelayCore", "RelayClient", "RelayIO", "RelayRTM", "RelayServer"]),
     ]
 )

@@ -1,5 +1,4 @@
 import Foundation
-import RelayClient
 import Testing
 
 /// The class in `docs/pencilkit.md` is compiled as it stands there (`SwiftPagesTests`), against the client library that was built and, of

@@ -13,8 +13,8 @@ enum SwiftCompiler {
     }()
 
     /// Of one page.
-    static func check(_ code: String) async throws -> (code: Int32, text: String) {
-        try await check(["Page.swift": code], stubs: ["UIKit", "PencilKit"])
+    static func check(_ code: String, stubs: [String] = ["UIKit", "PencilKit"]) async throws -> (code: Int32, text: String) {
+        try await check(["Page.swift": code], stubs: stubs)
     }
 
     /// - Parameters:

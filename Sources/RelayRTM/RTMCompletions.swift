@@ -1,0 +1,194 @@
+import Foundation
+import RelayClient
+
+/// Told what became of a call, on the main actor.
+public typealias RTMBlock<Response> = @MainActor (Response?, RTMErrorInfo?) -> Void
+/// Told whether a call was done.
+public typealias RTMOperationBlock = RTMBlock<RTMCommonResponse>
+
+// Every call once more, for those who do not await. What is published is sent at once. Of other calls the main actor takes one
+// behind the other, and each takes its place in the relay's order before it suspends: so they keep the order in which they were made.
+
+private func run<Response>(_ block: RTMBlock<Response>?, _ call: @escaping @MainActor () async -> (Response?, RTMErrorInfo?)) {
+    Task { @MainActor in
+        let (response, error) = await call()
+        block?(response, error)
+    }
+}
+
+extension RTMClientKit {
+    /// As `login(_:)`.
+    public func login(_ token: String?, completion: RTMOperationBlock? = nil) { run(completion) { await self.login(token) } }
+    /// As `logout()`.
+    public func logout(_ completion: RTMOperationBlock? = nil) { run(completion) { await self.logout() } }
+    /// As `renewToken(_:)`.
+    public func renewToken(_ token: String, completion: RTMOperationBlock? = nil) { run(completion) { await self.renewToken(token) } }
+    /// As `subscribe(channelName:option:)`.
+    public func subscribe(channelName: String, option: RTMSubscribeOptions?, completion: RTMOperationBlock? = nil) {
+        let values = (option ?? RTMSubscribeOptions()).values
+        run(completion) { await self.subscribe(channelName, values) }
+    }
+    /// As `unsubscribe(_:)`.
+    public func unsubscribe(_ channelName: String, completion: RTMOperationBlock? = nil) { run(completion) { await self.unsubscribe(channelName) } }
+    /// As `publish(channelName:message:option:)`.
+    public func publish(channelName: String, message: String, option: RTMPublishOptions?, completion: RTMOperationBlock? = nil) {
+        let sent = Result { try send(.text(message), to: channelName, (option ?? RTMPublishOptions()).values) }
+        run(completion) { await self.publish(sent) }
+    }
+    /// As `publish(channelName:data:option:)`.
+    public func publish(channelName: String, data: Data, option: RTMPublishOptions?, completion: RTMOperationBlock? = nil) {
+        let sent = Result { try send(.bytes(Array(data)), to: channelName, (option ?? RTMPublishOptions()).values) }
+        run(completion) { await self.publish(sent) }
+    }
+}
+
+extension RTMStreamChannel {
+    /// As `join(_:)`.
+    public func join(_ option: RTMJoinChannelOption, completion: RTMOperationBlock? = nil) {
+        let values = option.values
+        run(completion) { await self.join(values) }
+    }
+    /// As `leave()`.
+    public func leave(_ completion: RTMOperationBlock? = nil) { run(completion) { await self.leave() } }
+    /// As `renewToken(_:)`.
+    public func renewToken(_ token: String, completion: RTMOperationBlock? = nil) { run(completion) { await self.renewToken(token) } }
+    /// As `joinTopic(_:option:)`.
+    public func joinTopic(_ topic: String, option: RTMJoinTopicOption?, completion: RTMOperationBlock? = nil) {
+        let values = (option ?? RTMJoinTopicOption()).values
+        run(completion) { await self.joinTopic(topic, values) }
+    }
+    /// As `leaveTopic(_:)`.
+    public func leaveTopic(_ topic: String, completion: RTMOperationBlock? = nil) { run(completion) { await self.leaveTopic(topic) } }
+    /// As `subscribeTopic(_:option:)`.
+    public func subscribeTopic(_ topic: String, option: RTMTopicOption?, completion: RTMBlock<RTMTopicSubscriptionResponse>? = nil) {
+        let users = option?.values ?? .all
+        run(completion) { await self.subscribeTopic(topic, users) }
+    }
+    /// As `unsubscribeTopic(_:option:)`.
+    public func unsubscribeTopic(_ topic: String, option: RTMTopicOption?, completion: RTMOperationBlock? = nil) {
+        let users = option?.values ?? .all
+        run(completion) { await self.unsubscribeTopic(topic, users) }
+    }
+    /// As `publishTopicMessage(topic:message:option:)`.
+    public func publishTopicMessage(topic: String, message: String, option: RTMTopicMessageOptions?, completion: RTMOperationBlock? = nil) {
+        let sent = Result { try send(.text(message), topic: topic, (option ?? RTMTopicMessageOptions()).values) }
+        run(completion) { await self.publish(sent) }
+    }
+    /// As `publishTopicMessage(topic:data:option:)`.
+    public func publishTopicMessage(topic: String, data: Data, option: RTMTopicMessageOptions?, completion: RTMOperationBlock? = nil) {
+        let sent = Result { try send(.bytes(Array(data)), topic: topic, (option ?? RTMTopicMessageOptions()).values) }
+        run(completion) { await self.publish(sent) }
+    }
+    /// As `getSubscribedUserList(_:)`.
+    public func getSubscribedUserList(_ topic: String, completion: RTMBlock<RTMGetTopicSubscribedUsersResponse>? = nil) {
+        run(completion) { await self.getSubscribedUserList(topic) }
+    }
+}
+
+extension RTMStorage {
+    /// As `setChannelMetadata(channelName:channelType:data:options:lock:)`.
+    public func setChannelMetadata(
+        channelName: String, channelType: RTMChannelType, data: RTMMetadata, options: RTMMetadataOptions?, lock: String?, completion: RTMOperationBlock? = nil
+    ) {
+        let (values, options) = (data.values, options?.values)
+        run(completion) { await self.write(.set, channelName, channelType, values, options, lock) }
+    }
+    /// As `updateChannelMetadata(channelName:channelType:data:options:lock:)`.
+    public func updateChannelMetadata(
+        channelName: String, channelType: RTMChannelType, data: RTMMetadata, options: RTMMetadataOptions?, lock: String?, completion: RTMOperationBlock? = nil
+    ) {
+        let (values, options) = (data.values, options?.values)
+        run(completion) { await self.write(.update, channelName, channelType, values, options, lock) }
+    }
+    /// As `removeChannelMetadata(channelName:channelType:data:options:lock:)`.
+    public func removeChannelMetadata(
+        channelName: String, channelType: RTMChannelType, data: RTMMetadata, options: RTMMetadataOptions?, lock: String?, completion: RTMOperationBlock? = nil
+    ) {
+        let (values, options) = (data.values, options?.values)
+        run(completion) { await self.write(.remove, channelName, channelType, values, options, lock) }
+    }
+    /// As `getChannelMetadata(channelName:channelType:)`.
+    public func getChannelMetadata(channelName: String, channelType: RTMChannelType, completion: RTMBlock<RTMGetMetadataResponse>? = nil) {
+        run(completion) { await self.getChannelMetadata(channelName: channelName, channelType: channelType) }
+    }
+    /// As `setUserMetadata(userId:data:options:)`.
+    public func setUserMetadata(userId: String, data: RTMMetadata, options: RTMMetadataOptions?, completion: RTMOperationBlock? = nil) {
+        let (values, options) = (data.values, options?.values)
+        run(completion) { await self.write(.set, userId, .user, values, options, nil) }
+    }
+    /// As `updateUserMetadata(userId:data:options:)`.
+    public func updateUserMetadata(userId: String, data: RTMMetadata, options: RTMMetadataOptions?, completion: RTMOperationBlock? = nil) {
+        let (values, options) = (data.values, options?.values)
+        run(completion) { await self.write(.update, userId, .user, values, options, nil) }
+    }
+    /// As `removeUserMetadata(userId:data:options:)`.
+    public func removeUserMetadata(userId: String, data: RTMMetadata, options: RTMMetadataOptions?, completion: RTMOperationBlock? = nil) {
+        let (values, options) = (data.values, options?.values)
+        run(completion) { await self.write(.remove, userId, .user, values, options, nil) }
+    }
+    /// As `getUserMetadata(userId:)`.
+    public func getUserMetadata(userId: String, completion: RTMBlock<RTMGetMetadataResponse>? = nil) {
+        run(completion) { await self.getUserMetadata(userId: userId) }
+    }
+    /// As `subscribeUserMetadata(userId:)`.
+    public func subscribeUserMetadata(userId: String, completion: RTMOperationBlock? = nil) {
+        run(completion) { await self.subscribeUserMetadata(userId: userId) }
+    }
+    /// As `unsubscribeUserMetadata(userId:)`.
+    public func unsubscribeUserMetadata(userId: String, completion: RTMOperationBlock? = nil) {
+        run(completion) { await self.unsubscribeUserMetadata(userId: userId) }
+    }
+}
+
+extension RTMPresence {
+    /// As `getOnlineUsers(channelName:channelType:options:)`.
+    public func getOnlineUsers(
+        channelName: String, channelType: RTMChannelType, options: RTMGetOnlineUsersOptions?, completion: RTMBlock<RTMGetOnlineUsersResponse>? = nil
+    ) {
+        let values = (options ?? RTMGetOnlineUsersOptions()).values
+        run(completion) { await self.getOnlineUsers(channelName, channelType, values) }
+    }
+    /// As `getUserChannels(userId:)`.
+    public func getUserChannels(userId: String, completion: RTMBlock<RTMGetUserChannelsResponse>? = nil) {
+        run(completion) { await self.getUserChannels(userId: userId) }
+    }
+    /// As `setState(channelName:channelType:items:)`.
+    public func setState(channelName: String, channelType: RTMChannelType, items: [String: String], completion: RTMOperationBlock? = nil) {
+        run(completion) { await self.setState(channelName: channelName, channelType: channelType, items: items) }
+    }
+    /// As `removeState(channelName:channelType:keys:)`.
+    public func removeState(channelName: String, channelType: RTMChannelType, keys: [String], completion: RTMOperationBlock? = nil) {
+        run(completion) { await self.removeState(channelName: channelName, channelType: channelType, keys: keys) }
+    }
+    /// As `getState(channelName:channelType:userId:)`.
+    public func getState(channelName: String, channelType: RTMChannelType, userId: String, completion: RTMBlock<RTMPresenceGetStateResponse>? = nil) {
+        run(completion) { await self.getState(channelName: channelName, channelType: channelType, userId: userId) }
+    }
+}
+
+extension RTMLock {
+    /// As `setLock(channelName:channelType:lockName:ttl:)`.
+    public func setLock(channelName: String, channelType: RTMChannelType, lockName: String, ttl: Int32, completion: RTMOperationBlock? = nil) {
+        run(completion) { await self.setLock(channelName: channelName, channelType: channelType, lockName: lockName, ttl: ttl) }
+    }
+    /// As `removeLock(channelName:channelType:lockName:)`.
+    public func removeLock(channelName: String, channelType: RTMChannelType, lockName: String, completion: RTMOperationBlock? = nil) {
+        run(completion) { await self.removeLock(channelName: channelName, channelType: channelType, lockName: lockName) }
+    }
+    /// As `acquireLock(channelName:channelType:lockName:retry:)`.
+    public func acquireLock(channelName: String, channelType: RTMChannelType, lockName: String, retry: Bool, completion: RTMOperationBlock? = nil) {
+        run(completion) { await self.acquireLock(channelName: channelName, channelType: channelType, lockName: lockName, retry: retry) }
+    }
+    /// As `releaseLock(channelName:channelType:lockName:)`.
+    public func releaseLock(channelName: String, channelType: RTMChannelType, lockName: String, completion: RTMOperationBlock? = nil) {
+        run(completion) { await self.releaseLock(channelName: channelName, channelType: channelType, lockName: lockName) }
+    }
+    /// As `revokeLock(channelName:channelType:lockName:userId:)`.
+    public func revokeLock(channelName: String, channelType: RTMChannelType, lockName: String, userId: String, completion: RTMOperationBlock? = nil) {
+        run(completion) { await self.revokeLock(channelName: channelName, channelType: channelType, lockName: lockName, userId: userId) }
+    }
+    /// As `getLocks(channelName:channelType:)`.
+    public func getLocks(channelName: String, channelType: RTMChannelType, completion: RTMBlock<RTMGetLocksResponse>? = nil) {
+        run(completion) { await self.getLocks(channelName: channelName, channelType: channelType) }
+    }
+}

@@ -1,0 +1,138 @@
+import RelayClient
+
+/// Turns the events of one login into the delegate's, in their order.
+///
+/// Keeps the states of members that were told, because an event of hosted RTM carries all of a user's, and the relay's what changed.
+@MainActor final class RTMDelivery {
+    typealias Tell = ((any RTMClientDelegate) -> Void) -> Void
+
+    private let user: String
+    private var states: [ChannelID: [String: [String: String]]] = [:]
+    private var link = RTMLinkState.idle
+    private var wasConnected = false
+
+    init(user: String) { self.user = user }
+
+    func deliver(_ event: RelayEvent, of kit: RTMClientKit, to tell: Tell) {
+        switch event {
+        case .message(let message) where message.isRemoval: tell { $0.rtmKit(kit, didReceiveRelayEvent: event) }
+        case .message(let message): deliver(message, of: kit, to: tell)
+        case .board(let batch):
+            tell { $0.rtmKit(kit, didReceiveRelayEvent: event) }
+            for message in batch.messages where !message.isRemoval { deliver(message, of: kit, to: tell) }
+        case .packet(let packet):
+            let event = RTMMessageEvent(.stream, packet.channel, topic: packet.topic, packet.payload, from: packet.publisher)
+            tell { $0.rtmKit(kit, didReceiveMessageEvent: event) }
+        case .direct(let direct):
+            let event = RTMMessageEvent(.user, user, direct.payload, from: direct.sender, customType: direct.customType, at: direct.wallMilliseconds)
+            tell { $0.rtmKit(kit, didReceiveMessageEvent: event) }
+        case .presence(let change):
+            let event = presence(change)
+            tell { $0.rtmKit(kit, didReceivePresenceEvent: event) }
+        case .topics(let change):
+            for event in topics(change) { tell { $0.rtmKit(kit, didReceiveTopicEvent: event) } }
+        case .metadata(let change):
+            let event = RTMStorageEvent(change)
+            tell { $0.rtmKit(kit, didReceiveStorageEvent: event) }
+        case .locks(let change):
+            let event = RTMLockEvent(change)
+            tell { $0.rtmKit(kit, didReceiveLockEvent: event) }
+        case .link(let state): deliver(state, of: kit, to: tell)
+        case .accessExpiring: tell { $0.rtmKit(kit, tokenPrivilegeWillExpire: nil) }
+        case .cleared, .packetsLost, .packetsDropped, .messagesMissed, .caughtUp, .refused, .accessChanged, .channelFrozen:
+            tell { $0.rtmKit(kit, didReceiveRelayEvent: event) }
+        }
+    }
+
+    private func deliver(_ message: Message, of kit: RTMClientKit, to tell: Tell) {
+        let event = RTMMessageEvent(
+            .message, message.channel, message.payload, from: message.sender, customType: message.customType, at: message.wallMilliseconds,
+            position: message.epoch.map { ChannelPosition(epoch: $0, offset: message.offset) })
+        tell { $0.rtmKit(kit, didReceiveMessageEvent: event) }
+    }
+
+    private func presence(_ change: PresenceChange) -> RTMPresenceEvent {
+        let channel = change.channel
+        var known = states[channel] ?? [:]
+        defer { states[channel] = known }
+        switch change.kind {
+        case .snapshot(let members, total: _):
+            known = Dictionary(members.map { ($0.user.text, $0.states) }) { $1 }
+            return RTMPresenceEvent(.snapshot, channel, snapshot: members.map { RTMUserState($0.user.text, $0.states) })
+        case .joined(let member):
+            known[member.user.text] = member.states
+            return RTMPresenceEvent(.remoteJoinChannel, channel, member.user.text, member.states)
+        case .left(let user): return RTMPresenceEvent(.remoteLeaveChannel, channel, user, known.removeValue(forKey: user) ?? [:])
+        case .timedOut(let user): return RTMPresenceEvent(.remoteConnectionTimeout, channel, user, known.removeValue(forKey: user) ?? [:])
+        case .stateChanged(let user, let set, let removed):
+            var states = (known[user] ?? [:]).merging(set) { $1 }
+            for key in removed { states[key] = nil }
+            known[user] = states
+            return RTMPresenceEvent(.remoteStateChanged, channel, user, states)
+        case .interval(let joined, let changed, let left, let timedOut):
+            for user in left + timedOut { known[user] = nil }
+            for member in joined + changed { known[member.user.text] = member.states }
+            let info = RTMPresenceIntervalInfo(
+                joined: joined.map(\.user.text), left: left, timedOut: timedOut, states: (joined + changed).map { RTMUserState($0.user.text, $0.states) })
+            return RTMPresenceEvent(.interval, channel, interval: info)
+        }
+    }
+
+    /// Others' joins and leaves, one event each.
+    private func topics(_ change: TopicsChange) -> [RTMTopicEvent] {
+        guard change.kind == .snapshot else {
+            let type: RTMTopicEventType = change.kind == .joined ? .remoteJoinTopic : .remoteLeaveTopic
+            return change.publishers.filter { $0.user != user }.map {
+                RTMTopicEvent(type, change.channel, $0.user, [RTMTopicInfo($0.topic, [RTMPublisherInfo($0)])])
+            }
+        }
+        let topics = Dictionary(grouping: change.publishers) { $0.topic }.sorted { $0.key < $1.key }
+        return [RTMTopicEvent(.snapshot, change.channel, "", topics.map { RTMTopicInfo($0.key, $0.value.map { RTMPublisherInfo($0) }) })]
+    }
+
+    private func deliver(_ state: LinkState, of kit: RTMClientKit, to tell: Tell) {
+        let now: RTMLinkState, operation: RTMLinkOperation, connection: RTMClientConnectionState, reason: RTMClientConnectionChangeReason
+        var text: String?, isResumed = false
+        switch state {
+        case .connecting:
+            (now, operation) = (.connecting, wasConnected ? .autoReconnect : .login)
+            (connection, reason) = (wasConnected ? .reconnecting : .connecting, .changedConnecting)
+        case .connected(let resumed):
+            (now, operation, connection) = (.connected, wasConnected ? .reconnected : .login, .connected)
+            reason = wasConnected ? .changedRejoinSuccess : .changedLoginSuccess
+            (wasConnected, isResumed) = (true, resumed)
+        case .waiting(after: _, let end):
+            (now, operation, connection) = (.disconnected, end == .relaySilent ? .heartbeatTimeout : .autoReconnect, .reconnecting)
+            (reason, text) = (end == .relaySilent ? .changedKeepAliveTimeout : .changedInterrupted, "\(end)")
+        case .paused(let end):
+            (now, operation, connection, reason, text) = (.suspended, .autoReconnect, .reconnecting, .changedInterrupted, "\(end)")
+        case .closed(.closedByApp):
+            (now, operation, connection, reason) = (.idle, .logout, .disconnected, .changedLogout)
+        case .closed(let end):
+            (now, operation, connection, reason, text) = (.failed, .serverReject, .failed, Self.reason(end), "\(end)")
+        }
+        let event = RTMLinkStateEvent(now, from: link, by: operation, text, isResumed: isResumed)
+        link = now
+        tell {
+            $0.rtmKit(kit, didReceiveLinkStateEvent: event)
+            $0.rtmKit(kit, channel: "", connectionChangedToState: connection, reason: reason)
+        }
+    }
+
+    /// Why a client has ended for good.
+    private static func reason(_ end: LinkEndReason) -> RTMClientConnectionChangeReason {
+        let code: ErrorCode
+        switch end {
+        case .relayClosed(let closed, text: _): code = closed
+        case .loginRefused(let error): code = error.code
+        case .linkFailed, .timedOut, .relaySilent, .relayFault, .eventsNotRead, .closedByApp: return .changedInterrupted
+        }
+        return switch code {
+        case .replaced: .changedSameUidLogin
+        case .banned, .endedByModerator: .changedBannedByServer
+        case .tokenExpired, .accessExpired: .changedTokenExpired
+        case .tokenInvalid, .keyWrong, .keyChanged, .credentialRequired, .credentialsWrong: .changedInvalidToken
+        default: .changedRejectedByServer
+        }
+    }
+}

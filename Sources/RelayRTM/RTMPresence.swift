@@ -1,0 +1,54 @@
+import RelayClient
+
+/// Who is where, with states. Neither channel needs to be subscribed for reading.
+public final class RTMPresence: Sendable {
+    let kit: RTMClientKit
+    init(kit: RTMClientKit) { self.kit = kit }
+
+    /// Who is in a channel: a page of at most 100, and how many there are in all.
+    @discardableResult
+    public func getOnlineUsers(
+        channelName: String, channelType: RTMChannelType, options: RTMGetOnlineUsersOptions?
+    ) async -> (RTMGetOnlineUsersResponse?, RTMErrorInfo?) {
+        await getOnlineUsers(channelName, channelType, (options ?? RTMGetOnlineUsersOptions()).values)
+    }
+
+    func getOnlineUsers(
+        _ name: String, _ type: RTMChannelType, _ wanted: (users: Bool, states: Bool, after: String?)
+    ) async -> (RTMGetOnlineUsersResponse?, RTMErrorInfo?) {
+        await kit.ask("getOnlineUsers", .presence) { client in
+            let page = try await client.presence(of: type.channel(name)).users(after: wanted.after, limit: wanted.users ? nil : 1)
+            let members = wanted.users ? page.members : []
+            return RTMGetOnlineUsersResponse(
+                total: page.total, users: members.map { RTMUserState($0.user.text, wanted.states ? $0.states : [:]) }, next: wanted.users ? page.next : nil)
+        }
+    }
+
+    /// The channels in which a user is seen.
+    @discardableResult
+    public func getUserChannels(userId: String) async -> (RTMGetUserChannelsResponse?, RTMErrorInfo?) {
+        await kit.ask("getUserChannels", .presence) { client in RTMGetUserChannelsResponse(try await client.channels(of: userId)) }
+    }
+
+    /// Creates or replaces own states in a channel; those set before subscribing are kept for it.
+    @discardableResult
+    public func setState(channelName: String, channelType: RTMChannelType, items: [String: String]) async -> (RTMCommonResponse?, RTMErrorInfo?) {
+        await kit.call("setState", .presence) { client in try await client.presence(of: channelType.channel(channelName)).setStates(items) }
+    }
+
+    /// Removes own states in a channel; without keys all.
+    @discardableResult
+    public func removeState(channelName: String, channelType: RTMChannelType, keys: [String]) async -> (RTMCommonResponse?, RTMErrorInfo?) {
+        await kit.call("removeState", .presence) { client in
+            try await client.presence(of: channelType.channel(channelName)).removeStates(keys.isEmpty ? nil : keys)
+        }
+    }
+
+    /// The states of a user in a channel; empty for one who is not there.
+    @discardableResult
+    public func getState(channelName: String, channelType: RTMChannelType, userId: String) async -> (RTMPresenceGetStateResponse?, RTMErrorInfo?) {
+        await kit.ask("getState", .presence) { client in
+            RTMPresenceGetStateResponse(RTMUserState(userId, try await client.presence(of: channelType.channel(channelName)).states(of: userId)))
+        }
+    }
+}
