@@ -5,7 +5,7 @@ import RelayClient
 ///
 /// Safe from any thread. What is published takes its place in the relay's order when the call is made, and so does every other
 /// call that is awaited; others with a completion handler do in the order in which they were made. Handlers are called on the
-/// main actor.
+/// main actor, each when its answer is there.
 public final class RTMClientKit: Sendable {
     private enum Session {
         case none
