@@ -119,7 +119,6 @@ public struct PacketsDropped: Hashable, Sendable {
 }
 
 /// Messages of others that this client will not receive.
-///
 public struct MessagesMissed: Hashable, Sendable {
     /// How much is missing.
     public enum Extent: Hashable, Sendable {
