@@ -12,6 +12,7 @@ final class Signals: Sendable {
         (arrived, end) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingOldest(1))
         let queue = DispatchQueue(label: "boardrelay.signals")
         let count = Lock(0)
+        let registered = DispatchGroup()
         for number in [SIGINT, SIGTERM] {
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
@@ -23,9 +24,13 @@ final class Signals: Sendable {
                 if seen > 1 { exit(ExitCode.interrupted.rawValue) }
                 end.yield()
             }
+            registered.enter()
+            source.setRegistrationHandler { @Sendable in registered.leave() }
             source.activate()
             sources.withLock { $0.append(source) }
         }
+        // Dispatch watches them on a thread of its own: a signal before that is one that is ignored.
+        registered.wait()
     }
 
     /// Returns when the first signal has come, or the task is cancelled.
