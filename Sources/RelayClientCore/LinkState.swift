@@ -56,3 +56,8 @@ public enum LinkEndReason: Hashable, Sendable {
         }
     }
 }
+
+extension LinkEndReason: CustomStringConvertible {
+    /// One sentence for people.
+    public var description: String { error.text }
+}

@@ -2672,6 +2672,10 @@ export function webSocketTransport(address) {
     socket.binaryType = 'arraybuffer'
     socket.onopen = opened
     socket.onmessage = ({data}) => typeof data === 'string' ? ended('the relay sent text') : received(new Uint8Array(data))
+    // #region addresses
+    // The close behind it says as much. Of Node's `ws` an error that nobody hears ends the program.
+    socket.onerror = () => {}
+    // #endregion
     socket.onclose = ({code, reason}) => ended(reason || `the WebSocket was closed with ${code}`)
     return {send: bytes => socket.send(bytes), get bufferedBytes() { return socket.bufferedAmount }, close: () => socket.close()}
   }

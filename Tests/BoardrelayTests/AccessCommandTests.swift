@@ -112,7 +112,7 @@ struct AccessCommandTests {
 
             serve.signal(SIGTERM)
             let ended = await serve.end()
-            #expect(ended.code == 0 && ended.errors.contains("'boardrelay key show' tells both"))
+            #expect(ended.code == 0 && ended.errors.contains("'boardrelay key show --port \(port)' tells both"))
             for key in keys { #expect(!(ended.output + ended.errors).contains(key.key)) }
 
             let again = try await self.serve("--in-memory", "--port", port)

@@ -31,6 +31,7 @@ import Testing
         let entrance = Entrance(access: .keys(), keys: keys, isTerminal: false, columns: 80)
         #expect(entrance.lines(addresses).isEmpty)
         #expect(!entrance.rule.contains(keys.join) && !entrance.rule.contains(keys.host))
+        #expect(entrance.rule.contains("'boardrelay key show'"), "on the port that it asks by itself")
     }
 
     @Test("an open relay shows the code of its address; a terminal that is too narrow shows the address alone")

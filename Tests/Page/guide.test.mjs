@@ -131,6 +131,22 @@ test('[AC1] an address that a relay prints, and a link to a board, has the crede
   }
 })
 
+test('a WebSocket whose errors end the program when nobody hears them is heard', async () => {
+  // As Node's `ws`.
+  globalThis.WebSocket = class {
+    bufferedAmount = 0
+    constructor() {
+      setTimeout(() => {
+        assert.equal(typeof this.onerror, 'function')
+        this.onerror({message: 'connect ECONNREFUSED'})
+        this.onclose({code: 1006, reason: ''})
+      })
+    }
+    close() {}
+  }
+  await assert.rejects(RelayClient.connect('http://127.0.0.1:7420/#key=abc', 'alice'), ({name, message}) => name === 'connectFailed' && /1006/.test(message))
+})
+
 test('where there is no WebSocket a client says so', async () => {
   delete globalThis.WebSocket
   await assert.rejects(RelayClient.connect('http://127.0.0.1:7420/#key=abc', 'alice'), ({name, message}) => name === 'connectFailed' && /no WebSocket here.*transport of your own/.test(message))

@@ -1,3 +1,4 @@
+import Foundation
 import RelayClient
 import RelayClientCore
 import RelayCore
@@ -149,6 +150,7 @@ import Testing
         await server.stop()
         let error = await #expect(throws: RelayError.self) { try await RelayClient.connect(to: server.address, as: "alice") }
         #expect(error?.code == .connectFailed && error?.text.contains("\(server.address.port)") == true)
+        #expect(error?.localizedDescription == error?.text, "what apps show")
     }
 
     @Test("[SE10, CH6] a relay that was stopped and started again: subscriptions come back, what was sent meanwhile waits, a reset is told")

@@ -27,7 +27,7 @@ extension Hub {
 
     /// A token for one user id.
     func check(_ token: String, _ user: Name) throws(WireError) -> CheckedToken {
-        guard let rules = accessRules.tokens else { throw WireError(.tokenInvalid, "this relay takes no tokens") }
+        guard let rules = accessRules.tokens else { throw WireError(.tokenInvalid, "this relay takes a key and no tokens") }
         let checked = try rules.check(token, wallMilliseconds: now.wallMilliseconds)
         guard checked.subject == user else { throw WireError(.tokenInvalid, "the token is for another user id") }
         return checked

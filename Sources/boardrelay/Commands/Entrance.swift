@@ -10,6 +10,8 @@ struct Entrance {
     /// Whether a person reads it. What a service writes ends in somebody's log, where keys have no place.
     let isTerminal: Bool
     let columns: Int
+    /// On which it listens.
+    var port = RelayAddress.defaultPort
 
     /// Who may, as one sentence.
     var rule: String {
@@ -17,7 +19,8 @@ struct Entrance {
         case .open: "Everybody who can reach it may come in."
         case .tokens: "Who has a token may come in."
         case .keys:
-            keys == nil || !isTerminal ? "Who has a key may come in: 'boardrelay key show' tells both." : "Who has a key may come in; 'boardrelay key show' tells all addresses."
+            "Who has a key may come in: 'boardrelay key show\(port == RelayAddress.defaultPort ? "" : " --port \(port)")' tells "
+                + (keys == nil || !isTerminal ? "both." : "all addresses.")
         }
     }
 

@@ -82,7 +82,8 @@ extension Command {
         } catch {
             throw Failure("the relay cannot start: \(error)")
         }
-        let entrance = Entrance(access: options.access, keys: server.keys, isTerminal: Console.errorsAreTerminal, columns: Console.columns)
+        let entrance = Entrance(
+            access: options.access, keys: server.keys, isTerminal: Console.errorsAreTerminal, columns: Console.columns, port: server.address.port)
         let bound = RelayAddress(host: options.host ?? "::", port: server.address.port)
         show(Interfaces.reachable(bound), entrance)
         let watch = NetworkWatch { @Sendable _ in

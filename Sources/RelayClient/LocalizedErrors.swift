@@ -1,0 +1,8 @@
+import Foundation
+import RelayClientCore
+
+/// `localizedDescription`, which apps show, is the sentence.
+extension RelayError: LocalizedError {
+    /// The same as `text`.
+    public var errorDescription: String? { text }
+}
