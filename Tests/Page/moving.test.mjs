@@ -8,6 +8,7 @@ import {pathToFileURL} from 'node:url'
 import {RelayClient} from '../../Sources/RelayPage/relay-client.js'
 import {Daemon, skip} from './support/daemon.mjs'
 import {tcpTransport} from './support/links.mjs'
+import {MemoryStorage} from './support/memory-storage.mjs'
 import {Watcher} from './support/watcher.mjs'
 import {NodeWebSocket} from './support/web-socket.mjs'
 
