@@ -8,18 +8,23 @@ import {pathToFileURL} from 'node:url'
 import {RelayClient} from '../../Sources/RelayPage/relay-client.js'
 import {Daemon, skip} from './support/daemon.mjs'
 import {tcpTransport} from './support/links.mjs'
+import {MemoryStorage} from './support/memory-storage.mjs'
 import {Watcher} from './support/watcher.mjs'
 import {NodeWebSocket} from './support/web-socket.mjs'
 
 const page = readFileSync(new URL('../../docs/moving-from-twilio.md', import.meta.url), 'utf8')
 
-test('the JavaScript in docs/moving-from-twilio.md runs: the pen is seen, the stroke is kept and comes to who is late', {skip, timeout: 60_000}, async () => {
+test('the JavaScript in docs/moving-from-twilio.md runs: the pen is seen, the stroke is kept and comes to who is late, another one\'s cannot be erased', {skip, timeout: 60_000}, async () => {
   const blocks = [...page.matchAll(/```js\n(.*?)```/gs)].map(([, code]) => code)
   assert.equal(blocks.length, 1)
   const daemon = await Daemon.start()
   const folder = mkdtempSync(join(tmpdir(), 'relay-moving-'))
-  const strokes = new Map(), pens = []
-  Object.assign(globalThis, {WebSocket: NodeWebSocket, showStroke: (key, payload) => strokes.set(key, payload)})
+  const strokes = [], pens = [], people = [], problems = []
+  Object.assign(globalThis, {
+    WebSocket: NodeWebSocket, localStorage: new MemoryStorage(),
+    showStroke: (...values) => strokes.push(values), showEmpty: () => strokes.splice(0), showCome: (...values) => people.push(values), showGone() {},
+    showProblem: ({name}) => problems.push(name),
+  })
   const witness = await RelayClient.connect(tcpTransport(daemon.port), 'witness', {credential: {key: daemon.keys.join}})
   try {
     const seen = new Watcher(witness)
@@ -47,7 +52,10 @@ test('the JavaScript in docs/moving-from-twilio.md runs: the pen is seen, the st
     assert.deepEqual(seen.events.filter(({type}) => ['packet', 'message'].includes(type)).map(({type, key, payload}) => [type, key, payload]),
       [['packet', undefined, '10,20'], ['message', 's1', '0,0 10,20']])
     assert.deepEqual(seen.events.find(({type}) => type === 'packet').slot, 1)
-    assert.deepEqual([...strokes], [['s0', '1,1']])
+    // One's own comes back in its place.
+    assert.deepEqual(strokes, [['s0', '1,1'], ['s1', '0,0 10,20']])
+    assert.deepEqual(people, [['alice-7f3a', 'Alice'], ['witness', undefined]])
+    assert.deepEqual(problems, ['notPermitted'])
     assert.deepEqual(pens, [['witness', '2,2']])
   } finally {
     await witness.close()
