@@ -27,6 +27,9 @@ public struct Access: Hashable, Sendable {
     /// What may be done on a channel, of either kind. O(grants).
     public func rights(on channel: Name) -> Rights { (role?.rights ?? []).union(grants.rights(on: channel)) }
 
+    /// The same for a name as text: none on what no channel can be called.
+    public func rights(on channel: String) -> Rights { (try? Name(channel)).map { rights(on: $0) } ?? [] }
+
     /// What may be done on every channel, and what belongs to none (`direct`).
     public var everywhere: Rights { (role?.rights ?? []).union(grants.everywhere) }
 

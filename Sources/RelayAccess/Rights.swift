@@ -8,7 +8,7 @@ public struct Rights: OptionSet, Hashable, Sendable {
     public static let subscribe = Self(rawValue: 1 << 0)
     /// See who is there and be seen, with states of one's own.
     public static let presence = Self(rawValue: 1 << 1)
-    /// Publish messages, retained ones too, under any key.
+    /// Publish messages, retained ones too; replace and remove one's own records.
     public static let publish = Self(rawValue: 1 << 2)
     /// Publish packets in topics.
     public static let stream = Self(rawValue: 1 << 3)
@@ -16,7 +16,7 @@ public struct Rights: OptionSet, Hashable, Sendable {
     public static let metadata = Self(rawValue: 1 << 4)
     /// Set, acquire, release and remove locks.
     public static let lock = Self(rawValue: 1 << 5)
-    /// Clear the board, undo that, remove it.
+    /// Clear the board, undo that, remove it; replace and remove others' records.
     public static let clear = Self(rawValue: 1 << 6)
     /// Send messages to one user. No channel's: it is granted everywhere or not at all.
     public static let direct = Self(rawValue: 1 << 7)

@@ -183,7 +183,7 @@ public final class RelayClient: Sendable {
 
     /// What this client may: its role, and what is granted to it besides; `nil` before the first login.
     ///
-    ///     if client.access?.rights(on: try Name("lesson")).contains(.publish) == true { … }
+    ///     if client.access?.rights(on: "lesson").contains(.publish) == true { … }
     public var access: Access? { core.read { $0.access } }
 
     /// Brings another credential for the same user id: the session goes on with what that one is good for. Without a link it

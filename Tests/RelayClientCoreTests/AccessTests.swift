@@ -56,6 +56,7 @@ import Testing
         #expect(access.role == .reader && access.grants.words == ["board-*": ["publish"]])
         #expect(access.rights(on: try Name("board-7")) == [.subscribe, .presence, .publish])
         #expect(access.rights(on: try Name("x")) == [.subscribe, .presence])
+        #expect(access.rights(on: "board-7" as String) == [.subscribe, .presence, .publish] && access.rights(on: "no/channel" as String).isEmpty)
     }
 
     @Test("[AC8] on a live link renew asks the relay; the answer's rights hold, and the next login brings the new token")
