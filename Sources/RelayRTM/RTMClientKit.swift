@@ -96,22 +96,22 @@ public final class RTMClientKit: Sendable {
     @discardableResult
     public func login(_ token: String?) async -> (RTMCommonResponse?, RTMErrorInfo?) {
         await attempt("login", .login) {
-            let login = try self.begin(), outcome = self.tell(login)
-            defer { outcome.finish() }
+            let login = try self.begin(), delivery = RTMDelivery(user: self.settings.user)
+            self.tell(.connecting, of: login, by: delivery)
             let client: RelayClient
             do throws(RelayError) {
                 client = try await RelayClient.connect(to: self.settings.address, as: self.settings.user, options: self.settings.options(token: token))
             } catch {
                 self.state.withLock { if case .loggingIn(login) = $0.session { $0.session = .none } }
-                outcome.yield(.ended(.loginRefused(error)))
+                self.tell(.closed(reason: .loginRefused(error)), of: login, by: delivery)
                 throw error
             }
             guard self.enter(client, login) else {
-                outcome.yield(.ended(.closedByApp))
+                self.tell(.closed(reason: .closedByApp), of: login, by: delivery)
                 await client.close()
                 throw RTMErrorInfo(.loginCanceled, "logged out before the login was answered")
             }
-            outcome.yield(.events(client.events))
+            self.tellEvents(of: client, login, by: delivery)
             return RTMCommonResponse()
         }
     }
@@ -173,28 +173,21 @@ public final class RTMClientKit: Sendable {
         }
     }
 
-    /// Of a login. The events, not the client: nobody holds a client whose kit has gone, and so it ends.
-    private enum Outcome { case events(RelayClient.Events), ended(LinkEndReason) }
+    /// Tells how a login begins or has failed. What this and `tellEvents` are called for is told in that order: the main actor's.
+    private func tell(_ state: LinkState, of login: UInt64, by delivery: RTMDelivery) {
+        // Who fails and tries again at once is told both.
+        let isFailure = if case .closed(let end) = state { end != .closedByApp } else { false }
+        Task { @MainActor [weak self] in _ = self?.tell(.link(state), of: login, by: delivery, evenLate: isFailure) }
+    }
 
-    /// Tells what becomes of a login, and all events of it, until there is a later one.
-    private func tell(_ login: UInt64) -> AsyncStream<Outcome>.Continuation {
-        let (outcomes, outcome) = AsyncStream<Outcome>.makeStream()
-        Task { @MainActor [weak self, user = settings.user] in
-            let delivery = RTMDelivery(user: user)
-            guard self?.tell(.link(.connecting), of: login, by: delivery) == true else { return }
-            // One comes.
-            for await outcome in outcomes {
-                switch outcome {
-                // Told also to who tries again at once: the next login's news come behind it.
-                case .ended(let end): _ = self?.tell(.link(.closed(reason: end)), of: login, by: delivery, evenLate: end != .closedByApp)
-                case .events(let events):
-                    for await event in events {
-                        guard self?.tell(event, of: login, by: delivery) == true else { return }
-                    }
-                }
+    /// Tells all events of a login, until there is a later one.
+    private func tellEvents(of client: RelayClient, _ login: UInt64, by delivery: RTMDelivery) {
+        // The events, not the client: nobody holds a client whose kit has gone, and so it ends.
+        Task { @MainActor [weak self, events = client.events] in
+            for await event in events {
+                guard self?.tell(event, of: login, by: delivery) == true else { return }
             }
         }
-        return outcome
     }
 
     /// - Returns: false when there is a later login.

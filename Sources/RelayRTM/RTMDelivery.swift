@@ -11,7 +11,7 @@ import RelayClient
     private var link = RTMLinkState.idle
     private var wasConnected = false
 
-    init(user: String) { self.user = user }
+    nonisolated init(user: String) { self.user = user }
 
     /// Of channels that were left.
     func forget(_ channels: Set<ChannelID>) {
