@@ -10,6 +10,7 @@ extension RTMClientKit {
 
     func subscribe(_ channel: String, _ wanted: (features: Set<Feature>, isQuiet: Bool, since: Since?)) async -> (RTMCommonResponse?, RTMErrorInfo?) {
         await call("subscribe", .channel) { client in
+            self.enters()
             try await client.subscribe(channel, features: wanted.features, quiet: wanted.isQuiet, since: wanted.since)
         }
     }
@@ -17,7 +18,9 @@ extension RTMClientKit {
     /// Ends receiving a message channel and being seen in it.
     @discardableResult
     public func unsubscribe(_ channelName: String) async -> (RTMCommonResponse?, RTMErrorInfo?) {
-        await call("unsubscribe", .channel) { client in try await client.unsubscribe(channelName) }
+        await call("unsubscribe", .channel) { client in
+            try await self.leaves(channelName, .message) { try await client.unsubscribe(channelName) }
+        }
     }
 
     /// Publishes text; no subscription is needed. It comes back when the relay has accepted it, to one user when that app has it.
@@ -36,7 +39,10 @@ extension RTMClientKit {
 
     /// Has its place in the order when it returns.
     func send(_ payload: Payload, to name: String, _ options: Publishing) throws -> Receipt {
-        let client = try client()
+        let client = try client(), typeBytes = options.customType?.utf8.count ?? 0
+        guard typeBytes <= Limits.customTypeBytesMax else {
+            throw RTMErrorInfo(.channelInvalidCustomType, "a custom type has at most \(Limits.customTypeBytesMax) bytes, not \(typeBytes)")
+        }
         switch options.channelType {
         case .message: return try client.send(payload, to: name, customType: options.customType, storeInHistory: options.storeInHistory)
         case .user: return try client.send(payload, toUser: name, customType: options.customType)

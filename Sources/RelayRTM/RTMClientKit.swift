@@ -1,5 +1,5 @@
 import Foundation
-import RelayClient
+@_exported import RelayClient
 
 /// A client of a relay in the shape of hosted RTM 2.x: each call answers `(response, error)`, of which one is `nil`.
 ///
@@ -14,16 +14,20 @@ public final class RTMClientKit: Sendable {
         case released
     }
 
-    /// Safe: the reference is read and changed under the kit's lock, and what it names is called on the main actor.
+    /// Safe: nobody changes it, the runtime guards reading a weak reference, and what it names is called on the main actor.
     private final class Listener: @unchecked Sendable {
-        weak var delegate: (any RTMClientDelegate)?
-        init(_ delegate: any RTMClientDelegate) { self.delegate = delegate }
+        let id: ObjectIdentifier
+        private(set) weak var delegate: (any RTMClientDelegate)?
+        init(_ delegate: any RTMClientDelegate) { (id, self.delegate) = (ObjectIdentifier(delegate), delegate) }
     }
 
     private struct State {
         var session = Session.none
         var logins: UInt64 = 0
         var listeners: [Listener] = []
+        /// How often a channel was entered, and those that were left: what was told of them need not be known any more.
+        var entries: UInt64 = 0
+        var left: Set<ChannelID> = []
     }
 
     let settings: RTMSettings
@@ -38,18 +42,26 @@ public final class RTMClientKit: Sendable {
     }
 
     /// The client in its own shape, once logged in: boards, history, large drawings, moderation.
+    ///
+    /// For its calls. Its `events` and its `delegate` are the kit's: who takes them takes events from the kit's delegates.
     public var relayClient: RelayClient? { state.withLock { if case .loggedIn(let client) = $0.session { client } else { nil } } }
 
     /// Tells one more. It is not kept alive.
     public func addDelegate(_ delegate: any RTMClientDelegate) {
         let listener = Listener(delegate)
-        state.withLock { $0.listeners = $0.listeners.filter { $0.delegate != nil && $0.delegate !== listener.delegate } + [listener] }
+        // Outside of the lock: the last reference to a delegate may be the one that this takes, and its `deinit` call the kit.
+        let gone = Set(state.withLock { $0.listeners }.filter { $0.delegate == nil }.map(\.id))
+        state.withLock { state in
+            state.listeners.removeAll { $0.id == listener.id || gone.contains($0.id) }
+            state.listeners.append(listener)
+        }
     }
 
-    /// Tells one less.
+    /// Tells one less. May be called in the delegate's `deinit`.
     public func removeDelegate(_ delegate: any RTMClientDelegate) {
-        let listener = Listener(delegate)
-        state.withLock { $0.listeners = $0.listeners.filter { $0.delegate != nil && $0.delegate !== listener.delegate } }
+        // By identity: there can be no weak reference to an object that is going.
+        let id = ObjectIdentifier(delegate)
+        state.withLock { $0.listeners.removeAll { $0.id == id } }
     }
 
     // MARK: - Parts
@@ -69,10 +81,12 @@ public final class RTMClientKit: Sendable {
         return RTMStreamChannel(kit: self, name: channelName)
     }
 
-    /// Logs out and ends; a new client object is needed then.
+    /// Logs out and ends, and tells nobody anything any more; a new client object is needed then.
     @discardableResult
     public func destroy() -> RTMErrorCode {
-        if let client = leave(.released) { Task { await client.close() } }
+        let session = leave(.released)
+        state.withLock { $0.listeners = [] }
+        if case .loggedIn(let client) = session { Task { await client.close() } }
         return .ok
     }
 
@@ -82,28 +96,37 @@ public final class RTMClientKit: Sendable {
     @discardableResult
     public func login(_ token: String?) async -> (RTMCommonResponse?, RTMErrorInfo?) {
         await attempt("login", .login) {
-            let login = try self.begin()
+            let login = try self.begin(), delivery = RTMDelivery(user: self.settings.user)
+            self.tell(.connecting, of: login, by: delivery)
             let client: RelayClient
-            do {
+            do throws(RelayError) {
                 client = try await RelayClient.connect(to: self.settings.address, as: self.settings.user, options: self.settings.options(token: token))
             } catch {
                 self.state.withLock { if case .loggingIn(login) = $0.session { $0.session = .none } }
+                self.tell(.closed(reason: .loginRefused(error)), of: login, by: delivery)
                 throw error
             }
             guard self.enter(client, login) else {
+                self.tell(.closed(reason: .closedByApp), of: login, by: delivery)
                 await client.close()
                 throw RTMErrorInfo(.loginCanceled, "logged out before the login was answered")
             }
+            self.tellEvents(of: client, login, by: delivery)
             return RTMCommonResponse()
         }
     }
 
-    /// Leaves all channels and logs out; others see it at once.
+    /// Leaves all channels and logs out, or ends a login that is under way. What was published goes out first: others see it then, at
+    /// most 2 s later.
     @discardableResult
     public func logout() async -> (RTMCommonResponse?, RTMErrorInfo?) {
         await attempt("logout", .login) {
-            guard let client = self.leave(.none) else { throw Self.notLoggedIn }
-            await client.close()
+            switch self.leave(.none) {
+            case .loggedIn(let client): await client.close()
+            case .loggingIn: break
+            case .none: throw Self.notLoggedIn
+            case .released: throw Self.released
+            }
             return RTMCommonResponse()
         }
     }
@@ -133,34 +156,67 @@ public final class RTMClientKit: Sendable {
     }
 
     private func enter(_ client: RelayClient, _ login: UInt64) -> Bool {
-        let isWanted = state.withLock { state in
+        state.withLock { state in
             guard case .loggingIn(login) = state.session else { return false }
             state.session = .loggedIn(client)
             return true
         }
-        guard isWanted else { return false }
+    }
+
+    /// What the session was.
+    private func leave(_ next: Session) -> Session {
+        state.withLock { state in
+            let session = state.session
+            if case .released = session { return session }
+            state.session = next
+            return session
+        }
+    }
+
+    /// Tells how a login begins or has failed. What this and `tellEvents` are called for is told in that order: the main actor's.
+    private func tell(_ state: LinkState, of login: UInt64, by delivery: RTMDelivery) {
+        // Who fails and tries again at once is told both.
+        let isFailure = if case .closed(let end) = state { end != .closedByApp } else { false }
+        Task { @MainActor [weak self] in _ = self?.tell(.link(state), of: login, by: delivery, evenLate: isFailure) }
+    }
+
+    /// Tells all events of a login, until there is a later one.
+    private func tellEvents(of client: RelayClient, _ login: UInt64, by delivery: RTMDelivery) {
         // The events, not the client: nobody holds a client whose kit has gone, and so it ends.
-        Task { @MainActor [weak self, user = settings.user, events = client.events] in
-            let delivery = RTMDelivery(user: user)
+        Task { @MainActor [weak self, events = client.events] in
             for await event in events {
-                guard let self else { return }
-                delivery.deliver(event, of: self) { call in
-                    for delegate in self.state.withLock({ $0.listeners }).compactMap(\.delegate) { call(delegate) }
-                }
+                guard self?.tell(event, of: login, by: delivery) == true else { return }
             }
+        }
+    }
+
+    /// - Returns: false when there is a later login.
+    @MainActor private func tell(_ event: RelayEvent, of login: UInt64, by delivery: RTMDelivery, evenLate: Bool = false) -> Bool {
+        guard evenLate || state.withLock({ $0.logins == login }) else { return false }
+        delivery.forget(takeLeft())
+        delivery.deliver(event, of: self) { call in
+            for delegate in state.withLock({ $0.listeners }).compactMap(\.delegate) { call(delegate) }
         }
         return true
     }
 
-    private func leave(_ next: Session) -> RelayClient? {
+    // MARK: - Channels left
+
+    /// Before a channel is asked for.
+    func enters() { state.withLock { $0.entries += 1 } }
+
+    /// Leaves a channel, which is forgotten then; not while one is entered, because that may be the same.
+    func leaves(_ name: String, _ kind: ChannelKind, _ body: () async throws -> Void) async throws {
+        let entries = state.withLock { $0.entries }
+        try await body()
+        let id = ChannelID(kind: kind, channel: try checkedName(name))
+        state.withLock { if $0.entries == entries { $0.left.insert(id) } }
+    }
+
+    private func takeLeft() -> Set<ChannelID> {
         state.withLock { state in
-            let session = state.session
-            switch (session, next) {
-            case (.released, _): break
-            default: state.session = next
-            }
-            if case .loggedIn(let client) = session { return client }
-            return nil
+            defer { state.left = [] }
+            return state.left
         }
     }
 
@@ -182,14 +238,19 @@ public final class RTMClientKit: Sendable {
         await attempt(operation, area) { try await body(try self.client()) }
     }
 
+    /// The client, and the number of the login that it is of.
+    ///
     /// - Throws: `RTMErrorInfo` with `notLogin`, `instanceAlreadyReleased`.
-    func client() throws -> RelayClient {
-        switch state.withLock({ $0.session }) {
-        case .loggedIn(let client): return client
+    func session() throws -> (client: RelayClient, login: UInt64) {
+        let (session, login) = state.withLock { ($0.session, $0.logins) }
+        switch session {
+        case .loggedIn(let client): return (client, login)
         case .released: throw Self.released
         case .none, .loggingIn: throw Self.notLoggedIn
         }
     }
+
+    func client() throws -> RelayClient { try session().client }
 
     /// A call that needs a login and answers that it was done.
     func call(_ operation: String, _ area: RTMArea, _ body: (RelayClient) async throws -> Void) async -> (RTMCommonResponse?, RTMErrorInfo?) {

@@ -2,7 +2,7 @@ import Foundation
 import RelayClient
 
 /// Told what became of a call, on the main actor.
-public typealias RTMBlock<Response> = @MainActor (Response?, RTMErrorInfo?) -> Void
+public typealias RTMBlock<Response> = (Response?, RTMErrorInfo?) -> Void
 /// Told whether a call was done.
 public typealias RTMOperationBlock = RTMBlock<RTMCommonResponse>
 
@@ -10,6 +10,8 @@ public typealias RTMOperationBlock = RTMBlock<RTMCommonResponse>
 // behind the other, and each takes its place in the relay's order before it suspends: so they keep the order in which they were made.
 
 private func run<Response>(_ block: RTMBlock<Response>?, _ call: @escaping @MainActor () async -> (Response?, RTMErrorInfo?)) {
+    // Safe: called once, on the main actor.
+    nonisolated(unsafe) let block = block
     Task { @MainActor in
         let (response, error) = await call()
         block?(response, error)
@@ -114,17 +116,17 @@ extension RTMStorage {
     /// As `setUserMetadata(userId:data:options:)`.
     public func setUserMetadata(userId: String, data: RTMMetadata, options: RTMMetadataOptions?, completion: RTMOperationBlock? = nil) {
         let (values, options) = (data.values, options?.values)
-        run(completion) { await self.write(.set, userId, .user, values, options, nil) }
+        run(completion) { await self.write(.set, userId, nil, values, options, nil) }
     }
     /// As `updateUserMetadata(userId:data:options:)`.
     public func updateUserMetadata(userId: String, data: RTMMetadata, options: RTMMetadataOptions?, completion: RTMOperationBlock? = nil) {
         let (values, options) = (data.values, options?.values)
-        run(completion) { await self.write(.update, userId, .user, values, options, nil) }
+        run(completion) { await self.write(.update, userId, nil, values, options, nil) }
     }
     /// As `removeUserMetadata(userId:data:options:)`.
     public func removeUserMetadata(userId: String, data: RTMMetadata, options: RTMMetadataOptions?, completion: RTMOperationBlock? = nil) {
         let (values, options) = (data.values, options?.values)
-        run(completion) { await self.write(.remove, userId, .user, values, options, nil) }
+        run(completion) { await self.write(.remove, userId, nil, values, options, nil) }
     }
     /// As `getUserMetadata(userId:)`.
     public func getUserMetadata(userId: String, completion: RTMBlock<RTMGetMetadataResponse>? = nil) {

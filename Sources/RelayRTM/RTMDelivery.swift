@@ -11,7 +11,12 @@ import RelayClient
     private var link = RTMLinkState.idle
     private var wasConnected = false
 
-    init(user: String) { self.user = user }
+    nonisolated init(user: String) { self.user = user }
+
+    /// Of channels that were left.
+    func forget(_ channels: Set<ChannelID>) {
+        for channel in channels { states[channel] = nil }
+    }
 
     func deliver(_ event: RelayEvent, of kit: RTMClientKit, to tell: Tell) {
         switch event {
@@ -93,6 +98,8 @@ import RelayClient
     private func deliver(_ state: LinkState, of kit: RTMClientKit, to tell: Tell) {
         let now: RTMLinkState, operation: RTMLinkOperation, connection: RTMClientConnectionState, reason: RTMClientConnectionChangeReason
         var text: String?, isResumed = false
+        // The login has been told to begin.
+        if case .connecting = state, link == .connecting { return }
         switch state {
         case .connecting:
             (now, operation) = (.connecting, wasConnected ? .autoReconnect : .login)
@@ -109,7 +116,8 @@ import RelayClient
         case .closed(.closedByApp):
             (now, operation, connection, reason) = (.idle, .logout, .disconnected, .changedLogout)
         case .closed(let end):
-            (now, operation, connection, reason, text) = (.failed, .serverReject, .failed, Self.reason(end), "\(end)")
+            (now, connection, reason, text) = (.failed, .failed, Self.reason(end), "\(end)")
+            operation = reason != .changedInterrupted ? .serverReject : wasConnected ? .autoReconnect : .login
         }
         let event = RTMLinkStateEvent(now, from: link, by: operation, text, isResumed: isResumed)
         link = now
@@ -128,6 +136,7 @@ import RelayClient
         case .linkFailed, .timedOut, .relaySilent, .relayFault, .eventsNotRead, .closedByApp: return .changedInterrupted
         }
         return switch code {
+        case .connectFailed, .timedOut, .clientClosed: .changedInterrupted
         case .replaced: .changedSameUidLogin
         case .banned, .endedByModerator: .changedBannedByServer
         case .tokenExpired, .accessExpired: .changedTokenExpired

@@ -19,7 +19,7 @@ public final class RTMLock: Sendable {
         await on("removeLock", channelName, channelType) { locks in try await locks.remove(lockName) }
     }
 
-    /// Makes this user the owner.
+    /// Makes this user the owner. A kit whose app has let go of it lives, logged in, until this is answered.
     ///
     /// - Parameter retry: whether to stand in line for it, for at most 300 s; else `lockAcquireFailed` at once if another holds it.
     @discardableResult

@@ -40,19 +40,19 @@ public final class RTMStorage: Sendable {
     /// Creates or replaces items of a user, all or none.
     @discardableResult
     public func setUserMetadata(userId: String, data: RTMMetadata, options: RTMMetadataOptions?) async -> (RTMCommonResponse?, RTMErrorInfo?) {
-        await write(.set, userId, .user, data.values, options?.values, nil)
+        await write(.set, userId, nil, data.values, options?.values, nil)
     }
 
     /// Replaces items of a user that exist, all or none.
     @discardableResult
     public func updateUserMetadata(userId: String, data: RTMMetadata, options: RTMMetadataOptions?) async -> (RTMCommonResponse?, RTMErrorInfo?) {
-        await write(.update, userId, .user, data.values, options?.values, nil)
+        await write(.update, userId, nil, data.values, options?.values, nil)
     }
 
     /// Removes the items named in `data`; without any all.
     @discardableResult
     public func removeUserMetadata(userId: String, data: RTMMetadata, options: RTMMetadataOptions?) async -> (RTMCommonResponse?, RTMErrorInfo?) {
-        await write(.remove, userId, .user, data.values, options?.values, nil)
+        await write(.remove, userId, nil, data.values, options?.values, nil)
     }
 
     /// The whole set of a user, there or not.
@@ -73,12 +73,12 @@ public final class RTMStorage: Sendable {
         await kit.call("unsubscribeUserMetadata", .userMetadata) { client in try await client.metadata(of: .user(userId)).unsubscribe() }
     }
 
-    /// All changes; `type` says whether `name` is a channel or a user.
+    /// All changes; without a `type` of channel `name` is a user.
     func write(
-        _ change: Change, _ name: String, _ type: RTMChannelType, _ data: RTMMetadata.Values, _ options: Options?, _ lock: String?
+        _ change: Change, _ name: String, _ type: RTMChannelType?, _ data: RTMMetadata.Values, _ options: Options?, _ lock: String?
     ) async -> (RTMCommonResponse?, RTMErrorInfo?) {
-        await kit.call("\(change.rawValue)\(type == .user ? "User" : "Channel")Metadata", .storage) { client in
-            let metadata = try client.metadata(of: type.metadata(name))
+        await kit.call("\(change.rawValue)\(type == nil ? "User" : "Channel")Metadata", .storage) { client in
+            let metadata = try client.metadata(of: type?.metadata(name) ?? .user(name))
             let (texts, revisions, major) = (data.texts, try data.revisions(), try data.major())
             let lock = lock?.isEmpty == false ? lock : nil
             let (user, time) = (options?.user ?? false, options?.time ?? false)
@@ -97,8 +97,7 @@ extension RTMChannelType {
         switch self {
         case .message: .message(name)
         case .stream: .stream(name)
-        case .user: .user(name)
-        case .none: throw RTMErrorInfo(.invalidChannelType, "a channel is of type message or stream")
+        case .user, .none: throw RTMErrorInfo(.invalidChannelType, "a channel is of type message or stream")
         }
     }
 }

@@ -5,7 +5,22 @@ import RelayClient
 public final class RTMStreamChannel: Sendable {
     let kit: RTMClientKit
     private let name: String
-    private let joined = Lock<(channel: StreamChannel, features: Set<Feature>, isQuiet: Bool)?>(nil)
+
+    private struct Stay {
+        var channel: StreamChannel
+        var features: Set<Feature>
+        var isQuiet: Bool
+        /// Number of the login in which it was joined: over with it.
+        var login: UInt64
+    }
+
+    private struct State {
+        var stay: Stay?
+        /// How often `join` and `leave` were called, and how many joins wait for their answer.
+        var joins = 0, leaves = 0, joining = 0
+    }
+
+    private let state = Lock(State())
 
     init(kit: RTMClientKit, name: String) { (self.kit, self.name) = (kit, name) }
 
@@ -24,28 +39,55 @@ public final class RTMStreamChannel: Sendable {
     public func join(_ option: RTMJoinChannelOption) async -> (RTMCommonResponse?, RTMErrorInfo?) { await join(option.values) }
 
     func join(_ wanted: (features: Set<Feature>, isQuiet: Bool, token: String?)) async -> (RTMCommonResponse?, RTMErrorInfo?) {
-        await kit.call("join", .channel) { client in
+        await kit.attempt("join", .channel) {
+            let (client, login) = try self.kit.session()
             let token = self.kit.settings.key == nil && wanted.token?.isEmpty == false ? wanted.token : nil
+            let (join, leaves) = self.state.withLock { state in
+                state.joins += 1
+                state.joining += 1
+                return (state.joins, state.leaves)
+            }
+            defer { self.state.withLock { $0.joining -= 1 } }
+            self.kit.enters()
             let channel = try await client.join(self.name, features: wanted.features, quiet: wanted.isQuiet, token: token)
-            self.joined.withLock { $0 = (channel, wanted.features, wanted.isQuiet) }
+            let (isWanted, isLast) = self.state.withLock { state in
+                if state.leaves == leaves { state.stay = Stay(channel: channel, features: wanted.features, isQuiet: wanted.isQuiet, login: login) }
+                return (state.leaves == leaves, state.joins == join)
+            }
+            guard isWanted else {
+                // A later join stays, or leaves for itself.
+                if isLast { try await channel.leave() }
+                throw RTMErrorInfo(.channelJoinFailed, "left before the join was answered")
+            }
+            return RTMCommonResponse()
         }
     }
 
-    /// Leaves the channel and all its topics.
+    /// Leaves the channel and all its topics, or ends a join that is under way.
     @discardableResult
     public func leave() async -> (RTMCommonResponse?, RTMErrorInfo?) {
-        await kit.call("leave", .channel) { _ in
+        await kit.attempt("leave", .channel) {
+            let login = try self.kit.session().login
             // Left from here on: what is asked for before the answer comes is refused.
-            guard let (channel, _, _) = self.joined.withLock({ $0.take() }) else { throw self.notJoined("leave") }
-            try await channel.leave()
+            let (stay, isJoining) = self.state.withLock { state in
+                state.leaves += 1
+                return (state.stay.take(), state.joining > 0)
+            }
+            guard let stay, stay.login == login else {
+                if isJoining { return RTMCommonResponse() }
+                throw self.notJoined("leave")
+            }
+            try await self.kit.leaves(self.name, .stream) { try await stay.channel.leave() }
+            return RTMCommonResponse()
         }
     }
 
     /// Goes on with another token of this channel's own.
     @discardableResult
     public func renewToken(_ token: String) async -> (RTMCommonResponse?, RTMErrorInfo?) {
-        guard let (_, features, isQuiet) = joined.withLock({ $0 }) else { return (nil, notJoined("renewToken")) }
-        return await join((features, isQuiet, token))
+        let found = await kit.attempt("renewToken", .channel) { try self.stay("renewToken") }
+        guard let stay = found.0 else { return (nil, found.1) }
+        return await join((stay.features, stay.isQuiet, token))
     }
 
     /// Begins to publish in a topic; `option` of `nil` is ordered, of normal priority.
@@ -76,7 +118,7 @@ public final class RTMStreamChannel: Sendable {
         await on("subscribeTopic", .topic) { channel in RTMTopicSubscriptionResponse(try await channel.subscribeTopic(topic, users: users)) }
     }
 
-    /// Hears users no more; without a list nobody.
+    /// Hears users no more; without a list nobody. Fails if none of those listed was heard.
     @discardableResult
     public func unsubscribeTopic(_ topic: String, option: RTMTopicOption?) async -> (RTMCommonResponse?, RTMErrorInfo?) {
         await unsubscribeTopic(topic, option?.values ?? .all)
@@ -84,9 +126,11 @@ public final class RTMStreamChannel: Sendable {
 
     func unsubscribeTopic(_ topic: String, _ users: StreamChannel.Users) async -> (RTMCommonResponse?, RTMErrorInfo?) {
         await on("unsubscribeTopic", .topic) { channel in
-            if let failure = try await channel.unsubscribeTopic(topic, users: users).failed.first {
-                throw RelayError(failure.code, "\(failure.user) was not listed")
-            }
+            let failed = try await channel.unsubscribeTopic(topic, users: users).failed
+            var asked: Set<String> = []
+            if case .only(let users) = users { asked = Set(users) }
+            guard let failure = failed.first, asked.isSubset(of: failed.map(\.user)) else { return }
+            throw RelayError(failure.code, "\(failure.user) was not listed")
         }
     }
 
@@ -104,8 +148,7 @@ public final class RTMStreamChannel: Sendable {
 
     /// Has its place in the order when it returns.
     func send(_ payload: Payload, topic: String, _ options: (customType: String, slot: UInt32?)) throws {
-        _ = try kit.client()
-        guard let channel = joined.withLock({ $0?.channel }) else { throw notJoined("publishTopicMessage") }
+        let channel = try stay("publishTopicMessage").channel
         guard options.customType.isEmpty else { throw RTMErrorInfo(.channelInvalidCustomType, "packets carry no custom type: put it into the payload") }
         try channel.send(payload, topic: topic, slot: options.slot)
     }
@@ -129,13 +172,16 @@ public final class RTMStreamChannel: Sendable {
         RTMErrorInfo(.channelNotJoined, "the stream channel \(name) is not joined", operation: operation)
     }
 
+    private func stay(_ operation: String) throws -> Stay {
+        let login = try kit.session().login
+        guard let stay = state.withLock({ $0.stay }), stay.login == login else { throw notJoined(operation) }
+        return stay
+    }
+
     private func on<Response>(
         _ operation: String, _ area: RTMArea, _ body: (StreamChannel) async throws -> Response
     ) async -> (Response?, RTMErrorInfo?) {
-        await kit.ask(operation, area) { _ in
-            guard let channel = self.joined.withLock({ $0?.channel }) else { throw self.notJoined(operation) }
-            return try await body(channel)
-        }
+        await kit.attempt(operation, area) { try await body(try self.stay(operation).channel) }
     }
 
     private func on(

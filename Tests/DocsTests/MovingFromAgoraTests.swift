@@ -29,6 +29,33 @@ struct MovingFromAgoraTests {
         #expect(try Self.aliases().split(separator: "\n").count <= 25)
     }
 
+    @Test("each type of the hosted SDK that is declared has its alias, and each alias its type")
+    func types() throws {
+        let stub = try String(contentsOf: Document.root.appending(path: "Tests/Stubs/AgoraRtmKit.swift"), encoding: .utf8)
+        let declared = Set(stub.matches(of: /\b(?:class|struct|enum|protocol|typealias) (AgoraRtm[A-Za-z]+)/).map { String($0.output.1) })
+        let aliases = try Self.aliases().matches(of: /typealias AgoraRtm([A-Za-z]+) = RTM([A-Za-z]+)/)
+        #expect(declared.count > 40 && declared == Set(aliases.map { "AgoraRtm\($0.output.1)" }))
+        #expect(aliases.allSatisfy { $0.output.1 == $0.output.2 })
+    }
+
+    @Test("RelayRTM alone is to be imported, also for what hosted RTM has no word for")
+    func oneImport() async throws {
+        let news = """
+            import RelayRTM
+            class Model: RTMClientDelegate {
+                func rtmKit(_ rtmKit: RTMClientKit, didReceiveRelayEvent event: RelayEvent) {
+                    if case .packetsLost(let lost) = event { print(lost) }
+                }
+                func replay(_ options: RTMSubscribeOptions, _ kit: RTMClientKit) async throws {
+                    options.since = .beginning
+                    _ = try await kit.relayClient?.history(of: "lesson")
+                }
+            }
+            """
+        let result = try await SwiftCompiler.check(["News.swift": news])
+        #expect(result.code == 0, "\(result.text)")
+    }
+
     @Test("without one of the aliases, or with a label of another SDK, it does not compile")
     func doesNot() async throws {
         let moved = try Self.sample("Moved"), aliases = try Self.aliases()

@@ -10,6 +10,7 @@ class LessonModel: NSObject, AgoraRtmClientDelegate {
     var lines: [String] = []
     var majorRevision: Int64 = 0
     var connectionState: AgoraRtmClientConnectionState = .disconnected
+    var waiting: [AgoraRtmOperationBlock] = []
     let channel = "lesson"
 
     // MARK: - Coming and going
@@ -151,6 +152,25 @@ class LessonModel: NSObject, AgoraRtmClientDelegate {
         }
         await lock?.releaseLock(channelName: channel, channelType: .message, lockName: "pen")
         return true
+    }
+
+    // MARK: - An app's own layer over the calls
+
+    /// Passes a completion handler on, or calls it itself.
+    func follow(_ name: String, completion: AgoraRtmOperationBlock?) {
+        guard !name.isEmpty else { completion?(nil, nil); return }
+        agoraRtmKit?.subscribe(channelName: name, option: nil, completion: completion)
+    }
+
+    /// Keeps one, and gives a method.
+    func unfollow(_ name: String, completion: @escaping (AgoraRtmCommonResponse?, AgoraRtmErrorInfo?) -> Void) {
+        waiting.append(completion)
+        agoraRtmKit?.unsubscribe(name, completion: unfollowed)
+    }
+
+    func unfollowed(_ response: AgoraRtmCommonResponse?, _ error: AgoraRtmErrorInfo?) {
+        for completion in waiting { completion(response, error) }
+        waiting = []
     }
 
     // MARK: - What is told

@@ -25,8 +25,9 @@ import Testing
         let canceled = try RTMClientKit(config(server, "bob"), delegate: nil)
         var answer: RTMErrorCode?
         canceled.login(nil) { _, error in answer = error?.errorCode }
-        canceled.logout { _, _ in }
-        try await eventually("canceled") { answer != nil }
+        var ended = false
+        canceled.logout { response, error in ended = response != nil && error == nil }
+        try await eventually("canceled") { answer != nil && ended }
         #expect(answer == .loginCanceled)
         let late = config(server, "carol")
         await server.stop()
@@ -46,6 +47,9 @@ import Testing
         succeeded(await alice.publish(channelName: "lesson", data: Data(count: 32_768), option: nil))
         let stream = await alice.publish(channelName: "lesson", message: "x", option: .to(.stream))
         #expect(failure(stream) == .invalidChannelType && stream.1?.reason.contains("publishTopicMessage") == true)
+        let longest = String(repeating: "t", count: 32)
+        succeeded(await alice.publish(channelName: "lesson", message: "x", option: .to(.message, customType: longest)))
+        #expect(failure(await alice.publish(channelName: "lesson", message: "x", option: .to(.message, customType: longest + "t"))) == .channelInvalidCustomType)
         #expect(failure(await alice.publish(channelName: "bob", message: "x", option: .to(.user))) == .channelReceiverOffline)
         await server.stop()
     }
@@ -91,7 +95,11 @@ import Testing
         #expect(await set(lock: "pen") == .storageLockNotAcquired)
         succeeded(await locks.acquireLock(channelName: "lesson", channelType: .message, lockName: "pen", retry: false))
         #expect(await set(lock: "pen") == nil)
-        #expect(failure(await storage.getChannelMetadata(channelName: "lesson", channelType: .none)) == .invalidChannelType)
+        for type in [RTMChannelType.none, .user] {
+            #expect(failure(await storage.getChannelMetadata(channelName: "alice", channelType: type)) == .invalidChannelType)
+            let written = await storage.setChannelMetadata(channelName: "alice", channelType: type, data: metadata(["k": "v"]), options: nil, lock: nil)
+            #expect(failure(written) == .invalidChannelType)
+        }
         await server.stop()
     }
 

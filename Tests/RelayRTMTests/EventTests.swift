@@ -39,9 +39,10 @@ import Testing
     @Test("login, another login of the same user and logout are told as link states and in the older form; delegates come and go")
     func links() async throws {
         let server = try await relay()
-        let (alice, told) = try await client(server, "alice")
-        let second = Recorder()
+        let told = Recorder(), second = Recorder()
+        let alice = try RTMClientKit(config(server, "alice"), delegate: told)
         alice.addDelegate(second)
+        succeeded(await alice.login(nil))
         try await eventually("logged in") { told.links.count == 2 && second.links.count == 2 }
         #expect(told.links.map(\.currentState) == [.connecting, .connected] && told.links.map(\.previousState) == [.idle, .connecting])
         #expect(told.connections.map(\.state) == [.connecting, .connected])
