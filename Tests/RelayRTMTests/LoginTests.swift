@@ -98,14 +98,15 @@ import Testing
         join()
         leave()
         try await eventually("the join is answered") { joined.count == 1 }
-        #expect(joined == [.channelJoinFailed])
+        // Unless its answer was there before the leave was asked for.
+        #expect([nil, .channelJoinFailed].contains(joined[0]))
         #expect(succeeded(await alice.getPresence()!.getUserChannels(userId: "alice"))?.totalChannel == 0)
         joined = []
         join()
         leave()
         join()
         try await eventually("both are answered") { joined.count == 2 }
-        #expect(Set(joined) == [.channelJoinFailed, nil])
+        #expect(Set(joined).isSubset(of: [nil, .channelJoinFailed]) && joined.contains(nil))
         succeeded(await stream.joinTopic("points", option: nil))
         #expect(succeeded(await alice.getPresence()!.getUserChannels(userId: "alice"))?.totalChannel == 1)
         await server.stop()
