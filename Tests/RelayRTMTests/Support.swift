@@ -9,6 +9,8 @@ func relay(access: RelayServer.Access = .open, _ change: (inout Configuration) -
     var hub = Configuration()
     hub.metadataCallsPerSecond = 100_000
     hub.metadataCallsBurst = 100_000
+    // All apps of these tests share one main actor, and a message from user to user waits for its turn there.
+    hub.directTimeout = .seconds(300)
     // How long a wrong credential waits is shown elsewhere, on a clock moved by hand.
     hub.credentialPause = .milliseconds(1)
     change(&hub)
@@ -78,7 +80,7 @@ func failure<Response>(_ answer: (Response?, RTMErrorInfo?), sourceLocation: Sou
     let deadline = ContinuousClock.now + .seconds(60)
     while !condition() {
         try #require(ContinuousClock.now < deadline, "not within 60 s: \(what)")
-        try await Task.sleep(for: .milliseconds(2))
+        try await Task.sleep(for: .milliseconds(10))
     }
 }
 
