@@ -186,6 +186,9 @@ public final class RelayClient: Sendable {
     ///     if client.access?.rights(on: "lesson").contains(.publish) == true { … }
     public var access: Access? { core.read { $0.access } }
 
+    /// Whether it has subscribed or joined a channel, to its knowledge.
+    package func isIn(_ channel: ChannelID) -> Bool { core.read { $0.isIn(channel) } }
+
     /// Brings another credential for the same user id: the session goes on with what that one is good for. Without a link it
     /// is used for the next login, which is tried at once.
     ///

@@ -123,6 +123,7 @@ package struct ClientMachine: Sendable {
 
     /// What the app has subscribed or joined, to its knowledge, in order of name.
     package var subscribedChannels: [ChannelID] { wanted.channels.keys.sorted() }
+    package func isIn(_ channel: ChannelID) -> Bool { wanted.channels[channel] != nil }
 
     package var isClosed: Bool { state == .closed && attempt > 0 }
     package var hasEvents: Bool { !events.isEmpty }

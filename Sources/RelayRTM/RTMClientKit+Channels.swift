@@ -10,7 +10,6 @@ extension RTMClientKit {
 
     func subscribe(_ channel: String, _ wanted: (features: Set<Feature>, isQuiet: Bool, since: Since?)) async -> (RTMCommonResponse?, RTMErrorInfo?) {
         await call("subscribe", .channel) { client in
-            self.enters()
             try await client.subscribe(channel, features: wanted.features, quiet: wanted.isQuiet, since: wanted.since)
         }
     }
@@ -18,9 +17,7 @@ extension RTMClientKit {
     /// Ends receiving a message channel and being seen in it.
     @discardableResult
     public func unsubscribe(_ channelName: String) async -> (RTMCommonResponse?, RTMErrorInfo?) {
-        await call("unsubscribe", .channel) { client in
-            try await self.leaves(channelName, .message) { try await client.unsubscribe(channelName) }
-        }
+        await call("unsubscribe", .channel) { client in try await client.unsubscribe(channelName) }
     }
 
     /// Publishes text; no subscription is needed. It comes back when the relay has accepted it, to one user when that app has it.

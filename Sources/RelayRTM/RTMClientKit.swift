@@ -25,9 +25,6 @@ public final class RTMClientKit: Sendable {
         var session = Session.none
         var logins: UInt64 = 0
         var listeners: [Listener] = []
-        /// How often a channel was entered, and those that were left: what was told of them need not be known any more.
-        var entries: UInt64 = 0
-        var left: Set<ChannelID> = []
     }
 
     let settings: RTMSettings
@@ -193,31 +190,10 @@ public final class RTMClientKit: Sendable {
     /// - Returns: false when there is a later login.
     @MainActor private func tell(_ event: RelayEvent, of login: UInt64, by delivery: RTMDelivery, evenLate: Bool = false) -> Bool {
         guard evenLate || state.withLock({ $0.logins == login }) else { return false }
-        delivery.forget(takeLeft())
         delivery.deliver(event, of: self) { call in
             for delegate in state.withLock({ $0.listeners }).compactMap(\.delegate) { call(delegate) }
         }
         return true
-    }
-
-    // MARK: - Channels left
-
-    /// Before a channel is asked for.
-    func enters() { state.withLock { $0.entries += 1 } }
-
-    /// Leaves a channel, which is forgotten then; not while one is entered, because that may be the same.
-    func leaves(_ name: String, _ kind: ChannelKind, _ body: () async throws -> Void) async throws {
-        let entries = state.withLock { $0.entries }
-        try await body()
-        let id = ChannelID(kind: kind, channel: try checkedName(name))
-        state.withLock { if $0.entries == entries { $0.left.insert(id) } }
-    }
-
-    private func takeLeft() -> Set<ChannelID> {
-        state.withLock { state in
-            defer { state.left = [] }
-            return state.left
-        }
     }
 
     // MARK: - Answers

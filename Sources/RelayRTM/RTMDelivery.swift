@@ -13,11 +13,6 @@ import RelayClient
 
     nonisolated init(user: String) { self.user = user }
 
-    /// Of channels that were left.
-    func forget(_ channels: Set<ChannelID>) {
-        for channel in channels { states[channel] = nil }
-    }
-
     func deliver(_ event: RelayEvent, of kit: RTMClientKit, to tell: Tell) {
         switch event {
         case .message(let message) where message.isRemoval: tell { $0.rtmKit(kit, didReceiveRelayEvent: event) }
@@ -32,6 +27,8 @@ import RelayClient
             let event = RTMMessageEvent(.user, user, direct.payload, from: direct.sender, customType: direct.customType, at: direct.wallMilliseconds)
             tell { $0.rtmKit(kit, didReceiveMessageEvent: event) }
         case .presence(let change):
+            // Channels that were left meanwhile are forgotten, at the latest when another one is entered.
+            if case .snapshot = change.kind { states = states.filter { kit.relayClient?.isIn($0.key) == true } }
             let event = presence(change)
             tell { $0.rtmKit(kit, didReceivePresenceEvent: event) }
         case .topics(let change):

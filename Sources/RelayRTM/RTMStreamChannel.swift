@@ -48,7 +48,6 @@ public final class RTMStreamChannel: Sendable {
                 return (state.joins, state.leaves)
             }
             defer { self.state.withLock { $0.joining -= 1 } }
-            self.kit.enters()
             let channel = try await client.join(self.name, features: wanted.features, quiet: wanted.isQuiet, token: token)
             let (isWanted, isLast) = self.state.withLock { state in
                 if state.leaves == leaves { state.stay = Stay(channel: channel, features: wanted.features, isQuiet: wanted.isQuiet, login: login) }
@@ -77,7 +76,7 @@ public final class RTMStreamChannel: Sendable {
                 if isJoining { return RTMCommonResponse() }
                 throw self.notJoined("leave")
             }
-            try await self.kit.leaves(self.name, .stream) { try await stay.channel.leave() }
+            try await stay.channel.leave()
             return RTMCommonResponse()
         }
     }
