@@ -357,6 +357,9 @@ def open_websocket(sock, host, dice):
     except (BrokenPipeError, ConnectionResetError):
         pass  # the farewell may have come before
     head, rest = read_head(sock, begun)
+    if not head:
+        # A relay that ends takes connections for a moment still. Who did not expect that fails by this.
+        raise ConnectionResetError("the connection ended without an answer")
     if head[:1] == b"\x00":
         return TCPLink(), head + rest
     status, fields = parse_head(head)
