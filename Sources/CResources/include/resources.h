@@ -1,0 +1,17 @@
+// What the compiler puts into the program: files of the page, and the commit of a packaged build.
+#pragma once
+#include <stddef.h>
+
+struct resource_file {
+    // As in Sources/RelayPage.
+    const char *name;
+    const unsigned char *bytes;
+    size_t count;
+};
+
+/// Returns the file's bytes, which live as long as the program, or NULL for a name that is not there.
+const struct resource_file *resource_file_named(const char *name);
+
+/// Returns the commit that a packaged build was made from, or NULL in a plain build. The build passes it as
+/// -Xcc -DBOARDRELAY_COMMIT=…
+const char *resource_commit(void);
