@@ -9,7 +9,7 @@ import RelayWire
 /// - `nextDeadline` after each of them, to arm its one timer.
 ///
 /// The same calls in the same order give the same bytes: nothing in here depends on anything but its arguments.
-package struct Hub: ~Copyable {
+package struct Hub {
     let configuration: Configuration
     /// Rises with each start of the relay. [CH5]
     let start: UInt32
@@ -18,7 +18,7 @@ package struct Hub: ~Copyable {
 
     var connections = Slab<Connection>(vacant: Connection())
     /// Outbound queues, by connection.
-    var queues = Slab<OutQueue>(vacant: OutQueue())
+    var queues = Slab<OutQueue>(vacant: OutQueue(), release: { $0.releaseRing() })
     var sessions = Slab<Session>(vacant: Session())
     /// The connection of each session, or -1.
     var links: [Int32] = []
@@ -128,11 +128,6 @@ package struct Hub: ~Copyable {
         // 2²⁰ changes a second could be made and the next start would still begin above. Stays below 2⁵³.
         storage = StorageState(sequence: UInt64(start) << 20)
         chunks = ChunkPool(bytesMin: configuration.chunkBytesMin, bytesMax: configuration.chunkBytesMax)
-    }
-
-    deinit {
-        // Rings of queues that are still open are raw memory.
-        for index in 0..<Int32(queues.slots) { queues[index].releaseRing() }
     }
 
     /// When `Event.deadlineReached` is wanted next. May be early, never late.

@@ -1,25 +1,44 @@
 /// Elements at small stable indexes, in raw memory, reused after removal.
 ///
 /// Subscripts reach the element in place: no copy, no retain, no uniqueness check. Only the owner's code holds
-/// indexes; one that is out of range is a bug and traps.
-struct Slab<Element>: ~Copyable {
+/// indexes; one that is out of range is a bug and traps. A copy of a slab would share its memory: adding an element
+/// to one of two copies traps.
+struct Slab<Element> {
     private var base: UnsafeMutablePointer<Element>
-    private var capacity: Int
+    private var memory: Memory
     /// Slots that have been handed out at least once; all of them are initialised.
     private(set) var slots = 0
     private var free: [Int32] = []
     private let vacant: Element
 
-    /// - Parameter vacant: what a free slot holds.
-    init(vacant: Element) {
-        self.vacant = vacant
-        capacity = 16
-        base = .allocate(capacity: capacity)
+    /// What `base` points to. Its end is the end of the elements.
+    private final class Memory {
+        let base: UnsafeMutablePointer<Element>
+        let capacity: Int
+        /// Elements from the front that are initialised.
+        var count = 0
+        let release: (Element) -> Void
+
+        init(capacity: Int, release: @escaping (Element) -> Void) {
+            self.capacity = capacity
+            self.release = release
+            base = .allocate(capacity: capacity)
+        }
+
+        deinit {
+            for index in 0..<count { release(base[index]) }
+            base.deinitialize(count: count)
+            base.deallocate()
+        }
     }
 
-    deinit {
-        base.deinitialize(count: slots)
-        base.deallocate()
+    /// - Parameters:
+    ///   - vacant: what a free slot holds.
+    ///   - release: frees the raw memory that an element owns; called for each slot when the slab ends, and only then.
+    init(vacant: Element, release: @escaping (Element) -> Void = { _ in }) {
+        self.vacant = vacant
+        memory = Memory(capacity: 16, release: release)
+        base = memory.base
     }
 
     /// Elements in use.
@@ -43,19 +62,13 @@ struct Slab<Element>: ~Copyable {
             return index
         }
         let index = Int32(slots)
-        grow(toHold: slots + 1)
-        (base + slots).initialize(to: element)
-        slots += 1
+        append(element)
         return index
     }
 
     /// For indexes that somebody else hands out: makes sure that the slot exists.
     mutating func reserve(_ index: Int32) {
-        grow(toHold: Int(index) + 1)
-        while slots <= Int(index) {
-            (base + slots).initialize(to: vacant)
-            slots += 1
-        }
+        while slots <= Int(index) { append(vacant) }
     }
 
     /// Frees a slot that `insert` gave.
@@ -67,13 +80,20 @@ struct Slab<Element>: ~Copyable {
     /// Empties a slot that `reserve` made.
     mutating func clear(_ index: Int32) { base[Int(index)] = vacant }
 
-    private mutating func grow(toHold count: Int) {
-        guard count > capacity else { return }
-        let larger = max(capacity * 2, count)
-        let moved = UnsafeMutablePointer<Element>.allocate(capacity: larger)
-        moved.moveInitialize(from: base, count: slots)
-        base.deallocate()
-        base = moved
-        capacity = larger
+    private mutating func append(_ element: Element) {
+        precondition(isKnownUniquelyReferenced(&memory), "a slab was copied")
+        if slots == memory.capacity { grow() }
+        (base + slots).initialize(to: element)
+        slots += 1
+        memory.count = slots
+    }
+
+    private mutating func grow() {
+        let larger = Memory(capacity: memory.capacity * 2, release: memory.release)
+        larger.base.moveInitialize(from: base, count: slots)
+        larger.count = slots
+        memory.count = 0
+        memory = larger
+        base = larger.base
     }
 }

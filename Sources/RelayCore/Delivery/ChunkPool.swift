@@ -54,9 +54,9 @@ struct Chunk {
 }
 
 /// All chunks of a hub, and memory kept ready for the next ones.
-struct ChunkPool: ~Copyable {
-    private var chunks = Slab<Chunk>(vacant: Chunk())
-    private var spare: [[UnsafeMutableRawPointer]]
+struct ChunkPool {
+    private var chunks = Slab<Chunk>(vacant: Chunk(), release: { $0.base?.deallocate() })
+    private let spare: Spare
     private var spareBytes = 0
     private let bytesMin: Int
     private let classes: Int
@@ -72,12 +72,18 @@ struct ChunkPool: ~Copyable {
         var classes = 1
         while bytesMin << (classes - 1) < bytesMax { classes += 1 }
         self.classes = classes
-        spare = Array(repeating: [], count: classes)
+        spare = Spare(classes: classes)
     }
 
-    deinit {
-        for list in spare { for pointer in list { pointer.deallocate() } }
-        for index in 0..<Int32(chunks.slots) { chunks[index].base?.deallocate() }
+    /// Memory kept ready, by size class. Its end frees the memory.
+    private final class Spare {
+        var lists: [[UnsafeMutableRawPointer]]
+
+        init(classes: Int) { lists = Array(repeating: [], count: classes) }
+
+        deinit {
+            for list in lists { for pointer in list { pointer.deallocate() } }
+        }
     }
 
     @inline(__always)
@@ -97,7 +103,7 @@ struct ChunkPool: ~Copyable {
         while sizeClass < classes - 1, bytesMin << sizeClass < bytes + Int(Chunk.markBytes) { sizeClass += 1 }
         let capacity = max(bytesMin << sizeClass, bytes + Int(Chunk.markBytes))
         let base: UnsafeMutableRawPointer
-        if capacity == bytesMin << sizeClass, let ready = spare[sizeClass].popLast() {
+        if capacity == bytesMin << sizeClass, let ready = spare.lists[sizeClass].popLast() {
             spareBytes -= capacity
             base = ready
         } else {
@@ -115,7 +121,7 @@ struct ChunkPool: ~Copyable {
         let capacity = Int(chunk.capacity)
         liveBytes -= capacity
         if capacity == bytesMin << Int(chunk.sizeClass), spareBytes + capacity <= Self.spareBytesMax {
-            spare[Int(chunk.sizeClass)].append(chunk.base!)
+            spare.lists[Int(chunk.sizeClass)].append(chunk.base!)
             spareBytes += capacity
         } else {
             chunk.base!.deallocate()
