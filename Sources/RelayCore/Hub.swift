@@ -9,6 +9,9 @@ import RelayWire
 /// - `nextDeadline` after each of them, to arm its one timer.
 ///
 /// The same calls in the same order give the same bytes: nothing in here depends on anything but its arguments.
+///
+/// A hub has one owner and is never copied: a call into one of two copies traps. The type would say so as `~Copyable`, which
+/// costs the compiler two minutes: docs/decisions/0008.
 package struct Hub {
     let configuration: Configuration
     /// Rises with each start of the relay. [CH5]
@@ -166,7 +169,14 @@ package struct Hub {
         leave(&effects)
     }
 
-    mutating func enter(_ now: Now) { self.now = now }
+    mutating func enter(_ now: Now) {
+        precondition(isKnownUniquelyReferenced(&identity), "a hub was copied")
+        self.now = now
+    }
+
+    /// Shared by copies, if there were any.
+    private final class Identity {}
+    private var identity = Identity()
 
     /// What was put off to the end of the call: who waited goes on, then bounds on queues.
     private mutating func leave(_ effects: inout [Effect]) {
