@@ -3,11 +3,10 @@
 
     python3 Tests/Sabotage/check.py                  all
     python3 Tests/Sabotage/check.py NAME …           those named (without .patch)
-    python3 Tests/Sabotage/check.py --share 3        a third, which one follows from the commit: others at each
     python3 Tests/Sabotage/check.py --in-place       in this tree, which is built already and has no change: nothing is built twice
 
 A patch that no longer compiles is red, and so is one that no test notices; one that no longer applies is red even if it is not
-of the share. Exit code 0 or 1.
+named. Exit code 0 or 1.
 """
 
 import argparse
@@ -81,15 +80,10 @@ def tree(in_place):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="NAME")
-    parser.add_argument("--share", type=int, default=1, metavar="N", help="one of N")
     parser.add_argument("--in-place", action="store_true")
     options = parser.parse_args()
     every = sorted(HERE.glob("*.patch"))
     patches = [patch for patch in every if not options.names or patch.stem in options.names]
-    if options.share > 1:
-        turn = int(run(ROOT, "git", "rev-parse", "HEAD").stdout[:8], 16) % options.share
-        patches = patches[turn :: options.share]
-        print(f"share {turn + 1} of {options.share}: {len(patches)} of {len(every)}", flush=True)
     if not patches:
         print("no sabotage of that name", file=sys.stderr)
         return 1
