@@ -10,7 +10,7 @@ seed decides; behind it the daemon is killed with SIGKILL and started again on i
 * who joined before, half-way and after the end holds exactly these strokes, by hash;
 * the daemon, started once more, exports a board with exactly these strokes.
 
-Red after 120 s. What a replay without faults promises besides (flows and packets, no reset) is not asked for here: a relay that is killed
+`$BOARDRELAY_DATA/strokes` has the lesson, or `--recording` names one that is as long. What a replay without faults promises besides (flows and packets, no reset) is not asked for here: a relay that is killed
 forgets its flows, and who saw what was never durable is told to begin anew.
 """
 
@@ -29,9 +29,9 @@ import time
 
 from daemon import ROOT, Daemon, Refused, find_binary
 
-PATIENCE = 120
-DATA = pathlib.Path(os.environ.get("BOARDRELAY_DATA") or ROOT.parent / "shared" / "data")
-RECORDING = DATA / "strokes" / "wacom-1-value-of-ink.ndjson"
+PATIENCE = 280  # ends a run that hangs
+DATA = os.environ.get("BOARDRELAY_DATA")
+RECORDING = pathlib.Path(DATA) / "strokes" / "wacom-1-value-of-ink.ndjson" if DATA else None
 
 
 class Cutter:
@@ -164,8 +164,10 @@ def main():
     parser.add_argument("--binary")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
+    if arguments.recording is None:
+        parser.error("this wants a recorded lesson: --recording FILE, or BOARDRELAY_DATA, the folder that holds strokes/")
     if not arguments.recording.is_file():
-        raise SystemExit(f"there is no {arguments.recording}: say where recordings are with --recording")
+        raise SystemExit(f"there is no {arguments.recording}: --recording names a lesson, or BOARDRELAY_DATA the folder that holds strokes/")
     print(f"seed {arguments.seed}", file=sys.stderr)
     try:
         found, wrong = run(arguments)
