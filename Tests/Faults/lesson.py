@@ -106,6 +106,10 @@ def run(arguments):
          "--url", f"relay://127.0.0.1:{cutter.port}"], text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     kills = 0
     try:
+        # All who draw and look on are in: a first attempt to connect that fails is the end of a command.
+        said = ""
+        while "Drawing " not in said and (line := replay.stderr.readline()):
+            said += line
         while replay.poll() is None and kills < arguments.kills:
             time.sleep(rng.uniform(0.2, 1.2))
             if rng.random() < 0.5:
@@ -122,7 +126,7 @@ def run(arguments):
         except subprocess.TimeoutExpired:
             return {"kills": kills, "cuts": cutter.cuts}, [f"the replay has not ended after {PATIENCE} s"]
         if not output.strip():
-            return {"kills": kills}, [f"the replay says nothing: {errors[-500:]}"]
+            return {"kills": kills}, [f"the replay says nothing: {(said + errors)[-500:]}"]
         summary = json.loads(output.strip().splitlines()[-1])
         daemon.stop()
         daemon = Daemon(binary, folder / "data")
