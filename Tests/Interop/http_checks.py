@@ -831,7 +831,7 @@ def end(site, daemon):
         if [opcode for opcode, _ in frames] != [BINARY, CLOSE] or frames[-1][1] != struct.pack(">H", 4200) + b"shuttingDown":
             faults.append(f"a WebSocket was told at the end {frames}")
     for connection in (half, done):
-        if data := seconds_until_end(connection)[1]:
+        if data := seconds_until_end(connection, 0)[1]:
             faults.append(f"who asked for pages was told at the end {data[:80]!r}")
     return faults
 
