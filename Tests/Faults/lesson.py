@@ -10,8 +10,9 @@ seed decides; behind it the daemon is killed with SIGKILL and started again on i
 * who joined before, half-way and after the end holds exactly these strokes, by hash;
 * the daemon, started once more, exports a board with exactly these strokes.
 
-`$BOARDRELAY_DATA/strokes` has the lesson, or `--recording` names one that is as long. What a replay without faults promises besides (flows and packets, no reset) is not asked for here: a relay that is killed
-forgets its flows, and who saw what was never durable is told to begin anew.
+`$BOARDRELAY_DATA/strokes` has the lesson, or `--recording` names one that is as long. What a replay without faults promises besides
+(flows and packets, no reset) is not asked for here: a relay that is killed forgets its flows, and who saw what was never durable is
+told to begin anew.
 """
 
 import argparse
@@ -171,7 +172,7 @@ def main():
     if arguments.recording is None:
         parser.error("this wants a recorded lesson: --recording FILE, or BOARDRELAY_DATA, the folder that holds strokes/")
     if not arguments.recording.is_file():
-        raise SystemExit(f"there is no {arguments.recording}: --recording names a lesson, or BOARDRELAY_DATA the folder that holds strokes/")
+        raise SystemExit(f"there is no {arguments.recording}: it is --recording, or in BOARDRELAY_DATA, the folder that holds strokes/")
     print(f"seed {arguments.seed}", file=sys.stderr)
     try:
         found, wrong = run(arguments)
