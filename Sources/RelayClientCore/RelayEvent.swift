@@ -55,6 +55,14 @@ public enum Payload: Hashable, Sendable {
         }
     }
 
+    /// The text; `nil` of bytes, which may be text all the same.
+    public var text: String? {
+        switch self {
+        case .text(let text): text
+        case .bytes: nil
+        }
+    }
+
     /// The bytes; of a text its UTF-8.
     public var bytes: [UInt8] {
         switch self {

@@ -12,7 +12,7 @@ import Testing
 struct BoardCommandTests {
     /// A stroke that needs parts on its way and one that does not, a title, and bytes without custom type.
     static func document() throws -> Data {
-        var records = try ReplayPlan(Samples.recording(Samples.drawing("excalidraw-long-strokes")).boards, .init(idPrefix: "s", isKept: true))
+        var records = try ReplayPlan(Samples.recording(Samples.longStrokes().path).boards, .init(idPrefix: "s", isKept: true))
             .drawing.map { stroke throws in try stroke.record() }.sorted { $0.payload.count > $1.payload.count }
         records.removeSubrange(2...)
         try #require(records[0].payload.count > BoardLimits.messageBytesMax && records[1].payload.count < BoardLimits.messageBytesMax)

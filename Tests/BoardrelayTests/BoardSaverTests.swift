@@ -78,24 +78,24 @@ struct BoardSaverTests {
 
     @Test(
         "[MD4] of a board that is too large the same stroke is the last stored, and the same size refused, however many are written at once",
-        arguments: [1, 2, 7, 60, 471])
+        arguments: [1, 2, 7, 60, 1_000])
     func tooLarge(together: Int) throws {
-        let recording = try Samples.recording(Samples.drawing("wacom-1-value-of-ink"))
-        let plan = try ReplayPlan(recording.boards, .init(idPrefix: "00000000-0001-8000-8000-", idDigits: 12))
-        #expect(plan.strokes == 471)
+        let lesson = try Samples.lessonTooLarge()
+        let plan = try ReplayPlan(lesson.recording().boards, .init(idPrefix: "00000000-0001-8000-8000-", idDigits: 12))
+        #expect(plan.strokes == lesson.strokes)
         var shelf = Shelf()
         var saver = BoardSaver(plan)
-        for first in stride(from: 0, to: 471, by: together) {
-            saver.accept(first..<min(first + together, 471))
+        for first in stride(from: 0, to: lesson.strokes, by: together) {
+            saver.accept(first..<min(first + together, lesson.strokes))
             try saver.run(&shelf)
         }
         let end = try #require(saver.end)
-        #expect(end.lastStored == 176 && end.refused == 177 && end.error.code == .tooLarge)
-        #expect(end.error.limit == 65_536 && end.error.actual == 66_121)
-        #expect(saver.stored == 177 && shelf.value?.utf8.count == 65_497 && saver.board.json.count == 65_497)
-        #expect(try ids(shelf) == plan.drawing.prefix(177).map(\.id.text), "what was stored stays, in order")
+        #expect(end.lastStored == lesson.kept - 1 && end.refused == lesson.kept && end.error.code == .tooLarge)
+        #expect(end.error.limit == 65_536 && end.error.actual == lesson.over)
+        #expect(saver.stored == lesson.kept && shelf.value?.utf8.count == lesson.bytes && saver.board.json.count == lesson.bytes)
+        #expect(try ids(shelf) == plan.drawing.prefix(lesson.kept).map(\.id.text), "what was stored stays, in order")
         #expect(saver.next() == .ended)
-        if together == 1 { #expect(saver.saves == 177, "one write for each stroke") }
+        if together == 1 { #expect(saver.saves == lesson.kept, "one write for each stroke") }
     }
 
     @Test("[MD5] several who save at once lose nothing of each other, whatever the order of their reads and writes", arguments: 1...50 as ClosedRange<UInt64>)

@@ -7,7 +7,7 @@ import Testing
 @testable import boardrelay
 
 /// How commands end when all does not go well.
-@Suite("commands that time out before they are let in, and commands that fail", .serialized, .timeLimit(.minutes(2)))
+@Suite("commands that time out before they are let in, and commands that fail", .serialized, .timeLimit(.minutes(10)))
 struct LeavingTests {
     private let folder = "/tmp/boardrelay-test-\(UInt32.random(in: 0...UInt32.max))"
     private var surroundings: [String: String] { ["XDG_RUNTIME_DIR": folder, "XDG_DATA_HOME": "\(folder)/data"] }

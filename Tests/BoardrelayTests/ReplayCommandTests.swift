@@ -55,7 +55,7 @@ struct ReplayCommandTests {
     func seen() async throws {
         let relay = try await RelayServer.start(.init(port: 0))
         let url = "\(relay.address)"
-        let sub = try Running(["sub", "lesson", "--topic", "points", "--json", "--timeout", "20s", "-n", "5"], url: url)
+        let sub = try Running(["sub", "lesson", "--topic", "points", "--json", "-n", "5"], url: url)
         _ = await sub.errorLine(containing: "Listening")
         let replay = try await Tool.run(
             "replay", Samples.path("lesson"), "--channel", "lesson", "--speed", "20", "--max-pause", "100ms", url: url)
@@ -104,16 +104,16 @@ struct ReplayRetainTests {
     func longStrokes() async throws {
         let relay = try await RelayServer.start(.init(port: 0))
         let url = "\(relay.address)"
-        let path = try Samples.drawing("excalidraw-long-strokes")
+        let (path, strokes) = try Samples.longStrokes()
         let result = try await Tool.run("replay", path, "--channel", "lesson", "--speed", "max", "--retain", "--verify", "--json", url: url)
         #expect(result.code == 0, "\(result.errors)\(result.output)")
         let summary = try result.object()
-        #expect(summary["good"] as? Bool == true && (summary["messages"] as? [String: Any])?["accepted"] as? Int == 5)
+        #expect(summary["good"] as? Bool == true && (summary["messages"] as? [String: Any])?["accepted"] as? Int == strokes)
         let boards = try #require(summary["boards"] as? [String: Any])
-        #expect(boards["equal"] as? Bool == true && boards["strokes"] as? Int == 5)
+        #expect(boards["equal"] as? Bool == true && boards["strokes"] as? Int == strokes)
         let joined = try #require(boards["joined"] as? [[String: Any]])
         #expect(joined.map { $0["when"] as? String } == ["before", "halfway", "after"])
-        #expect(joined.allSatisfy { $0["strokes"] as? Int == 5 && $0["digest"] as? String == boards["digest"] as? String })
+        #expect(joined.allSatisfy { $0["strokes"] as? Int == strokes && $0["digest"] as? String == boards["digest"] as? String })
 
         // What the board holds is what was recorded, and has the digest that was printed.
         let exported = try await Tool.run("board", "export", "lesson", url: url)

@@ -9,9 +9,11 @@ import Testing
 @Suite("replay --store metadata against a relay")
 struct ReplayStoreTests {
     /// A replay, and what the item holds after it.
-    func replay(_ path: String, _ words: String..., speed: String = "max", url: String) async throws -> (result: Tool.Result, store: [String: Any]) {
+    func replay(
+        _ path: String, _ words: String..., speed: String = "max", input: Data? = nil, url: String
+    ) async throws -> (result: Tool.Result, store: [String: Any]) {
         let result = try await Running(
-            ["replay", path, "--channel", "lesson", "--speed", speed, "--store", "metadata", "--json"] + words, url: url).end()
+            ["replay", path, "--channel", "lesson", "--speed", speed, "--store", "metadata", "--json"] + words, url: url, input: input ?? Data()).end()
         return (result, try #require(result.object()["store"] as? [String: Any], "\(result.errors)"))
     }
 
@@ -24,19 +26,19 @@ struct ReplayStoreTests {
 
     func ids(_ strokes: [[String: Any]]) -> [String] { strokes.compactMap { $0["id"] as? String } }
 
-    @Test("a lesson that fits is stored whole: 57,888 bytes, the strokes that the messages have, and every promise is kept")
+    @Test("a lesson that fits is stored whole: the strokes that the messages have, and every promise is kept")
     func fits() async throws {
         let relay = try await RelayServer.start(.init(port: 0))
         let url = "\(relay.address)"
-        let sub = try Running(["sub", "lesson", "--json", "-n", "177", "--timeout", "60s"], url: url)
+        let lesson = try Samples.lessonThatFits()
+        let sub = try Running(["sub", "lesson", "--json", "-n", "\(lesson.strokes)"], url: url)
         _ = await sub.errorLine(containing: "Listening")
-        let path = try Samples.drawing("wacom-2-digital-ink-is-processable")
-        let (result, store) = try await replay(path, "--verify", url: url)
+        let (result, store) = try await replay("-", "--verify", input: lesson.ndjson, url: url)
         #expect(result.code == 0, "\(result.errors)\(result.output)")
-        #expect(store["strokes"] as? Int == 177 && store["bytes"] as? Int == 57_888 && store["conflicts"] as? Int == 0)
+        #expect(store["strokes"] as? Int == lesson.strokes && store["bytes"] as? Int == lesson.bytes && store["conflicts"] as? Int == 0)
         #expect((store["ended"] as? [Any])?.isEmpty == true && store["key"] as? String == "board")
         let (bytes, strokes) = try await board(url)
-        #expect(bytes == 57_888)
+        #expect(bytes == lesson.bytes)
         let drawn = try await sub.end().objects().filter { $0["type"] as? String == "message" }.map { object in
             try BoardMessage.decode(customType: object["customType"] as? String, payload: Array(try #require(object["text"] as? String).utf8))
         }
@@ -44,27 +46,28 @@ struct ReplayStoreTests {
         await relay.stop()
     }
 
-    @Test("[MD4] a lesson that is too large ends with 1 after stroke 176, with limit and size; what was stored stays, and nothing is drawn on")
+    @Test("[MD4] a lesson that is too large ends with 1 after the last stroke that fits, with limit and size; what was stored stays, and nothing is drawn on")
     func tooLarge() async throws {
         let relay = try await RelayServer.start(.init(port: 0))
         let url = "\(relay.address)"
-        let path = try Samples.drawing("wacom-1-value-of-ink")
-        let (result, store) = try await replay(path, "--verify", url: url)
+        let lesson = try Samples.lessonTooLarge()
+        let (result, store) = try await replay("-", "--verify", input: lesson.ndjson, url: url)
         #expect(result.code == 1, "\(result.errors)")
-        #expect(store["strokes"] as? Int == 177 && store["bytes"] as? Int == 65_497)
+        #expect(store["strokes"] as? Int == lesson.kept && store["bytes"] as? Int == lesson.bytes)
         let end = try #require((store["ended"] as? [[String: Any]])?.first)
-        #expect(end["lastStored"] as? Int == 176 && end["refused"] as? Int == 177 && end["name"] as? String == "tooLarge")
-        #expect(end["limit"] as? Int == 65_536 && end["actual"] as? Int == 66_121)
+        #expect(end["lastStored"] as? Int == lesson.kept - 1 && end["refused"] as? Int == lesson.kept && end["name"] as? String == "tooLarge")
+        #expect(end["limit"] as? Int == 65_536 && end["actual"] as? Int == lesson.over)
         let summary = try result.object()
-        #expect(try #require((summary["messages"] as? [String: Any])?["sent"] as? Int) < 471, "who cannot save draws no more")
+        #expect(try #require((summary["messages"] as? [String: Any])?["sent"] as? Int) < lesson.strokes, "who cannot save draws no more")
         #expect((summary["verify"] as? [String: Any])?["kept"] as? Bool == true)
         let (bytes, strokes) = try await board(url)
-        #expect(bytes == 65_497 && strokes.count == 177)
+        #expect(bytes == lesson.bytes && strokes.count == lesson.kept)
         // Again, for people: the full board has no room for one of these.
-        let again = try await Tool.run("replay", path, "--channel", "lesson", "--speed", "max", "--store", "metadata", url: url)
-        #expect(again.code == 1 && again.output.contains("stored      0 of 471 strokes, 65,497 bytes, 0 saves, 0 conflicts\n"))
-        #expect(again.output.contains("ENDED: none of the strokes is stored; with stroke 0 the metadata would have 66,052 bytes, the limit is 65,536 (tooLarge)"))
-        #expect(try await board(url).strokes.count == 177)
+        let again = try await Tool.run("replay", "-", "--channel", "lesson", "--speed", "max", "--store", "metadata", url: url, input: lesson.ndjson)
+        let (bytesTold, overTold) = (Printable.count(lesson.bytes), Printable.count(lesson.again))
+        #expect(again.code == 1 && again.output.contains("stored      0 of \(lesson.strokes) strokes, \(bytesTold) bytes, 0 saves, 0 conflicts\n"))
+        #expect(again.output.contains("ENDED: none of the strokes is stored; with stroke 0 the metadata would have \(overTold) bytes, the limit is 65,536 (tooLarge)"))
+        #expect(try await board(url).strokes.count == lesson.kept)
         await relay.stop()
     }
 

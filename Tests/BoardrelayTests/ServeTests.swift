@@ -31,7 +31,7 @@ struct ServeTests {
         let serve = try Running(["serve", "--in-memory", "--host", "127.0.0.1", "--port", "0", "--auth", "open"])
         let line = try #require(await serve.line(containing: "relay://127.0.0.1:"))
         let address = try #require(RelayServer.Address(line))
-        let descriptor = try Connector.connect(to: address, timeoutMilliseconds: 10_000)
+        let descriptor = try Connector.connect(to: address, timeoutMilliseconds: 300_000)
         defer { close(descriptor) }
         // The system keeps little for it, so that what waits in the relay is under the 2 MiB that close a reader in time.
         var kept: Int32 = 4_096

@@ -198,13 +198,49 @@ enum Samples {
 
     static func path(_ name: String) -> String { packageRoot.appending(path: "Tests/Samples/\(name).ndjson").path }
 
-    /// A whole file of recorded drawings.
-    static func drawing(_ name: String) throws -> String {
-        let root = ProcessInfo.processInfo.environment["BOARDRELAY_DATA"].map { URL(filePath: $0) }
-            ?? packageRoot.deletingLastPathComponent().appending(path: "shared/data")
-        let path = root.appending(path: "strokes/\(name).ndjson").path
+    /// The folder of whole recordings. Without one the tests read the samples.
+    private static let data = ProcessInfo.processInfo.environment["BOARDRELAY_DATA"].map { URL(filePath: $0) }
+
+    private static func recorded(_ name: String) throws -> String {
+        guard let data else { return path(name) }
+        let path = data.appending(path: "strokes/\(name).ndjson").path
         guard FileManager.default.isReadableFile(atPath: path) else { throw DataMissing(path: path) }
         return path
+    }
+
+    /// A drawing of which one stroke is over 32 KiB, and how many strokes it has.
+    static func longStrokes() throws -> (path: String, strokes: Int) {
+        data == nil ? (try recorded("long-strokes"), 2) : (try recorded("excalidraw-long-strokes"), 5)
+    }
+
+    /// A lesson, and what another program has counted of it: its strokes, those that fit into a channel's metadata, and their bytes.
+    struct Lesson {
+        var ndjson: Data
+        var strokes: Int
+        var kept: Int
+        var bytes: Int
+        /// What the metadata would have with the next one; and with the first one once more.
+        var over = 0, again = 0
+
+        func recording() throws -> Recording { try Recording(ndjson: [UInt8](ndjson)) }
+    }
+
+    static func lessonThatFits() throws -> Lesson {
+        if data == nil { return Lesson(ndjson: try lesson(times: 20), strokes: 120, kept: 120, bytes: 49_001) }
+        let ndjson = try Data(contentsOf: URL(filePath: recorded("wacom-2-digital-ink-is-processable")))
+        return Lesson(ndjson: ndjson, strokes: 177, kept: 177, bytes: 57_888)
+    }
+
+    static func lessonTooLarge() throws -> Lesson {
+        if data == nil { return Lesson(ndjson: try lesson(times: 60), strokes: 360, kept: 160, bytes: 65_170, over: 65_929, again: 65_725) }
+        let ndjson = try Data(contentsOf: URL(filePath: recorded("wacom-1-value-of-ink")))
+        return Lesson(ndjson: ndjson, strokes: 471, kept: 177, bytes: 65_497, over: 66_121, again: 66_052)
+    }
+
+    /// The six strokes of the sample, over and over.
+    private static func lesson(times: Int) throws -> Data {
+        let once = try Data(contentsOf: URL(filePath: path("lesson")))
+        return (0..<times).reduce(into: Data()) { all, _ in all += once }
     }
 
     static func recording(_ path: String) throws -> Recording {
@@ -213,6 +249,6 @@ enum Samples {
 
     struct DataMissing: Error, CustomStringConvertible {
         var path: String
-        var description: String { "the recorded drawings are not there (\(path)): set BOARDRELAY_DATA to the folder that holds strokes/" }
+        var description: String { "the recording \(path) is not there: BOARDRELAY_DATA is the folder that holds strokes/, or is unset for the samples" }
     }
 }

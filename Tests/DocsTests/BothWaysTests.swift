@@ -83,8 +83,8 @@ import Testing
         for source in try Document.sources() {
             read.formUnion(source.matches(of: /"((?:BOARDRELAY|XDG|STATE|NOTIFY)_[A-Z_]+)"/).map { String($0.output.1) })
         }
-        // Foundation reads the first; the second is of tests.
-        #expect(told == read.union(["XDG_DATA_HOME", "BOARDRELAY_DATA"]))
+        // Foundation reads it.
+        #expect(told == read.union(["XDG_DATA_HOME"]))
         #expect(read.count >= 6)
     }
 

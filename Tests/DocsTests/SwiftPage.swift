@@ -2,11 +2,10 @@ import Foundation
 
 /// The blocks of Swift on a page.
 ///
-/// All of a page are one file, in their order. One behind the comment `<!-- swift: fragment -->` is the inside of a function with
-/// `client`, `stream` and `address`; one behind `<!-- swift: not compiled: WHY -->` is left out.
+/// `Tests/Documented/swift_blocks.py` compiles and runs them, and says what the comments before them mean.
 struct SwiftPage {
     struct Block {
-        enum Kind: Equatable { case file, fragment, notCompiled(String) }
+        enum Kind: Equatable { case file, fragment, manifest }
 
         var kind: Kind
         /// Of its first line of code, from 1.
@@ -26,12 +25,10 @@ struct SwiftPage {
         var pending: Block.Kind?
         while let (number, line) = lines.popFirst() {
             if line.hasPrefix("<!-- swift:") {
-                if let why = line.wholeMatch(of: /<!-- swift: not compiled: (.+) -->/) {
-                    pending = .notCompiled(String(why.1))
-                } else if line == "<!-- swift: fragment -->" {
-                    pending = .fragment
-                } else {
-                    problems.append("\(name):\(number): \(line)")
+                switch line {
+                case "<!-- swift: fragment -->": pending = .fragment
+                case "<!-- swift: manifest -->": pending = .manifest
+                default: problems.append("\(name):\(number): \(line)")
                 }
             } else if line.hasPrefix("```") {
                 let code = lines.prefix { $0.text != "```" }
@@ -55,21 +52,5 @@ struct SwiftPage {
         return try (["README.md"] + files.sorted().map { "docs/" + $0 }).map { file in
             SwiftPage(file, try String(contentsOf: Document.root.appending(path: file), encoding: .utf8))
         }
-    }
-
-    /// One file, in which the compiler speaks of the page's own lines.
-    var code: String {
-        var before = "", inside = ""
-        for (index, block) in blocks.enumerated() {
-            let place = "#sourceLocation(file: \"\(name)\", line: \(block.line))\n" + block.code.joined(separator: "\n") + "\n#sourceLocation()\n"
-            switch block.kind {
-            case .file: inside += place
-            case .fragment:
-                before = "import RelayClient\nimport RelayServer\n"
-                inside += "func fragment\(index)(client: RelayClient, stream: StreamChannel, address: RelayAddress) async throws {\n\(place)}\n"
-            case .notCompiled: break
-            }
-        }
-        return before + inside
     }
 }

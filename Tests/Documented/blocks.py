@@ -3,8 +3,8 @@ import dataclasses
 import re
 
 # Lines that need not be run, by the kind of comment. One more has a reason that a reader accepts.
-BOUNDS = {"options only": 50, "not run": 8}
-# Kinds of fenced blocks that are nothing for a shell. DocsTests compile `swift`, Tests/Page run `js`.
+BOUNDS = {"options only": 55, "not run": 8}
+# Kinds of fenced blocks that are nothing for a shell. swift_blocks.py runs `swift`, Tests/Page run `js`.
 OTHER_KINDS = {"swift", "js", "html", "json", "text", "ini", "nginx"}
 MODES = {f"{word}{place}{company}" for word in ("run", "stays") for place in ("", " elsewhere") for company in ("", ", with a relay")} | set(BOUNDS)
 COMMENT = re.compile(r"<!-- console: ([a-z, ]+?)(?:: (.*))? -->$")

@@ -18,6 +18,10 @@ A block that is meant for a shell says how it is to be treated, in a comment on 
 A block that looks like one and has no such comment is red. So is a comment without a block or with other words, a file that
 a block leaves in the tree, and more lines that are not run than BOUNDS allows.
 
+README's first command builds, on a terminal as a reader's: SwiftPM compiles everything again for a terminal with colours after a build
+without one, and the other way round. What follows it uses `.build/release/boardrelay`. A later line that builds is red, and so is a
+module that was compiled after that first build.
+
 Examples become real ones: 192.168.1.5 is 127.0.0.1, 7420 a free port, `#key=…` has the join key; `serve` gets
 `--host 127.0.0.1` and that port where it names none. Data folders are new for each page. `boardrelay` is the release build.
 
@@ -27,6 +31,7 @@ import argparse
 import contextlib
 import os
 import pathlib
+import pty
 import queue
 import re
 import shlex
@@ -43,10 +48,39 @@ sys.dont_write_bytecode = True
 from blocks import BOUNDS, Block, blocks
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILDS = re.compile(r"\bswift (run|build|test)\b")
 
 
 class Late(Exception):
     pass
+
+
+class Terminal:
+    """A terminal with colours, for standard error; what is shown on it is kept."""
+
+    def __init__(self):
+        self.end, self.given = pty.openpty()
+        self.shown = tempfile.TemporaryFile("w+", errors="replace")
+        self.reader = threading.Thread(target=self._read, daemon=True)
+        self.reader.start()
+
+    def _read(self):
+        # Linux says EIO when the last program has closed its end.
+        with contextlib.suppress(OSError):
+            while shown := os.read(self.end, 65_536):
+                self.shown.write(shown.decode(errors="replace"))
+
+    def text(self) -> str:
+        """All of it, when those who write have ended."""
+        os.close(self.given)
+        self.reader.join()
+        os.close(self.end)
+        self.shown.seek(0)
+        return self.shown.read()
+
+    @staticmethod
+    def environment(environment: dict) -> dict:
+        return {key: value for key, value in environment.items() if key != "NO_COLOR"} | {"TERM": "xterm"}
 
 
 class Stay:
@@ -56,11 +90,13 @@ class Stay:
         self.line, self.place = line, place
         self.isRelay = bool(re.search(r"\bboardrelay serve\b", line))
         self.errors = tempfile.TemporaryFile("w+")
+        self.terminal = Terminal() if BUILDS.search(line) else None
         self.first: queue.Queue = queue.Queue()
         # `exec`, so that Ctrl-C reaches the program and no shell in between.
         self.process = subprocess.Popen(
-            ["bash", "-c", "exec " + line if "=" not in line.split(" ")[0] else "exec env " + line], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=self.errors, text=True, start_new_session=True)
+            ["bash", "-c", "exec " + line if "=" not in line.split(" ")[0] else "exec env " + line], cwd=folder,
+            env=Terminal.environment(environment) if self.terminal else environment, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=self.terminal.given if self.terminal else self.errors, text=True, start_new_session=True)
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.reader.start()
 
@@ -86,13 +122,17 @@ class Stay:
             except subprocess.TimeoutExpired:
                 os.killpg(self.process.pid, signal.SIGKILL)
                 self.process.wait()
-                self.errors.seek(0)
-                return f"{self.place}: did not end on Ctrl-C: {self.line}\n{self.errors.read()[-2000:]}"
+                return f"{self.place}: did not end on Ctrl-C: {self.line}\n{self._said()}"
         self.reader.join(5)
-        self.errors.seek(0)
         if early is not None or self.process.returncode not in (0, 130):
-            return f"{self.place}: ended {'by itself ' if early is not None else ''}with {self.process.returncode}: {self.line}\n{self.errors.read()[-2000:]}"
+            return f"{self.place}: ended {'by itself ' if early is not None else ''}with {self.process.returncode}: {self.line}\n{self._said()}"
         return None
+
+    def _said(self) -> str:
+        if self.terminal:
+            return self.terminal.text()[-2000:]
+        self.errors.seek(0)
+        return self.errors.read()[-2000:]
 
 
 class Page:
@@ -205,14 +245,24 @@ def told(command: list[str]) -> str:
 
 
 def build(tree: pathlib.Path, seconds: float) -> pathlib.Path:
+    """As README's first command does."""
     print(f"building in {tree}", file=sys.stderr, flush=True)
+    command, terminal = ["swift", "run", "-c", "release", "boardrelay", "--version"], Terminal()
     try:
-        built = subprocess.run(["swift", "build", "-c", "release", "--product", "boardrelay"], cwd=tree, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=seconds)
+        built = subprocess.run(
+            command, cwd=tree, env=Terminal.environment(dict(os.environ)), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=terminal.given, timeout=seconds)
     except subprocess.TimeoutExpired:
         raise Late("building")
+    said = terminal.text()
     if built.returncode != 0:
-        sys.exit(f"it does not build:\n{built.stdout[-3000:]}")
-    return pathlib.Path(told(["swift", "build", "--package-path", str(tree), "-c", "release", "--show-bin-path"]).strip().split("\n")[-1]) / "boardrelay"
+        sys.exit(f"it does not build:\n{said[-3000:]}")
+    return tree / ".build" / "release" / "boardrelay"
+
+
+def compiled(binary: pathlib.Path) -> dict[str, int]:
+    """When each module was compiled last: the compiler writes its list of dependencies each time, object files only if they differ."""
+    return {str(file): file.stat().st_mtime_ns for file in binary.parent.resolve().rglob("*.d") if file.is_file()}
 
 
 def state(tree: pathlib.Path) -> set[str]:
@@ -230,11 +280,16 @@ def check(arguments, tree: pathlib.Path, folder: pathlib.Path, deadline: float) 
         lines = sum(len(block.lines) for block in found if block.mode == mode)
         if lines > bound:
             problems.append(f"{lines} lines are marked `{mode}`, the bound is {bound}")
+    building = [
+        f"{block.place}: {line.strip()}" for block in found if block.mode not in BOUNDS for line in block.lines if BUILDS.search(line)]
+    first = ["README.md"] if "README.md" in pages else []
+    if [place.split(":")[0] for place in building] != first:
+        problems.append(f"README's first command builds, and no other line may: {building}")
     if problems:
         # Nothing is run before it is known how.
         return problems
     binary = build(tree, deadline - time.monotonic())
-    before, count = state(tree), 0
+    before, count, modules = state(tree), 0, compiled(binary)
     for page in pages:
         own = [block for block in found if block.page == page]
         if not own:
@@ -257,6 +312,9 @@ def check(arguments, tree: pathlib.Path, folder: pathlib.Path, deadline: float) 
                 runner.end()
                 problems += runner.problems
     problems += [f"a block has left or changed a file: {entry}" for entry in sorted(state(tree) - before)]
+    again = [name for name, when in compiled(binary).items() if modules.get(name) != when]
+    problems += [f"compiled again after README's first command: {', '.join(again)}"] if again else []
+    problems += [] if modules else ["the build has left nothing that tells when it was"]
     skipped = {mode: sum(len(block.lines) for block in found if block.mode == mode) for mode in BOUNDS}
     print(f"{count} lines run, {', '.join(f'{lines} {mode}' for mode, lines in skipped.items())}, {len(problems)} problems")
     if not count:

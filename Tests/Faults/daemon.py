@@ -10,7 +10,7 @@ import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-PATIENCE = 30
+PATIENCE = 300  # ends a run that hangs
 
 
 def load_client():

@@ -10,8 +10,9 @@ seed decides; behind it the daemon is killed with SIGKILL and started again on i
 * who joined before, half-way and after the end holds exactly these strokes, by hash;
 * the daemon, started once more, exports a board with exactly these strokes.
 
-Red after 120 s. What a replay without faults promises besides (flows and packets, no reset) is not asked for here: a relay that is killed
-forgets its flows, and who saw what was never durable is told to begin anew.
+`$BOARDRELAY_DATA/strokes` has the lesson, or `--recording` names one that is as long. What a replay without faults promises besides
+(flows and packets, no reset) is not asked for here: a relay that is killed forgets its flows, and who saw what was never durable is
+told to begin anew.
 """
 
 import argparse
@@ -29,9 +30,9 @@ import time
 
 from daemon import ROOT, Daemon, Refused, find_binary
 
-PATIENCE = 120
-DATA = pathlib.Path(os.environ.get("BOARDRELAY_DATA") or ROOT.parent / "shared" / "data")
-RECORDING = DATA / "strokes" / "wacom-1-value-of-ink.ndjson"
+PATIENCE = 280  # ends a run that hangs
+DATA = os.environ.get("BOARDRELAY_DATA")
+RECORDING = pathlib.Path(DATA) / "strokes" / "wacom-1-value-of-ink.ndjson" if DATA else None
 
 
 class Cutter:
@@ -106,6 +107,10 @@ def run(arguments):
          "--url", f"relay://127.0.0.1:{cutter.port}"], text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     kills = 0
     try:
+        # All who draw and look on are in: a first attempt to connect that fails is the end of a command.
+        said = ""
+        while "Drawing " not in said and (line := replay.stderr.readline()):
+            said += line
         while replay.poll() is None and kills < arguments.kills:
             time.sleep(rng.uniform(0.2, 1.2))
             if rng.random() < 0.5:
@@ -122,7 +127,7 @@ def run(arguments):
         except subprocess.TimeoutExpired:
             return {"kills": kills, "cuts": cutter.cuts}, [f"the replay has not ended after {PATIENCE} s"]
         if not output.strip():
-            return {"kills": kills}, [f"the replay says nothing: {errors[-500:]}"]
+            return {"kills": kills}, [f"the replay says nothing: {(said + errors)[-500:]}"]
         summary = json.loads(output.strip().splitlines()[-1])
         daemon.stop()
         daemon = Daemon(binary, folder / "data")
@@ -164,8 +169,10 @@ def main():
     parser.add_argument("--binary")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
+    if arguments.recording is None:
+        parser.error("this wants a recorded lesson: --recording FILE, or BOARDRELAY_DATA, the folder that holds strokes/")
     if not arguments.recording.is_file():
-        raise SystemExit(f"there is no {arguments.recording}: say where recordings are with --recording")
+        raise SystemExit(f"there is no {arguments.recording}: it is --recording, or in BOARDRELAY_DATA, the folder that holds strokes/")
     print(f"seed {arguments.seed}", file=sys.stderr)
     try:
         found, wrong = run(arguments)

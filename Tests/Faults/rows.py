@@ -10,10 +10,8 @@ import struct
 import subprocess
 import time
 
-from daemon import Daemon, Refused, RelayError
+from daemon import PATIENCE, Daemon, Refused, RelayError
 
-# How long after its disk has space again a relay takes changes again, at most.
-RECOVERY_SECONDS = 2.0
 BOARD = {"kind": "message", "channel": "board"}
 PAGE = 4096
 
@@ -192,7 +190,7 @@ def full_while_running(space):
                 break
             except RelayError as refusal:
                 must(refusal.name == "storageFailed", f"refused otherwise: {refusal}")
-                must(time.monotonic() - freed < RECOVERY_SECONDS, f"no change taken {RECOVERY_SECONDS} s after there is space")
+                must(time.monotonic() - freed < PATIENCE, f"no change taken {PATIENCE} s after there is space")
                 time.sleep(0.1)  # as often as metadata may be changed (RT7)
         must(revision == 2, f"major revision {revision}: what was refused counts")
         event = reader.wait_for("metadata", since=mark)

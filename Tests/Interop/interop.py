@@ -47,7 +47,7 @@ import links  # noqa: E402
 import relay_client  # noqa: E402
 from http_checks import Failed, need  # noqa: E402
 from relay_client import (  # noqa: E402
-    CODES, ECHO, FRAME_NAMES, FRAME_TYPES, KEY, NO_HISTORY, PART, RETAIN, TEXT, Client, Ended, Identity, Ledger, RelayError,
+    CODES, ECHO, FRAME_NAMES, FRAME_TYPES, KEY, NO_HISTORY, PART, PATIENCE, RETAIN, TEXT, Client, Ended, Identity, Ledger, RelayError,
     Reply, Splitter, Timeout, Violation, decode, encode_direct, encode_packet,
     encode_publish, frame, json_body, parse_json, text8)
 
@@ -61,7 +61,8 @@ ACCESS_CODES = {"tokenInvalid", "tokenExpired", "keyWrong", "credentialRequired"
                 "keyChanged", "notBanned", "endedByModerator", "banned"}
 ACCESS_FRAMES = {"accessExpiring", "removed", "accessChanged", "channelFrozen"}
 BOARDS = {"board": 10_000, "total": 32_000, "boards": 8, "new": 3, "drawing": 7_000, "history": 20}
-SHUTDOWN_PATIENCE = 20.0
+# By how much less than its time something may have taken, in seconds. How much more is judged nowhere: that is the machine's matter.
+EARLY = 0.5
 READER_BUFFER = 65_536
 RUN = secrets.token_hex(3)
 TRANSPORTS = ("tcp", "websocket")
@@ -241,13 +242,19 @@ class Context:
             return problem.fields
         raise Failed(f"wanted {' or '.join(codes)}, but it was accepted: {value!r}")
 
-    def closed(self, client, code, timeout=30.0):
+    def closed(self, client, code):
         """The relay must close the connection with that code."""
-        closing = client.wait_closed(timeout)
+        closing = client.wait_closed()
         need(closing is not None, f"wanted closing {code}, but the connection ended without closing")
         need(closing["name"] == code, f"wanted closing {code}, got {closing}")
         self.tracker.proved.add(code)
         return closing
+
+    def closed_after(self, client, code, begin, seconds):
+        """The same, no sooner than so many seconds after a moment that lies before the relay's."""
+        self.closed(client, code)
+        after = client.since(0, "closing")[0].at - begin
+        need(after >= seconds - EARLY, f"{code} after {after:.1f} s, not {seconds}")
 
     def lives(self, client):
         """The connection must be alive."""
@@ -290,12 +297,12 @@ def payloads(client, mark=0):
     return [e["payload"] for e in client.since(mark, "deliver", "packet")]
 
 
-def outcomes(replies, timeout=30.0):
+def outcomes(replies):
     """For each reply `ok` or the name of the error."""
     result = []
     for reply in replies:
         try:
-            reply.wait(timeout)
+            reply.wait()
             result.append("ok")
         except RelayError as problem:
             result.append(problem.name)
@@ -775,13 +782,14 @@ def other_version(ctx):
 def login_timeout(ctx):
     begin = time.monotonic()
     silent, pinging = ctx.connect(), ctx.connect()
-    for n in range(8):
-        time.sleep(max(0, begin + 1.1 * (n + 1) - time.monotonic()))
-        pinging.ping().wait()
-    need(not silent.over, "closed too early")
-    ctx.closed(silent, "loginTimeout", 5)
-    ctx.closed(pinging, "loginTimeout", 5)
-    need(9.5 <= time.monotonic() - begin <= 12.5, f"after {time.monotonic() - begin:.1f} s")
+    try:
+        for n in range(8):
+            time.sleep(max(0, begin + 1.1 * (n + 1) - time.monotonic()))
+            pinging.ping().wait()
+    except Ended:
+        pass
+    for client in (silent, pinging):
+        ctx.closed_after(client, "loginTimeout", begin, 10)
 
 
 def login_of_size(identity, size):
@@ -847,8 +855,7 @@ def presence_timeouts(ctx):
 @check("[SE8] a newer login replaces; channels taken over stay unseen with states, the rest time out", slow=True)
 def takeover(ctx):
     kept, left, stream = ctx.name("kept"), ctx.name("left"), ctx.name("stream")
-    options = {"presenceTimeoutMs": 5000}
-    watcher, first = ctx.client(), ctx.client(login=options)
+    watcher, first = ctx.client(), ctx.client()
     for client in (watcher, first):
         client.request("subscribe", channel=kept)
         client.request("subscribe", channel=left)
@@ -859,8 +866,8 @@ def takeover(ctx):
     watcher.sync()
     mark = watcher.mark()
     user = first.identity.user
-    second = ctx.client(user=user, login=options)
     began = time.monotonic()
+    second = ctx.client(user=user)
     ctx.closed(first, "replaced")
     welcome = second.checker.welcome
     need(welcome["resumed"] is False, "nobody asked to resume")
@@ -871,11 +878,9 @@ def takeover(ctx):
     second.request("join", channel=stream)
     answer = second.request("getStates", kind="message", channel=kept, user=user)
     need(answer["states"] == {"color": "red"}, f"{answer}")
-    watcher.sync()
-    need(presence_of(watcher, mark) == [], f"seen: {presence_of(watcher, mark)}")
-    end = watcher.wait_for("presence", since=mark, timeout=8)
+    end = watcher.wait_for("presence", since=mark)
     need(end["event"] == "timeout" and end["user"] == user, f"{end}")
-    need(4.5 <= end.at - began <= 7, f"timeout after {end.at - began:.1f} s")
+    need(end.at - began >= 10 - EARLY, f"seen after {end.at - began:.1f} s")
     watcher.sync()
     need(len(presence_of(watcher, mark)) == 1, f"{presence_of(watcher, mark)}")
 
@@ -1066,29 +1071,27 @@ def long_pong(ctx):
 
 @check("[HB2 HB3 PR5] a silent client is pinged, closed with heartbeatTimeout, away, then timed out", slow=True)
 def heartbeat_timeout(ctx):
-    channel, options = ctx.name("c"), {"presenceTimeoutMs": ctx.limit("presence timeout")}
-    watcher = ctx.client()
+    channel, watcher, begins = ctx.name("c"), ctx.client(), []
     watcher.request("subscribe", channel=channel)
-    silent = [ctx.client(login=options, auto_pong=False, heartbeat=False) for _ in range(2)]
+    # Of the first the interval is 5 s, and there is time to come back; of the second it is half of the shortest timeout.
+    silent = [ctx.client(login={"presenceTimeoutMs": time_away}, auto_pong=False, heartbeat=False)
+              for time_away in (ctx.limit("presence timeout", 1), ctx.limit("presence timeout"))]
     for client in silent:
+        begins.append(time.monotonic())
         client.request("subscribe", channel=channel)
-    watcher.sync()
-    mark, begin = watcher.mark(), time.monotonic()
-    for client in silent:
-        ping = client.wait_for("ping", timeout=5)
-        need(2.0 <= ping.at - begin <= 3.5, f"pinged after {ping.at - begin:.1f} s")
-    for client in silent:
-        ctx.closed(client, "heartbeatTimeout")
-    after = time.monotonic() - begin
-    need(4.5 <= after <= 6.5, f"closed after {after:.1f} s")
-    need(presence_of(watcher, mark) == [], "being away is seen")
+    joined = watcher.wait_for("presence", lambda e: e.get("user") == silent[1].identity.user)
+    mark = joined.index + 1
+    for client, begin, interval in zip(silent, begins, (5, 2.5)):
+        after = client.wait_for("ping").at - begin
+        need(after >= interval - EARLY, f"pinged after {after:.1f} s, not {interval}")
+        ctx.closed_after(client, "heartbeatTimeout", begin, 2 * interval)
     back = ctx.resume(silent[0])
     need(back.checker.welcome["resumed"], "not resumed")
     end = back.checker.welcome.get("lastEnd")
     need(end and end["name"] == "heartbeatTimeout", f"lastEnd {end}")
-    event = watcher.wait_for("presence", since=mark, timeout=8)
+    event = watcher.wait_for("presence", since=mark)
     need((event["event"], event["user"]) == ("timeout", silent[1].identity.user), f"{event}")
-    need(9.5 <= event.at - begin <= 12.5, f"timeout after {event.at - begin:.1f} s")
+    need(event.at - begins[1] >= 10 - EARLY, f"timeout after {event.at - begins[1]:.1f} s")
     late = ctx.connect(silent[1].identity)
     late.login(token=silent[1].checker.welcome["resumeToken"])
     need(late.checker.welcome["resumed"] is False, "resumed after its timeout")
@@ -1097,14 +1100,21 @@ def heartbeat_timeout(ctx):
 
 @check("[HB2] bytes of an incomplete frame are a sign of life", slow=True)
 def slow_sender(ctx):
-    client = ctx.client(login={"presenceTimeoutMs": 5000}, auto_pong=False, heartbeat=False)
+    begin = time.monotonic()
+    client = ctx.client(auto_pong=False, heartbeat=False)
     number = client.identity.next_number()
     flags, body = encode_publish(number, ctx.name("c"), b"0123456789")
-    data = frame("publish", body, flags)
+    data, longest = frame("publish", body, flags), 0
     for at in range(7):
         client.send_bytes(data[at:at + 1])
+        begin, before = time.monotonic(), begin
+        longest = max(longest, begin - before)
         time.sleep(1.0)
-    need(not client.since(0, "ping"), "pinged, though bytes came")
+    longest = max(longest, time.monotonic() - begin)
+    if longest < 5 - EARLY:
+        need(not client.since(0, "ping"), "pinged, though bytes came")
+    else:
+        ctx.notes.append(f"HB2: {longest:.1f} s lay between two bytes, the interval is 5 s: pings were not judged")
     reply = client.expect_number("publish", number)
     client.send_bytes(data[7:])
     reply.wait()
@@ -1112,10 +1122,11 @@ def slow_sender(ctx):
 
 @check("[HB2] a client that answers pings stays", slow=True)
 def answers_pings(ctx):
+    begin = time.monotonic()
     client = ctx.client(login={"presenceTimeoutMs": 5000}, heartbeat=False)
-    time.sleep(8.2)
-    count = len(client.since(0, "ping"))
-    need(2 <= count <= 4, f"{count} pings in 8.2 s")
+    client.wait_for("ping", lambda e: len(client.since(0, "ping")) >= 3)
+    for count, ping in enumerate(client.since(0, "ping"), 1):
+        need(ping.at - begin >= count * 2.5 - EARLY, f"ping {count} after {ping.at - begin:.1f} s")
     ctx.lives(client)
 
 
@@ -1458,9 +1469,9 @@ def kept_offsets(client, mark=0, name=None):
     return [e["offset"] for e in client.since(mark, "deliver") if handle in (None, e["channel"])]
 
 
-def caught_up(client, mark=0, timeout=30.0):
+def caught_up(client, mark=0):
     """The next `caughtUp`."""
-    return client.wait_for("caughtUp", since=mark, timeout=timeout)
+    return client.wait_for("caughtUp", since=mark)
 
 
 def big_board(ctx, count=200, size=32_768):
@@ -1623,7 +1634,7 @@ def meanwhile(ctx):
     while a.request("who", kind="message", channel=name)["total"] < 2:
         time.sleep(0.01)
     mine = a.publish(name, "new").wait()
-    other.wait_for("deliver", lambda e: e["offset"] == mine, timeout=5)
+    other.wait_for("deliver", lambda e: e["offset"] == mine)
     a.publish(side, "aside").wait()
     a.request("setStates", kind="message", channel=name, states={"k": "v"})
     a.request("subscribe", channel=name, features=[])
@@ -1676,7 +1687,7 @@ def packets_while_catching_up(ctx):
     leaving.wait()
     end = caught_up(reader)
     publisher.packet(flows["stays"], b"live")
-    live = reader.wait_for("packet", timeout=5)
+    live = reader.wait_for("packet")
     need(live["payload"] == b"live" and live["sequence"] == 6 and live.index > end.index, f"{live}")
     lost = reader.since(0, "lost")
     need(all(e["reason"] == 3 and e.index < end.index for e in lost), f"{lost}")
@@ -1721,7 +1732,7 @@ def again_while_catching_up(ctx):
         ended.wait()
         mark = reader.mark()
         publisher.packet(flow, b"live")
-        live = reader.wait_for("packet", timeout=5)
+        live = reader.wait_for("packet")
         need(reader.since(mark, "deliver", "caughtUp", "gap") == [], f"after {end}: {reader.since(mark)[:2]}")
         need(live["payload"] == b"live" and reader.flow(flow).lost.total() == 4, f"{live}, {reader.since(0, 'lost')}")
 
@@ -2148,7 +2159,7 @@ def shed_scene(ctx):
 def leave_all(publisher, reader, stream, flows):
     """Leaves all topics, so that the checker of the reader accounts for every sequence (ST10, DL7)."""
     last = {topic: publisher.request("leaveTopic", channel=stream, topic=topic)["last"] for topic in flows}
-    reader.sync(20)
+    reader.sync()
     need(len(reader.since(0, "flowClosed")) == len(flows), "not every flow was closed")
     return last
 
@@ -2191,19 +2202,21 @@ def expiry(ctx):
     short, normal = (reader.flow(flows[topic]) for topic in ("short", "normal"))
     need(short.lost.total() == 50, f"of 50 packets with 50 ms {short.lost.total()} expired")
     need(all(e["reason"] == 2 for e in reader.since(0, "lost")), f"{reader.since(0, 'lost')}")
-    need(normal.lost.total() in (0, 50), f"{normal.lost.total()} of 50 packets with 1 s expired")
+    lost, came = normal.lost.total(), normal.received.total()
+    need(lost + came == 50, f"{lost} of 50 packets with 1 s expired, {came} came")
 
 
-def wait_offline(probe, user, seconds):
-    """Sends direct messages until the user is offline; returns when, in seconds from now."""
+def wait_offline(probe, user, meanwhile=lambda: None):
+    """Sends direct messages until the user is offline."""
     begin = time.monotonic()
-    while time.monotonic() - begin < seconds:
+    while time.monotonic() - begin < PATIENCE:
+        meanwhile()
         reply = probe.direct(user, b"probe")
         probe.sync()
         if reply.done.is_set() and isinstance(reply.problem, RelayError) and reply.problem.name == "userOffline":
-            return time.monotonic() - begin
+            return
         time.sleep(0.25)
-    raise Failed(f"{user} is still connected after {seconds} s")
+    raise Timeout(f"{user} is still connected")
 
 
 def stuffed_reader(ctx, count):
@@ -2240,7 +2253,7 @@ def slow_consumer(ctx):
     publish_big(publisher, channels, 60, 32_768)
     other.sync()
     need(len(other.since(0, "deliver")) == 60, "a slow reader delayed another")
-    wait_offline(probe, reader.identity.user, 4)
+    wait_offline(probe, reader.identity.user)
     back = closed_as_slow(ctx, reader)
     back.sync()
     need(len(reader.since(0, "deliver")) < 480, "nothing was discarded")
@@ -2256,15 +2269,10 @@ def slow_consumer(ctx):
 def slow_for_long(ctx):
     publisher, reader, channels = stuffed_reader(ctx, 4)
     probe = ctx.client()
-    publish_big(publisher, channels, 60, 32_768)
     begin = time.monotonic()
-    while time.monotonic() - begin < 8:
-        time.sleep(2)
-        reader.ping()
-    reply = probe.direct(reader.identity.user, b"")
-    probe.sync()
-    need(not reply.done.is_set(), f"{reply.problem} after 8 s")
-    wait_offline(probe, reader.identity.user, 6)
+    publish_big(publisher, channels, 60, 32_768)
+    wait_offline(probe, reader.identity.user, meanwhile=reader.ping)
+    need(time.monotonic() - begin >= 10 - EARLY, f"closed after {time.monotonic() - begin:.1f} s")
     closed_as_slow(ctx, reader).sync()
 
 
@@ -2360,15 +2368,15 @@ def away_timeout(ctx):
     client.sync()
     watcher.sync()
     mark = watcher.mark()
-    client.drop()
     begin = time.monotonic()
-    time.sleep(4.0)
-    watcher.sync()
-    need(watcher.since(mark, "presence", "flowClosed", "topics") == [], f"{watcher.since(mark)}")
-    need(watcher.request("who", kind="stream", channel=name)["total"] == 2, "the one away is not counted")
-    event = watcher.wait_for("presence", since=mark, timeout=5)
+    client.drop()
+    while watcher.since(mark, "presence") == []:
+        total = watcher.request("who", kind="stream", channel=name)["total"]
+        need(total == 2 or time.monotonic() - begin >= 5 - EARLY, "the one away is not counted")
+        time.sleep(0.1)
+    event = watcher.wait_for("presence", since=mark)
     need((event["event"], event["user"]) == ("timeout", client.identity.user), f"{event}")
-    need(4.5 <= event.at - begin <= 7, f"after {event.at - begin:.1f} s")
+    need(all(e.at - begin >= 5 - EARLY for e in watcher.since(mark, "presence", "flowClosed", "topics")), f"{watcher.since(mark)}")
     need(watcher.wait_for("flowClosed", since=mark)["last"] == 3, "another last")
     watcher.wait_for("topics", lambda e: e["event"] == "publisherLeft", since=mark)
 
@@ -2461,9 +2469,9 @@ def intervals(ctx):
     for client in members[49:]:
         client.request("subscribe", channel=name, features=[])
     watcher.wait_for("presence", lambda e: e["event"] == "interval"
-                     and members[51].identity.user in joined_of(e), timeout=7)
+                     and members[51].identity.user in joined_of(e))
     need(len(presence_of(watcher, 0, "join")) <= 50, "joins came alone above 50 members")
-    changes_in_intervals(watcher, members, {"channel": name})
+    changes_in_intervals(ctx, watcher, members, {"channel": name})
     back_to_single_events(watcher, members, {"channel": name})
 
 
@@ -2472,7 +2480,7 @@ def joined_of(event):
     return [m["user"] for m in event.get("joined") or []]
 
 
-def changes_in_intervals(watcher, members, place):
+def changes_in_intervals(ctx, watcher, members, place):
     """One state changes, one leaves, one is gone for a moment, one comes back with other states."""
     mark = watcher.mark()
     changed, gone, short, other = members[:4]
@@ -2482,14 +2490,19 @@ def changes_in_intervals(watcher, members, place):
     set_states(other, place, {"k": "new"})
     for client in (short, other):
         client.request("subscribe", features=[], **place)
+    watcher.sync()
+    was_short = not watcher.since(mark, "presence")
     user = lambda client: client.identity.user
     told = lambda key: [x for e in watcher.since(mark, "presence") for x in e.get(key) or []]
-    watcher.wait_for("presence", lambda e: user(gone) in (e.get("left") or []), since=mark, timeout=11)
+    watcher.wait_for("presence", lambda e: user(gone) in (e.get("left") or []), since=mark)
     watcher.wait_for("presence", lambda e: user(changed) in [m["user"] for m in e.get("changed") or []], since=mark)
     news = {m["user"]: m["states"] for m in told("changed") + told("joined")}
     need(news.get(user(changed)) == {"k": "v"} and news.get(user(other)) == {"k": "new"}, f"{news}")
-    need(user(short) not in told("left") + list(news), "a short absence was told")
-    need(user(other) not in told("left"), "a short absence was told as left")
+    if was_short:
+        need(user(short) not in told("left") + list(news), "a short absence was told")
+        need(user(other) not in told("left"), "a short absence was told as left")
+    else:
+        ctx.notes.append("PR6: an interval ended within the short absence, which was not judged")
     need({e["event"] for e in watcher.since(mark, "presence")} == {"interval"}, "single events above 50 members")
 
 
@@ -2501,7 +2514,7 @@ def back_to_single_events(watcher, members, place):
     for client in members[4:20]:
         user = client.identity.user
         watcher.wait_for("presence", lambda e: e.get("user") == user or user in (e.get("left") or []),
-                         since=mark, timeout=7)
+                         since=mark)
     watcher.sync()
     kinds = [e["event"] for e in watcher.since(mark, "presence")]
     need("interval" in kinds and kinds == sorted(kinds), f"not intervals, then single events: {kinds}")
@@ -2541,7 +2554,7 @@ def user_offline(ctx):
     a, b = ctx.client(), ctx.client()
     ctx.refused("userOffline", a.direct(ctx.name("stranger"), b""), number=...)
     b.drop()
-    time.sleep(0.2)
+    wait_offline(a, b.identity.user)
     ctx.refused("userOffline", a.direct(b.identity.user, b""), number=...)
     back = ctx.resume(b)
     a.direct(back.identity.user, b"").wait()
@@ -2553,12 +2566,8 @@ def unconfirmed(ctx):
     begin = time.monotonic()
     reply = a.direct(b.identity.user, b"")
     b.wait_for("directDeliver")
-    try:
-        reply.wait(13)
-    except RelayError:
-        pass
     ctx.refused("unconfirmed", reply, number=...)
-    need(9.5 <= time.monotonic() - begin <= 12, f"after {time.monotonic() - begin:.1f} s")
+    need(time.monotonic() - begin >= 10 - EARLY, f"after {time.monotonic() - begin:.1f} s")
     b.confirm(b.since(0, "directDeliver")[0])
     ctx.lives(b)
     ctx.lives(a)
@@ -2567,13 +2576,17 @@ def unconfirmed(ctx):
 @check("[DM5 DM4] 128 direct messages wait, one more is limitReached; the receiver's end makes them unconfirmed", slow=True)
 def most_waiting(ctx):
     a, b, most = ctx.client(), ctx.client(auto_received=False), ctx.limit("direct messages waiting for confirmation")
-    replies = []
+    replies, begin = [], time.monotonic()
     while len(replies) < most:
         for _ in range(min(50, most - len(replies))):
             replies.append(a.direct(b.identity.user, b""))
         time.sleep(1.0)
-    ctx.refused("limitReached", a.direct(b.identity.user, b""), number=..., limit=most)
-    need(not any(reply.done.is_set() for reply in replies), "one of them is done")
+    more = at_once(a, a.direct(b.identity.user, b"")) if time.monotonic() - begin < 10 - EARLY else None
+    if time.monotonic() - begin < 10 - EARLY:
+        ctx.refused("limitReached", more, number=..., limit=most)
+        need(not any(reply.done.is_set() for reply in replies), "one of them is done")
+    else:
+        ctx.notes.append("DM5: to send them took as long as they wait, so that their number was not judged")
     b.drop()
     need(set(outcomes(replies)) == {"unconfirmed"}, f"{set(outcomes(replies))}")
 
@@ -2582,56 +2595,51 @@ def most_waiting(ctx):
 # Rates
 # ------------------------------------------------------------------------------------------------
 
-def with_patience(attempt, times=3):
-    """Runs an attempt that a busy machine can spoil, again if it fails."""
-    for left in reversed(range(times)):
-        try:
-            return attempt()
-        except Failed:
-            if not left:
-                raise
+def until_refused(rate, burst, send):
+    """Sends one more than the burst at one instant, and again until one is refused: (how many passed, the first that was refused).
+
+    A bucket is judged by what it gave: the burst at once, and no more than its rate gives besides in the time that passed here."""
+    began, replies, got = time.monotonic(), [], []
+    while "rateLimited" not in got:
+        need(time.monotonic() - began < PATIENCE, f"none of {len(got)} was refused")
+        more = send(burst + 1)
+        replies, got = replies + more, got + outcomes(more)
+    passed, most = got.count("ok"), burst + rate * (time.monotonic() - began) + 1
+    need(set(got) == {"ok", "rateLimited"} and got[:burst] == ["ok"] * burst, f"one of the burst was refused: {got[:burst]}")
+    need(passed <= most, f"{passed} passed, at most {most:.0f} may")
+    return passed, replies[got.index("rateLimited")]
 
 
 @check("[RT1 RT2] of 61 messages at one instant 60 pass, the last is rateLimited with limit and retryAfterMs")
 def message_rate(ctx):
-    client, most = ctx.client(), ctx.limit("messages per user and channel")
-
-    def attempt():
-        name = ctx.name("c")
-        replies = client.publish_many(name, [b""] * (most + 1))
-        got = outcomes(replies)
-        need(got == ["ok"] * most + ["rateLimited"], f"{got.count('ok')} passed")
-        fields = ctx.refused("rateLimited", replies[-1], number=..., limit=most, retryAfterMs=...)
-        need(1 <= fields["retryAfterMs"] <= 1000, f"{fields}")
-        need(ctx.client().request("subscribe", channel=name)["head"] == most, "a refused message has an offset")
-        client.publish(ctx.name("other"), b"").wait()
-        time.sleep(fields["retryAfterMs"] / 1000 + 0.05)
-        client.publish(name, b"").wait()
-    with_patience(attempt)
+    client, name, most = ctx.client(), ctx.name("c"), ctx.limit("messages per user and channel")
+    passed, refused = until_refused(most, most, lambda count: client.publish_many(name, [b""] * count))
+    fields = ctx.refused("rateLimited", refused, number=..., limit=most, retryAfterMs=...)
+    need(1 <= fields["retryAfterMs"] <= 1000, f"{fields}")
+    need(ctx.client().request("subscribe", channel=name)["head"] == passed, "a refused message has an offset")
+    client.publish(ctx.name("other"), b"").wait()
+    time.sleep(fields["retryAfterMs"] / 1000 + 0.05)
+    client.publish(name, b"").wait()
 
 
 @check("[RT1 RT4] of 201 packets at one instant 200 pass; packetsDropped tells of the one")
 def packet_rate(ctx):
     publisher, subscriber, channel, _ = ctx.stream()
     most = ctx.limit("packets per user and topic")
-
-    def attempt():
-        topic = ctx.name("t")
+    count, last = most + 1, most + 1
+    while last == count:
+        topic, begin = ctx.name("t"), time.monotonic()
         subscriber.request("subscribeTopic", channel=channel, topic=topic)
         flow = publisher.request("joinTopic", channel=channel, topic=topic)["flow"]
-        publisher.packets(flow, [b""] * (most + 1))
-        dropped = publisher.wait_for("packetsDropped", lambda e: e["flow"] == flow, timeout=3)
+        publisher.packets(flow, [b""] * count)
         last = publisher.request("leaveTopic", channel=channel, topic=topic)["last"]
-        need((last, dropped["total"]) == (most, 1), f"{last} passed, {dropped}")
-        subscriber.wait_for("flowClosed", lambda e: e["flow"] == flow)
-        need(subscriber.flow(flow).received.total() == most, "another count came")
-
-    def patient():
-        try:
-            attempt()
-        except Timeout as problem:
-            raise Failed(f"nothing was dropped: {problem}") from problem
-    with_patience(patient)
+        need(most <= last <= most * (1 + time.monotonic() - begin) + 1, f"{last} of {count} passed")
+        subscriber.wait_for("flowClosed", lambda e, flow=flow: e["flow"] == flow)
+        need(subscriber.flow(flow).received.total() + subscriber.flow(flow).lost.total() == last, "another count came")
+        if last == count:
+            count *= 2  # to read them took as long as to fill the bucket again
+    dropped = publisher.wait_for("packetsDropped", lambda e: e["flow"] == flow and e["total"] == count - last)
+    need(dropped["total"] == count - last, f"{last} of {count} passed, {dropped}")
 
 
 @check("[RT4] delivered = accepted = sent - dropped; notices at most one each second", slow=True)
@@ -2646,8 +2654,8 @@ def dropped_accounting(ctx):
     own = publisher.checker.own_flows[flow]
     most = 200 * (1 + time.monotonic() - begin)
     last = publisher.request("leaveTopic", channel=channel, topic="t")["last"]
-    publisher.sync()
-    time.sleep(1.2)
+    if last < sent:
+        publisher.wait_for("packetsDropped", lambda e: e["flow"] == flow and e["total"] >= sent - last)
     publisher.sync()
     subscriber.wait_for("flowClosed", lambda e: e["flow"] == flow)
     received = subscriber.flow(flow).received.total() + subscriber.flow(flow).lost.total()
@@ -2660,33 +2668,32 @@ def dropped_accounting(ctx):
 
 @check("[RT1 DM1] of 61 direct messages at one instant 60 pass")
 def direct_rate(ctx):
-    most = ctx.limit("direct messages per user")
+    a, b, most = ctx.client(), ctx.client(), ctx.limit("direct messages per user")
 
-    def attempt():
-        a, b = ctx.client(), ctx.client()
+    def send(count):
         data, replies = bytearray(), []
-        for _ in range(most + 1):
+        for _ in range(count):
             number = a.identity.next_number()
             flags, body = encode_direct(number, b.identity.user, b"")
             data += frame("direct", body, flags)
             replies.append(a.expect_number("direct", number))
         a.send_bytes(data)
-        got = outcomes(replies)
-        need(got == ["ok"] * most + ["rateLimited"], f"{got.count('ok')} passed")
-        ctx.refused("rateLimited", replies[-1], number=..., limit=most, retryAfterMs=...)
-    with_patience(attempt)
+        return replies
+    ctx.refused("rateLimited", until_refused(most, most, send)[1], number=..., limit=most, retryAfterMs=...)
 
 
 @check("[RT3] to reconnect resets no rate")
 def rate_outlives(ctx):
-    client, name = ctx.client(), ctx.name("c")
+    client, name, most = ctx.client(), ctx.name("c"), ctx.limit("messages per user and channel")
     began = time.monotonic()
-    first = outcomes(client.publish_many(name, [b""] * 60)).count("ok")
+    first = outcomes(client.publish_many(name, [b""] * most)).count("ok")
     client.logout()
     again = ctx.client(user=client.identity.user)
-    second = outcomes(again.publish_many(name, [b""] * 60)).count("ok")
-    most = 60 * (1 + time.monotonic() - began) + 1
-    need(first + second <= most and second < 60, f"{first} and {second} of 60 passed")
+    second = outcomes(again.publish_many(name, [b""] * most)).count("ok")
+    passed = time.monotonic() - began
+    need(first + second <= most * (1 + passed) + 1, f"{first} and {second} of {most} passed in {passed:.2f} s")
+    if passed >= 1:
+        ctx.notes.append(f"RT3: to reconnect took {passed:.1f} s, in which the bucket was full again")
 
 
 @check("[RT5] ten times a rate for ten seconds is closed with abuse", slow=True)
@@ -2694,16 +2701,14 @@ def abuse(ctx):
     publisher, _, _, flow = ctx.stream()
     begin, sent = time.monotonic(), 0
     try:
-        while time.monotonic() - begin < 13 and not publisher.over:
+        while time.monotonic() - begin < PATIENCE and not publisher.over:
             due = int((time.monotonic() - begin + 0.1) * 2_600)
             publisher.packets(flow, [b""] * (due - sent))
             sent = due
             time.sleep(0.05)
     except OSError:
         pass
-    ctx.closed(publisher, "abuse")
-    after = time.monotonic() - begin
-    need(9 <= after <= 12.5, f"after {after:.1f} s")
+    ctx.closed_after(publisher, "abuse", begin, 9.5)
 
 
 @check("[RT6] a burst of 400 requests passes, more are rateLimited with id")
@@ -2727,9 +2732,9 @@ def request_rate(ctx):
 # The small relay
 # ------------------------------------------------------------------------------------------------
 
-def patiently(action, seconds=3.0):
+def patiently(action):
     """Repeats an action until it works: the relay needs a moment to notice that others have gone."""
-    deadline = time.monotonic() + seconds
+    deadline = time.monotonic() + PATIENCE
     while True:
         try:
             return action()
@@ -2814,8 +2819,8 @@ def shutting_down(ctx):
     client.publish("small-m1", "last words", extra=ECHO).wait()
     client.sync()
     ctx.program.say("READY-FOR-SHUTDOWN")
-    ctx.closed(client, "shuttingDown", SHUTDOWN_PATIENCE)
-    ctx.closed(stranger, "shuttingDown", 5)
+    ctx.closed(client, "shuttingDown")
+    ctx.closed(stranger, "shuttingDown")
 
 
 # ------------------------------------------------------------------------------------------------
@@ -2923,7 +2928,7 @@ def position(client, name):
 
 def board_request(client, kind, **fields):
     """`clear`, `undoClear` or `removeBoard`: again as long as the board is being written (BL6)."""
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + PATIENCE
     while True:
         try:
             return client.request(kind, **fields)
@@ -3108,7 +3113,7 @@ def board_list(ctx):
             a.retain(name, f"k{m}", bytes(100))
     while sum(board["records"] for board in a.request("boards", after=prefix, limit=5)["boards"]) != 15:
         time.sleep(0.02)  # it counts what has been written
-        need(time.monotonic() < began + 10, "the records are not counted")
+        need(time.monotonic() < began + PATIENCE, "the records are not counted")
     found, after = [], prefix
     while len(found) < 5:
         page = a.request("boards", after=after, limit=2)
@@ -3187,7 +3192,7 @@ def record_size(key, payload):
 
 def settled(client, wanted):
     """All boards come to count so many bytes: what lost its place counts until its board has been written (BL7)."""
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + PATIENCE
     while True:
         answer = client.request("boards")
         if answer["bytes"] == wanted:
@@ -3316,8 +3321,8 @@ def restart(ctx):
     ctx.ledger.renumbered.add(name)
     ctx.program.say("READY-FOR-RESTART")
     for client in (a, b):
-        ctx.closed(client, "shuttingDown", SHUTDOWN_PATIENCE)
-    deadline = time.monotonic() + SHUTDOWN_PATIENCE
+        ctx.closed(client, "shuttingDown")
+    deadline = time.monotonic() + PATIENCE
     while True:
         try:
             a2 = ctx.client(identity=a.identity)
@@ -3431,23 +3436,28 @@ def slow_answers(ctx):
     client, begin = stranger(ctx, {"key": "wrong"}), time.monotonic()
     replies = [client.start_login() for _ in range(4)]
     client.ping().wait()
-    need(time.monotonic() - begin < 0.9, "a ping waited, too")
-    for at, reply in zip((1, 3, 7), replies):
+    for reply in replies[:3]:
         ctx.refused("keyWrong", reply, id=...)
-        took = time.monotonic() - begin
-        need(at - 0.05 <= took <= at + 1.5, f"answered after {took:.2f} s, not {at}")
     ctx.closed(client, "credentialsWrong")
-    need(time.monotonic() - begin <= 8.5, "closed late")
+    names = [e.name for e in client.since(0, "pong", "error", "closing")]
+    need(names == ["pong"] + ["error"] * 3 + ["closing"], f"a ping waited, too: {names}")
+    for at, answer in zip((1, 3, 7), client.since(0, "error")):
+        need(answer.at - begin >= at - 0.05, f"answered after {answer.at - begin:.2f} s, not {at}")
 
 
 @check("[AC2] a right login is answered at once, and what was held back with it", relay="access")
 def right_after_wrong(ctx):
-    client, begin = stranger(ctx, {"key": "wrong"}), time.monotonic()
-    wrong = client.start_login()
+    client = stranger(ctx, {"key": "wrong"})
+    # A ping is answered at once: its answer comes last only if none before it is held back.
+    wrong = [client.start_login() for _ in range(2)]
     client.identity.credential = join_key(ctx)
-    client.login()
-    ctx.refused("keyWrong", wrong, id=1)
-    need(time.monotonic() - begin < 0.9, "the right one waited")
+    right = client.start_login()
+    client.ping().wait()
+    right.wait()
+    for reply in wrong:
+        ctx.refused("keyWrong", reply, id=...)
+    names = [e.name for e in client.since(0, "pong", "error", "welcome")]
+    need(names == ["error"] * 2 + ["welcome", "pong"], f"{names}")
 
 
 @check("[AC3] a user id is its client's, while it is there and after it; with a token for it another gets it", relay="access")
@@ -3648,15 +3658,15 @@ def fewer_rights(ctx):
 def token_ends(ctx):
     name, told_user = ctx.name("c"), ctx.name("user")
     told = guest(ctx, mint(ctx, told_user, seconds=27, role="editor"), told_user)
-    ending = guest(ctx, seconds=-3, role="editor")
+    ending = guest(ctx, seconds=3, role="editor")
     ending.request("subscribe", channel=name)
-    ctx.closed(ending, "accessExpired", 10)
+    ctx.closed(ending, "accessExpired")
     ending.identity.credential = mint(ctx, ending.identity.user, seconds=-60, role="editor")
     ctx.refused("tokenExpired", stranger(ctx, ending.identity.credential, ending.identity.user).login, id=1)
     ending.identity.credential = mint(ctx, ending.identity.user, role="editor")
     back = ctx.resume(ending)
     need(back.checker.welcome["resumed"] and back.checker.welcome["lastEnd"]["name"] == "accessExpired", f"{back.checker.welcome}")
-    told.wait_for("accessExpiring", timeout=10)
+    told.wait_for("accessExpiring")
     answer = told.request("renew", **mint(ctx, told_user, role="reader"))
     need(answer["access"]["role"] == "reader" and answer["access"]["untilMs"] > 3_500_000, f"{answer}")
     need(len(told.since(0, "accessExpiring")) == 1, "told more than once")
@@ -3680,8 +3690,8 @@ def lent_rights(ctx):
     ctx.refused("notPermitted", client.publish(name, b"of another kind"))
     client.request("leave", channel=name)
     ctx.refused("notPermitted", lambda: client.request("join", channel=name, features=[]))
-    handle = client.request("join", channel=name, token=lend(-3, role="editor"))["handle"]
-    need(client.wait_for("removed", timeout=10)["channel"] == handle, "it stays")
+    handle = client.request("join", channel=name, token=lend(3, role="editor"))["handle"]
+    need(client.wait_for("removed")["channel"] == handle, "it stays")
     ctx.lives(client)
 
 
@@ -3891,7 +3901,7 @@ def status_of_relay(ctx):
     there = next(one for one in found if one["user"] == pupil.identity.user)
     need(there["peer"] and not there["away"], f"{there}")
     pupil.drop()
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + PATIENCE
     while not (gone := next(one for one in host.request("status")["users"] if one["user"] == pupil.identity.user))["away"]:
         need(time.monotonic() < deadline, f"not away: {gone}")
         time.sleep(0.02)
@@ -3926,7 +3936,7 @@ def rotation(ctx):
     away = guest(ctx, join_key(ctx))
     away.drop()
     ctx.program.say("READY-FOR-ROTATION")
-    ctx.closed(a, "keyChanged", SHUTDOWN_PATIENCE)
+    ctx.closed(a, "keyChanged")
     ctx.lives(b)
     ctx.refused("keyWrong", stranger(ctx, join_key(ctx), a.identity.user).login, id=1)
     # The old session is over, whatever lets in.
@@ -4063,15 +4073,9 @@ def metadata_events(ctx):
 def metadata_rate(ctx):
     client, owner = ctx.client(), {"kind": "message", "channel": ctx.name("c")}
     rate, burst = (ctx.limit("metadata calls per user, of channels and of users", n) for n in (0, 1))
-    replies = [client.start_texts("setMetadata", [("a", str(n))], **owner) for n in range(burst + 5)]
-    refused = 0
-    for reply in replies:
-        try:
-            reply.wait()
-        except RelayError as error:
-            need(error.fields["name"] == "rateLimited" and error.fields["limit"] == rate, f"{error}")
-            refused += 1
-    need(1 <= refused <= 5, f"{refused} refused")
+    _, refused = until_refused(
+        rate, burst, lambda count: [client.start_texts("setMetadata", [("a", str(n))], **owner) for n in range(count)])
+    ctx.refused("rateLimited", refused, id=..., limit=rate)
     client.texts("setMetadata", [("a", "1")], user=client.identity.user)
 
 
@@ -4091,7 +4095,7 @@ def locks(ctx):
     ctx.refused("lockHeld", lambda: b.request("acquireLock", lock="pen", **where))
     ctx.refused("lockNotHeld", lambda: b.request("releaseLock", lock="pen", **where))
     ctx.refused("lockNotHeld", lambda: b.request("revokeLock", lock="pen", owner=b.identity.user, **where))
-    waiting = b.start_request("acquireLock", lock="pen", waitMs=5_000, **where)
+    waiting = b.start_request("acquireLock", lock="pen", waitMs=60_000, **where)
     b.sync()
     a.request("releaseLock", lock="pen", **where)
     need(waiting.wait()["fencing"] > first, "fencing does not grow")

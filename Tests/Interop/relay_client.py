@@ -94,8 +94,8 @@ ALLOWED_FLAGS = {"deliver": TEXT | CUSTOM_TYPE | KEY | PART | RETAIN,
                  "packet": TEXT | SLOT | SENDER_TIME, "directDeliver": TEXT | CUSTOM_TYPE,
                  "historyItem": TEXT | CUSTOM_TYPE | KEY | RETAIN}
 
-# How long an answer is waited for, in seconds: a machine may have much else to do.
-PATIENCE = 30.0
+# How long anything is waited for, in seconds. It ends a run that hangs, and judges nothing: a machine may have much else to do.
+PATIENCE = 300.0
 
 BODY_MAX = 81_920
 INTEGER_MAX = 2**53 - 1

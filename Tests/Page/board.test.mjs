@@ -173,7 +173,7 @@ test('what a relay has refused is told, of an earlier page as well, and not writ
 const seeds = process.env.BOARDRELAY_PAGE_SEED ? [Number(process.env.BOARDRELAY_PAGE_SEED)] : Array.from({length: 3}, () => Math.floor(Math.random() * 2 ** 48))
 
 for (const seed of seeds) {
-  test('[BL3, BL4, BL6, MS9] apps that draw, erase, clear and undo over links that are cut show the same board', {skip, timeout: 120_000}, async () => {
+  test('[BL3, BL4, BL6, MS9] apps that draw, erase, clear and undo over links that are cut show the same board', {skip, timeout: 600_000}, async () => {
     const dice = new Dice(seed)
     const daemon = await Daemon.start({isKept: true, options: ['--message-rate', '500']})
     const proxy = await CutProxy.start(dice, () => daemon.port)

@@ -1,6 +1,8 @@
 // The code of docs/javascript.md, as it stands there, in one program against the real daemon.
 import assert from 'node:assert/strict'
-import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs'
+import {spawn} from 'node:child_process'
+import {once} from 'node:events'
+import {mkdtempSync, readFileSync, rmSync, statSync, writeFileSync} from 'node:fs'
 import {tmpdir} from 'node:os'
 import {join} from 'node:path'
 import {test} from 'node:test'
@@ -13,9 +15,17 @@ import {Watcher} from './support/watcher.mjs'
 import {NodeWebSocket} from './support/web-socket.mjs'
 
 const page = readFileSync(new URL('../../docs/javascript.md', import.meta.url), 'utf8')
+const blocks = [...page.matchAll(/```js\n(.*?)```/gs)].map(([, code]) => code)
+const isForNode = code => code.includes("'node:net'")
 
-test('every piece of code in docs/javascript.md runs, and does what the page says', {skip, timeout: 60_000}, async () => {
-  const blocks = [...page.matchAll(/```js\n(.*?)```/gs)].map(([, code]) => code)
+/** The code with its examples replaced by what is there. */
+const real = (code, port, key) => code
+  .replaceAll("'./relay-client.js'", `'${new URL('../../Sources/RelayPage/relay-client.js', import.meta.url)}'`)
+  .replaceAll('http://192.168.1.5:7420/', `http://127.0.0.1:${port}/`)
+  .replaceAll("connect(7420, '192.168.1.5')", `connect(${port}, '127.0.0.1')`)
+  .replaceAll('c4tnapx5e2qzt6mlw7rbd3kvfy', key)
+
+test('every piece of code in docs/javascript.md runs, and does what the page says', {skip, timeout: 600_000}, async () => {
   assert.ok(blocks.length >= 9)
   const daemon = await Daemon.start()
   const folder = mkdtempSync(join(tmpdir(), 'relay-guide-'))
@@ -31,11 +41,7 @@ test('every piece of code in docs/javascript.md runs, and does what the page say
     const seen = new Watcher(witness)
     await witness.subscribe('lesson', {features: ['messages', 'presence', 'metadata']})
     await (await witness.join('lesson')).subscribeTopic('points')
-    const code = blocks.join('\n')
-      .replaceAll("'./relay-client.js'", `'${new URL('../../Sources/RelayPage/relay-client.js', import.meta.url)}'`)
-      .replaceAll('http://192.168.1.5:7420/', `http://127.0.0.1:${daemon.port}/`)
-      .replaceAll("connect(7420, '192.168.1.5')", `connect(${daemon.port}, '127.0.0.1')`)
-      .replaceAll('c4tnapx5e2qzt6mlw7rbd3kvfy', daemon.keys.host)
+    const code = real(blocks.filter(code => !isForNode(code)).join('\n'), daemon.port, daemon.keys.host)
       + '\nglobalThis.guide = {board, offset, client, members}\n'
     const file = join(folder, 'guide.mjs')
     writeFileSync(file, code)
@@ -60,6 +66,27 @@ test('every piece of code in docs/javascript.md runs, and does what the page say
     assert.equal(globalThis.guide.client.linkState.reason.kind, 'closedByApp')
   } finally {
     await witness.close()
+    await daemon.end()
+    rmSync(folder, {recursive: true, force: true})
+  }
+})
+
+test('[AC3] the program for Node runs, and again in another process as the same user; its secret is for nobody else to read', {skip, timeout: 600_000}, async () => {
+  const [code, ...others] = blocks.filter(isForNode)
+  assert.ok(code && others.length === 0)
+  const daemon = await Daemon.start()
+  const folder = mkdtempSync(join(tmpdir(), 'relay-guide-'))
+  try {
+    writeFileSync(join(folder, 'program.mjs'), real(code, daemon.port, daemon.keys.join))
+    for (const time of ['first', 'second']) {
+      const program = spawn(process.execPath, ['program.mjs'], {cwd: folder, stdio: ['ignore', 'inherit', 'pipe']})
+      let errors = ''
+      program.stderr.on('data', text => errors += text)
+      const [status] = await once(program, 'close')
+      assert.equal(status, 0, `the ${time} time: ${errors}`)
+    }
+    assert.equal(statSync(join(folder, 'bob.secret')).mode & 0o777, 0o600)
+  } finally {
     await daemon.end()
     rmSync(folder, {recursive: true, force: true})
   }

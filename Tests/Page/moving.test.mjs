@@ -14,7 +14,7 @@ import {NodeWebSocket} from './support/web-socket.mjs'
 
 const page = readFileSync(new URL('../../docs/moving-from-twilio.md', import.meta.url), 'utf8')
 
-test('the JavaScript in docs/moving-from-twilio.md runs: the pen is seen, the stroke is kept and comes to who is late, another one\'s cannot be erased', {skip, timeout: 60_000}, async () => {
+test('the JavaScript in docs/moving-from-twilio.md runs: the pen is seen, the stroke is kept and comes to who is late, another one\'s cannot be erased', {skip, timeout: 600_000}, async () => {
   const blocks = [...page.matchAll(/```js\n(.*?)```/gs)].map(([, code]) => code)
   assert.equal(blocks.length, 1)
   const daemon = await Daemon.start()

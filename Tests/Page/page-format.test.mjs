@@ -86,7 +86,7 @@ function randomRecords(dice) {
   })
 }
 
-test('a board’s SVG is the same bytes as `boardrelay board export --format svg`', {skip, timeout: 60_000}, async () => {
+test('a board’s SVG is the same bytes as `boardrelay board export --format svg`', {skip, timeout: 600_000}, async () => {
   const seed = Number(process.env.BOARDRELAY_PAGE_SEED ?? Math.floor(Math.random() * 2 ** 48))
   const dice = new Dice(seed)
   const daemon = await Daemon.start({options: ['--message-rate', '1000']})

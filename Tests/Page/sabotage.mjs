@@ -75,7 +75,7 @@ const failures = []
 try {
   for (const part of ['Sources/RelayPage', 'Tests/Page', 'docs/vectors']) cpSync(join(root, part), join(folder, part), {recursive: true})
   const tests = ['vectors', 'machine-link', 'machine-messages', 'machine-session', 'machine-moderation', 'outbox', 'hostile'].map(name => `Tests/Page/${name}.test.mjs`)
-  const isGreen = () => spawnSync(process.execPath, ['--test', ...tests], {cwd: folder, timeout: 120_000, stdio: 'ignore'}).status === 0
+  const isGreen = () => spawnSync(process.execPath, ['--test', ...tests], {cwd: folder, timeout: 600_000, stdio: 'ignore'}).status === 0
   if (!isGreen()) failures.push('the tests are red without a sabotage')
   for (const [name, right, wrong] of sabotages) {
     if (only && !name.includes(only)) continue

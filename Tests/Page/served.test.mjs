@@ -115,7 +115,7 @@ function runOn(text, client) {
     const tests = ['vectors', 'machine-link', 'machine-messages', 'machine-session', 'machine-moderation', 'outbox', 'hostile', 'page-format', 'page-parts', 'page-identity', 'page-session'].map(name => `Tests/Page/${name}.test.mjs`)
     // A runner of its own, not a part of this one.
     const {NODE_TEST_CONTEXT, ...env} = process.env
-    const {status, stdout} = spawnSync(process.execPath, ['--test', '--test-reporter=tap', ...tests], {cwd: place, timeout: 120_000, encoding: 'utf8', env: {...env, RELAY_CLIENT: client}})
+    const {status, stdout} = spawnSync(process.execPath, ['--test', '--test-reporter=tap', ...tests], {cwd: place, timeout: 600_000, encoding: 'utf8', env: {...env, RELAY_CLIENT: client}})
     assert.equal(status, 0, stdout)
     const count = what => Number(new RegExp(`^# ${what} (\\d+)$`, 'm').exec(stdout)?.[1])
     return {passed: count('pass'), skipped: [...stdout.matchAll(/^ok .*# SKIP (.*)$/gm)].map(([, why]) => why)}

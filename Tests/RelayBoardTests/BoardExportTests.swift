@@ -146,7 +146,7 @@ struct BoardExportTests {
 
     @Test("a real board comes back, and is exported again as it was")
     func realBoard() throws {
-        let plan = try ReplayPlan(Files.drawings("excalidraw-long-strokes").boards, .init(idPrefix: "s"))
+        let plan = try ReplayPlan(Files.drawings(Files.longStrokes).boards, .init(idPrefix: "s"))
         let records = try plan.drawing.map { stroke throws in try stroke.record() }
         #expect(records.contains { $0.payload.count > BoardLimits.messageBytesMax }, "each stroke is one record, however long")
         let document = try Self.write(records)

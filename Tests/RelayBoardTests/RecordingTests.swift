@@ -99,13 +99,13 @@ struct RecordingTests {
                         parts.compactMap { if case .stroke(let part) = $0 { part } else { nil } }) == stroke)
             }
         }
-        // In the compact form only one of the three that are larger elsewhere needs several messages.
-        #expect(over == (name == "excalidraw-long-strokes" ? 1 : 0))
+        // Other strokes that are over 32 KiB elsewhere fit into one message in the compact form.
+        #expect(over == (name == Files.longStrokes ? 1 : 0))
     }
 
     @Test("strokes over 32 KB in a plain form are cut at points, to any size", arguments: [32_768, 8_192, 1_024])
     func longStrokes(bytesMax: Int) throws {
-        let board = try Files.drawings("excalidraw-long-strokes").boards[0]
+        let board = try Files.drawings(Files.longStrokes).boards[0]
         for recorded in board.strokes {
             let stroke = Stroke(id: try ElementID("long"), z: 1, columns: recorded.columns, points: recorded.points)
             let payloads = try stroke.payloads(bytesMax: bytesMax)

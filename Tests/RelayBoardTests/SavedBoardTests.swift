@@ -42,11 +42,12 @@ struct SavedBoardTests {
 
     @Test("a whole lesson that fits has exactly the bytes that existing apps need, and every place as it was recorded")
     func lesson() throws {
-        let recording = try Files.drawings("wacom-2-digital-ink-is-processable")
+        let (name, strokes, size) = Files.lesson
+        let recording = try Files.drawings(name)
         let plan = try ReplayPlan(recording.boards, .init(idPrefix: "00000000-0001-8000-8000-", idDigits: 12))
         var board = SavedBoard()
         for stroke in plan.drawing { board.append(SavedStroke(stroke)) }
-        #expect(board.count == 177 && board.json.count == 57_888)
+        #expect(board.count == strokes && board.json.count == size)
         let read = try #require(try JSONSerialization.jsonObject(with: Data(board.json)) as? [[String: Any]])
         #expect(read.map { $0["id"] as? String } == plan.drawing.map(\.id.text) && read.allSatisfy { UUID(uuidString: $0["id"] as? String ?? "") != nil })
         for (saved, drawn) in zip(read, recording.boards[0].strokes) {

@@ -64,7 +64,7 @@ import Testing
         let listener = try queue.sync { try Listener(host: "127.0.0.1", port: 0, on: readiness) }
         let address = RelayAddress(host: "127.0.0.1", port: listener.address.numeric.port), peers = Lock<[Int32]>([])
         @Sendable func come() {
-            if let peer = try? Connector.connect(to: address, timeoutMilliseconds: 10_000) { peers.withLock { $0.append(peer) } }
+            if let peer = try? Connector.connect(to: address, timeoutMilliseconds: 300_000) { peers.withLock { $0.append(peer) } }
         }
         for _ in 0..<200 { come() }
         try queue.sync {

@@ -105,7 +105,7 @@ private final class Bench: @unchecked Sendable {
         let bench = try Bench(driver)
         let listener = try Listener(host: "127.0.0.1", port: 0, on: bench.readiness)
         let peer = try Connector.connect(
-            to: RelayAddress(host: "127.0.0.1", port: listener.address.numeric.port), timeoutMilliseconds: 10_000)
+            to: RelayAddress(host: "127.0.0.1", port: listener.address.numeric.port), timeoutMilliseconds: 300_000)
         try bench.run { try listener.activate(accepted: { @Sendable descriptor, _ in bench.add(descriptor) }, exhausted: { @Sendable _ in }, released: { @Sendable in }) }
         var linger = linger(l_onoff: 1, l_linger: 0)
         setsockopt(peer, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))

@@ -220,7 +220,7 @@ import Testing
                     break
                 }
             }
-            #expect((.seconds(20)...(.seconds(30))).contains(try #require(left)))
+            #expect((.zero ... .seconds(30)).contains(try #require(left)))
             try await alice.renew(try Self.token("alice", role: .editor))
             #expect(alice.access?.role == .editor)
             await alice.close()

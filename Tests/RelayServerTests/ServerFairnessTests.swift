@@ -23,7 +23,7 @@ import Testing
             gate.wait()
         }
 
-        func waitUntilHeld() -> Bool { held.wait(timeout: .now() + 10) == .success }
+        func waitUntilHeld() -> Bool { held.wait(timeout: .now() + 300) == .success }
         func release() { gate.signal() }
     }
 

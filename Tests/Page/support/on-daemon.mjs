@@ -10,7 +10,7 @@ const seed = Number(process.env.BOARDRELAY_PAGE_SEED ?? Math.floor(Math.random()
 
 /** Makes the tests of a file: each on a daemon of its own, with what it opened closed at its end, and its seed told. */
 export const onDaemon = file => (setup, name, body) => {
-  test(name, {skip, timeout: 120_000}, async () => {
+  test(name, {skip, timeout: 600_000}, async () => {
     const daemon = await Daemon.start(setup)
     const opened = []
     const connect = async (user, {port = () => daemon.port, key = 'host', ...options} = {}) => {

@@ -1,7 +1,8 @@
 // What an app sees of a client, and waiting for it.
 import assert from 'node:assert/strict'
 
-export const patienceMs = 30_000
+/** Ends a run that hangs, and judges nothing. */
+export const patienceMs = 300_000
 
 /** What a promise gives, if it gives it in time. */
 export async function within(promise, what) {

@@ -5,7 +5,7 @@ import RelayJournal
 @testable import RelayServer
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct JournalWriterTests {
+@Suite(.timeLimit(.minutes(10))) struct JournalWriterTests {
     @Test("[SG1] 64 records submitted in a row are covered by two fsyncs: what comes during one goes with the next")
     func groupCommit() async throws {
         try await withTemporaryPath { path in

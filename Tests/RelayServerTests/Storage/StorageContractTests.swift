@@ -6,7 +6,7 @@ import RelayWire
 import Testing
 
 /// What metadata and locks promise wherever they are kept: each test runs in memory and on disk.
-@Suite(.timeLimit(.minutes(2))) struct StorageContractTests {
+@Suite(.timeLimit(.minutes(10))) struct StorageContractTests {
     static let owners: [MetadataReference] = [.message("lesson"), .stream("lesson"), .user("alice")]
 
     @Test("[MD2, MD3, MD5, MD6, MD9] set, update, remove, removeAll and get; a refused condition changes nothing",

@@ -115,7 +115,7 @@ final class FolderFaults: Sendable {
         }
         if waits {
             // Bounded: a test that fails meanwhile must not hang.
-            _ = gate.wait(timeout: .now() + .seconds(60))
+            _ = gate.wait(timeout: .now() + .seconds(300))
             state.withLock { $0.isHolding = false }
         }
         if fails { throw StorageError(operation, path: "test", code: EIO, text: "made to fail") }

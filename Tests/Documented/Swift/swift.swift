@@ -1,0 +1,34 @@
+import RelayClient
+
+/// Knows who is in the channel, and says so.
+@MainActor
+final class Listener: RelayClientDelegate {
+    private var people = People()
+    let names: AsyncStream<[String: String]>
+    private let tell: AsyncStream<[String: String]>.Continuation
+
+    init() { (names, tell) = AsyncStream.makeStream() }
+
+    func relayClient(_ client: RelayClient, presenceChanged change: PresenceChange) {
+        guard change.channel.kind == .message else { return }
+        people.apply(change)
+        tell.yield(people.names)
+    }
+}
+
+@main enum Main {
+    @MainActor static func main() async throws {
+        try await Relay.run { client, stream, address in
+            let listener = Listener()
+            let bob = try await enter(printed: Relay.printed, user: "bob", delegate: listener)
+            try await bob.subscribe("lesson")
+            if let error = await client.keep([1, 2, 3], key: "s1", in: "lesson") { throw error }
+            // A relay of its own, in this process.
+            try await fragment1(client: client, stream: stream, address: address)
+            try await fragment2(client: client, stream: stream, address: address)
+            // The fragment calls the moderator Alice.
+            for await names in listener.names where names["host"] == "Alice" { break }
+            await bob.close()
+        }
+    }
+}
