@@ -86,11 +86,16 @@ public struct Moderation: Sendable {
     /// - Parameters:
     ///   - user: where the page before ended, its `next`; `nil`: from the beginning.
     ///   - limit: 1…100 users; fewer may come.
+    ///   - asked: the answer's `known` tells whether the relay knows this user: it is here, or something is kept of it.
     /// - Throws: `notPermitted`, `badName`, `badRequest` for another limit, `outcomeUnknown`, or why the relay was not reached.
-    public func status(after user: String? = nil, limit: Int? = nil) async throws(RelayError) -> RelayStatus {
+    public func status(
+        after user: String? = nil, limit: Int? = nil, asking asked: String? = nil
+    ) async throws(RelayError) -> RelayStatus {
         var after: Name?
+        var known: Name?
         if let user { after = try checkedName(user) }
-        guard case .status(let status) = try await core.ask(.status(after: after, limit: limit)) else { throw .wrongAnswer }
+        if let asked { known = try checkedName(asked) }
+        guard case .status(let status) = try await core.ask(.status(after: after, limit: limit, user: known)) else { throw .wrongAnswer }
         return status
     }
 }

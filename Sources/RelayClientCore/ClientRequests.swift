@@ -42,7 +42,7 @@ package enum ClientRequest: Hashable, Sendable {
     case unban(Name)
     case bans(after: Name?)
     case forget(Name)
-    case status(after: Name?, limit: Int?)
+    case status(after: Name?, limit: Int?, user: Name?)
 
     func frame(id: UInt32) -> Frame {
         switch self {
@@ -101,7 +101,7 @@ package enum ClientRequest: Hashable, Sendable {
         case .unban(let user): .json(.unbanUser, UserRequest(id: id, user: user))
         case .bans(let after): .json(.getBans, PageRequest(id: id, after: after))
         case .forget(let user): .json(.forgetUser, UserRequest(id: id, user: user))
-        case .status(let after, let limit): .json(.status, PageRequest(id: id, after: after, limit: limit))
+        case .status(let after, let limit, let user): .json(.status, StatusRequest(id: id, after: after, limit: limit, user: user))
         }
     }
 

@@ -6,10 +6,11 @@ import RelayWire
 
 extension Hub {
     mutating func status(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
-        let request = try decode(PageRequest.self, body)
+        let request = try decode(StatusRequest.self, body)
         try requireModerator(session)
-        let limit = try request.count()
+        let limit = try request.page.count()
         var status = totals()
+        status.known = request.user.map { knows($0) }
         let behind = roster.names.behind(request.after)
         let page = ListPage(of: behind.prefix(limit).map { userStatus(sessionsByUser[$0]!) }, bytes: Self.pageBytes)
         status.users = page.elements
@@ -31,10 +32,17 @@ extension Hub {
         return status
     }
 
+    /// Whether it is here, or something is kept of it.
+    private func knows(_ user: Name) -> Bool {
+        sessionsByUser[user].map { sessions[$0].state.isThere } == true || claims[user] != nil || hasMetadata(user)
+            || moderation.applied.roles[user] != nil || moderation.applied.bans[user] != nil
+    }
+
     private func userStatus(_ session: Int32) -> RelayStatus.User {
         let connection = links[Int(session)]
         var user = RelayStatus.User(
-            user: sessions[session].user!, client: sessions[session].client, peer: "", away: connection < 0, queuedBytes: 0, queuedPacketBytes: 0,
+            user: sessions[session].user!, client: sessions[session].client, peer: "", away: connection < 0,
+            sessionMs: UInt64(clamping: (now.instant - sessions[session].since).milliseconds), queuedBytes: 0, queuedPacketBytes: 0,
             packetsLost: sessions[session].packetsLost, backlogMs: 0)
         guard connection >= 0 else { return user }
         user.peer = connections[connection].peer
@@ -44,9 +52,9 @@ extension Hub {
         return user
     }
 
-    /// Its texts may grow sixfold by escaping; its names and numbers, 200 bytes at most, do not.
+    /// Its texts may grow sixfold by escaping; its names and numbers, 230 bytes at most, do not.
     private static func pageBytes(_ user: RelayStatus.User) -> Int {
-        user.user.text.utf8.count + user.client.utf8.count + user.peer.utf8.count + 34
+        user.user.text.utf8.count + user.client.utf8.count + user.peer.utf8.count + 39
     }
 }
 

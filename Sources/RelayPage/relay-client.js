@@ -630,9 +630,9 @@ const answerShapes = {
   getLocks: shape('', {locks: listOf(lockShape)}),
   renew: shape('', {access: accessShape}),
   getBans: shape('name next?', {bans: listOf(shape('name user by, int time until?'))}),
-  status: shape('int uptimeMs connections boards boardBytes queuedBytes pinnedBytes, text storageFailure?, name next?', {
+  status: shape('int uptimeMs connections boards boardBytes queuedBytes pinnedBytes, text storageFailure?, bool known?, name next?', {
     sessions: shape('int present away'), channels: shape('int message stream'), counters: mapOf('int'),
-    users: listOf(shape('name user, text client peer, bool away, int queuedBytes queuedPacketBytes packetsLost backlogMs')),
+    users: listOf(shape('name user, text client peer, bool away, int sessionMs queuedBytes queuedPacketBytes packetsLost backlogMs')),
   }),
   clear: shape('int offset records'), undoClear: shape('int offset records'),
   boards: shape('int bytes bytesMax, name next?', {boards: listOf(shape('name channel, int records bytes changed'))}),
@@ -3531,11 +3531,13 @@ class Moderation extends Part {
    * How the relay is at this moment, and a page of those who are there, in order of their ids, with what waits for each. Cheap
    * enough to be asked once a second; rates are the differences of two answers' `counters` over that of their `uptimeMs`.
    *
-   * @param {{after?: string, limit?: number}} [options] `after`: the `next` of the page before; `limit`: 1…100 users, fewer may come
+   * @param {{after?: string, limit?: number, user?: string}} [options] `after`: the `next` of the page before; `limit`: 1…100 users, fewer may
+   *   come; `user`: the answer's `known` tells whether the relay knows this one
    * @returns {Promise<RelayStatus>}
    */
-  async status({after, limit} = {}) {
-    const {id, ...status} = await this.client.request('status', {after: after === undefined ? undefined : checkedName(after), limit})
+  async status({after, limit, user} = {}) {
+    const name = text => text === undefined ? undefined : checkedName(text)
+    const {id, ...status} = await this.client.request('status', {after: name(after), limit, user: name(user)})
     return status
   }
 }

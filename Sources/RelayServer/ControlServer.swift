@@ -1,6 +1,7 @@
 import Foundation
 internal import RelayAccess
 public import RelayCore
+import RelayGateway
 import RelayIO
 
 /// Answers the operator on a Unix socket that only this user can open.
@@ -88,6 +89,10 @@ private struct ControlRefusal: Codable { var error: String }
 public struct KeysReport: Codable, Sendable {
     /// Where the relay listens.
     public var address: String
+    /// Names by which it may be asked for besides the addresses of its machine: see `RelayServer.Web.hostNames`.
+    public var hostNames: [String]
+    /// Whether a proxy speaks TLS for it.
+    public var isBehindTLS: Bool
     /// What the join key lets do: `reader` or `editor`.
     public var joinRole: String
     /// What the join key says.
@@ -95,11 +100,24 @@ public struct KeysReport: Codable, Sendable {
     /// What the host key says.
     public var host: String
 
-    init(address: RelayAddress, role: Role, keys: AccessKeys) {
+    init(address: RelayAddress, web: RelayServer.Web, role: Role, keys: AccessKeys) {
         self.address = address.description
+        hostNames = web.hostNames
+        isBehindTLS = !web.trustedProxies.isEmpty
         joinRole = role.rawValue
         join = keys.join
         host = keys.host
+    }
+
+    /// The whiteboard's address by a name, `board.example` or `board.example:8080`.
+    ///
+    /// Without a port it is the relay's own, or, behind TLS, the usual one.
+    ///
+    /// - Returns: `nil` for what is no name.
+    public func page(named name: String) -> String? {
+        guard let authority = Authority(name) else { return nil }
+        let port = authority.port == nil && !isBehindTLS ? RelayAddress(address).map { ":\($0.port)" } ?? "" : ""
+        return "http\(isBehindTLS ? "s" : "")://\(name)\(port)/"
     }
 }
 
@@ -187,7 +205,7 @@ extension RelayServer {
         do {
             answer = try UnixListener.query(path: path, line: request.line)
         } catch {
-            throw RelayServerError(text: "\(error)")
+            throw RelayServerError(text: "\(error)", nobodyAnswers: [ENOENT, ECONNREFUSED].contains(error.code))
         }
         let data = Data(answer.utf8)
         if let answer = try? JSONDecoder().decode(Answer.self, from: data) { return answer }

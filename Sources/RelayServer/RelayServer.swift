@@ -164,8 +164,8 @@ public final class RelayServer: Sendable {
             switch request {
             case .status: return .status(Status(address: address, since: started, census: engine.censusNow(), journal: journal.statusNow()))
             case .usage: return .usage(ProcessUsage())
-            case .keys: return gate.control(address)
-            case .rotate(let kinds, let endsSessions): return gate.rotate(kinds, endsSessions: endsSessions, engine, address)
+            case .keys: return gate.control(address, options.web)
+            case .rotate(let kinds, let endsSessions): return gate.rotate(kinds, endsSessions: endsSessions, engine, address, options.web)
             }
         }
         var controls = try options.controlSocket.map { [try ControlServer(path: $0, answer: answer)] } ?? []
@@ -253,6 +253,11 @@ public struct RelayServerError: Error, CustomStringConvertible, Sendable, Hashab
     /// One sentence for people, with the address or path it is about.
     public var text: String
     public var description: String { text }
+    /// Of a control socket: whether no relay is there at all.
+    package var nobodyAnswers = false
 
-    package init(text: String) { self.text = text }
+    package init(text: String, nobodyAnswers: Bool = false) {
+        self.text = text
+        self.nobodyAnswers = nobodyAnswers
+    }
 }

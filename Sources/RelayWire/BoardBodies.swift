@@ -62,7 +62,7 @@ package struct NotStored: Codable, Equatable {
     }
 }
 
-/// `boards`, `getBans` and `status`: a page of what is listed in order of names. [AC13, AC16, BL9]
+/// `boards` and `getBans`: a page of what is listed in order of names. [AC13, BL9]
 package struct PageRequest: Codable, Equatable {
     package var id: UInt32
     package var after: Name?

@@ -68,6 +68,8 @@ public struct RelayStatus: Codable, Hashable, Sendable {
         public var peer: String
         /// Whether it has no connection and others still see it.
         public var away: Bool
+        /// For how long it has been here, in milliseconds: over reconnects, and logins that took over.
+        public var sessionMs: UInt64
         /// Bytes that wait for it.
         public var queuedBytes: Int
         /// Of them, bytes of packets.
@@ -78,13 +80,14 @@ public struct RelayStatus: Codable, Hashable, Sendable {
         public var backlogMs: UInt64
 
         package init(
-            user: Name, client: String, peer: String, away: Bool, queuedBytes: Int, queuedPacketBytes: Int, packetsLost: UInt64,
-            backlogMs: UInt64
+            user: Name, client: String, peer: String, away: Bool, sessionMs: UInt64, queuedBytes: Int, queuedPacketBytes: Int,
+            packetsLost: UInt64, backlogMs: UInt64
         ) {
             self.user = user
             self.client = client
             self.peer = peer
             self.away = away
+            self.sessionMs = sessionMs
             self.queuedBytes = queuedBytes
             self.queuedPacketBytes = queuedPacketBytes
             self.packetsLost = packetsLost
@@ -112,12 +115,32 @@ public struct RelayStatus: Codable, Hashable, Sendable {
     public var counters = Counters()
     /// Why nothing can be stored, if so.
     public var storageFailure: String?
+    /// Whether the relay knows the user id that was asked about; `nil` if none was.
+    public var known: Bool?
     /// Some of those who have a session, in order of their ids.
     public var users: [User] = []
     /// Where the others begin: give it as `after`. `nil` at the end.
     public var next: Name?
 
     package init() {}
+}
+
+/// `status`: a page of users, and whether the relay knows one of them. [AC16]
+package struct StatusRequest: Codable, Equatable {
+    package var id: UInt32
+    package var after: Name?
+    /// 1…100.
+    package var limit: Int?
+    package var user: Name?
+
+    package init(id: UInt32, after: Name? = nil, limit: Int? = nil, user: Name? = nil) {
+        self.id = id
+        self.after = after
+        self.limit = limit
+        self.user = user
+    }
+
+    package var page: PageRequest { PageRequest(id: id, after: after, limit: limit) }
 }
 
 /// Answer to `status`: its fields and the request's id in one object.

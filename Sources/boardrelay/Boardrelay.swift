@@ -1,3 +1,4 @@
+import CResources
 import Foundation
 
 /// The command line.
@@ -22,7 +23,7 @@ struct Boardrelay {
         }
         let first = words.removeFirst()
         switch first {
-        case "--version": return show("boardrelay \(version)")
+        case "--version": return show(versionText(commit: resource_commit().map { String(cString: $0) }))
         case "--help", "-h": return show(help)
         case "help":
             guard let topic = words.first else { return show(help) }
@@ -50,6 +51,9 @@ struct Boardrelay {
             return .failed
         }
     }
+
+    /// - Parameter commit: what a packaged build was made from; `nil` in a plain build.
+    static func versionText(commit: String?) -> String { "boardrelay \(version) (\(commit.map { "commit \($0)" } ?? "plain build"))" }
 
     private static func show(_ text: String) -> ExitCode {
         try? Console.print(text)

@@ -23,6 +23,11 @@ extension Arguments {
         guard let text = value("--url") ?? fallback else { return RelayAddress(host: "127.0.0.1") }
         guard let address = RelayAddress(text) else {
             let source = value("--url") == nil ? "$BOARDRELAY_URL" : "option --url"
+            if let scheme = ["https", "wss"].first(where: { text.lowercased().hasPrefix("\($0)://") }) {
+                throw UsageError(
+                    "\(source): \(scheme):// wants TLS, which this program does not speak: give the relay's own port in its network, "
+                        + "relay://host:7420")
+            }
             // What stands behind # may be a key.
             throw UsageError("\(source) wants an address such as relay://host:7420, not \(Printable.quoted(String(text.prefix { $0 != "#" })))")
         }
@@ -99,6 +104,11 @@ extension Arguments {
             throw UsageError("\(what): \(error.text)")
         }
     }
+}
+
+/// Says what has changed, and at which relay: on a terminal only, as programs do this many times a second.
+func noteChange(_ words: String, at address: RelayAddress) {
+    if Console.errorsAreTerminal { Console.note(Printable.escaped("\(address): \(words)")) }
 }
 
 /// Logs in, does what is asked, and logs out, however that ended: who failed is not left behind as one who is away.

@@ -91,6 +91,25 @@ struct CommandTests {
         }
     }
 
+    @Test("pub sends an argument, or what is piped into it without the line end behind it; sub --raw prints payloads as they were sent")
+    func raw() async throws {
+        try await withRelay { url in
+            let sub = try await listener("--raw", "--presence", "-n", "6", url: url)
+            #expect(try await Tool.run("pub", "lesson", "hel\\lo", url: url).code == 0)
+            #expect(try await Tool.run("pub", "lesson", url: url, input: Data("one\n\u{1B}two\n".utf8)).code == 0)
+            #expect(try await Tool.run("pub", "lesson", "-f", "-", url: url, input: Data("exact\n".utf8)).code == 0)
+            #expect(try await Tool.run("pub", "lesson", "kept", "--retain", "--record", "k", url: url).code == 0)
+            #expect(try await Tool.run("pub", "lesson", "--remove", "--record", "k", url: url).code == 0)
+            #expect(try await Tool.run("pub", "lesson", "--", "--dash", url: url).code == 0)
+            let result = await sub.end()
+            #expect(result.output == "hel\\lo\none\n\u{1B}two\nexact\n\nkept\n--dash\n", "\(result)")
+            #expect(result.errors.contains("(k)  removed"), "\(result.errors)")
+            let alice = try await listener("--raw", "-n", "1", "--as", "alice", url: url)
+            #expect(try await Tool.run("pub", "--to", "alice", "your turn", url: url).code == 0)
+            #expect(await alice.end().output == "your turn\n")
+        }
+    }
+
     @Test("for people, what others sent is escaped, and stdout has nothing but data")
     func human() async throws {
         try await withRelay { url in

@@ -30,8 +30,15 @@ struct UsageTests {
             (["sub", "lesson", "--timeout", "soon"], "option --timeout wants a time"),
             (["sub", "lesson", "--topic", "_x"], "option --topic: a name"),
             (["sub", "lesson", "--url", "ftp://x"], "option --url wants an address"),
+            (["sub", "lesson", "--url", "HTTPS://x/#key=k"], "option --url: https:// wants TLS, which this program does not speak: give the relay's"),
+            (["key", "show", "--url", "wss://x"], "option --url: wss:// wants TLS"),
+            (["sub", "lesson", "--raw", "--json"], "options --raw and --json exclude each other"),
             (["sub", "lesson", "--as", ""], "option --as: a name has at least 1 byte"),
-            (["pub", "lesson"], "what to send is missing: -m TEXT or -f FILE"),
+            (["pub", "lesson"], "what to send is missing: TEXT, -m TEXT, -f FILE or standard input"),
+            (["pub", "lesson", "a", "-m", "b"], "TEXT and option -m exclude each other"),
+            (["pub", "lesson", "a", "--remove", "--record", "k"], "TEXT and option --remove exclude each other"),
+            (["pub", "lesson", "a", "--to", "bob"], "CHANNEL and option --to exclude each other"),
+            (["pub", "lesson", "a", "b"], "unexpected argument \"b\""),
             (["pub", "lesson", "-m", "a", "-f", "b"], "options -m and -f exclude each other"),
             (["pub", "lesson", "-m", "a", "--topic", "t", "--to", "bob"], "exclude each other"),
             (["pub", "lesson", "-m", "a", "--slot", "1"], "option --slot wants --topic"),
@@ -42,7 +49,7 @@ struct UsageTests {
             (["pub", "lesson", "--remove", "--record", "k", "-m", "a"], "options --remove and -m exclude each other"),
             (["pub", "lesson", "--remove", "--record", "k", "--retain"], "options --remove and --retain exclude each other"),
             (["pub", "lesson", "--record", "_k", "-m", "a"], "option --record: a name"),
-            (["pub", "lesson", "--retain", "--record", "k"], "what to send is missing: -m TEXT or -f FILE"),
+            (["pub", "lesson", "--retain", "--record", "k"], "what to send is missing: TEXT"),
             (["pub", "lesson", "--large", "--topic", "t", "-m", "a"], "options --large and --topic exclude each other"),
             (["pub", "--to", "bob", "--record", "k", "-m", "a"], "options --record and --to exclude each other"),
             (["presence"], "CHANNEL is missing"),
@@ -63,7 +70,9 @@ struct UsageTests {
             (["user"], "ACTION is missing"),
             (["user", "kick", "anna"], "ACTION is one of role, end, ban, unban, bans, forget, not \"kick\""),
             (["user", "ban"], "USER is missing"),
-            (["user", "ban", "a/b"], "USER: a name is ASCII"),
+            (["user", "unban", "a/b"], "USER: a name is ASCII"),
+            (["key", "show", "--url", "relay://x", "--port", "7"], "exclude each other"),
+            (["key", "show", "--end-sessions"], "option --end-sessions is for rotate"),
             (["user", "bans", "anna"], "bans takes no USER"),
             (["user", "role", "anna"], "ROLE is missing"),
             (["user", "role", "anna", "moderator"], "ROLE is one of reader, editor, own, not \"moderator\""),
@@ -142,7 +151,13 @@ struct UsageTests {
         #expect(help.lines.allSatisfy { $0.count <= 80 })
         for command in Boardrelay.commands { #expect(help.output.contains("  \(command.name) ")) }
         let version = try await Tool.run("--version")
-        #expect(version.code == 0 && version.output == "boardrelay \(Boardrelay.version)\n")
+        #expect(version.code == 0 && version.output == "boardrelay \(Boardrelay.version) (plain build)\n")
+    }
+
+    @Test("the version of a packaged build has its commit, a plain build says that it is one")
+    func version() {
+        #expect(Boardrelay.versionText(commit: "abc1234") == "boardrelay \(Boardrelay.version) (commit abc1234)")
+        #expect(Boardrelay.versionText(commit: nil) == "boardrelay \(Boardrelay.version) (plain build)")
     }
 
     @Test("the page on the command line has of each command exactly the options that it takes")

@@ -3900,6 +3900,7 @@ def status_of_relay(ctx):
     need(users == sorted(set(users)) and {host.identity.user, pupil.identity.user} <= set(users), f"{users}")
     there = next(one for one in found if one["user"] == pupil.identity.user)
     need(there["peer"] and not there["away"], f"{there}")
+    need(host.request("status", user=pupil.identity.user)["known"] and not host.request("status", user=ctx.name("nobody"))["known"], "who is known")
     pupil.drop()
     deadline = time.monotonic() + PATIENCE
     while not (gone := next(one for one in host.request("status")["users"] if one["user"] == pupil.identity.user))["away"]:

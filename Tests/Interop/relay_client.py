@@ -425,13 +425,13 @@ SHAPES.update({
     "answer getBans": "id:u32 bans:objects next?:name",
     "ban": "user:name by:name time:u53 until?:u53",
     "answer status": "id:u32 uptimeMs:u53 connections:u53 sessions:object channels:object boards:u53 boardBytes:u53 queuedBytes:u53 "
-                     "pinnedBytes:u53 counters:object storageFailure?:text users:objects next?:name",
+                     "pinnedBytes:u53 counters:object storageFailure?:text known?:bool users:objects next?:name",
     "status sessions": "present:u53 away:u53",
     "status channels": "message:u53 stream:u53",
     "status counters": " ".join(name + ":u53" for name in (
         "messagesAccepted", "messagesDelivered", "messagesRecovered", "packetsAccepted", "packetsQueued", "packetsShedSlow", "packetsShedExpired",
         "packetsShedCatchingUp", "packetsDiscarded", "packetsDroppedRate", "directAccepted", "refusals")),
-    "status user": "user:name client:text peer:text away:bool queuedBytes:u53 queuedPacketBytes:u53 packetsLost:u53 backlogMs:u53",
+    "status user": "user:name client:text peer:text away:bool sessionMs:u53 queuedBytes:u53 queuedPacketBytes:u53 packetsLost:u53 backlogMs:u53",
     "accessChanged": "role?:text grants?:object untilMs?:u53 by:name",
     "channelFrozen": "channel:u32 frozen:bool by:name",
 })
@@ -1226,6 +1226,10 @@ class Checker:
             raise Violation("AC16", f"not the page that was asked for: {asked}: {users}")
         if event.get("next") is not None and (not users or event["next"] != users[-1]):
             raise Violation("AC16", f"next is not the last one: {event.fields}")
+        if (event.get("known") is None) != (asked.get("user") is None) or asked.get("user") in users and not event["known"]:
+            raise Violation("AC16", f"known is told of the user that was asked about, and of no other: {asked}: {event.fields}")
+        if any(user["sessionMs"] > event["uptimeMs"] for user in event["users"]):
+            raise Violation("AC16", f"here for longer than the relay: {event.fields}")
         now = dict(event["counters"], uptimeMs=event["uptimeMs"])
         if any(now[name] < value for name, value in self.last_status.items()):
             raise Violation("AC16", f"counters shrink: {self.last_status}, {now}")

@@ -182,16 +182,17 @@ test('[AC16] status is asked for with a place and a size, wrong ones are refused
   }
   assert.deepEqual(plain(await client.moderation.status()), told, 'without the id')
   await client.moderation.status({after: 'anna', limit: 20})
-  await assert.rejects(client.moderation.status({after: 'a/b'}), {name: 'badName'})
-  assert.deepEqual(asked, [['status', {}], ['status', {after: 'anna', limit: 20}]])
+  await client.moderation.status({user: 'bob'})
+  for (const name of ['after', 'user']) await assert.rejects(client.moderation.status({[name]: 'a/b'}), {name: 'badName'})
+  assert.deepEqual(asked, [['status', {}], ['status', {after: 'anna', limit: 20}], ['status', {user: 'bob'}]])
   await client.close()
-  const user = {user: 'anna', client: '', peer: '', away: true, queuedBytes: 0, queuedPacketBytes: 0, packetsLost: 0, backlogMs: 0}
+  const user = {user: 'anna', client: '', peer: '', away: true, sessionMs: 0, queuedBytes: 0, queuedPacketBytes: 0, packetsLost: 0, backlogMs: 0}
   const answer = {
     uptimeMs: 1, connections: 1, sessions: {present: 1, away: 0}, channels: {message: 0, stream: 0}, boards: 0, boardBytes: 0, queuedBytes: 0, pinnedBytes: 0,
     counters: {refusals: 0, ofANewerRelay: 1}, users: [user],
   }
   for (const [change, field] of [
-    [{}], [{storageFailure: 'full', next: 'anna'}], [{uptimeMs: -1}, 'uptimeMs'], [{sessions: {present: 1}}, 'sessions'], [{counters: {refusals: '1'}}, 'counters.refusals'],
+    [{}], [{storageFailure: 'full', known: false, next: 'anna'}], [{known: 'no'}, 'known'], [{uptimeMs: -1}, 'uptimeMs'], [{sessions: {present: 1}}, 'sessions'], [{counters: {refusals: '1'}}, 'counters.refusals'],
     [{users: [{...user, peer: 7}]}, 'users[0].peer'], [{users: [user, {...user, backlogMs: '1'}]}, 'users[1].backlogMs'],
   ]) {
     const driver = new MachineDriver()

@@ -80,7 +80,7 @@ import Testing
         for request in [
             ClientRequest.setRole(anna, .reader), .setRole(anna, nil), .freeze(lesson, true), .freeze(lesson, false), .endSession(anna, reason: "enough"),
             .ban(anna, forMilliseconds: 7_200_000), .ban(anna, forMilliseconds: nil), .unban(anna), .bans(after: anna), .forget(anna),
-            .status(after: nil, limit: nil), .status(after: anna, limit: 7),
+            .status(after: nil, limit: nil, user: nil), .status(after: anna, limit: 7, user: nil), .status(after: nil, limit: nil, user: anna),
         ] { _ = try driver.ask(request) }
         let bodies = driver.sent().filter { $0.type != FrameType.ping.rawValue }.map { frame in
             "\(FrameType(rawValue: frame.type)!.name) " + String(decoding: frame.body, as: UTF8.self).replacing(/"id":[0-9]+,?/, with: "")
@@ -89,7 +89,7 @@ import Testing
             #"setRole {"role":"reader","user":"anna"}"#, #"setRole {"user":"anna"}"#, #"freezeChannel {"channel":"lesson","frozen":true,}"#,
             #"freezeChannel {"channel":"lesson","frozen":false,}"#, #"endSession {"reason":"enough","user":"anna"}"#,
             #"banUser {"forMs":7200000,"user":"anna"}"#, #"banUser {"user":"anna"}"#, #"unbanUser {"user":"anna"}"#, #"getBans {"after":"anna",}"#,
-            #"forgetUser {"user":"anna"}"#, #"status {}"#, #"status {"after":"anna","limit":7}"#,
+            #"forgetUser {"user":"anna"}"#, #"status {}"#, #"status {"after":"anna","limit":7}"#, #"status {"user":"anna"}"#,
         ])
     }
 }

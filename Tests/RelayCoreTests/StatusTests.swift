@@ -160,6 +160,61 @@ import Testing
         #expect(try seen() == "host")
     }
 
+    @Test("[AC16] since when somebody is here goes on over reconnects and logins that take over, and begins anew after a leave")
+    func since() throws {
+        let driver = HubDriver()
+        let host = TestClient(driver, "host")
+        func here() throws -> [String: UInt64] {
+            Dictionary(uniqueKeysWithValues: try status(host).users.map { ($0.user.text, $0.sessionMs) })
+        }
+        driver.advance(.milliseconds(1_000))
+        let anna = TestClient(driver, "anna", presenceTimeoutMs: 20_000)
+        driver.advance(.milliseconds(300))
+        #expect(try here() == ["anna": 300, "host": 1_300])
+        driver.cut(anna.id)
+        driver.advance(.milliseconds(200))
+        #expect(TestClient(driver, "anna", resume: anna.welcome?.resumeToken, presenceTimeoutMs: 20_000).welcome?.resumed == true)
+        #expect(try here()["anna"] == 500)
+        let other = TestClient(driver, "anna")
+        driver.advance(.milliseconds(100))
+        #expect(try here()["anna"] == 600)
+        other.request(.logout) { EmptyRequest(id: $0) }
+        // Its rate buckets still count: the id has a session that lingers.
+        TestClient(driver, "anna").ignore()
+        driver.advance(.milliseconds(50))
+        #expect(try here()["anna"] == 50)
+    }
+
+    @Test("[AC16] a user id that is asked about is known while somebody has it, and as long as the relay keeps something of it")
+    func known() throws {
+        let driver = HubDriver()
+        let host = TestClient(driver, "host")
+        func isKnown(_ user: String) throws -> Bool? {
+            try #require(host.answer(StatusAnswer.self, host.status(limit: 1, asking: user))).status.known
+        }
+        #expect(try status(host).known == nil && isKnown("host") == true && isKnown("anna") == false)
+        let anna = TestClient(driver, "anna")
+        #expect(try isKnown("anna") == true)
+        anna.request(.logout) { EmptyRequest(id: $0) }
+        #expect(try isKnown("anna") == false, "on an open relay nothing is kept of who came")
+        host.setRole("anna", "reader")
+        #expect(try isKnown("anna") == true)
+        host.forget("anna")
+        #expect(try isKnown("anna") == false)
+        host.ban("anna")
+        #expect(try isKnown("anna") == true)
+
+        let closed = HubDriver(access: TestAccess.rules)
+        let teacher = TestClient(closed, "host", by: TestAccess.hostKey)
+        TestClient(closed, "ben", by: TestAccess.editorKey).request(.logout) { EmptyRequest(id: $0) }
+        func isKeptThere() throws -> Bool? {
+            try #require(teacher.answer(StatusAnswer.self, teacher.status(asking: "ben"))).status.known
+        }
+        #expect(try isKeptThere() == true, "whose the id is")
+        teacher.forget("ben")
+        #expect(try isKeptThere() == false)
+    }
+
     @Test("[AC16] it tells why nothing can be stored")
     func storage() throws {
         var configuration = Configuration()

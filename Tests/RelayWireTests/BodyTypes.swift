@@ -15,7 +15,8 @@ extension FrameVector {
         case "endSession": EndSessionRequest.self
         case "banUser": BanUserRequest.self
         case "unbanUser", "forgetUser": UserRequest.self
-        case "getBans", "status": PageRequest.self
+        case "getBans": PageRequest.self
+        case "status": StatusRequest.self
         case "subscribe": SubscribeRequest.self
         case "join": JoinRequest.self
         case "unsubscribe", "leave": ChannelRequest.self

@@ -78,7 +78,7 @@ extension Hub {
     private func isHere(_ user: Name) -> Bool { sessionsByUser[user].map { sessions[$0].state != .lingering } ?? false }
 
     /// Whether something is kept of a user; that somebody looks for it is not enough.
-    private func hasMetadata(_ user: Name) -> Bool {
+    func hasMetadata(_ user: Name) -> Bool {
         metadataByUser[user].map { metadata[$0].applied.majorRevision > 0 || metadata[$0].revealed.majorRevision > 0 } ?? false
     }
 

@@ -15,6 +15,8 @@ struct Session {
     var state = State.vacant
     /// Tells deadlines of this stay from those of earlier ones; rises with each change of `state`.
     var generation: UInt32 = 0
+    /// When it came to be there, for others: not when it came back, or was taken over. [AC16]
+    var since = Instant(nanoseconds: 0)
     var user: Name?
     var handle: UInt32 = 0
     /// `nil`: it cannot be resumed.

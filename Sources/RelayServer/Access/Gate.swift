@@ -62,14 +62,16 @@ final class Gate: Sendable {
 
     // MARK: - For the control socket
 
-    func control(_ address: RelayAddress) -> ControlAnswer {
+    func control(_ address: RelayAddress, _ web: RelayServer.Web) -> ControlAnswer {
         guard let keys else { return .refused("this relay has no keys") }
-        return .keys(KeysReport(address: address, role: joinRole, keys: keys))
+        return .keys(KeysReport(address: address, web: web, role: joinRole, keys: keys))
     }
 
-    func rotate(_ kinds: Set<AccessKeys.Kind>, endsSessions: Bool, _ engine: Engine, _ address: RelayAddress) -> ControlAnswer {
+    func rotate(
+        _ kinds: Set<AccessKeys.Kind>, endsSessions: Bool, _ engine: Engine, _ address: RelayAddress, _ web: RelayServer.Web
+    ) -> ControlAnswer {
         do throws(RelayServerError) {
-            return .keys(KeysReport(address: address, role: joinRole, keys: try rotate(kinds, endsSessions: endsSessions, engine)))
+            return .keys(KeysReport(address: address, web: web, role: joinRole, keys: try rotate(kinds, endsSessions: endsSessions, engine)))
         } catch {
             return .refused(error.text)
         }

@@ -52,6 +52,7 @@ extension Command {
         let takesLong = action == .export || action == .import
         let timeout = try arguments.duration("--timeout") ?? (takesLong ? nil : .seconds(30))
         let user = try arguments.user()
+        let address = try arguments.address()
         // Before anything is asked for: a file that is wrong, or cannot be written, changes nothing.
         let records = try file.map { try read($0) } ?? []
         var output = try action == .export ? BoardFile(path: arguments.value("-o"), escape: format == .json ? .json : .xml) : nil
@@ -62,18 +63,20 @@ extension Command {
                 switch action {
                 case .ls: try list(try await client.boards(), json: json)
                 case .export: try await export(name!, of: client, as: format, into: &output!)
-                case .import: return try await importing(records, into: name!, client, json: json)
+                case .import: return try await importing(records, into: name!, client, address, json: json)
                 case .rm:
                     try await client.removeBoard(name!)
-                    try tell(["type": "removed", "channel": .string(name!)], json: json, "The board of \(name!) is gone.")
+                    try tell(["type": "removed", "channel": .string(name!)], address, json: json, "The board of \(name!) is gone.")
                 case .clear:
                     let change = try await client.board(of: name!).clear()
                     try tell(
-                        fields("cleared", name!, change), json: json,
+                        fields("cleared", name!, change), address, json: json,
                         "\(Printable.count(change.records, "record")) went; 'boardrelay board undo' brings them back for 10 minutes.")
                 case .undo:
                     let change = try await client.board(of: name!).undoClear()
-                    try tell(fields("restored", name!, change), json: json, "Of \(Printable.count(change.records, "record")) those are back that were not written since.")
+                    try tell(
+                        fields("restored", name!, change), address, json: json,
+                        "Of \(Printable.count(change.records, "record")) those are back that were not written since.")
                 }
                 return .ok
             }
@@ -90,8 +93,9 @@ extension Command {
         ["type": .string(type), "channel": .string(name), "offset": .integer(Int(clamping: change.offset)), "records": .integer(Int(clamping: change.records))]
     }
 
-    private static func tell(_ object: JSON, json: Bool, _ words: String) throws {
-        if json { try Console.print(object.line) } else { Console.note(words) }
+    private static func tell(_ object: JSON, _ address: RelayAddress, json: Bool, _ words: String) throws {
+        guard json else { return Console.note("\(address): \(words)") }
+        try Console.print(JSON.object([object, ["relay": .string("\(address)")]]).line)
     }
 
     private static func list(_ boards: [BoardInfo], json: Bool) throws {
@@ -177,7 +181,9 @@ extension Command {
         return records
     }
 
-    private static func importing(_ records: [BoardRecord], into name: String, _ client: RelayClient, json: Bool) async throws -> ExitCode {
+    private static func importing(
+        _ records: [BoardRecord], into name: String, _ client: RelayClient, _ address: RelayAddress, json: Bool
+    ) async throws -> ExitCode {
         let writing = BoardImport(client: client, channel: name)
         let progress = BoardProgress()
         let display = Task {
@@ -202,16 +208,12 @@ extension Command {
         display.cancel()
         await display.value
         progress.end()
-        if json {
-            let object: JSON = [
-                "type": "imported", "channel": .string(name), "records": .integer(outcome.records), "bytes": .integer(outcome.bytes),
-                "failed": .integer(outcome.failed),
-                "failures": .object(outcome.failures.keys.sorted().map { .init(key: $0, value: .integer(outcome.failures[$0]!)) }),
-            ]
-            try Console.print(object.line)
-        } else {
-            Console.note("\(kept(outcome.records, of: records.count)), \(Printable.size(outcome.bytes)).")
-        }
+        let object: JSON = [
+            "type": "imported", "channel": .string(name), "records": .integer(outcome.records), "bytes": .integer(outcome.bytes),
+            "failed": .integer(outcome.failed),
+            "failures": .object(outcome.failures.keys.sorted().map { .init(key: $0, value: .integer(outcome.failures[$0]!)) }),
+        ]
+        try tell(object, address, json: json, "\(kept(outcome.records, of: records.count)), \(Printable.size(outcome.bytes)).")
         if let first = outcome.firstFailure {
             let codes = outcome.failures.keys.sorted().map { "\($0) \(Printable.count(outcome.failures[$0]!))" }.joined(separator: ", ")
             Console.note("\(Printable.count(outcome.failed)) \(outcome.failed == 1 ? "is" : "are") not (\(codes)); the first: \(Printable.escaped(first))")

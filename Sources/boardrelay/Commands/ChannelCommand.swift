@@ -13,6 +13,7 @@ extension Command {
             .json, .url, .user, .key, .keyFile, .token, .tokenFile,
         ],
         notes: [
+            "If nobody is in the channel, the command freezes it, says so, and lists the channels in use.",
             "For moderators, as 'boardrelay user' is: give --as, it is what the log shows. A channel that is frozen stays so over restarts of the relay, whether somebody is in it or not; those in it are told.",
         ],
         examples: [
@@ -27,17 +28,53 @@ extension Command {
         let action: ChannelAction = try arguments.action()
         let name = try arguments.name(argument: 1, "NAME")!
         let json = arguments.flag("--json")
-        return try await moderate("channel", arguments) { moderation in
+        let address = try arguments.address()
+        return try await moderate("channel", arguments) { client in
+            // Looked for first: what is not found out changes nothing.
+            let room = try await Room(name, client)
             switch action {
-            case .freeze: try await moderation.freeze(name)
-            case .unfreeze: try await moderation.unfreeze(name)
+            case .freeze: try await client.moderation.freeze(name)
+            case .unfreeze: try await client.moderation.unfreeze(name)
             }
             if json {
-                let fields: JSON = ["type": .string(action.rawValue), "channel": .string(name)]
-                try Console.print(fields.line)
+                let fields: JSON = ["type": .string(action.rawValue), "channel": .string(name), "relay": .string("\(address)")]
+                try Console.print(JSON.object([fields, room.fields]).line)
             } else {
-                Console.note("\(Printable.escaped(name)) is " + (action == .freeze ? "frozen." : "not frozen any more."))
+                Console.note("\(address): \(name) is " + (action == .freeze ? "frozen." : "not frozen any more."))
+                for line in room.lines { Console.note(line) }
             }
+        }
+    }
+
+    /// A channel, and, if nobody is in it, where people are.
+    private struct Room {
+        let name: String
+        let people: Int
+        /// Those with the most people first.
+        private(set) var others: [(channel: String, people: Int)] = []
+
+        /// More people are not asked where they are: their number would break the rate of requests.
+        private static let peopleAskedMax = 300
+
+        init(_ name: String, _ client: RelayClient) async throws {
+            self.name = name
+            people = try await People.inside(name, client).count
+            guard people == 0 else { return }
+            let channels = try await People.look(client, limit: Self.peopleAskedMax).channels
+            others = channels.map { ($0, $1.count) }.sorted { ($1.people, $0.channel) < ($0.people, $1.channel) }
+        }
+
+        var fields: JSON {
+            let used = others.map { ["channel": .string($0.channel), "people": .integer($0.people)] as JSON }
+            return ["people": .integer(people), "channelsInUse": people == 0 ? .array(used) : .null]
+        }
+
+        var lines: [String] {
+            guard people == 0 else { return [] }
+            guard !others.isEmpty else { return ["Nobody is in \(name), nor in any other channel."] }
+            var table = Table(("  CHANNEL", .left), ("PEOPLE", .right))
+            for other in others { table.add("  \(other.channel)", Printable.count(other.people)) }
+            return ["Nobody is in \(name). People are in:"] + table.lines
         }
     }
 }

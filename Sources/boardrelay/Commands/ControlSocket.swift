@@ -1,7 +1,8 @@
+import Foundation
 import RelayIO
 import RelayServer
 
-/// Where a relay answers its operator: in its data folder, or, when it keeps nothing, where its port tells it from others.
+/// Where a relay answers its operator: in its data folder, and where its port tells it from others.
 enum ControlSocket {
     static func path(inFolder folder: String) -> String { folder + (folder.hasSuffix("/") ? "" : "/") + "control.sock" }
 
@@ -11,39 +12,76 @@ enum ControlSocket {
         return port == 0 ? nil : RelayServer.defaultControlSocket(port: port)
     }
 
-    /// Which relay is meant, for commands that ask it.
+    /// Which relay is meant, besides the address that all commands have.
     static let options: [Command.Option] = [
-        .value("--data-dir", as: "DIR", help: "The relay that keeps its data there; as for 'serve' if not given."),
-        .value("--port", as: "PORT", help: "The relay that keeps nothing, by its port; 7420 if not given."),
-        .value("--control", as: "PATH", help: "The relay with this socket, as given to 'serve'."),
+        .value("--data-dir", as: "DIR", help: "The relay of this machine that keeps its data there."),
+        .value("--port", as: "PORT", help: "The relay of this user on this port of this machine."),
+        .value("--control", as: "PATH", help: "The relay of this machine with this socket, as given to 'serve'."),
     ]
 
-    /// Where to ask, in turn.
-    static func sockets(_ arguments: Arguments) throws -> [String] {
-        for (one, other) in [("--control", "--data-dir"), ("--control", "--port"), ("--data-dir", "--port")] { try arguments.exclude(one, other) }
-        if let path = arguments.value("--control") { return [path] }
-        if let folder = arguments.value("--data-dir") { return [path(inFolder: folder)] }
-        if let port = try arguments.integer("--port", in: 1...65_535) { return [RelayServer.defaultControlSocket(port: UInt16(port))] }
-        return [path(inFolder: RelayServer.Storage.defaultFolder), RelayServer.defaultControlSocket(port: RelayAddress.defaultPort)]
+    /// A relay on this machine.
+    enum Place: Equatable {
+        case socket(String)
+        /// Of this user.
+        case port(UInt16)
     }
 
-    /// The first that answers.
-    static func ask<Answer>(_ sockets: [String], _ question: (String) throws(RelayServerError) -> Answer) throws(Failure) -> Answer {
-        var failures: [String] = []
-        for path in sockets {
+    /// The relay that an option names, else the one to which every command goes.
+    ///
+    /// - Returns: `nil` if that is on another machine.
+    static func place(_ arguments: Arguments) throws(UsageError) -> Place? {
+        let given = ["--control", "--data-dir", "--port", "--url"].filter { arguments.value($0) != nil }
+        if given.count > 1 { try arguments.exclude(given[0], given[1]) }
+        if let path = arguments.value("--control") { return .socket(path) }
+        if let folder = arguments.value("--data-dir") { return .socket(path(inFolder: folder)) }
+        if let port = try arguments.integer("--port", in: 1...65_535) { return .port(UInt16(port)) }
+        let address = try arguments.address()
+        return isHere(address) || Interfaces.names().contains(address.host) ? .port(address.port) : nil
+    }
+
+    /// Asks the relay that is meant; one that is found by its port must be on it.
+    ///
+    /// - Parameter address: where the relay listens, in its answer.
+    /// - Returns: its answer, and the socket on which it gave it.
+    static func ask<Answer>(
+        _ place: Place, address: (Answer) -> String, _ question: (String) throws(RelayServerError) -> Answer
+    ) throws(Failure) -> (answer: Answer, path: String) {
+        let paths: [String]
+        let hint = " (is it running? 'boardrelay serve' starts one)"
+        switch place {
+        case .socket(let path): paths = [path]
+        case .port(let port):
+            paths = [RelayServer.defaultControlSocket(port: port), path(inFolder: RelayServer.Storage.defaultFolder)]
+        }
+        var other: RelayAddress?
+        for path in paths {
             do throws(RelayServerError) {
-                return try question(path)
+                let answer = try question(path)
+                guard case .port(let port) = place, let found = RelayAddress(address(answer)), found.port != port else {
+                    return (answer, path)
+                }
+                other = found
             } catch {
-                failures.append("\(error)")
+                if case .socket = place, error.nobodyAnswers { throw Failure("\(error)\(hint)") }
+                // What stands in the usual folder need not be the relay that is meant.
+                if !error.nobodyAnswers, path == paths[0] { throw Failure("\(error)") }
             }
         }
-        throw Failure(failures.joined(separator: "; "))
+        guard case .port(let port) = place else { preconditionFailure("a socket has answered, or not") }
+        let there = other.map { "; the relay with the usual data folder is on port \($0.port): --port \($0.port)" } ?? hint
+        throw Failure("no relay of this user answers for port \(port)\(there)")
     }
+
+    static func keys(on path: String) throws(RelayServerError) -> KeysReport { try RelayServer.keys(controlSocket: path) }
 
     /// The host key of a relay that this user runs on this machine, if the address is its.
     static func hostKey(of address: RelayAddress) -> String? {
-        guard address.host == "localhost" || Interfaces.addresses().contains(address.host) || address.host == "::1" else { return nil }
-        guard let report = try? RelayServer.keys(controlSocket: RelayServer.defaultControlSocket(port: address.port)) else { return nil }
-        return RelayAddress(report.address)?.port == address.port ? report.host : nil
+        guard isHere(address) else { return nil }
+        return try? ask(.port(address.port), address: \.address, keys).answer.host
+    }
+
+    /// By its numbers: a name may be told by anybody.
+    private static func isHere(_ address: RelayAddress) -> Bool {
+        address.host == "localhost" || address.host == "::1" || Interfaces.addresses().contains(address.host)
     }
 }

@@ -8,11 +8,12 @@ extension Command {
         summary: "shows and changes the keys of a relay on this machine",
         arguments: [
             .init(name: "ACTION", help: "show: the addresses with which to come in; rotate: draws keys anew, and shows them."),
-            .init(name: "WHICH", isOptional: true, help: "join or host, of which nothing but the addresses is printed, one a line; both, each under its name, if not given."),
+            .init(name: "WHICH", isOptional: true, help: "join or host: one address is printed, to be copied. If not given: all addresses of both."),
         ],
         options: [
             .flag("--end-sessions", help: "rotate: whoever came in by the old key is closed; without it they stay until their link ends."),
-            .json,
+            .value("--host-name", as: "NAME", help: "Prints the address by this name, NAME or NAME:PORT, which 'serve --host-name' knows."),
+            .json, .url,
         ] + ControlSocket.options,
         notes: [
             "Asks over a Unix socket that only the user who runs the relay can open.",
@@ -21,6 +22,7 @@ extension Command {
         ],
         examples: [
             .init("boardrelay key show join", "The address for the class."),
+            .init("boardrelay key show join --host-name board.example", "The same by a name of this machine."),
             .init("boardrelay key rotate join --end-sessions", "Everybody out who came in by the join key; a new one for the next lesson."),
         ],
         run: key)
@@ -36,20 +38,29 @@ extension Command {
             }
             kinds = [kind]
         }
-        let sockets = try ControlSocket.sockets(arguments)
-        let report: KeysReport
-        switch action {
-        case .show:
-            guard !arguments.flag("--end-sessions") else { throw UsageError("option --end-sessions is for rotate") }
-            report = try ControlSocket.ask(sockets) { path throws(RelayServerError) in try RelayServer.keys(controlSocket: path) }
-        case .rotate:
-            let endsSessions = arguments.flag("--end-sessions")
-            report = try ControlSocket.ask(sockets) { path throws(RelayServerError) in
-                try RelayServer.rotateKeys(kinds, endsSessions: endsSessions, controlSocket: path)
-            }
+        let endsSessions = arguments.flag("--end-sessions")
+        if action == .show, endsSessions { throw UsageError("option --end-sessions is for rotate") }
+        guard let place = try ControlSocket.place(arguments) else {
+            throw Failure("\(try arguments.address()) is another machine's: keys are shown and changed on the machine that runs the relay")
         }
+        // Found before anything changes.
+        var (report, path) = try ControlSocket.ask(place, address: \.address, ControlSocket.keys)
+        if let name = arguments.value("--host-name"), report.page(named: name) == nil {
+            throw UsageError("option --host-name: \(Printable.quoted(name)) is no name with or without a port")
+        }
+        if action == .rotate {
+            do throws(RelayServerError) {
+                report = try RelayServer.rotateKeys(kinds, endsSessions: endsSessions, controlSocket: path)
+            } catch {
+                throw Failure("\(error)")
+            }
+            let names = kinds.count > 1 ? "both keys are" : "the \(kinds.first!.rawValue) key is"
+            Console.note("\(Printable.escaped(KeyText.relay(report))): \(names) new.")
+        }
+        let pages = KeyText.pages(report, name: arguments.value("--host-name"))
         for kind in AccessKeys.Kind.allCases where kinds.contains(kind) {
-            for line in KeyText.lines(report, kind, json: arguments.flag("--json"), isNamed: kinds.count > 1) { try Console.print(line) }
+            let lines = KeyText.lines(report, kind, pages: pages, json: arguments.flag("--json"), isAlone: kinds.count == 1)
+            for line in lines { try Console.print(line) }
         }
         return .ok
     }
@@ -57,18 +68,33 @@ extension Command {
 
 /// Addresses with a key in them.
 enum KeyText {
-    /// - Parameter isNamed: says whose addresses these are, where there are others.
-    static func lines(_ report: KeysReport, _ kind: AccessKeys.Kind, json: Bool, isNamed: Bool) -> [String] {
+    /// Addresses of the whiteboard without a key, the best first: by the names that the relay was given, then by its addresses.
+    ///
+    /// - Parameter name: the address by this name alone.
+    static func pages(_ report: KeysReport, name: String? = nil) -> [String] {
+        if let name { return report.page(named: name).map { [$0] } ?? [] }
+        let addresses = RelayAddress(report.address).map { Interfaces.reachable($0) } ?? []
+        return report.hostNames.compactMap { report.page(named: $0) } + addresses.map(\.pageURL)
+    }
+
+    /// - Parameter isAlone: of one key one address is printed, as it is to be copied.
+    static func lines(_ report: KeysReport, _ kind: AccessKeys.Kind, pages: [String], json: Bool, isAlone: Bool) -> [String] {
         let key = kind == .join ? report.join : report.host
         let role = kind == .join ? report.joinRole : "moderator"
-        let addresses = RelayAddress(report.address).map { Interfaces.reachable($0) } ?? []
-        let urls = addresses.map { kind == .join ? url($0, key) : hostURL($0, host: key, join: report.join) }
+        let urls = pages.map { "\($0)#key=\(key)" + (kind == .join ? "" : "&j=\(report.join)") }
         if json {
-            return [
-                (["kind": .string(kind.rawValue), "role": .string(role), "key": .string(key), "urls": .array(urls.map(JSON.string))] as JSON).line
+            let object: JSON = [
+                "kind": .string(kind.rawValue), "role": .string(role), "key": .string(key), "urls": .array(urls.map(JSON.string)),
+                "relay": .string(relay(report)),
             ]
+            return [object.line]
         }
-        return isNamed ? ["\(kind.rawValue) (\(role)):"] + urls.map { "  \($0)" } : urls
+        return isAlone ? Array(urls.prefix(1)) : ["\(kind.rawValue) (\(role)):"] + urls.map { "  \($0)" }
+    }
+
+    /// Which relay it is: an address at which it is reached.
+    static func relay(_ report: KeysReport) -> String {
+        RelayAddress(report.address).flatMap { Interfaces.reachable($0).first }?.description ?? report.address
     }
 
     /// The page of who has come in by it invites others by the join key, and nobody as a moderator.

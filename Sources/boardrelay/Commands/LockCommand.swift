@@ -46,6 +46,7 @@ extension Command {
         let timeout = try arguments.duration("--timeout")
         let user = try arguments.user()
         let json = arguments.flag("--json")
+        let address = try arguments.address()
         let code = try await withClient(arguments, as: user, timeout: timeout) { client in
             let locks = try client.locks(of: arguments.flag("--stream") ? .stream(channel) : .message(channel))
             var fields: JSON = ["type": .string(action.rawValue), "channel": .string(channel), "lock": .optional(lock)]
@@ -63,7 +64,11 @@ extension Command {
                 fields = ["type": "locks", "channel": .string(channel), "locks": .array(all.map(EventJSON.lock))]
                 if !json { try list(all, of: channel) }
             }
-            if json { try Console.print(fields.line) }
+            if json {
+                try Console.print((action == .list ? fields : .object([fields, ["relay": .string("\(address)")]])).line)
+            } else if action != .list {
+                noteChange("lock \(lock!) of \(channel) is \(action == .set ? "set" : action.rawValue + "d").", at: address)
+            }
             return .ok
         }
         if code == .timedOut { Console.note("boardrelay lock: timed out; it may have happened or not") }

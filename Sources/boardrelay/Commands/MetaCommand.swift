@@ -54,6 +54,7 @@ extension Command {
         let timeout = try arguments.duration("--timeout") ?? .seconds(30)
         let user = try arguments.user()
         let reference: MetadataReference = arguments.flag("--user") ? .user(name) : arguments.flag("--stream") ? .stream(name) : .message(name)
+        let address = try arguments.address()
         let record = arguments.flag("--record"), json = arguments.flag("--json")
         let code = try await withClient(arguments, as: user, timeout: timeout) { client in
             let metadata = try client.metadata(of: reference)
@@ -75,9 +76,10 @@ extension Command {
                     : metadata.remove([key!], revisions: revisions, majorRevision: major, lock: lock)
             }
             if json {
-                try Console.print((["type": "changed", "majorRevision": .integer(Int(clamping: after))] as JSON).line)
+                let fields: JSON = ["type": "changed", "majorRevision": .integer(Int(clamping: after)), "relay": .string("\(address)")]
+                try Console.print(fields.line)
             } else {
-                Console.note("The major revision is \(after).")
+                Console.note("\(address): the major revision is \(after).")
             }
             return .ok
         }

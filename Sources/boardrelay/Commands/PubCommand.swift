@@ -6,9 +6,14 @@ extension Command {
     static let pub = Command(
         name: "pub",
         summary: "sends one message or packet",
-        arguments: [.init(name: "CHANNEL", isOptional: true, help: "Where to; left out with --to.")],
+        arguments: [
+            .init(name: "CHANNEL", isOptional: true, help: "Where to; left out with --to."),
+            .init(
+                name: "TEXT", isOptional: true,
+                help: "What to send. Without TEXT, -m and -f it is what comes on standard input, if that is no terminal, without the last line end."),
+        ],
         options: [
-            .value("-m", "--message", as: "TEXT", help: "What to send."),
+            .value("-m", "--message", as: "TEXT", help: "What to send: a text that may begin with a dash."),
             .value("-f", "--file", as: "FILE", help: "Sends the contents of this file, - for standard input: as text if it is UTF-8, else as bytes."),
             .value("--type", as: "TYPE", help: "The message's custom type."),
             .value("--record", as: "KEY", help: "What it is the record of, with --retain or --remove; what belongs together of a drawing in parts."),
@@ -26,12 +31,13 @@ extension Command {
             "With --record or --large what is larger is sent in parts, up to 8,388,608 bytes, and arrives as one message.",
         ],
         examples: [
-            .init("boardrelay pub lesson -m hello", "A message to everybody on 'lesson'."),
+            .init("boardrelay pub lesson hello", "A message to everybody on 'lesson'."),
+            .init("date | boardrelay pub lesson", "What another program prints, as one message."),
             .init("boardrelay pub lesson -f drawing.bin --type drawing", "A file as one message."),
             .init("boardrelay pub lesson --retain --record photo-1 -f photo.jpg", "A record of the board of 'lesson', in place of the one before."),
             .init("boardrelay pub lesson --remove --record photo-1", "Removes it again."),
             .init("boardrelay pub lesson --topic cursor --slot 1 -m '10,20'", "A packet on topic 'cursor'."),
-            .init("boardrelay pub --to alice -m 'your turn'", "A message to alice alone."),
+            .init("boardrelay pub --to alice 'your turn'", "A message to alice alone."),
         ],
         run: pub)
 
@@ -45,13 +51,17 @@ extension Command {
         for option in ["--retain", "--remove"] where arguments.flag(option) && key == nil { throw UsageError("option \(option) wants --record") }
         if arguments.flag("--slot"), !arguments.flag("--topic") { throw UsageError("option --slot wants --topic") }
         let receiver = try arguments.name("--to")
-        if receiver != nil, arguments.positional.first != nil { throw UsageError("CHANNEL and option --to exclude each other") }
+        let texts = arguments.positional.dropFirst(receiver == nil ? 1 : 0)
+        let givesText = ["-m", "-f", "--remove"].first { arguments.flag($0) }
+        if receiver != nil, texts.count > (givesText == nil ? 1 : 0) { throw UsageError("CHANNEL and option --to exclude each other") }
+        if let givesText, !texts.isEmpty { throw UsageError("TEXT and option \(givesText) exclude each other") }
         let channel = receiver == nil ? try arguments.channel() : ""
         let topic = try arguments.name("--topic")
         let slot = try arguments.integer("--slot", in: 0...Int(UInt32.max)).map { UInt32($0) }
         let timeout = try arguments.duration("--timeout") ?? .seconds(30)
         let user = try arguments.user()
-        let payload = arguments.flag("--remove") ? .bytes([]) : try payload(arguments)
+        let payload = arguments.flag("--remove") ? .bytes([]) : try payload(arguments, text: texts.first)
+        let address = try arguments.address()
         let code = try await withClient(arguments, as: user, timeout: timeout) { client in
             let result: JSON
             if let receiver {
@@ -69,7 +79,11 @@ extension Command {
                     "bytes": .integer(payload.byteCount),
                 ]
             }
-            if arguments.flag("--json") { try Console.print(result.line) }
+            if arguments.flag("--json") {
+                try Console.print(JSON.object([result, ["relay": .string("\(address)")]]).line)
+            } else {
+                noteChange("\(Printable.size(payload.byteCount)) sent to \(receiver ?? channel).", at: address)
+            }
             return .ok
         }
         if code == .timedOut { Console.note("boardrelay pub: timed out; it may have been sent or not") }
@@ -108,11 +122,21 @@ extension Command {
         }
     }
 
-    private static func payload(_ arguments: Arguments) throws -> Payload {
+    private static func payload(_ arguments: Arguments, text: String?) throws -> Payload {
         try arguments.exclude("-m", "-f")
-        if let text = arguments.value("-m") { return .text(text) }
-        guard let path = arguments.value("-f") else { throw UsageError("what to send is missing: -m TEXT or -f FILE") }
-        let data = try FileContents.read(path)
-        return String(validating: data, as: UTF8.self).map { .text($0) } ?? .bytes(data)
+        if let text = text ?? arguments.value("-m") { return .text(text) }
+        let path = arguments.value("-f")
+        guard path != nil || !Console.inputIsTerminal else { throw missing }
+        let data = try FileContents.read(path ?? "-")
+        guard var read = String(validating: data, as: UTF8.self) else { return .bytes(data) }
+        if path == nil {
+            // A program that was started without an input has nothing to say: an empty message is sent on purpose only.
+            if read.isEmpty { throw missing }
+            // As a shell does with what a command prints.
+            if read.last == "\n" || read.last == "\r\n" { read.removeLast() }
+        }
+        return .text(read)
     }
+
+    private static let missing = UsageError("what to send is missing: TEXT, -m TEXT, -f FILE or standard input")
 }

@@ -17,10 +17,10 @@ extension Command {
         ],
         notes: [
             "Asks a relay of this machine over a Unix socket that only the user who runs it can open.",
-            "With --url, --key, --key-file, --token or --token-file it asks as a client does, from anywhere: for moderators, and without what only the machine knows (single channels, the journal).",
+            "With --url, --key, --key-file, --token or --token-file, and if $BOARDRELAY_URL names another machine, it asks as a client does: for moderators, and without what only the machine knows (single channels, the journal).",
         ],
         examples: [
-            .init("boardrelay status", "The relay with the usual data folder, or else the one in memory on port 7420."),
+            .init("boardrelay status", "The relay of this machine on port 7420, or the one that $BOARDRELAY_URL names."),
             .init("boardrelay status --json | jq .census.counters", "What has happened since it started."),
             .init("boardrelay status --url relay://192.168.1.5:7420 --key-file host.key", "Another machine's relay: who is there, and who is slow."),
         ],
@@ -28,14 +28,17 @@ extension Command {
 
     private static func status(_ arguments: Arguments) async throws -> ExitCode {
         let ofClients = ["--url", "--key", "--key-file", "--token", "--token-file"].filter { arguments.value($0) != nil }
-        for option in ["--as", "--timeout"] where ofClients.isEmpty && arguments.value(option) != nil {
-            throw UsageError("option \(option) wants --url or a key")
-        }
         if let one = ofClients.first {
             for other in ["--data-dir", "--port", "--control"] { try arguments.exclude(one, other) }
             return try await askOverTheWire(arguments)
         }
-        var status = try ControlSocket.ask(try ControlSocket.sockets(arguments)) { path throws(RelayServerError) in try RelayServer.status(controlSocket: path) }
+        guard let place = try ControlSocket.place(arguments) else { return try await askOverTheWire(arguments) }
+        for option in ["--as", "--timeout"] where arguments.value(option) != nil {
+            throw UsageError("option \(option) wants --url or a key")
+        }
+        var (status, _) = try ControlSocket.ask(place, address: \.address) { path throws(RelayServerError) in
+            try RelayServer.status(controlSocket: path)
+        }
         if arguments.flag("--json") {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

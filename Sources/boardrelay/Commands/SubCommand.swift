@@ -9,6 +9,7 @@ extension Command {
         arguments: [.init(name: "CHANNEL", help: "The channel's name; the message and the stream channel share it.")],
         options: [
             .json,
+            .flag("--raw", help: "Prints payloads alone, as they were sent, a line end behind each."),
             .value("-n", "--count", as: "COUNT", help: "Ends after so many messages and packets."),
             .value("--timeout", as: "TIME", help: "Ends after this time, such as 10s or 500ms, with exit code 124."),
             .list("--topic", as: "TOPIC", help: "Joins the stream channel, too, and prints the packets of this topic."),
@@ -28,6 +29,7 @@ extension Command {
             .init("boardrelay sub lesson --json", "Every message on the board 'lesson', one JSON object a line."),
             .init("boardrelay sub lesson --topic points --topic cursor", "Messages, and the live points and cursors between them."),
             .init("boardrelay sub lesson --since beginning", "What was said before as well, as far as the relay keeps it."),
+            .init("boardrelay sub lesson --raw | while read line; do echo \"$line\"; done", "What was sent and nothing else, for other programs."),
             .init("boardrelay sub lesson -n 1 --timeout 10s", "Waits for one message; exit code 124 if none comes in 10 s."),
         ],
         run: sub)
@@ -41,7 +43,8 @@ extension Command {
         let timeout = try arguments.duration("--timeout")
         let since: Since? = try arguments.choice("--since", of: Start.self) == .beginning ? .beginning : nil
         let user = try arguments.user()
-        let json = arguments.flag("--json")
+        try arguments.exclude("--raw", "--json")
+        let form: Form = arguments.flag("--json") ? .json : arguments.flag("--raw") ? .raw : .text
         var arrived = 0
         let code = try await withClient(arguments, as: user, timeout: timeout) { client in
             let wanted = [("--presence", Feature.presence), ("--metadata", .metadata), ("--locks", .locks)].filter { arguments.flag($0.0) }
@@ -54,7 +57,7 @@ extension Command {
             Console.note("Listening on \(channel) as \(user).")
             events: for await events in client.events {
                 for event in events.oneByOne {
-                    if try show(event, json: json, topics: arguments.flag("--stream")) { arrived += 1 }
+                    if try show(event, as: form, topics: arguments.flag("--stream")) { arrived += 1 }
                     if let count, arrived >= count { break events }
                 }
             }
@@ -71,13 +74,13 @@ extension Command {
     ///
     /// - Returns: whether it is one of those that are counted.
     /// - Throws: `Failure` when the link has ended for good, or this client is no longer in the channel; `Console.OutputClosed`.
-    private static func show(_ event: RelayEvent, json: Bool, topics: Bool) throws -> Bool {
+    private static func show(_ event: RelayEvent, as form: Form, topics: Bool) throws -> Bool {
         switch event {
         case .message, .board, .packet, .direct:
-            try Console.print(json ? EventJSON.object(event).line : EventText.line(event))
+            if form == .raw { try printPayload(of: event) } else { try form.print(event) }
             return true
         case .link(let state):
-            if json { try Console.print(EventJSON.object(event).line) }
+            if form == .json { try form.print(event) }
             switch state {
             case .closed(.closedByApp): break
             case .closed(let reason): throw Failure(Printable.escaped(EventText.words(reason)))
@@ -85,15 +88,45 @@ extension Command {
             case .waiting, .paused: Console.note(EventText.line(event))
             }
         case .topics where !topics: break
-        case .presence, .topics, .metadata, .locks, .cleared, .accessChanged, .channelFrozen:
-            try Console.print(json ? EventJSON.object(event).line : EventText.line(event))
+        case .presence, .topics, .metadata, .locks, .cleared, .accessChanged, .channelFrozen: try form.print(event)
         case .refused(let refusal) where refusal.subject == .channel:
             // What it listens to is not there for it any more: nothing would ever come.
-            if json { try Console.print(EventJSON.object(event).line) }
+            if form == .json { try form.print(event) }
             throw Failure(EventText.line(event))
         case .packetsLost, .packetsDropped, .messagesMissed, .caughtUp, .refused, .accessExpiring:
-            if json { try Console.print(EventJSON.object(event).line) } else { Console.note(EventText.line(event)) }
+            if form == .json { try form.print(event) } else { Console.note(EventText.line(event)) }
         }
         return false
+    }
+
+    /// What was sent and nothing else. That a record was removed is no payload, and is said beside it.
+    private static func printPayload(of event: RelayEvent) throws {
+        let payload: Payload
+        switch event {
+        case .message(let message) where message.isRemoval: return Console.note(EventText.line(event))
+        case .message(let message): payload = message.payload
+        case .packet(let packet): payload = packet.payload
+        case .direct(let direct): payload = direct.payload
+        default: preconditionFailure("no event that comes one by one with a payload: \(event)")
+        }
+        // Into a pipe as it is; a terminal must not be changed by what others sent.
+        switch payload {
+        case _ where !Console.outputIsTerminal: try Console.print(raw: payload.bytes)
+        case .text(let text): try Console.print(Printable.escaped(text))
+        case .bytes(let bytes): try Console.print(Printable.escaped(String(decoding: bytes, as: UTF8.self)))
+        }
+    }
+
+    private enum Form {
+        case text, json, raw
+
+        /// Where it belongs: with `--raw` standard output has payloads alone.
+        func print(_ event: RelayEvent) throws {
+            switch self {
+            case .text: try Console.print(EventText.line(event))
+            case .json: try Console.print(EventJSON.object(event).line)
+            case .raw: Console.note(EventText.line(event))
+            }
+        }
     }
 }

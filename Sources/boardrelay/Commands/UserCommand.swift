@@ -8,7 +8,7 @@ extension Command {
         summary: "sets roles of users, ends their sessions, bans and forgets them",
         arguments: [
             .init(name: "ACTION", help: "role, end, ban, unban, bans (which lists them) or forget."),
-            .init(name: "USER", isOptional: true, help: "The user's id; bans takes none."),
+            .init(name: "USER", isOptional: true, help: "The user's id; on a terminal also the name of somebody who is here. bans takes none."),
             .init(name: "ROLE", isOptional: true, help: "For role: reader, editor, or own, what its key or token gives."),
         ],
         options: [
@@ -19,6 +19,7 @@ extension Command {
         ],
         notes: [
             "For moderators: on the machine and as the user that runs the relay the host key is found, elsewhere --key-file brings it. Roles and bans hold over restarts of the relay, which logs each change: give --as, it is what the log shows.",
+            "A name counts if no user has it as an id and one person here has it: the terminal shows name, id and since when, and asks.",
             "ban keeps out the id and the client that used it last. Who has a shared key may come back under another id from another device: 'boardrelay key rotate join' helps then.",
             "forget removes the user's metadata, its role, and whose the id is: another client may take it. While the user is here the id stays theirs: forget them again when they have gone. Their ban stays, and what they drew.",
         ],
@@ -46,7 +47,8 @@ extension Command {
 
     private static func moderateUser(_ arguments: Arguments) async throws -> ExitCode {
         let action: UserAction = try arguments.action()
-        let user = try arguments.name(argument: 1, "USER")
+        // Those who are banned are not here: a name says nothing.
+        var user = action == .unban ? try arguments.name(argument: 1, "USER") : arguments.positional.dropFirst().first
         let word = arguments.positional.dropFirst(2).first
         if action == .bans, user != nil { throw UsageError("bans takes no USER") }
         if action != .bans, user == nil { throw UsageError("USER is missing") }
@@ -64,8 +66,17 @@ extension Command {
             throw UsageError("option --reason has at most \(Limits.endReasonBytesMax) bytes, not \(reason!.utf8.count)")
         }
         let json = arguments.flag("--json")
-        return try await moderate("user", arguments) { moderation in
-            var fields: JSON = ["type": .string(action.rawValue), "user": .optional(user)]
+        let address = try arguments.address()
+        var timeout = try arguments.duration("--timeout") ?? .seconds(30)
+        var known = JSON.null
+        if let word = user, let question = question(action, role) {
+            let began = ContinuousClock.now
+            let found = try await Whom(word: word, question: question).find(arguments, timeout: timeout)
+            (user, known, timeout) = (found.user, .bool(found.isKnown), max(.zero, timeout - (found.at - began)))
+        }
+        return try await moderate("user", arguments, timeout: timeout) { client in
+            let moderation = client.moderation
+            var fields: JSON = ["type": .string(action.rawValue), "user": .optional(user), "known": known, "relay": .string("\(address)")]
             var words = ""
             switch action {
             case .role:
@@ -87,7 +98,19 @@ extension Command {
                 try await moderation.forget(user: user!)
                 words = "What the relay kept of \(user!) is gone. The id is free if \(user!) is not here; otherwise it stays theirs."
             }
-            if json { try Console.print(fields.line) } else { Console.note(Printable.escaped(words)) }
+            if json { try Console.print(fields.line) } else { Console.note(Printable.escaped("\(address): \(words)")) }
+        }
+    }
+
+    /// What is asked before it is done to somebody who was named, and not by an id.
+    private static func question(_ action: UserAction, _ role: SetRole) -> ((String) -> String)? {
+        switch action {
+        case .role where role == .own: { "Give \($0) back what their key or token gives?" }
+        case .role: { "Make \($0) \(role == .editor ? "an editor" : "a reader")?" }
+        case .end: { "End the session of \($0)?" }
+        case .ban: { "Ban \($0)?" }
+        case .forget: { "Forget \($0)?" }
+        case .unban, .bans: nil
         }
     }
 
@@ -119,10 +142,12 @@ extension Command {
     }
 
     /// Logs in, does one thing that wants a moderator, and leaves.
-    static func moderate(_ command: String, _ arguments: Arguments, _ body: (Moderation) async throws -> Void) async throws -> ExitCode {
-        let timeout = try arguments.duration("--timeout") ?? .seconds(30)
+    static func moderate(
+        _ command: String, _ arguments: Arguments, timeout: Duration? = nil, _ body: (RelayClient) async throws -> Void
+    ) async throws -> ExitCode {
+        let timeout = try timeout ?? arguments.duration("--timeout") ?? .seconds(30)
         let code = try await withClient(arguments, as: try arguments.user(), timeout: timeout) { client in
-            try await body(client.moderation)
+            try await body(client)
             return .ok
         }
         if code == .timedOut { Console.note("boardrelay \(command): timed out; it may have happened or not") }

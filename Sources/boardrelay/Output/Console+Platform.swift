@@ -10,12 +10,18 @@ enum Console {
         guard write(line + "\n", to: STDOUT_FILENO) else { throw OutputClosed() }
     }
 
+    /// Data that is no text, or not to be changed, and a line end.
+    static func print(raw bytes: [UInt8]) throws(OutputClosed) {
+        guard (bytes + [UInt8(ascii: "\n")]).withUnsafeBytes({ write($0, to: STDOUT_FILENO) }) else { throw OutputClosed() }
+    }
+
     /// One line for people.
     static func note(_ line: String) { _ = write(line + "\n", to: STDERR_FILENO) }
 
     /// Without an end of line.
     static func noteRaw(_ text: String) { _ = write(text, to: STDERR_FILENO) }
 
+    static var inputIsTerminal: Bool { isatty(STDIN_FILENO) == 1 }
     static var outputIsTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
     static var errorsAreTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
@@ -59,20 +65,22 @@ enum Console {
     /// - Returns: whether it went out; `false` when nobody reads any more.
     private static func write(_ text: String, to descriptor: Int32) -> Bool {
         var text = text
-        return text.withUTF8 { buffer in
-            var rest = UnsafeRawBufferPointer(buffer)
-            while !rest.isEmpty {
-                let count = Foundation.write(descriptor, rest.baseAddress, rest.count)
-                if count > 0 {
-                    rest = UnsafeRawBufferPointer(rebasing: rest[count...])
-                } else if errno == EAGAIN {
-                    var poller = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-                    poll(&poller, 1, -1)
-                } else if errno != EINTR {
-                    return false
-                }
+        return text.withUTF8 { write(UnsafeRawBufferPointer($0), to: descriptor) }
+    }
+
+    private static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
+        var rest = bytes
+        while !rest.isEmpty {
+            let count = Foundation.write(descriptor, rest.baseAddress, rest.count)
+            if count > 0 {
+                rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+            } else if errno == EAGAIN {
+                var poller = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                poll(&poller, 1, -1)
+            } else if errno != EINTR {
+                return false
             }
-            return true
         }
+        return true
     }
 }

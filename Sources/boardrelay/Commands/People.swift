@@ -1,0 +1,114 @@
+import RelayClient
+import RelayWire
+
+/// Who is at a relay, as others see them: for a command that was given a name, or the wrong channel.
+struct People {
+    struct Person: Equatable {
+        var user: String
+        /// What it calls itself: its state `name`, which may differ from channel to channel.
+        var names: [String] = []
+        var hereFor = Duration.zero
+    }
+
+    /// In order of ids.
+    private(set) var all: [Person] = []
+    /// The ids of those inside, by the name of the channel: the message and the stream channel are one room.
+    private(set) var channels: [String: Set<String>] = [:]
+
+    /// - Parameter limit: looks for no more people than this.
+    static func look(_ client: RelayClient, limit: Int = .max) async throws -> People {
+        var people = People()
+        var next: String?
+        repeat {
+            let page = try await paced { () async throws(RelayError) in try await client.moderation.status(after: next) }
+            // A relay that names a page again would be asked for ever.
+            if let next, let first = page.users.first, first.user.text <= next { throw Failure("the pages of status do not go on") }
+            people.all += page.users.map { Person(user: $0.user.text, hereFor: .milliseconds(Int64(clamping: $0.sessionMs))) }
+            next = page.next?.text
+        } while next != nil && people.all.count < limit
+        people.all = Array(people.all.prefix(limit))
+        var rooms: Set<ChannelID> = []
+        for person in people.all {
+            let inside = try await paced { () async throws(RelayError) in try await client.channels(of: person.user) }
+            rooms.formUnion(inside)
+            for room in inside { people.channels[room.channel.text, default: []].insert(person.user) }
+        }
+        var names: [String: Set<String>] = [:]
+        for room in rooms.sorted() {
+            for member in try await members(of: room, client) {
+                if let name = member.states["name"] { names[member.user.text, default: []].insert(name) }
+            }
+        }
+        for index in people.all.indices { people.all[index].names = names[people.all[index].user, default: []].sorted() }
+        return people
+    }
+
+    /// The ids of those in a channel, be it the message or the stream channel.
+    static func inside(_ channel: String, _ client: RelayClient) async throws -> Set<String> {
+        let name = try Name(channel)
+        var found: Set<String> = []
+        for kind in [ChannelKind.message, .stream] {
+            found.formUnion(try await members(of: ChannelID(kind: kind, channel: name), client).map(\.user.text))
+        }
+        return found
+    }
+
+    private static func members(of channel: ChannelID, _ client: RelayClient) async throws -> [Member] {
+        let presence = client.presence(of: channel.kind == .stream ? .stream(channel.channel.text) : .message(channel.channel.text))
+        var members: [Member] = []
+        var next: String?
+        repeat {
+            let page = try await paced { () async throws(RelayError) in try await presence.users(after: next) }
+            members += page.members
+            next = page.next
+        } while next != nil
+        return members
+    }
+
+    /// Requests have a rate (RT6): what is over it is asked again when the relay has said that it may.
+    private static func paced<Answer>(_ ask: () async throws(RelayError) -> Answer) async throws -> Answer {
+        while true {
+            do throws(RelayError) {
+                return try await ask()
+            } catch {
+                guard error.code == .rateLimited, let wait = error.retryAfter else { throw error }
+                try await Task.sleep(for: wait)
+            }
+        }
+    }
+}
+
+/// Whom a word on the command line means.
+enum Addressee: Equatable {
+    /// The relay knows this id.
+    case id
+    /// The relay does not, and one person who is here has it as a name.
+    case person(People.Person)
+    case several([People.Person])
+    /// Nobody; those whose id or name is like it.
+    case nobody(similar: [People.Person])
+
+    /// An id comes first: nobody can call themselves so that a command for another meets them.
+    init(_ word: String, isKnownID: Bool, among people: [People.Person]) {
+        guard !isKnownID else {
+            self = .id
+            return
+        }
+        let wanted = word.lowercased()
+        let named = people.filter { $0.names.contains { $0.lowercased() == wanted } }
+        switch named.count {
+        case 0: self = .nobody(similar: Array(people.filter { Self.isSimilar($0, wanted) }.prefix(Self.similarMax)))
+        case 1: self = .person(named[0])
+        default: self = .several(named)
+        }
+    }
+
+    private static let similarMax = 10
+
+    private static func isSimilar(_ person: People.Person, _ wanted: String) -> Bool {
+        ([person.user] + person.names).map { $0.lowercased() }.contains { one in
+            let shorter = min(one.count, wanted.count)
+            return shorter > 2 && (one.contains(wanted) || wanted.contains(one)) || editDistance(one, wanted) <= min(2, shorter / 3)
+        }
+    }
+}

@@ -1,0 +1,63 @@
+import Foundation
+import RelayClient
+import RelayWire
+
+/// Finds out whom a moderator means, before anything is done.
+struct Whom {
+    /// What the command was given: an id, or what somebody calls themselves.
+    let word: String
+    /// What is asked, with the id in it: "Ban anna?"
+    let question: (String) -> String
+
+    /// - Returns: the id that is meant, whether the relay knows it, and when the relay had said so: the time in which somebody
+    ///   thinks about the question is not the relay's.
+    /// - Throws: `Failure`, when it is not clear who is meant, or whoever sits at the terminal says no.
+    func find(_ arguments: Arguments, timeout: Duration) async throws -> (user: String, isKnown: Bool, at: ContinuousClock.Instant) {
+        let isID = (try? Name(word)) != nil
+        var addressee = Addressee.id
+        let code = try await withClient(arguments, as: try arguments.user(), timeout: timeout) { client in
+            let isKnown = isID ? try await client.moderation.status(limit: 1, asking: word).known ?? true : false
+            addressee = Addressee(word, isKnownID: isKnown, among: isKnown ? [] : try await People.look(client).all)
+            return .ok
+        }
+        guard code == .ok else { throw Failure("\(code == .timedOut ? "timed out" : "stopped"); nothing was done", exitCode: code) }
+        let told = ContinuousClock.now
+        switch addressee {
+        case .id: return (word, true, told)
+        case .person(let person):
+            Console.note("No user has the id \(Printable.quoted(word)). One person here has that name:")
+            show([person])
+            guard Question.canBeAsked else { throw Failure("give the id, \(person.user), where no terminal can ask", exitCode: .usage) }
+            try ask(person.user)
+            return (person.user, true, told)
+        case .several(let people):
+            Console.note("No user has the id \(Printable.quoted(word)). \(people.count) people here have that name:")
+            show(people)
+            throw Failure("give the id of the one who is meant", exitCode: .usage)
+        case .nobody(let similar):
+            Console.note("This relay knows no user with the id \(Printable.quoted(word)), and nobody here has that name.")
+            if !similar.isEmpty {
+                Console.note("Similar:")
+                show(similar)
+            }
+            guard isID else { throw Failure("\(Printable.quoted(word)) is no user's id or name") }
+            if Question.canBeAsked { try ask(word) }
+            return (word, false, told)
+        }
+    }
+
+    private func ask(_ user: String) throws(Failure) {
+        guard Question.isYes(question(user)) else { throw Failure("nothing was done") }
+    }
+
+    private func show(_ people: [People.Person]) {
+        let now = Date().timeIntervalSince1970 * 1_000
+        var table = Table(("  ID", .left), ("NAME", .left), ("HERE SINCE", .left))
+        for person in people {
+            let since = UInt64(max(0, now - person.hereFor / .milliseconds(1)))
+            let time = "\(Console.localTime(wallMilliseconds: since)) (\(Printable.clock(person.hereFor)))"
+            table.add("  \(person.user)", person.names.joined(separator: ", "), time)
+        }
+        for line in table.lines { Console.note(line) }
+    }
+}
