@@ -108,7 +108,7 @@
             change.filter = Int16(filter)
             change.flags = UInt16(flags)
             change.udata = UnsafeMutableRawPointer(bitPattern: UInt(token) + 1)
-            return Darwin.kevent(queue, &change, 1, nil, 0, nil) == 0 ? 0 : errno
+            return kevent(queue, &change, 1, nil, 0, nil) == 0 ? 0 : errno
         }
 
         /// - Parameter token: below 2³²−1; what events of it are told by.
@@ -133,7 +133,7 @@
         /// - Returns: how many are ready, 0 when the time is over; `event` tells each of them.
         package func wait(nanoseconds: UInt64) -> Int {
             var time = timespec(tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
-            return max(0, Int(Darwin.kevent(queue, nil, 0, events, Int32(Self.eventsPerTurn), &time)))
+            return max(0, Int(kevent(queue, nil, 0, events, Int32(Self.eventsPerTurn), &time)))
         }
 
         /// One of those that the last `wait` counted.

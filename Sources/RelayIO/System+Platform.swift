@@ -23,10 +23,8 @@ package enum SystemClock {
 package enum SystemEntropy {
     /// Random bits from the system's generator, fit for secrets.
     package static func word() -> UInt64 {
-        var word: UInt64 = 0
-        let result = withUnsafeMutableBytes(of: &word) { getentropy($0.baseAddress!, $0.count) }
-        precondition(result == 0, "the system gives no random bytes: \(SystemError.text(errno))")
-        return word
+        var system = SystemRandomNumberGenerator()
+        return system.next()
     }
 }
 

@@ -1,12 +1,7 @@
 import Foundation
-import RelayIO
 import RelayWire
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+@testable import RelayIO
 
 /// Stands between clients and a relay: passes bytes on, cuts links where a seed says, or holds back what the relay sends.
 ///
@@ -62,14 +57,14 @@ final class CutProxy: @unchecked Sendable {
         self.receiveBuffer = receiveBuffer
         state = State(dice: SplitMix(seed: seed))
         let any = try SocketAddress.resolve(host: "127.0.0.1", port: 0)[0]
-        let descriptor = socket(any.family, Int32(SOCK_STREAM.rawValue), 0)
+        let descriptor = socket(any.family, SocketConstants.stream, 0)
         guard descriptor >= 0, any.withPointer({ bind(descriptor, $0, $1) }) == 0, listen(descriptor, 64) == 0 else {
             throw SocketAddress.Failure("proxy", code: errno)
         }
         listener = descriptor
         let bound = SocketAddress { _ = getsockname(descriptor, $0, &$1) }
         address = RelayAddress(host: "127.0.0.1", port: bound.numeric.port)
-        Thread.detachNewThread { self.accept() }
+        Thread.detachNewThread { self.takeLinks() }
     }
 
     /// From now on each link is cut after a random number of bytes, until so many were cut.
@@ -116,14 +111,11 @@ final class CutProxy: @unchecked Sendable {
         shutdown(link.relay, Int32(SHUT_RDWR))
     }
 
-    private func accept() {
+    private func takeLinks() {
         while true {
-            #if canImport(Glibc)
-                let client = Glibc.accept(listener, nil, nil)
-            #else
-                let client = Darwin.accept(listener, nil, nil)
-            #endif
+            let client = accept(listener, nil, nil)
             guard client >= 0, !locked({ $0.isStopped }) else { break }
+            SocketConstants.quiet(client)
             guard let relay = connectToRelay() else {
                 close(client)
                 continue
@@ -141,7 +133,8 @@ final class CutProxy: @unchecked Sendable {
 
     private func connectToRelay() -> Int32? {
         guard let target = try? SocketAddress.resolve(host: target.host, port: target.port)[0] else { return nil }
-        let relay = socket(target.family, Int32(SOCK_STREAM.rawValue), 0)
+        let relay = socket(target.family, SocketConstants.stream, 0)
+        SocketConstants.quiet(relay)
         if var bytes = receiveBuffer.map(Int32.init) {
             setsockopt(relay, SOL_SOCKET, SO_RCVBUF, &bytes, socklen_t(MemoryLayout<Int32>.size))
         }
@@ -196,7 +189,7 @@ final class CutProxy: @unchecked Sendable {
     private func pass(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) -> Bool {
         var bytes = bytes
         while !bytes.isEmpty {
-            let sent = bytes.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            let sent = bytes.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, SocketConstants.sendFlags) }
             guard sent > 0 else { return false }
             bytes = bytes.dropFirst(sent)
         }

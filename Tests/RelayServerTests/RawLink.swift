@@ -1,13 +1,8 @@
 import Dispatch
 import Foundation
-import RelayIO
 import RelayWire
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+@testable import RelayIO
 
 /// A blocking socket that speaks frames: the plainest client there is.
 final class RawLink: @unchecked Sendable {
@@ -21,8 +16,9 @@ final class RawLink: @unchecked Sendable {
 
     init(_ address: RelayAddress) throws {
         let target = try SocketAddress.resolve(host: address.host, port: address.port)[0]
-        descriptor = socket(target.family, Int32(SOCK_STREAM.rawValue), 0)
+        descriptor = socket(target.family, SocketConstants.stream, 0)
         guard descriptor >= 0 else { throw SocketAddress.Failure("socket", code: errno) }
+        SocketConstants.quiet(descriptor)
         var time = timeval(tv_sec: 60, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
         let fd = descriptor
@@ -44,7 +40,7 @@ final class RawLink: @unchecked Sendable {
     func send(raw bytes: [UInt8]) throws {
         var bytes = bytes[...]
         while !bytes.isEmpty {
-            let count = bytes.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            let count = bytes.withUnsafeBytes { sendto(descriptor, $0.baseAddress, $0.count, SocketConstants.sendFlags, nil, 0) }
             guard count > 0 else { throw SocketAddress.Failure("send", code: errno) }
             bytes = bytes.dropFirst(count)
         }

@@ -1,10 +1,6 @@
 import Foundation
 
-#if canImport(Glibc)
-    private let stream = Int32(SOCK_STREAM.rawValue)
-#else
-    private let stream = SOCK_STREAM
-#endif
+@testable import RelayIO
 
 /// A port of this machine that is taken, and on which nobody listens.
 struct UnheardPort {
@@ -12,7 +8,7 @@ struct UnheardPort {
     private let descriptor: Int32
 
     init() throws {
-        descriptor = socket(AF_INET, stream, 0)
+        descriptor = socket(AF_INET, SocketConstants.stream, 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian

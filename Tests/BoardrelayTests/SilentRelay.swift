@@ -1,10 +1,6 @@
 import Foundation
 
-#if canImport(Glibc)
-    private let stream = Int32(SOCK_STREAM.rawValue)
-#else
-    private let stream = SOCK_STREAM
-#endif
+@testable import RelayIO
 
 /// What a relay is that was stopped: its port and its control socket take connections, and nothing answers.
 struct SilentRelay {
@@ -32,7 +28,7 @@ struct SilentRelay {
     func close() { for descriptor in descriptors { Foundation.close(descriptor) } }
 
     private static func open(_ family: Int32) throws -> Int32 {
-        let descriptor = socket(family, stream, 0)
+        let descriptor = socket(family, SocketConstants.stream, 0)
         guard descriptor >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
         // A tool that runs meanwhile must not hold it open.
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)

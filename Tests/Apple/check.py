@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+"""Type-checks every module of the package and its tests for macOS and iOS, on Linux, without Apple's SDK.
+
+    python3 Tests/Apple/check.py [--budget SECONDS] [MODULE…]
+
+Without a name it checks all modules, for iOS all but the tests. Modules, their order, their settings and the floors of the platforms
+are read from Package.swift: a new module is checked without being named here. Warnings are errors. Nothing is linked, and nothing
+runs: README.md says what is not seen. The first run fetches Apple's headers from PyPI and builds Swift's own modules; `.build/apple`
+keeps both.
+
+Exit codes: 0 all is well, 1 a module is not, 2 the command line is wrong, 124 over the budget.
+"""
+import argparse
+import concurrent.futures
+import os
+import re
+import subprocess
+import sys
+import time
+
+sys.dont_write_bytecode = True
+import standin
+from manifest import Failure, Module, Package, run
+from standin import HERE, OVERLAYS, WORK, Platform
+
+ERRORS_SHOWN = 20
+
+
+class Check:
+    """One platform's modules."""
+
+    def __init__(self, package: Package, platform: Platform, deadline: float):
+        self.package, self.platform, self.deadline = package, platform, deadline
+        # Tests are for a Mac, where `swift test` runs them.
+        self.modules = [module for module in package.ordered(platform.name) if platform.name == "macos" or not module.is_test]
+        # Not within the SDK: what lies there is no module of this package.
+        self.out = WORK / "modules" / platform.name
+        self.overlays = self.out / "overlays"
+        self.unwritten: set[str] = set()
+
+    def write_overlays(self):
+        self.overlays.mkdir(parents=True, exist_ok=True)
+        for name in OVERLAYS:
+            command = [*self.frontend("-emit-module"), "-disable-availability-checking", "-parse-as-library", "-module-name", name]
+            if name == "Darwin":
+                command.append("-import-underlying-module")
+            product = self.overlays / f"{name}.swiftmodule"
+            written = run([*command, str(HERE / "overlay" / f"{name}.swift"), "-o", str(product)], self.deadline)
+            if written.returncode != 0:
+                raise Failure(f"{self.platform.name}: overlay/{name}.swift does not compile:\n{written.stdout}")
+
+    def write_interfaces(self):
+        """Writes what importers see of the modules that have any, without a look into functions."""
+        needed = {need for module in self.modules for need in module.needs(self.platform.name)}
+        for module in self.modules:
+            folder = self.out / module.name
+            folder.mkdir(exist_ok=True)
+            if module.kind == "ClangTarget":
+                (folder / "module.modulemap").write_text(f'module {module.name} {{\n  umbrella "{module.headers}"\n  export *\n}}\n')
+            elif module.name in needed:
+                product = folder / f"{module.name}.swiftmodule"
+                product.unlink(missing_ok=True)
+                # What it reports is reported by the check of the module, too.
+                run([*self.compiler(module, "-emit-module"), "-experimental-skip-all-function-bodies", "-o", str(product)], self.deadline)
+                if not product.exists():
+                    self.unwritten.add(module.name)
+
+    def frontend(self, mode: str) -> list[str]:
+        return ["swiftc", "-frontend", mode, *self.platform.sdk, "-I", str(self.overlays)]
+
+    def compiler(self, module: Module, mode: str) -> list[str]:
+        """The compiler's frontend on a module of Swift, which sees what the module depends on and nothing else."""
+        words = [*self.frontend(mode), "-warnings-as-errors", "-enable-testing", "-package-name", "package", "-module-name", module.name]
+        for need in self.package.closure(module.name, self.platform.name):
+            match need.kind:
+                case "SwiftTarget":
+                    words += ["-I", str(self.out / need.name)]
+                case "ClangTarget":
+                    words += ["-Xcc", f"-fmodule-map-file={self.out / need.name / 'module.modulemap'}"]
+                case "SystemLibraryTarget":
+                    words += ["-Xcc", f"-fmodule-map-file={need.folder / 'module.modulemap'}"]
+        if not any(source.name == "main.swift" for source in module.sources):
+            words.append("-parse-as-library")
+        sources = list(module.sources)
+        if module.has_resources:
+            # SwiftPM writes such a file.
+            sources.append(self.out / module.name / "resource_bundle_accessor.swift")
+            sources[-1].write_text("import Foundation\n\nextension Bundle { static let module = Bundle.main }\n")
+        return [*words, *module.flags(self.platform.name), *map(str, sources)]
+
+    def check(self, module: Module) -> str | None:
+        """What is wrong with a module."""
+        missing = [need.name for need in self.package.closure(module.name, self.platform.name) if need.name in self.unwritten]
+        if missing:
+            return f"not checked: it needs {', '.join(missing)}"
+        if module.kind == "ClangTarget":
+            command = ["clang", "-target", self.platform.triple, "-isysroot", str(self.platform.folder), "-I", str(module.headers)]
+            command += ["-fsyntax-only", "-Werror", *module.flags(self.platform.name), *map(str, module.sources)]
+        else:
+            command = self.compiler(module, "-typecheck")
+        checked = run(command, self.deadline)
+        if checked.returncode == 0:
+            return None
+        errors = list(dict.fromkeys(re.findall(r"^\S.*: (?:fatal )?(?:error|warning): .*", checked.stdout, flags=re.M)))
+        if len(errors) > ERRORS_SHOWN:
+            errors[ERRORS_SHOWN:] = [f"and {len(errors) - ERRORS_SHOWN} more"]
+        return "\n".join(errors) or f"the compiler ended with {checked.returncode}:\n{checked.stdout[-2000:]}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("modules", nargs="*", metavar="MODULE", help="check these only")
+    parser.add_argument("--budget", type=float, default=600, metavar="SECONDS", help="how long it may take (default: %(default)s)")
+    arguments = parser.parse_args()
+    start = time.monotonic()
+    try:
+        return check_all(arguments.modules, start, start + arguments.budget)
+    except Failure as failure:
+        print(f"error: {failure}", file=sys.stderr)
+        return 1
+    except subprocess.TimeoutExpired:
+        print(f"error: not done within {arguments.budget:g} s", file=sys.stderr)
+        return 124
+
+
+def check_all(names: list[str], start: float, deadline: float) -> int:
+    package = Package(deadline)
+    if unknown := [name for name in names if name not in package.modules]:
+        print(f"error: Package.swift has no module {', '.join(unknown)}", file=sys.stderr)
+        return 2
+    if package.floors.keys() != standin.STDLIB_FLOORS.keys():
+        raise Failure(f"Package.swift has floors for {', '.join(package.floors)}; this check knows {', '.join(standin.STDLIB_FLOORS)}")
+    platforms = [Platform(name, floor) for name, floor in package.floors.items()]
+    standin.prepare(platforms, deadline)
+    checks = [Check(package, platform, deadline) for platform in platforms]
+    red = 0
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for step in (Check.write_overlays, Check.write_interfaces):
+            list(pool.map(step, checks))
+        found = [
+            (check, module, pool.submit(check.check, module))
+            for check in checks for module in check.modules if not names or module.name in names]
+        for check, module, future in found:
+            if problem := future.result():
+                red += 1
+                print(f"== {check.platform.name} {check.platform.floor}: {module.name}\n{problem}", file=sys.stderr)
+    for check in checks:
+        files = [len(module.sources) for other, module, _ in found if other is check]
+        if not files and not names:
+            raise Failure(f"no module was checked for {check.platform.name}")
+        print(f"{check.platform.name} {check.platform.floor}: {len(files)} modules, {sum(files)} files")
+    print(f"{red} of {len(found)} are red, {time.monotonic() - start:.0f} s")
+    return 1 if red or not found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
