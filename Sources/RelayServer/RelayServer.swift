@@ -150,7 +150,9 @@ public final class RelayServer: Sendable {
         } catch {
             await engine.stop()
             await journal.close()
-            throw RelayServerError(text: "\(error)")
+            var failure = RelayServerError(text: "\(error)")
+            failure.isAddressInUse = (error as? SocketAddress.Failure)?.isAddressInUse ?? false
+            throw failure
         }
     }
 
@@ -253,6 +255,8 @@ public struct RelayServerError: Error, CustomStringConvertible, Sendable, Hashab
     /// One sentence for people, with the address or path it is about.
     public var text: String
     public var description: String { text }
+    /// Whether another process listens there.
+    package var isAddressInUse = false
 
     package init(text: String) { self.text = text }
 }
