@@ -68,11 +68,11 @@ struct ServeLogTests {
         }
     }
 
-    @Test("an address in use is told with what helps: the relay that may be there, and another port")
-    func portInUse() async throws {
+    @Test("an address in use is told with what helps: the relay that may be there, and another port", arguments: ["serve", "demo"])
+    func portInUse(command: String) async throws {
         let relay = try await RelayServer.start(.init(port: 0))
         let port = relay.address.port
-        let result = try await Tool.run("serve", "--in-memory", "--host", "127.0.0.1", "--port", "\(port)")
+        let result = try await Tool.run([command, "--host", "127.0.0.1", "--port", "\(port)"] + (command == "serve" ? ["--in-memory"] : []))
         #expect(result.code == 1 && result.output == "")
         #expect(result.errors.contains("127.0.0.1:\(port)") && result.errors.contains("in use"), "\(result.errors)")
         #expect(result.errors.contains("Another relay may be running: 'boardrelay status --port \(port)' tells."), "\(result.errors)")
