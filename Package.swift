@@ -66,7 +66,7 @@ let package = Package(
         // epoll, which the module of Linux's C library leaves out: a header and no code.
         .systemLibrary(name: "CEpoll"),
         module("RelayIO", [.target(name: "CEpoll", condition: .when(platforms: [.linux]))]),
-        // What the compiler puts into the program: the whiteboard and its client, and the commit of a packaged build.
+        // What the compiler puts into the program: the whiteboard and its client, the demo's lesson, and the commit of a packaged build.
         .target(name: "CResources"),
         .target(name: "RelayPage", dependencies: ["CResources"], exclude: pageFiles, swiftSettings: strict),
         module("RelayServer", ["RelayAccess", "RelayCore", "RelayGateway", "RelayIO", "RelayJournal", "RelayPage", "RelayWire"]),
@@ -76,6 +76,7 @@ let package = Package(
         module("RelayTestKit", ["RelayAccess", "RelayClientCore", "RelayCore", "RelayJournal", "RelayWire"]),
         .executableTarget(
             name: "boardrelay", dependencies: ["CResources", "RelayServer", "RelayAccess", "RelayClient", "RelayBoard", "RelayCore", "RelayGateway", "RelayIO", "RelayWire"],
+            exclude: ["Demo/README.md", "Demo/lesson.ndjson"],
             swiftSettings: strict),
 
         tests("RelayDigestTests", ["RelayDigest"], resources: [.copy("Vectors")]),

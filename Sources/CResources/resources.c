@@ -25,6 +25,9 @@ static const unsigned char index_html[] = {
 static const unsigned char ink_js[] = {
 #embed "../RelayPage/ink.js"
 };
+static const unsigned char lesson_ndjson[] = {
+#embed "../boardrelay/Demo/lesson.ndjson"
+};
 static const unsigned char live_js[] = {
 #embed "../RelayPage/live.js"
 };
@@ -84,6 +87,7 @@ static const struct resource_file files[] = {
     FILE_NAMED("identity.js", identity_js),
     FILE_NAMED("index.html", index_html),
     FILE_NAMED("ink.js", ink_js),
+    FILE_NAMED("lesson.ndjson", lesson_ndjson),
     FILE_NAMED("live.js", live_js),
     FILE_NAMED("names.js", names_js),
     FILE_NAMED("qr.js", qr_js),

@@ -64,6 +64,8 @@ package enum Event: Sendable {
     case authorsRead(BoardAuthors)
     /// Other keys or secrets hold; sessions that a key let in that is none any more are ended, or cannot come back. [AC1]
     case accessChanged(AccessRules, endsSessions: Bool)
+    /// Somebody asked for what is the operators' with a token that is not theirs. [HT9]
+    case operatorTokenWrong(peer: String, path: String)
 }
 
 /// What the shell carries out for the hub.
@@ -102,8 +104,8 @@ public struct LogLine: Sendable, Hashable {
     /// One sentence: who, what, limit and actual value.
     public var text: String
 
-    /// Of a line about what a moderator did: when, on the relay's wall clock, in milliseconds since 1970. Such a line is for a record
-    /// that is kept, whatever level is shown. [AC15]
+    /// Of a line about what a moderator or operator did, or about a board that was cleared or removed: when, on the relay's wall clock, in
+    /// milliseconds since 1970. Such a line is for a record that is kept, whatever level is shown. [AC15]
     public var auditedAt: UInt64?
 
     package init(_ level: Level, _ text: String) {

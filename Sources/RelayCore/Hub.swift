@@ -51,6 +51,8 @@ package struct Hub {
     /// Which clients user ids belong to. [AC3]
     var claims: [Name: UserClaim] = [:]
     var claimSweepIsSet = false
+    /// What the log has of them.
+    var wrongCredentials = WrongCredentials()
     /// What moderators have decided. [AC10–AC15]
     var moderation = ModerationState()
     var storage: StorageState
@@ -155,6 +157,7 @@ package struct Hub {
         case .boardRead(let block): boardRead(block)
         case .authorsRead(let answer): authorsRead(answer)
         case .accessChanged(let rules, let endsSessions): accessChanged(rules, endsSessions: endsSessions)
+        case .operatorTokenWrong(let peer, let path): logWrongCredential(.tokenInvalid, from: peer, "for \(path)")
         }
         leave(&effects)
     }
@@ -332,6 +335,8 @@ package struct Hub {
             sweepClaims()
         case .banSweep:
             sweepBans()
+        case .wrongCredentialSweep:
+            sweepWrongCredentials()
         }
     }
 

@@ -9,6 +9,7 @@ package struct SocketAddress: Sendable, CustomStringConvertible {
         package var description: String
         /// `errno`, 0 where there was none.
         package var code: Int32
+        package var isAddressInUse: Bool { code == EADDRINUSE }
 
         package init(_ description: String, code: Int32 = 0) {
             self.description = code == 0 ? description : "\(description): \(SystemError.text(code))"

@@ -150,7 +150,9 @@ public final class RelayServer: Sendable {
         } catch {
             await engine.stop()
             await journal.close()
-            throw RelayServerError(text: "\(error)")
+            var failure = RelayServerError(text: "\(error)")
+            failure.isAddressInUse = (error as? SocketAddress.Failure)?.isAddressInUse ?? false
+            throw failure
         }
     }
 
@@ -255,6 +257,8 @@ public struct RelayServerError: Error, CustomStringConvertible, Sendable, Hashab
     public var description: String { text }
     /// Of a control socket: whether no relay is there at all.
     package var nobodyAnswers = false
+    /// Whether another process listens there.
+    package var isAddressInUse = false
 
     package init(text: String, nobodyAnswers: Bool = false) {
         self.text = text

@@ -5,7 +5,9 @@ import Foundation
 @main
 struct Boardrelay {
     static let version = "0.1.0"
-    static let commands: [Command] = [.serve, .sub, .pub, .history, .presence, .meta, .lock, .board, .user, .channel, .replay, .status, .key, .token, .bench]
+    static let commands: [Command] = [
+        .serve, .demo, .sub, .pub, .history, .presence, .meta, .lock, .board, .user, .channel, .replay, .status, .key, .token, .bench,
+    ]
 
     static func main() async {
         signal(SIGPIPE, SIG_IGN)

@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import RelayIO
 
-/// SIGINT and SIGTERM: the first can be waited for, the second ends the process at once.
+/// SIGINT, SIGTERM, and SIGHUP of a terminal that is closed: the first can be waited for, the second ends the process at once.
 final class Signals: Sendable {
     private let arrived: AsyncStream<Void>
     private let end: AsyncStream<Void>.Continuation
@@ -13,15 +13,18 @@ final class Signals: Sendable {
         let queue = DispatchQueue(label: "boardrelay.signals")
         let count = Lock(0)
         let registered = DispatchGroup()
-        for number in [SIGINT, SIGTERM] {
-            signal(number, SIG_IGN)
+        for number in [SIGINT, SIGTERM, SIGHUP] {
+            let before = signal(number, SIG_IGN)
+            // It was started with nohup, to outlive its terminal.
+            if number == SIGHUP, unsafeBitCast(before, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) { continue }
             let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
             source.setEventHandler { @Sendable [end] in
                 let seen = count.withLock { count in
                     count += 1
                     return count
                 }
-                if seen > 1 { exit(ExitCode.interrupted.rawValue) }
+                // A terminal that is closed may say so twice, the shell and the system: nobody has lost patience.
+                if seen > 1, number != SIGHUP { exit(ExitCode.interrupted.rawValue) }
                 end.yield()
             }
             registered.enter()

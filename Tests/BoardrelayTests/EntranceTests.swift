@@ -5,7 +5,7 @@ import RelayServer
 import Testing
 
 @Suite struct EntranceTests {
-    private let addresses = [RelayAddress(host: "192.168.1.5", port: 7420), RelayAddress(host: "127.0.0.1", port: 7420)]
+    private let addresses = [RelayAddress(host: "192.168.178.123", port: 17420), RelayAddress(host: "127.0.0.1", port: 17420)]
 
     private func keys() async throws -> AccessKeys {
         let server = try await RelayServer.start(.init(port: 0, access: .keys()))
@@ -14,36 +14,77 @@ import Testing
         return keys
     }
 
-    @Test("a terminal is shown the join address with its code, and the host's without one")
+    private func entrance(
+        _ access: RelayServer.Access, _ keys: AccessKeys? = nil, host: String? = nil, isTerminal: Bool = true, columns: Int = 80,
+        rows: Int = 24
+    ) -> Entrance {
+        Entrance(access: access, keys: keys, host: host, isTerminal: isTerminal, columns: columns, rows: rows)
+    }
+
+    private func screen(_ lines: [String], columns: Int = 80, rows: Int = 24) -> [String] {
+        PseudoTerminal.screen("what stood there\n" + lines.map { $0 + "\n" }.joined(), columns: columns, rows: rows)
+    }
+
+    @Test("a terminal of 80 × 24 is shown the join address and all of its code, as the last thing; the host's address comes when asked for")
     func terminal() async throws {
         let keys = try await keys()
-        let lines = Entrance(access: .keys(), keys: keys, isTerminal: true, columns: 80).lines(addresses)
-        let url = "http://192.168.1.5:7420/#key=\(keys.join)"
-        #expect(lines.first == "join (editor):  \(url)")
-        #expect(lines.last?.contains("http://192.168.1.5:7420/#key=\(keys.host)") == true)
-        #expect(Array(lines.dropFirst(2).dropLast(2)) == Entrance.code(url, columns: 80))
-        #expect(lines.count > 15)
+        let entrance = entrance(.keys(), keys)
+        let lines = entrance.lines(addresses)
+        let url = "http://192.168.178.123:17420/#key=\(keys.join)"
+        #expect(Entrance.code(url, columns: 80, rows: 22) == .lines(Array(lines.dropFirst())), "the longest address of IPv4")
+        let screen = screen(lines)
+        #expect(screen.count <= 24 && screen.contains("join (editor):  \(url)") && screen.last == "" && screen.count == 1 + lines.count + 1)
+        #expect(!lines.contains { $0.contains(keys.host) })
+        #expect(entrance.hostLine(addresses)?.contains("/#key=\(keys.host)&j=\(keys.join)") == true)
+    }
+
+    @Test("a long address takes less error correction where that makes it fit; if it fits no more, that is said, with what it needs")
+    func long() async throws {
+        let keys = try await keys()
+        // 69 bytes: one size more with level M.
+        let name = RelayAddress(host: "board-of-class-7b.example", port: 7420)
+        let lines = entrance(.keys(), keys).lines([name])
+        #expect(lines.count == 22 && screen(lines).count <= 24)
+        let six = RelayAddress(host: "2001:db8:1234:5678:9abc:def0:1234:5678", port: 7420)
+        let none = entrance(.keys(), keys).lines([six])
+        #expect(none.first == "A QR code of this address needs a terminal of 45 columns and 26 rows, not 80 and 24.")
+        #expect(none.dropFirst() == ["join (editor):  http://[\(six.host)]:7420/#key=\(keys.join)"])
+        let high = entrance(.keys(), keys, rows: 26).lines([six])
+        #expect(screen(high, rows: 26).count <= 26 && high.count == 24)
+    }
+
+    @Test("an address that only this machine reaches has no code", arguments: [
+        (nil, "This machine has no network"), ("127.0.0.1", "The relay listens on 127.0.0.1"),
+    ] as [(String?, String)])
+    func alone(host: String?, why: String) async throws {
+        let keys = try await keys()
+        let lines = entrance(.keys(), keys, host: host).lines([addresses[1]])
+        #expect(lines == ["\(why): only this machine reaches it.", "join (editor):  http://127.0.0.1:17420/#key=\(keys.join)"])
     }
 
     @Test("what is no terminal is shown no key")
     func service() async throws {
         let keys = try await keys()
-        let entrance = Entrance(access: .keys(), keys: keys, isTerminal: false, columns: 80)
+        let entrance = entrance(.keys(), keys, isTerminal: false)
         #expect(entrance.lines(addresses).isEmpty)
         #expect(!entrance.rule.contains(keys.join) && !entrance.rule.contains(keys.host))
         #expect(entrance.rule.contains("'boardrelay key show'"), "on the port that it asks by itself")
     }
 
-    @Test("an open relay shows the code of its address; a terminal that is too narrow shows the address alone")
+    @Test("an open relay shows the code of its address; a terminal that is too narrow shows the address and says so")
     func open() throws {
-        let open = Entrance(access: .open, keys: nil, isTerminal: true, columns: 80).lines(addresses)
-        #expect(open.first == "Open in a browser:  http://192.168.1.5:7420/")
-        let code = try #require(Entrance.code("http://192.168.1.5:7420/", columns: 80))
+        let first = [RelayAddress(host: "192.168.1.5", port: 7420)]
+        let lines = entrance(.open).lines(first)
+        #expect(lines.first == "Open in a browser:  http://192.168.1.5:7420/" && entrance(.open).hostLine(first) == nil)
         // Version 2: 25 modules and a quiet zone of 4 on each side, two rows a line.
-        #expect(code.count == 17)
-        #expect(Entrance.code("http://192.168.1.5:7420/", columns: 33) == code)
-        #expect(Entrance.code("http://192.168.1.5:7420/", columns: 32) == nil)
-        #expect(Entrance(access: .open, keys: nil, isTerminal: true, columns: 20).lines(addresses) == ["Open in a browser:  http://192.168.1.5:7420/"])
-        #expect(Entrance(access: .open, keys: nil, isTerminal: true, columns: 80).lines([]).isEmpty)
+        #expect(lines.count == 1 + 17)
+        #expect(Entrance.code("http://192.168.1.5:7420/", columns: 33, rows: 17) == .lines(Array(lines.dropFirst())))
+        #expect(Entrance.code("http://192.168.1.5:7420/", columns: 32, rows: 17) == .needs(columns: 33, rows: 17))
+        #expect(Entrance.code("http://192.168.1.5:7420/", columns: 33, rows: 16) == .needs(columns: 33, rows: 17))
+        #expect(Entrance.code(String(repeating: "x", count: 500), columns: 80, rows: 80) == .tooLong)
+        let narrow = entrance(.open, columns: 30).lines(first)
+        #expect(narrow.first == "A QR code of this address needs a terminal of 33 columns and 20 rows, not 30 and 24.")
+        #expect(narrow.last == lines.first)
+        #expect(entrance(.open).lines([]).isEmpty)
     }
 }

@@ -60,15 +60,20 @@ final class Running: Sendable {
     private let output: Lines
     private let errors: Lines
 
-    /// - Parameter environment: besides that of this process, of which keys and tokens are left out.
-    init(_ words: [String], url: String? = nil, environment added: [String: String] = [:], input: Data = Data()) throws {
+    /// - Parameters:
+    ///   - environment: besides that of this process, of which keys and tokens are left out.
+    ///   - other: a program that runs it.
+    init(
+        _ words: [String], url: String? = nil, environment added: [String: String] = [:], input: Data = Data(), through other: String? = nil
+    ) throws {
         var environment = ProcessInfo.processInfo.environment
         for name in ["BOARDRELAY_KEY", "BOARDRELAY_TOKEN"] { environment[name] = nil }
         environment["BOARDRELAY_URL"] = url
         environment.merge(added) { $1 }
         let (inPipe, outPipe, errorPipe) = (Pipe(), Pipe(), Pipe())
+        let line = try (other.map { [$0] } ?? []) + [Tool.binary().path] + words
         process = try ChildProcess(
-            Tool.binary().path, words, environment: environment, input: .descriptor(inPipe.fileHandleForReading.fileDescriptor),
+            line[0], Array(line.dropFirst()), environment: environment, input: .descriptor(inPipe.fileHandleForReading.fileDescriptor),
             output: .descriptor(outPipe.fileHandleForWriting.fileDescriptor), errors: .descriptor(errorPipe.fileHandleForWriting.fileDescriptor))
         for given in [inPipe.fileHandleForReading, outPipe.fileHandleForWriting, errorPipe.fileHandleForWriting] { try given.close() }
         output = Lines(outPipe.fileHandleForReading)
@@ -164,13 +169,14 @@ final class Lines: Sendable {
                 return (nil, book.isEnded)
             }
             if let found { return found }
-            if isEnded { return nil }
+            // Of a test that is out of time there is nothing to wait for.
+            if isEnded || Task.isCancelled { return nil }
             for await _ in arrivals { break }
         }
     }
 
     func all() async -> String {
-        while !book.withLock({ $0.isEnded }) { for await _ in arrivals { break } }
+        while !book.withLock({ $0.isEnded }), !Task.isCancelled { for await _ in arrivals { break } }
         return book.withLock { $0.lines.map { $0 + "\n" }.joined() + String(decoding: $0.rest, as: UTF8.self) }
     }
 }

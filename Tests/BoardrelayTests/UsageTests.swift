@@ -115,6 +115,8 @@ struct UsageTests {
             (["bench", "paced10", "--url", "relay://x", "--flush", "2ms"], "options --url and --flush exclude each other"),
             (["bench", "paced10", "--key-file", "x"], "option --key-file wants --url"),
             (["serve", "--packet-rate", "0"], "option --packet-rate wants a whole number within 1…1000000"),
+            (["demo", "--speed", "max"], "option --speed wants a number within 0.01…10000, not \"max\""),
+            (["demo", "board"], "unexpected argument"),
             (["replay", "file"], "option --channel is missing"),
             (["replay", "--channel", "c"], "FILE is missing"),
             (["replay", "file", "--channel", "c", "--speed", "0"], "option --speed wants a number within 0.01…10000 or max"),

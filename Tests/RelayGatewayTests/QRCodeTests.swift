@@ -55,8 +55,25 @@ import Testing
     ])
     func symbols(count: Int, mask: Int, digest: String) throws {
         let code = try #require(QRCode(bytes(count), mask: mask))
-        let modules = (0..<code.size * code.size).map { UInt8(ascii: code[$0 / code.size, $0 % code.size] ? "1" : "0") }
-        #expect(Array(SHA256.hash(modules).prefix(16)).hex == digest)
+        #expect(Array(SHA256.hash(modules(code)).prefix(16)).hex == digest)
+    }
+
+    @Test("a symbol of level L of each version, as qrcode draws it", arguments: [
+        (17, 0, "5177b26f606eef060ce63ba4f5beb83f"), (32, 1, "6c73f004c5cd1112522885d18881d0e9"),
+        (53, 2, "cc7772a274ace694096a617c6742ea95"), (78, 3, "12e0c85822433a5ec121991c3664b1ab"),
+        (106, 4, "ba1e405900e709e8b1dea7b506b5a8f6"), (134, 5, "15281af685677d944235bbea45402f93"),
+        (154, 6, "5b8f32817c33b403fc2073fd3f7bd52e"), (192, 7, "60ce8c7ead69993b5aff583e86ca0114"),
+        (230, 0, "f68eea1948d76f2973e9eaddbc969831"), (271, 1, "93ea7f840d02a35a2d17440b6e77ad35"),
+        (321, 2, "ae68245d5af0988d8a69999ad5b71f99"), (367, 3, "34d71ba78652f9a6f40d0e16d0a59d77"),
+        (425, 4, "577932972aa5edf6205636d8484377eb"),
+    ])
+    func lowSymbols(count: Int, mask: Int, digest: String) throws {
+        let code = try #require(QRCode(bytes(count), level: .low, mask: mask))
+        #expect(Array(SHA256.hash(modules(code)).prefix(16)).hex == digest)
+    }
+
+    private func modules(_ code: QRCode) -> [UInt8] {
+        (0..<code.size * code.size).map { UInt8(ascii: code[$0 / code.size, $0 % code.size] ? "1" : "0") }
     }
 
     @Test("ISO/IEC 18004 annexes A and C: a generator, the format of level M with mask 5, the version 7")
@@ -64,19 +81,26 @@ import Testing
         // x⁷ + α⁸⁷x⁶ + α²²⁹x⁵ + α¹⁴⁶x⁴ + α¹⁴⁹x³ + α²³⁸x² + α¹⁰²x + α²¹
         func power(_ exponent: Int) -> UInt8 { (0..<exponent).reduce(1) { value, _ in ReedSolomon.multiply(value, 2) } }
         #expect(ReedSolomon.generator(7) == [87, 229, 146, 149, 238, 102, 21].map(power))
-        #expect(QRMatrix.formatBits(mask: 5) == 0b1000000_11001110)
+        #expect(QRMatrix.formatBits(.medium, mask: 5) == 0b1000000_11001110)
         #expect(QRMatrix.versionBits(7) == 0b000111_110010010100)
     }
 
     @Test("capacities of level M, as table 7 of ISO/IEC 18004 has them")
     func capacities() {
-        #expect(QRVersion.all.map(\.bytesMax) == [14, 26, 42, 62, 84, 106, 122, 152, 180, 213, 251, 287, 331])
-        #expect(QRVersion.all.map(\.codewords) == [26, 44, 70, 100, 134, 172, 196, 242, 292, 346, 404, 466, 532])
-        for version in QRVersion.all {
+        #expect(QRVersion.all(.medium).map(\.bytesMax) == [14, 26, 42, 62, 84, 106, 122, 152, 180, 213, 251, 287, 331])
+        #expect(QRVersion.all(.medium).map(\.codewords) == [26, 44, 70, 100, 134, 172, 196, 242, 292, 346, 404, 466, 532])
+        for version in QRVersion.all(.medium) {
             #expect(QRCode(bytes(version.bytesMax))?.size == version.size)
             #expect(QRCode(bytes(version.bytesMax + 1))?.size == (version.number == 13 ? nil : version.size + 4))
         }
         #expect(QRCode([])?.size == 21 && QRCode.bytesMax == 331)
+    }
+
+    @Test("capacities of level L, for addresses that would not fit otherwise, as table 7 has them")
+    func low() {
+        #expect(QRVersion.all(.low).map(\.bytesMax) == [17, 32, 53, 78, 106, 134, 154, 192, 230, 271, 321, 367, 425])
+        for version in QRVersion.all(.low) { #expect(QRCode(bytes(version.bytesMax), level: .low)?.size == version.size) }
+        #expect(QRMatrix.formatBits(.low, mask: 0) == 0b1110111_11000100 && QRMatrix.formatBits(.low, mask: 7) == 0b1101001_01110110)
     }
 
     @Test("padding: a terminator of four bits or what is left, then 236 and 17 in turn")

@@ -1,9 +1,9 @@
-// What the compiler puts into the program: files of the page, and the commit of a packaged build.
+// What the compiler puts into the program: files of the page, the lesson of the demo, and the commit of a packaged build.
 #pragma once
 #include <stddef.h>
 
 struct resource_file {
-    // As in Sources/RelayPage.
+    // As in Sources/RelayPage or Sources/boardrelay/Demo.
     const char *name;
     const unsigned char *bytes;
     size_t count;

@@ -132,7 +132,7 @@ extension Hub {
             admission = try admit(sessions[session].user!, key: request.key, token: request.token)
         } catch {
             guard Self.isWrongCredential(error.code) else { throw error }
-            return refuseLate(connection, error, id: request.id)
+            return refuseLate(connection, error, of: sessions[session].user!, id: request.id)
         }
         tellHeldRefusals(connection)
         if let text = banText(on: sessions[session].user!, digest: sessions[session].secretDigest) { return endByModerator(session, .banned, text) }

@@ -45,7 +45,10 @@ extension Hub {
     func hasGuessedEnough(_ connection: Int32) -> Bool { connections[connection].wrongCredentials >= Limits.wrongCredentialsMax }
 
     /// Refuses a login or renewal after a time that doubles. [AC2]
-    mutating func refuseLate(_ connection: Int32, _ error: WireError, id: UInt32?) {
+    ///
+    /// - Parameter user: who it is, or says it is.
+    mutating func refuseLate(_ connection: Int32, _ error: WireError, of user: Name, id: UInt32?) {
+        logWrongCredential(error.code, from: connections[connection].peer, "for user \(user) (\(error.code.name))")
         let count = connections[connection].wrongCredentials
         counters.credentialsWrong += 1
         connections[connection].wrongCredentials = count + 1

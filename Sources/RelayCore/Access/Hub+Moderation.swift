@@ -48,6 +48,7 @@ extension Hub {
         }
         guard let ended = liveSession(of: request.user) else { throw WireError(.userOffline, "user \(request.user) has no session") }
         answer(connection, EmptyAnswer(id: request.id))
+        counters.moderations += 1
         audit(by: sessionName(connection), "ended the session of user \(request.user)")
         endByModerator(ended, .endedByModerator, reason.isEmpty ? "a moderator has ended this session" : reason)
     }

@@ -21,7 +21,9 @@ extension Hub {
             wasForgotten(user)
             if hadRole { roleWasSet(user, by: moderation.by!.user) }
         }
-        if let by = moderation.by { audit(by: by.name, moderation.change.words) }
+        guard let by = moderation.by else { return }
+        counters.moderations += 1
+        audit(by: by.name, moderation.change.words)
     }
 
     mutating func undoModeration(_ moderation: Moderation) {
@@ -123,10 +125,9 @@ extension Hub {
 
     // MARK: - The log
 
-    /// One line for each decision that changed something: who, what, whom; the line carries when. [AC15]
-    mutating func audit(by moderator: String, _ words: String) {
-        counters.moderations += 1
-        effects.append(.log(LogLine(audit: "\(moderator) \(words)", wallMilliseconds: now.wallMilliseconds)))
+    /// One line for each decision that changed something, and for what destroys a board: who, what, whom; the line carries when. [AC15]
+    mutating func audit(by name: String, _ words: String) {
+        effects.append(.log(LogLine(audit: "\(name) \(words)", wallMilliseconds: now.wallMilliseconds)))
     }
 }
 

@@ -86,7 +86,7 @@ struct BoardTransition {
         case record
         /// A part before the last one: nobody is.
         case part
-        case clear
+        case clear(records: UInt64)
         /// It took this away from the summary.
         case undo(BoardSummary.Clear)
         case drop
@@ -101,6 +101,8 @@ struct BoardTransition {
     var begins: Bool
     /// `nil`: the relay itself.
     var user: Name?
+    /// Who destroys something, and from where, for the log.
+    var by: String?
     var instance: UInt64
     var number: UInt64
 }

@@ -10,11 +10,26 @@ extension Hub {
     mutating func revealBoard(_ transition: BoardTransition) {
         guard let board = known(transition) else { return }
         boards[board].durableHead = max(boards[board].durableHead, transition.offset)
+        auditBoard(board, transition)
         switch transition.kind {
         case .record: if let user = transition.user { tellStored(user, transition.instance, transition.number, transition.offset) }
         case .drop: dropped(board)
         case .part, .clear, .undo: break
         }
+    }
+
+    /// What is destroyed leaves a line, and so does its coming back; what the relay removes itself has one of its own.
+    private mutating func auditBoard(_ board: Int32, _ transition: BoardTransition) {
+        guard let by = transition.by else { return }
+        let summary = boards[board].summary
+        let (words, records): (String, UInt64)
+        switch transition.kind {
+        case .record, .part: return
+        case .clear(let count): (words, records) = ("cleared", count)
+        case .undo(let clear): (words, records) = ("took back the clearing of", clear.records)
+        case .drop: (words, records) = ("removed", UInt64(summary.records + boards[board].pending.count { $0.bytes > 0 }))
+        }
+        audit(by: by, "\(words) the board of channel \(boards[board].name!), \(records) record\(records == 1 ? "" : "s")")
     }
 
     private func known(_ transition: BoardTransition) -> Int32? {

@@ -108,7 +108,7 @@ extension Hub {
     /// - Parameter before: what must stand before it, in the same record: all of it is durable, or nothing counts.
     private mutating func store(
         _ change: BoardChange, before: [BoardChange] = [], _ kind: BoardTransition.Kind, _ board: Int32, begins: Bool = false, bytes: Int = 0, user: Name?,
-        entries: [JournalEntry] = [], _ requester: Requester? = nil
+        by: String? = nil, entries: [JournalEntry] = [], _ requester: Requester? = nil
     ) {
         var beginning = change
         (beginning.offset, beginning.kind) = (0, .create(name: boards[board].summary.name))
@@ -125,7 +125,7 @@ extension Hub {
         }
         let transition = BoardTransition(
             board: board, generation: boards[board].generation, kind: kind, offset: change.offset, bytes: bytes, begins: begins, user: user,
-            instance: change.instance, number: change.number)
+            by: by, instance: change.instance, number: change.number)
         store(own + entries, .board(transition), requester)
     }
 
@@ -251,7 +251,7 @@ extension Hub {
         boards[board].lastClear = offset
         let records = UInt64(boards[board].summary.records + boards[board].pending.count { $0.bytes > 0 })
         store(
-            change(board, offset: offset, session, .clear), .clear, board, user: user,
+            change(board, offset: offset, session, .clear), .clear(records: records), board, user: user, by: sessionName(connection),
             requester(connection, request.id, .cleared(offset: offset, records: records)))
         let event = Cleared(channel: channels[channel].handle, offset: offset, user: user, time: now.wallMilliseconds)
         keepInFlight(Frame.json(.cleared, event).bytes, offset, user, channel, isMessage: false)
@@ -278,7 +278,7 @@ extension Hub {
         boards[board].lastClear = channels[channel].head
         store(
             change(board, offset: channels[channel].head, session, .undo(clear: clear.offset, count: clear.records)), .undo(clear), board,
-            user: sessions[session].user!,
+            user: sessions[session].user!, by: sessionName(connection),
             requester(connection, request.id, .cleared(offset: channels[channel].head, records: clear.records)))
         readFromFile(channel, above: before)
     }
@@ -307,12 +307,13 @@ extension Hub {
         let request = try decode(ChannelRequest.self, body)
         try require(.clear, on: ChannelID(kind: .message, channel: request.channel), session)
         let board = try board(request.channel)
-        drop(board, by: session, requester(connection, request.id, .empty))
+        drop(board, by: session, from: sessionName(connection), requester(connection, request.id, .empty))
     }
 
-    private mutating func drop(_ board: Int32, by session: Int32, _ requester: Requester?) {
+    private mutating func drop(_ board: Int32, by session: Int32, from name: String?, _ requester: Requester?) {
         boards[board].isDropping = true
-        store(change(board, offset: 0, session, .drop), .drop, board, user: session >= 0 ? sessions[session].user! : nil, requester)
+        let user = session >= 0 ? sessions[session].user! : nil
+        store(change(board, offset: 0, session, .drop), .drop, board, user: user, by: name, requester)
     }
 
     // MARK: - Expiry
@@ -332,7 +333,7 @@ extension Hub {
                 boards[board].summary.wallMilliseconds + UInt64(age.milliseconds) <= now.wallMilliseconds
             else { continue }
             log(.info, "the board of \(name) is removed: nothing has changed on it for \(age)")
-            drop(board, by: -1, nil)
+            drop(board, by: -1, from: nil, nil)
         }
         setBoardExpiry()
     }

@@ -18,7 +18,7 @@ extension Hub {
             admission = try admit(request.user, key: request.key, token: request.token)
         } catch {
             guard Self.isWrongCredential(error.code) else { throw error }
-            return refuseLate(connection, error, id: request.id)
+            return refuseLate(connection, error, of: request.user, id: request.id)
         }
         let secretDigest = checked.secret.map(UserClaim.digest)
         if let text = banText(on: request.user, digest: secretDigest) {

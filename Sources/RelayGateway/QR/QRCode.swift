@@ -1,7 +1,7 @@
-/// Bytes as a picture that a camera reads: byte mode, error correction level M. [ISO/IEC 18004:2015]
+/// Bytes as a picture that a camera reads: byte mode. [ISO/IEC 18004:2015]
 package struct QRCode: Hashable, Sendable {
-    /// Most bytes that one holds.
-    package static let bytesMax = QRVersion.all.last!.bytesMax
+    /// Most bytes that one of level M holds.
+    package static let bytesMax = QRVersion.all(.medium).last!.bytesMax
 
     private let matrix: QRMatrix
     let mask: Int
@@ -14,12 +14,12 @@ package struct QRCode: Hashable, Sendable {
 
     /// The smallest code that holds the bytes.
     ///
-    /// - Returns: `nil` for more than `bytesMax`.
-    package init?(_ bytes: [UInt8]) { self.init(bytes, mask: nil) }
+    /// - Returns: `nil` for more than `bytesMax`, or what the level holds.
+    package init?(_ bytes: [UInt8], level: QRLevel = .medium) { self.init(bytes, level: level, mask: nil) }
 
     /// - Parameter mask: the one to take instead of the best.
-    init?(_ bytes: [UInt8], mask: Int?) {
-        guard let version = QRVersion.all.first(where: { bytes.count <= $0.bytesMax }) else { return nil }
+    init?(_ bytes: [UInt8], level: QRLevel = .medium, mask: Int?) {
+        guard let version = QRVersion.all(level).first(where: { bytes.count <= $0.bytesMax }) else { return nil }
         self.init(version, data: Self.data(bytes, version), mask: mask)
     }
 

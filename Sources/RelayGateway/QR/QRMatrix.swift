@@ -53,7 +53,7 @@ struct QRMatrix: Hashable, Sendable {
 
     /// Level and mask, twice, with ten bits of error correction. [7.9.1]
     mutating func drawFormat(mask: Int) {
-        let bits = Self.formatBits(mask: mask)
+        let bits = Self.formatBits(version.level, mask: mask)
         func bit(_ index: Int) -> Bool { bits >> index & 1 == 1 }
         // Around the finder at the top left …
         for index in 0...5 { pattern(index, 8, bit(index)) }
@@ -67,8 +67,10 @@ struct QRMatrix: Hashable, Sendable {
         pattern(size - 8, 8, true)
     }
 
-    /// Level M is 00.
-    static func formatBits(mask: Int) -> Int { (mask << 10 | bch(mask, degree: 10, polynomial: 0x537)) ^ 0x5412 }
+    static func formatBits(_ level: QRLevel, mask: Int) -> Int {
+        let value = level.bits << 3 | mask
+        return (value << 10 | bch(value, degree: 10, polynomial: 0x537)) ^ 0x5412
+    }
 
     /// The version, twice, with twelve bits of error correction. [7.10]
     private mutating func drawVersion() {

@@ -1,11 +1,22 @@
-/// A size of QR codes: 1 has 21 × 21 modules, each further one four more. All with error correction level M, which
-/// stands 15 % of damage.
+/// How much damage a code stands: more of it makes a larger one.
+package enum QRLevel: Hashable, Sendable {
+    /// 7 %
+    case low
+    /// 15 %
+    case medium
+
+    /// As the format says it. [table 12]
+    var bits: Int { self == .low ? 0b01 : 0b00 }
+}
+
+/// A size of QR codes: 1 has 21 × 21 modules, each further one four more.
 ///
 /// Up to 13, whose 69 modules and quiet zone fit into the 80 columns of a terminal.
 struct QRVersion: Hashable, Sendable {
-    static let all = (1...13).map { QRVersion(number: $0) }
+    static func all(_ level: QRLevel) -> [QRVersion] { (1...13).map { QRVersion(number: $0, level: level) } }
 
     let number: Int
+    var level = QRLevel.medium
 
     var size: Int { 17 + 4 * number }
 
@@ -20,12 +31,16 @@ struct QRVersion: Hashable, Sendable {
         return modules / 8
     }
 
-    /// Error correction codewords of each block, and the number of blocks. [table 9, level M]
-    private static let blocks: [(correction: Int, count: Int)] = [
+    /// Error correction codewords of each block, and the number of blocks. [table 9]
+    private static let mediumBlocks: [(correction: Int, count: Int)] = [
         (10, 1), (16, 1), (26, 1), (18, 2), (24, 2), (16, 4), (18, 4), (22, 4), (22, 5), (26, 5), (30, 5), (22, 8), (22, 9),
     ]
-    var blockCount: Int { Self.blocks[number - 1].count }
-    var correctionCodewords: Int { Self.blocks[number - 1].correction }
+    private static let lowBlocks: [(correction: Int, count: Int)] = [
+        (7, 1), (10, 1), (15, 1), (20, 1), (26, 1), (18, 2), (20, 2), (24, 2), (30, 2), (18, 4), (20, 4), (24, 4), (26, 4),
+    ]
+    private var blocks: (correction: Int, count: Int) { (level == .low ? Self.lowBlocks : Self.mediumBlocks)[number - 1] }
+    var blockCount: Int { blocks.count }
+    var correctionCodewords: Int { blocks.correction }
     var dataCodewords: Int { codewords - blockCount * correctionCodewords }
 
     /// Bits of the count that stands before the bytes. [table 3]

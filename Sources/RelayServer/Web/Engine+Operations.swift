@@ -13,12 +13,18 @@ extension Engine {
         static let all = [health, readiness, metrics]
     }
 
-    func answer(to request: HTTPRequest, from host: String) -> HTTPResponse {
+    func answer(to request: HTTPRequest, _ web: WebLink) -> HTTPResponse {
         switch request.target.path {
         case Path.health: return .text(.ok, "ok\n")
         case Path.readiness: return isReady()
         case Path.metrics:
-            guard operators.allows(request, from: host) else { return HTTPResponse(HTTPRefusal.operatorOnly) }
+            guard operators.allows(request, from: web.host) else {
+                if !request.values("authorization").isEmpty {
+                    let peer = operators.client(of: request, host: web.host, peer: web.peer)
+                    hub.handle(.operatorTokenWrong(peer: peer, path: Path.metrics), at: Self.now(), into: &effects)
+                }
+                return HTTPResponse(HTTPRefusal.operatorOnly)
+            }
             return .text(.ok, metricsText(), mediaType: MetricsText.mediaType)
         default: return HTTPResponse(HTTPRefusal.notFound)
         }

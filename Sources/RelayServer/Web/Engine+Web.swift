@@ -37,7 +37,7 @@ extension Engine {
         case .receive(let range):
             hub.receive(UnsafeRawBufferPointer(rebasing: bytes[range]), from: id, at: Self.now(), into: &effects)
         case .respond(let answer): respond(answer, web, id)
-        case .ask(let request): respond(web.gateway.answer(answer(to: request, from: web.host), wallMilliseconds: wall), web, id)
+        case .ask(let request): respond(web.gateway.answer(answer(to: request, web), wallMilliseconds: wall), web, id)
         case .upgrade(let answer, let request):
             webCounters.count(answer)
             web.append(answer.head)

@@ -60,15 +60,7 @@ enum BenchScenario: String, CaseIterable {
 
     private func lesson(_ bench: LoadBench, _ arguments: Arguments) async throws -> [String] {
         guard let path = arguments.value("--recording") else { throw UsageError("option --recording is missing: what is drawn in lesson") }
-        let speed: Double
-        switch arguments.value("--speed") {
-        case nil: speed = 1
-        case let text?:
-            guard let number = Double(text), (0.01...10_000).contains(number) else {
-                throw UsageError("option --speed wants a number within 0.01…10000, not \(Printable.quoted(text))")
-            }
-            speed = number
-        }
+        let speed = try arguments.speed()
         let bytes = try FileContents.read(path)
         let recording: Recording
         do {

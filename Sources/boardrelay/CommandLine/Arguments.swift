@@ -96,6 +96,16 @@ extension Arguments {
         return number
     }
 
+    /// How much quicker than recorded; 1 if not given.
+    func speed(orWord word: String? = nil) throws(UsageError) -> Double {
+        guard let text = value("--speed") else { return 1 }
+        guard let speed = Double(text), (0.01...10_000).contains(speed) else {
+            let other = word.map { " or \($0)" } ?? ""
+            throw UsageError("option --speed wants a number within 0.01…10000\(other), not \(Printable.quoted(text))")
+        }
+        return speed
+    }
+
     /// `10s`, `500ms`, `1.5m`, `2h`.
     func duration(_ name: String) throws(UsageError) -> Duration? {
         guard let text = value(name) else { return nil }

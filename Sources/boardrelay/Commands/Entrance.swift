@@ -4,50 +4,110 @@ import RelayIO
 import RelayServer
 
 /// How people come in: what `serve` says at its start, and again when the machine's addresses are others.
-struct Entrance {
+struct Entrance: Sendable {
     let access: RelayServer.Access
     let keys: AccessKeys?
-    /// Whether a person reads it. What a service writes ends in somebody's log, where keys have no place.
-    let isTerminal: Bool
-    let columns: Int
     /// On which it listens.
+    var host: String?
     var port = RelayAddress.defaultPort
+    /// Whether a person reads it. What a service writes ends in somebody's log, where keys have no place.
+    var isTerminal: Bool
+    /// Of the terminal.
+    var columns: Int
+    var rows: Int
 
     /// Who may, as one sentence.
     var rule: String {
         switch access {
         case .open: "Everybody who can reach it may come in."
         case .tokens: "Who has a token may come in."
-        case .keys:
-            "Who has a key may come in: 'boardrelay key show\(port == RelayAddress.defaultPort ? "" : " --port \(port)")' tells "
-                + (keys == nil || !isTerminal ? "both." : "all addresses.")
+        case .keys: "Who has a key may come in: 'boardrelay key show\(portOption)' tells both."
         }
     }
 
+    private var portOption: String { port == RelayAddress.defaultPort ? "" : " --port \(port)" }
+
+    /// The address for others, and its code as the last thing, so that the terminal shows all of it. The host's address is none of it:
+    /// the terminal may be on a wall.
+    ///
     /// - Parameter addresses: the best first.
     func lines(_ addresses: [RelayAddress]) -> [String] {
         guard isTerminal, let first = addresses.first else { return [] }
         switch access {
-        case .open, .tokens: return page(KeyText.url(first), "Open in a browser")
-        case .keys(let role, _):
-            guard let keys else { return [] }
-            return page(KeyText.url(first, keys.join), "join (\(role.rawValue))")
-                + ["host (moderator):  \(KeyText.hostURL(first, host: keys.host, join: keys.join))  (for you alone)"]
+        case .open, .tokens: return page(first, KeyText.url(first), "Open in a browser")
+        case .keys(let role, _): return keys.map { page(first, KeyText.url(first, $0.join), "join (\(role.rawValue))") } ?? []
         }
     }
 
-    private func page(_ url: String, _ label: String) -> [String] {
-        ["\(label):  \(url)"] + (Self.code(url, columns: columns).map { [""] + $0 + [""] } ?? [])
+    /// For whoever runs the lesson, when asked for; `nil` if there is no host key.
+    func hostLine(_ addresses: [RelayAddress]) -> String? {
+        guard let keys, let first = addresses.first else { return nil }
+        return "host (moderator):  \(KeyText.hostURL(first, host: keys.host, join: keys.join))  (for you alone)"
     }
 
-    /// - Returns: `nil` if the terminal is too narrow for it, or the address too long for what a camera reads at a glance.
-    static func code(_ url: String, columns: Int) -> [String]? {
-        guard let code = QRCode(Array(url.utf8)), code.size + 2 * QRCode.quietZone <= columns else { return nil }
-        return code.terminalLines
+    private func page(_ address: RelayAddress, _ url: String, _ label: String) -> [String] {
+        let line = "\(label):  \(url)"
+        if IPAddress(address.host)?.isLoopback ?? (address.host == "localhost") {
+            let isEvery = host == nil || host == "::" || host == "0.0.0.0"
+            let why = isEvery ? "This machine has no network" : "The relay listens on \(address.host)"
+            return ["\(why): only this machine reaches it.", line]
+        }
+        // The cursor stands below it all.
+        let left = rows - (line.count + columns - 1) / columns - 1
+        return switch Self.code(url, columns: columns, rows: left) {
+        case .lines(let code): [line] + code
+        case .needs(let wide, let high):
+            [
+                "A QR code of this address needs a terminal of \(wide) columns and \(high + rows - left) rows, not \(columns) and \(rows).",
+                line,
+            ]
+        case .tooLong: ["This address is too long for a QR code.", line]
+        }
+    }
+
+    enum Code: Equatable {
+        case lines([String])
+        /// More room than there is.
+        case needs(columns: Int, rows: Int)
+        /// For what a camera reads at a glance.
+        case tooLong
+    }
+
+    /// With less error correction where that makes it fit.
+    static func code(_ url: String, columns: Int, rows: Int) -> Code {
+        var smallest = Code.tooLong
+        for level in [QRLevel.medium, .low] {
+            guard let code = QRCode(Array(url.utf8), level: level) else { continue }
+            let lines = code.terminalLines
+            let width = code.size + 2 * QRCode.quietZone
+            if width <= columns, lines.count <= rows { return .lines(lines) }
+            smallest = .needs(columns: width, rows: lines.count)
+        }
+        return smallest
     }
 
     /// For who has waited for two minutes and nobody came.
     static func hint(port: UInt16) -> String {
         "Nobody has come in yet. Is the other device in the same network (a guest Wi-Fi keeps devices apart), and does this machine's firewall let TCP port \(port) in?"
+    }
+}
+
+extension Entrance {
+    /// For the terminal as it is now.
+    init(_ options: RelayServer.Options, _ server: RelayServer) {
+        let (columns, rows) = Console.size
+        self.init(
+            access: options.access, keys: server.keys, host: options.host, port: server.address.port, isTerminal: Console.errorsAreTerminal,
+            columns: columns, rows: rows)
+    }
+
+    func show(_ addresses: [RelayAddress]) {
+        for line in lines(addresses) { Console.note(line) }
+    }
+
+    /// Alone on the screen; what stood there is above it.
+    func showAlone(_ addresses: [RelayAddress]) {
+        Console.noteRaw(String(repeating: "\n", count: rows))
+        show(addresses)
     }
 }

@@ -72,7 +72,7 @@ struct ReplayJob {
     init(_ arguments: Arguments) throws(UsageError) {
         guard let channel = try arguments.name("--channel") else { throw UsageError("option --channel is missing: --channel CHANNEL") }
         self.channel = channel
-        speed = try Self.speed(arguments)
+        speed = arguments.value("--speed") == "max" ? nil : try arguments.speed(orWord: "max")
         pauseMax = arguments.value("--max-pause") == "off" ? nil : try arguments.duration("--max-pause") ?? .seconds(10)
         board = arguments.value("--board")
         try arguments.exclude("--board", "--boards-as-users")
@@ -83,15 +83,6 @@ struct ReplayJob {
         retains = arguments.flag("--retain")
         store = try arguments.choice("--store")
         user = try arguments.user()
-    }
-
-    private static func speed(_ arguments: Arguments) throws(UsageError) -> Double? {
-        guard let text = arguments.value("--speed") else { return 1 }
-        if text == "max" { return nil }
-        guard let speed = Double(text), (0.01...10_000).contains(speed) else {
-            throw UsageError("option --speed wants a number within 0.01…10000 or max, not \(Printable.quoted(text))")
-        }
-        return speed
     }
 
     /// Who draws what. Colours differ by user; ids of strokes differ from those of any other replay.

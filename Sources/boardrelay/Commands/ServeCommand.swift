@@ -38,10 +38,11 @@ extension Command {
             .value("--max-channel-users", as: "N", help: "In one stream channel; 1000 if not given."),
         ],
         notes: [
-            "Prints the addresses under which others reach it, one a line, and again when they change; the log goes to standard error. On a terminal it shows a QR code, too: who scans it has the whiteboard in a browser.",
+            "Prints the addresses under which others reach it, one a line, and again when they change; the log goes to standard error. On a terminal it shows a QR code, too: scanned, it opens the whiteboard in a browser.",
+            "The key h shows the host's address, the key c the code again, alone on the screen: on a terminal, for a relay with keys.",
             "The same port has the whiteboard at /, the client in JavaScript at /relay-client.js, who is connected at /status, and /healthz, /readyz and /metrics.",
             "Boards, metadata of channels and users, and locks outlive the relay, in the data folder, which one relay at a time may have. Other messages, packets, presence and states do not.",
-            "Ctrl-C or SIGTERM: clients are told, what is queued for them gets up to 5 s to leave, and the exit code is 0. A second one ends it at once.",
+            "Ctrl-C, SIGTERM or a closed terminal: clients are told, what is queued for them gets up to 5 s to leave, and the exit code is 0. A second Ctrl-C or SIGTERM ends it at once.",
         ],
         examples: [
             .init("boardrelay serve", "On every interface, port 7420."),
@@ -67,51 +68,59 @@ extension Command {
         // So that commands of this user find it by its address, wherever it keeps its data.
         options.isAskedByPort = true
         try setBounds(of: &options.hub, arguments)
-        options.log = { @Sendable line in
-            if let time = line.auditedAt {
-                Console.note("audit: \(Console.universalTime(wallMilliseconds: time)) \(Printable.escaped(line.text))")
-            } else if line.level >= level {
-                Console.note("\(line.level.rawValue): \(Printable.escaped(line.text))")
-            }
-        }
+        let log = ServeLog(level: level)
+        options.log = log.write
 
         let signals = Signals()
-        let server: RelayServer
-        do {
-            server = try await RelayServer.start(options)
-        } catch {
-            throw Failure("the relay cannot start: \(error)")
-        }
-        let entrance = Entrance(
-            access: options.access, keys: server.keys, isTerminal: Console.errorsAreTerminal, columns: Console.columns, port: server.address.port)
+        let server = try await startRelay(options)
+        let entrance = { @Sendable [options] in Entrance(options, server) }
         let bound = RelayAddress(host: options.host ?? "::", port: server.address.port)
-        show(Interfaces.reachable(bound), entrance)
-        let watch = NetworkWatch { @Sendable _ in
-            Console.note("This machine has other addresses now:")
-            show(Interfaces.reachable(bound), Entrance(access: entrance.access, keys: server.keys, isTerminal: entrance.isTerminal, columns: Console.columns))
+        let addresses = { @Sendable in Interfaces.reachable(bound) }
+        for address in addresses() { try? Console.print("\(address)") }
+        log.note(
+            "boardrelay \(Boardrelay.version) listens. \(entrance().rule) "
+                + (folder.map { "Boards, profiles and locks are kept in \($0)." } ?? "Nothing is kept on disk."))
+        let keyboard = server.keys == nil ? nil : Keyboard { key in
+            switch key {
+            case "h": if let line = entrance().hostLine(addresses()) { Console.note(line) }
+            case "c": entrance().showAlone(addresses())
+            default: break
+            }
         }
-        Console.note(
-            "boardrelay \(Boardrelay.version) listens. \(entrance.rule) "
-                + (folder.map { "Boards, profiles and locks are kept in \(Printable.escaped($0))." } ?? "Nothing is kept on disk."))
-        Console.note("Ctrl-C ends it.")
+        log.note("Ctrl-C ends it." + (keyboard == nil ? "" : " Press h for the host's address, c for the code again."))
+        entrance().show(addresses())
+        let watch = NetworkWatch { @Sendable _ in
+            log.note("This machine has other addresses now.")
+            for address in addresses() { try? Console.print("\(address)") }
+            entrance().show(addresses())
+        }
         let manager = ServiceManager(socket: ProcessInfo.processInfo.environment["NOTIFY_SOCKET"])
         manager?.tellReady()
         let lonely = Task {
             try await Task.sleep(for: .seconds(120))
-            if await server.census().counters.sessionsOpened == 0 { Console.note(Entrance.hint(port: bound.port)) }
+            guard await server.census().counters.sessionsOpened == 0 else { return }
+            log.note(Entrance.hint(port: bound.port))
+            entrance().show(addresses())
         }
         await signals.first()
         lonely.cancel()
         watch.cancel()
+        keyboard?.close()
         manager?.tellStopping()
-        Console.note("Ending: clients are told, queues get 5 s. Ctrl-C again ends it at once.")
+        log.note("Ending: clients are told, queues get 5 s. Ctrl-C again ends it at once.")
         await server.stop()
         return .ok
     }
 
-    private static func show(_ addresses: [RelayAddress], _ entrance: Entrance) {
-        for address in addresses { try? Console.print("\(address)") }
-        for line in entrance.lines(addresses) { Console.note(line) }
+    /// - Throws: `Failure`, with what helps where somebody else has the port.
+    static func startRelay(_ options: RelayServer.Options) async throws(Failure) -> RelayServer {
+        do throws(RelayServerError) {
+            return try await RelayServer.start(options)
+        } catch {
+            let port = options.port == RelayAddress.defaultPort ? "" : " --port \(options.port)"
+            let hint = ". Another relay may be running: 'boardrelay status\(port)' tells. '--port 0' takes a port that is free."
+            throw Failure("the relay cannot start: \(error)\(error.isAddressInUse ? hint : "")")
+        }
     }
 
     /// Browsers, proxies, and who reads the numbers.

@@ -25,12 +25,14 @@ enum Console {
     static var outputIsTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
     static var errorsAreTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
-    /// Columns of the terminal on standard error; 80 where there is none.
-    static var columns: Int {
+    /// Of the terminal on standard error; 80 × 24 where there is none.
+    static var size: (columns: Int, rows: Int) {
         var size = winsize()
-        guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
-        return Int(size.ws_col)
+        guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else { return (80, 24) }
+        return (Int(size.ws_col), Int(size.ws_row))
     }
+
+    static var columns: Int { size.columns }
 
     /// `14:03:59`, where this machine stands.
     static func localClock(wallMilliseconds: UInt64) -> String {

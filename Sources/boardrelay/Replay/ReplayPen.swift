@@ -39,6 +39,13 @@ struct ReplayPen: Sendable {
             audience: audience, store: store)
     }
 
+    /// The same one with another plan, and a tally of its own.
+    func drawing(_ plan: ReplayPlan) -> ReplayPen {
+        ReplayPen(
+            user: user, channel: channel, plan: plan, client: client, stream: stream, tally: Lock(ReplayTally()), verifier: verifier,
+            retains: retains, audience: audience, store: store)
+    }
+
     /// Draws, waits for every answer, leaves and logs out.
     func draw() async throws {
         enum Part { case allSent, linkEnded(LinkEndReason?) }
@@ -85,7 +92,7 @@ struct ReplayPen: Sendable {
     }
 
     /// Sends all steps, or those until the task is cancelled, and waits for every answer.
-    private func send() async throws {
+    func send() async throws {
         let clock = ContinuousClock()
         let begin = clock.now
         var messages = Pace(perSecond: ReplayRates.messagesPerSecond)
@@ -183,7 +190,7 @@ struct ReplayPen: Sendable {
     /// Reads what arrives here until the client is closed: a user who does not read would be paused.
     ///
     /// - Returns: why the link has ended.
-    private func read() async -> LinkEndReason? {
+    func read() async -> LinkEndReason? {
         var reason: LinkEndReason?
         for await event in client.events {
             if case .link(.closed(let end)) = event { reason = end }

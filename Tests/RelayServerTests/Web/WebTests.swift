@@ -117,6 +117,22 @@ import Testing
         for name in page.matches(of: /boardrelay_[a-z_]+/) { #expect(families.contains(String(name.output)), "\(name.output)") }
     }
 
+    @Test("[HT9] who asks for the numbers with a wrong token is named in the log; without one it is no attempt")
+    func wrongToken() async throws {
+        let warnings = Lock<[String]>([])
+        var options = RelayServer.Options(port: 0)
+        options.log = { line in if line.level == .warning { warnings.withLock { $0.append(line.text) } } }
+        options.web.operatorToken = "0123456789abcdef"
+        let server = try await RelayServer.start(options)
+        #expect(try answer("GET /metrics HTTP/1.1\r\nX-Forwarded-For: 10.0.0.9", from: server).hasPrefix("HTTP/1.1 401 "))
+        for _ in 1...2 {
+            #expect(try answer("GET /metrics HTTP/1.1\r\nAuthorization: Bearer SECRETISH", from: server).hasPrefix("HTTP/1.1 401 "))
+        }
+        await server.stop()
+        let lines = warnings.withLock { $0 }
+        #expect(lines.count == 1 && lines[0].wholeMatch(of: /wrong token from 127\.0\.0\.1:[0-9]+, for \/metrics/) != nil, "\(lines)")
+    }
+
     @Test("[HT8] a page that is refused for its origin is named in the log with what lets it, once")
     func refusedOrigin() async throws {
         let warnings = Lock<[String]>([])

@@ -1,0 +1,75 @@
+import RelayWire
+
+/// What the log has of wrong keys and tokens: one line a minute and address, and how many were left out.
+struct WrongCredentials {
+    private struct Entry {
+        /// When the address may have its next line.
+        var until: Instant
+        var leftOut = 0
+    }
+
+    private var entries: [String: Entry] = [:]
+
+    static let lineEvery = Duration.seconds(60)
+    /// Those beyond it share one entry: an attacker with many addresses takes no memory for each.
+    static let addressesMax = 1_000
+    private static let others = "other addresses"
+
+    var isEmpty: Bool { entries.isEmpty }
+
+    /// When `takeLeftOut` is wanted next.
+    var next: Instant? { entries.values.map(\.until).min() }
+
+    /// Counts one.
+    ///
+    /// - Returns: whether it has a line of its own.
+    mutating func note(_ address: String, at now: Instant) -> Bool {
+        let address = entries[address] != nil || entries.count < Self.addressesMax ? address : Self.others
+        guard entries[address] == nil else {
+            entries[address]!.leftOut += 1
+            return false
+        }
+        entries[address] = Entry(until: now + Self.lineEvery)
+        return true
+    }
+
+    /// How many were left out of each address whose minute is over, in order of the addresses. That is a line, and begins another minute.
+    mutating func takeLeftOut(at now: Instant) -> [(address: String, count: Int)] {
+        var taken: [(address: String, count: Int)] = []
+        for (address, entry) in entries.sorted(by: { $0.key < $1.key }) where entry.until <= now {
+            if entry.leftOut > 0 { taken.append((address, entry.leftOut)) }
+            entries[address] = entry.leftOut > 0 ? Entry(until: now + Self.lineEvery) : nil
+        }
+        return taken
+    }
+}
+
+extension Hub {
+    /// - Parameters:
+    ///   - code: what it is refused with. Who brings nothing, or a token that was right once, guesses nothing.
+    ///   - peer: an address with a port, as a connection has it.
+    mutating func logWrongCredential(_ code: ErrorCode, from peer: String, _ what: String) {
+        guard code == .keyWrong || code == .tokenInvalid else { return }
+        let isFirst = wrongCredentials.isEmpty
+        guard wrongCredentials.note(Self.address(of: peer), at: now.instant) else { return }
+        log(.warning, "wrong \(code == .keyWrong ? "key" : "token") from \(peer), \(what)")
+        if isFirst { setWrongCredentialSweep() }
+    }
+
+    mutating func sweepWrongCredentials() {
+        for (address, count) in wrongCredentials.takeLeftOut(at: now.instant) {
+            log(.warning, "\(count) more wrong \(count == 1 ? "key or token" : "keys or tokens") from \(address) in the last minute")
+        }
+        setWrongCredentialSweep()
+    }
+
+    private mutating func setWrongCredentialSweep() {
+        if let next = wrongCredentials.next { deadlines.set(.wrongCredentialSweep, at: next) }
+    }
+
+    /// Of one who comes through a proxy the address that the proxy tells; else the peer's without its port.
+    private static func address(of peer: String) -> String {
+        if let client = peer.firstRange(of: " by ") { return String(peer[..<client.lowerBound]) }
+        return peer.lastIndex(of: ":").map { String(peer[..<$0]) } ?? peer
+    }
+}

@@ -1,0 +1,27 @@
+import RelayCore
+import RelayIO
+
+/// What a relay says while it runs. Where standard error is no terminal it is a log: every line has its time.
+struct ServeLog: Sendable {
+    let level: LogLine.Level
+    var isTerminal = Console.errorsAreTerminal
+
+    @Sendable func write(_ line: LogLine) {
+        guard line.auditedAt != nil || line.level >= level else { return }
+        write(line.auditedAt == nil ? line.level.rawValue : "audit", line.text, at: line.auditedAt)
+    }
+
+    /// For whoever has started it.
+    func note(_ text: String) {
+        if isTerminal {
+            Console.note(Printable.escaped(text))
+        } else {
+            write(LogLine.Level.info.rawValue, text, at: nil)
+        }
+    }
+
+    private func write(_ word: String, _ text: String, at time: UInt64?) {
+        let time = Console.universalTime(wallMilliseconds: time ?? SystemClock.wallMilliseconds())
+        Console.note("\(word): \(time) \(Printable.escaped(text))")
+    }
+}

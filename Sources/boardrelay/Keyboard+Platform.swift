@@ -1,0 +1,81 @@
+import Dispatch
+import Foundation
+import RelayIO
+
+/// Keys that are pressed at the terminal on standard input: each comes as it is pressed, and is not shown.
+final class Keyboard: Sendable {
+    private let queue = DispatchQueue(label: "boardrelay.keyboard")
+    private let sources = Lock<(keys: (any DispatchSourceRead)?, stops: [any DispatchSourceSignal])>((nil, []))
+    private let pressed: @Sendable (Character) -> Void
+    /// How the terminal was found, to which every end of the process takes it back.
+    private static let found = Lock<termios?>(nil)
+
+    /// - Returns: `nil` where nobody sits at a terminal, or this process stands in its background.
+    init?(_ pressed: @escaping @Sendable (Character) -> Void) {
+        var settings = termios()
+        guard Console.errorsAreTerminal, Self.isInForeground, tcgetattr(STDIN_FILENO, &settings) == 0 else { return nil }
+        self.pressed = pressed
+        Self.found.withLock { [settings] in $0 = settings }
+        atexit { Keyboard.restore() }
+        // In the background a read fails instead of stopping the relay.
+        signal(SIGTTIN, SIG_IGN)
+        signal(SIGTSTP, SIG_IGN)
+        on(SIGTSTP) { $0.stop() }
+        on(SIGCONT) { $0.listen() }
+        listen()
+    }
+
+    private func on(_ number: Int32, _ act: @escaping @Sendable (Keyboard) -> Void) {
+        let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
+        source.setEventHandler { @Sendable [weak self] in if let self { act(self) } }
+        source.activate()
+        sources.withLock { $0.stops.append(source) }
+    }
+
+    /// The terminal is as it was found.
+    func close() {
+        sources.withLock { sources in
+            sources.keys?.cancel()
+            for source in sources.stops { source.cancel() }
+        }
+        Self.restore()
+    }
+
+    private static func restore() {
+        found.withLock { found in
+            if var settings = found, isInForeground { tcsetattr(STDIN_FILENO, TCSANOW, &settings) }
+        }
+    }
+
+    /// Or of a terminal that has neither: there is no job control then.
+    private static var isInForeground: Bool {
+        let group = tcgetpgrp(STDIN_FILENO)
+        return isatty(STDIN_FILENO) == 1 && (group == getpgrp() || group < 0 && errno == ENOTTY)
+    }
+
+    /// Ctrl-Z: the shell gets its terminal back before this process stands still.
+    private func stop() {
+        Self.restore()
+        kill(getpid(), SIGSTOP)
+    }
+
+    private func listen() {
+        guard Self.isInForeground, var settings = Self.found.withLock({ $0 }) else { return }
+        settings.c_lflag &= ~tcflag_t(ICANON | ECHO)
+        tcsetattr(STDIN_FILENO, TCSANOW, &settings)
+        let source = DispatchSource.makeReadSource(fileDescriptor: STDIN_FILENO, queue: queue)
+        source.setEventHandler { @Sendable [weak self] in self?.readKeys() }
+        source.activate()
+        sources.withLock { sources in
+            sources.keys?.cancel()
+            sources.keys = source
+        }
+    }
+    private func readKeys() {
+        var bytes = [UInt8](repeating: 0, count: 64)
+        let count = read(STDIN_FILENO, &bytes, bytes.count)
+        for byte in bytes.prefix(max(count, 0)) { pressed(Character(Unicode.Scalar(byte))) }
+        // Gone, or in the background: nothing more is read until it is back.
+        if count <= 0 { sources.withLock { $0.keys?.cancel() } }
+    }
+}

@@ -1,0 +1,82 @@
+import Foundation
+import RelayCore
+import RelayIO
+import RelayServer
+import Testing
+
+@testable import boardrelay
+
+/// What `serve` tells an operator, and how it ends when its terminal does.
+@Suite("the log of serve, and its ends", .timeLimit(.minutes(2)))
+struct ServeLogTests {
+    private let folder = ServeTests.folder()
+    private var surroundings: [String: String] { ["XDG_RUNTIME_DIR": folder, "XDG_DATA_HOME": "\(folder)/data"] }
+
+    private func withFolder(_ body: () async throws -> Void) async throws {
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try await body()
+    }
+
+    @Test("a closed terminal ends it as SIGTERM does: clients are told, the exit code is 0, and a second SIGHUP ends nothing sooner")
+    func hangUp() async throws {
+        let serve = try Running(["serve", "--in-memory", "--host", "127.0.0.1", "--port", "0", "--auth", "open"])
+        let address = try #require(await serve.line(containing: "relay://"))
+        let sub = try Running(["sub", "lesson", "--json"], url: address)
+        _ = await sub.errorLine(containing: "Listening")
+        serve.signal(SIGHUP)
+        serve.signal(SIGHUP, atErrorLine: "Ending")
+        let told = await sub.line(containing: "shuttingDown")
+        #expect(told != nil, "the client was told")
+        sub.signal(SIGINT)
+        _ = await sub.end()
+        let result = await serve.end()
+        #expect(result.code == 0 && result.errors.contains("Ending"), "\(result)")
+    }
+
+    @Test("who started it with nohup wants it to outlive the terminal")
+    func noHangUp() async throws {
+        let child = try Running(["serve", "--in-memory", "--host", "127.0.0.1", "--port", "0", "--auth", "open"], through: "/usr/bin/nohup")
+        let address = try #require(await child.line(containing: "relay://"))
+        _ = await child.errorLine(containing: "Ctrl-C ends it")
+        child.signal(SIGHUP)
+        let presence = try await Tool.run("presence", "lesson", "--json", url: address)
+        #expect(presence.code == 0)
+        child.signal(SIGTERM)
+        #expect(await child.end().code == 0)
+    }
+
+    @Test("every line of a log carries its time, as universal time")
+    func times() async throws {
+        try await withFolder {
+            let words = ["serve", "--data-dir", "\(folder)/board", "--host", "127.0.0.1", "--port", "0"]
+            let serve = try Running(words, environment: surroundings)
+            let address = try #require(await serve.line(containing: "relay://"))
+            _ = await serve.errorLine(containing: "Ctrl-C ends it")
+            _ = try await Tool.run("pub", "lesson", "-m", "x", "--retain", "--record", "k", url: address, environment: surroundings)
+            let wrong = try await Tool.run(
+                "pub", "lesson", "-m", "x", "--key", "SECRETISH-0123456789", url: address, environment: surroundings)
+            #expect(wrong.code == 1)
+            _ = try await Tool.run("board", "rm", "lesson", url: address, environment: surroundings)
+            serve.signal(SIGTERM)
+            let log = await serve.end().errors.split(separator: "\n")
+            let form = /(audit|debug|info|warning|error): [0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z .+/
+            #expect(log.allSatisfy { $0.wholeMatch(of: form) != nil }, "\(log)")
+            #expect(log.contains { $0.contains("removed the board of channel lesson, 1 record") && $0.hasPrefix("audit: ") }, "\(log)")
+            #expect(log.contains { $0.contains(" wrong key from 127.0.0.1:") && $0.hasPrefix("warning: ") }, "\(log)")
+            #expect(!log.contains { $0.contains("SECRETISH") })
+        }
+    }
+
+    @Test("an address in use is told with what helps: the relay that may be there, and another port", arguments: ["serve", "demo"])
+    func portInUse(command: String) async throws {
+        let relay = try await RelayServer.start(.init(port: 0))
+        let port = relay.address.port
+        let result = try await Tool.run([command, "--host", "127.0.0.1", "--port", "\(port)"] + (command == "serve" ? ["--in-memory"] : []))
+        #expect(result.code == 1 && result.output == "")
+        #expect(result.errors.contains("127.0.0.1:\(port)") && result.errors.contains("in use"), "\(result.errors)")
+        #expect(result.errors.contains("Another relay may be running: 'boardrelay status --port \(port)' tells."), "\(result.errors)")
+        #expect(result.errors.contains("--port 0"), "\(result.errors)")
+        await relay.stop()
+    }
+}
