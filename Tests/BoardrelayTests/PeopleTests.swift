@@ -119,17 +119,27 @@ struct PeopleTests {
         }
     }
 
+    /// - Parameter typed: waits at the keyboard until it is read.
+    private func atTerminal(_ words: [String], url: String, typed: String) async throws -> (code: Int32, screen: String) {
+        let environment = ["BOARDRELAY_URL": url, "BOARDRELAY_KEY": "", "BOARDRELAY_TOKEN": ""]
+        let terminal = try PseudoTerminal(words, environment: environment)
+        terminal.press(typed)
+        let (end, text) = await terminal.end()
+        guard case .exited(let code) = end else { throw PseudoTerminal.Failed(errno: EINTR) }
+        return (code, text.replacing("\r\n", with: "\n"))
+    }
+
     @Test("[AC13] a terminal shows name, id and since when, and asks: yes does it to the id, anything else does nothing")
     func asked() async throws {
         try await withClass([(user: "k3v9", name: "Anna", board: "board")]) { url in
-            let no = try await Terminal(["user", "ban", "anna"], url: url, typed: "\n").end()
+            let no = try await atTerminal(["user", "ban", "anna"], url: url, typed: "\n")
             #expect(no.code == 1 && no.screen.contains("Ban k3v9? [y/N]") && no.screen.contains("nothing was done"), "\(no.screen)")
             #expect(no.screen.firstMatch(of: /k3v9  Anna  20[0-9-]{8} [0-9:]{5} \([0-9]+:[0-9]{2}\)/) != nil, "\(no.screen)")
             #expect(try await Tool.run("user", "bans", url: url).errors == "Nobody is banned.\n")
-            let yes = try await Terminal(["user", "ban", "anna"], url: url, typed: "y\n").end()
+            let yes = try await atTerminal(["user", "ban", "anna"], url: url, typed: "y\n")
             #expect(yes.code == 0 && yes.screen.contains("\(url): k3v9 is banned"), "\(yes.screen)")
             #expect(try await Tool.run("user", "bans", "--json", url: url).object()["user"] as? String == "k3v9")
-            let unseen = try await Terminal(["user", "ban", "bob"], url: url, typed: "n\n").end()
+            let unseen = try await atTerminal(["user", "ban", "bob"], url: url, typed: "n\n")
             #expect(unseen.code == 1 && unseen.screen.contains("Ban bob? [y/N]"), "\(unseen.screen)")
             #expect(try await Tool.run("user", "bans", "--json", url: url).lines.count == 1)
         }
@@ -138,9 +148,9 @@ struct PeopleTests {
     @Test("on a terminal pub says what went where")
     func pub() async throws {
         try await withClass([]) { url in
-            let sent = try await Terminal(["pub", "lesson", "hello"], url: url, typed: "").end()
+            let sent = try await atTerminal(["pub", "lesson", "hello"], url: url, typed: "")
             #expect(sent.code == 0 && sent.screen == "\(url): 5 B sent to lesson.\n", "\(sent.screen)")
-            let missing = try await Terminal(["pub", "lesson"], url: url, typed: "").end()
+            let missing = try await atTerminal(["pub", "lesson"], url: url, typed: "")
             #expect(missing.code == 2 && missing.screen.contains("what to send is missing: TEXT"), "\(missing.screen)")
         }
     }

@@ -1,4 +1,4 @@
-internal import CResources
+import CResources
 import RelayBoard
 
 /// The lesson that the program carries: who draws what, and when.
