@@ -51,6 +51,8 @@ package struct Hub: ~Copyable {
     /// What moderators have decided. [AC10–AC15]
     var moderation = ModerationState()
     var storage: StorageState
+    /// What was removed and is still on the disk. [AC14, BL9]
+    var erasure = ErasureState()
     /// What message channels keep for good. [BL1]
     var boards = Slab<Board>(vacant: Board())
     var boardsByName: [Name: Int32] = [:]
@@ -156,6 +158,8 @@ package struct Hub: ~Copyable {
         case .boardsWritten(let report): boardsWritten(report)
         case .boardRead(let block): boardRead(block)
         case .authorsRead(let answer): authorsRead(answer)
+        case .recordsFound(let answer): recordsFound(answer)
+        case .erased(let answer): erased(answer)
         case .accessChanged(let rules, let endsSessions): accessChanged(rules, endsSessions: endsSessions)
         }
         leave(&effects)
@@ -327,6 +331,8 @@ package struct Hub: ~Copyable {
             sweepClaims()
         case .banSweep:
             sweepBans()
+        case .erasure:
+            eraseIfIdle()
         }
     }
 

@@ -143,7 +143,9 @@ struct ModerationCommandTests {
             #expect(try await run("pub", "lesson", "-m", "x", "--as", "anna", "--key-file", key, url: url).code == 0)
             #expect(try await run("user", "forget", "anna", "--json", url: url).output == #"{"type":"forget","user":"anna"}"# + "\n")
             let forgotten = try await run("user", "forget", "anna", url: url)
-            #expect(forgotten.errors == "What the relay kept of anna is gone. The id is free if anna is not here; otherwise it stays theirs.\n")
+            #expect(forgotten.errors == "What the relay kept of anna is gone, from its disk, too. The id is free if anna is not here; otherwise it stays theirs.\n")
+            let records = try await run("user", "forget", "anna", "--with-records", "--json", url: url)
+            #expect(records.output == #"{"type":"forget","user":"anna","withRecords":true}"# + "\n")
             #expect(try await run("user", "role", "anna", "own", url: url).errors == "anna may do what its key or token gives.\n")
         }
     }
