@@ -74,10 +74,15 @@ public struct Moderation: Sendable {
         return found
     }
 
-    /// Removes what the relay keeps of a user: its metadata, its role, and, unless it is there, whose the id is. Not its ban, and not what it drew.
+    /// Removes what the relay keeps of a user: its metadata, its role, and, unless it is there, whose the id is. Not its ban.
     ///
-    /// - Throws: `notPermitted`, `badName`, `storageFailed`, `outcomeUnknown`.
-    public func forget(user: String) async throws(RelayError) { _ = try await core.ask(.forget(try checkedName(user))) }
+    /// It returns when the relay's files hold nothing of it any more.
+    ///
+    /// - Parameter withRecords: what the user drew goes from all boards, too, and readers see that.
+    /// - Throws: `notPermitted`, `badName`, `outcomeUnknown`; `storageFailed` also when it is gone for everybody, and not yet from the disk.
+    public func forget(user: String, withRecords: Bool = false) async throws(RelayError) {
+        _ = try await core.ask(.forget(try checkedName(user), withRecords: withRecords))
+    }
 
     /// How the relay is at this moment, and a page of those who are there, in order of their ids, with what waits for each.
     ///

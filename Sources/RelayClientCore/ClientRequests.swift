@@ -41,7 +41,7 @@ package enum ClientRequest: Hashable, Sendable {
     case ban(Name, forMilliseconds: Int?)
     case unban(Name)
     case bans(after: Name?)
-    case forget(Name)
+    case forget(Name, withRecords: Bool)
     case status(after: Name?, limit: Int?, user: Name?)
 
     func frame(id: UInt32) -> Frame {
@@ -100,7 +100,8 @@ package enum ClientRequest: Hashable, Sendable {
         case .ban(let user, let time): .json(.banUser, BanUserRequest(id: id, user: user, forMs: time))
         case .unban(let user): .json(.unbanUser, UserRequest(id: id, user: user))
         case .bans(let after): .json(.getBans, PageRequest(id: id, after: after))
-        case .forget(let user): .json(.forgetUser, UserRequest(id: id, user: user))
+        case .forget(let user, let withRecords):
+            .json(.forgetUser, ForgetUserRequest(id: id, user: user, withRecords: withRecords ? true : nil))
         case .status(let after, let limit, let user): .json(.status, StatusRequest(id: id, after: after, limit: limit, user: user))
         }
     }

@@ -28,6 +28,7 @@ enum Deadline: Hashable {
     case claimSweep
     case banSweep
     case wrongCredentialSweep
+    case erasure
 
     /// Whether it judges a peer for its silence; such deadlines move when the host slept. [HB4]
     var isLiveness: Bool {
@@ -35,7 +36,7 @@ enum Deadline: Hashable {
         case .login, .heartbeat, .slowConsumer, .sessionEnd, .heldOver, .direct, .lockExpiry: true
         case .userForgotten, .presenceInterval, .channelEnd, .droppedNotice, .queueSweep, .historySweep, .publishWindows, .metadataEnd, .lockWait,
             .boardReading, .boardAuthors, .boardExpiry, .credentialAnswer, .accessEnd, .lentRights, .claimSweep, .banSweep,
-            .wrongCredentialSweep:
+            .wrongCredentialSweep, .erasure:
             false
         }
     }

@@ -62,6 +62,10 @@ package enum Event: Sendable {
     case boardRead(BoardBlock)
     /// A `readAuthors` is answered.
     case authorsRead(BoardAuthors)
+    /// A `findRecords` is answered.
+    case recordsFound(BoardRecords)
+    /// An `erase` is carried out, or has failed. A failure of the storage answers it, too. [AC14, BL9]
+    case erased(StoreErased)
     /// Other keys or secrets hold; sessions that a key let in that is none any more are ended, or cannot come back. [AC1]
     case accessChanged(AccessRules, endsSessions: Bool)
     /// Somebody asked for what is the operators' with a token that is not theirs. [HT9]
@@ -80,6 +84,10 @@ package enum Effect: Sendable, Hashable {
     case readBoard(BoardRead)
     /// Find out who wrote what on a board, and tell `Event.authorsRead`.
     case readAuthors(BoardAuthorsRead)
+    /// Find out which records of a board are of some users, and tell `Event.recordsFound`.
+    case findRecords(BoardRecordsRead)
+    /// Take what was removed by now off the disk, and tell `Event.erased`. One at a time.
+    case erase(StoreErasure)
     /// Read nothing more from this link, so that TCP holds its peer back, until `resumeReading` or the link's end. What comes
     /// all the same is kept.
     case pauseReading(ConnectionID)

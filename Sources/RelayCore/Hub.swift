@@ -56,6 +56,8 @@ package struct Hub {
     /// What moderators have decided. [AC10–AC15]
     var moderation = ModerationState()
     var storage: StorageState
+    /// What was removed and is still on the disk. [AC14, BL9]
+    var erasure = ErasureState()
     /// What message channels keep for good. [BL1]
     var boards = Slab<Board>(vacant: Board())
     var boardsByName: [Name: Int32] = [:]
@@ -156,6 +158,8 @@ package struct Hub {
         case .boardsWritten(let report): boardsWritten(report)
         case .boardRead(let block): boardRead(block)
         case .authorsRead(let answer): authorsRead(answer)
+        case .recordsFound(let answer): recordsFound(answer)
+        case .erased(let answer): erased(answer)
         case .accessChanged(let rules, let endsSessions): accessChanged(rules, endsSessions: endsSessions)
         case .operatorTokenWrong(let peer, let path): logWrongCredential(.tokenInvalid, from: peer, "for \(path)")
         }
@@ -337,6 +341,8 @@ package struct Hub {
             sweepBans()
         case .wrongCredentialSweep:
             sweepWrongCredentials()
+        case .erasure:
+            eraseIfIdle()
         }
     }
 

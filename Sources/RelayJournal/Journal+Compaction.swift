@@ -7,9 +7,9 @@
 extension Journal {
     /// Whether more than half of what is stored is dead, and a whole segment can go.
     package var wantsCompaction: Bool {
-        guard failure == nil, !headIsFull, segments.count >= 2, counters.bytesWritten >= compactionResumesAt, unreadableSegment != segments[0].number else {
-            return false
-        }
+        guard failure == nil, segments.count >= 2, unreadableSegment != segments[0].number else { return false }
+        if case .underWay = erasure { return true }
+        guard !headIsFull, counters.bytesWritten >= compactionResumesAt else { return false }
         if compactionOffset != nil { return true }
         let stored = segments.reduce(0) { $0 + $1.recordBytes }
         let live = segments.reduce(0) { $0 + $1.liveBytes }
@@ -68,7 +68,10 @@ extension Journal {
         if !entries.isEmpty {
             var batch = Batch()
             batch.add(entries, .copies, sequence: lastSequence, mark: mark)
+            // What was copied goes with its segment.
+            let held = holdsSuperseded
             try write(batch, lastSequence: lastSequence)
+            holdsSuperseded = held
         }
         compactionOffset = start + read
     }
@@ -95,18 +98,20 @@ extension Journal {
         } catch {
             counters.lastError = error.description
             compactionResumesAt = counters.bytesWritten + settings.segmentBytes / 8
-            return
+            return failErasure(error.description)
         }
         segments.removeFirst()
         compactionOffset = nil
         counters.compactions += 1
         // Before the next one goes: should this one come back without it, keys removed in the next would live again.
         try failing { () throws(StorageError) in try storage.syncFolder() }
+        try endErasure()
     }
 
     private func giveUp(_ text: String) {
         unreadableSegment = segments[0].number
         compactionOffset = nil
         counters.lastError = "no compaction: \(text)"
+        failErasure(text)
     }
 }

@@ -30,6 +30,9 @@ package final class Journal<Storage: JournalStorage> {
     var compactionResumesAt = 0
     /// The segment that cannot be compacted because it cannot be read. Everything else goes on.
     var unreadableSegment: UInt64?
+    package internal(set) var erasure = JournalErasure.none
+    /// Whether the folder may hold what no live entry has: not known of what was found at opening.
+    var holdsSuperseded = true
 
     struct Segment {
         var number: UInt64
@@ -129,7 +132,10 @@ package final class Journal<Storage: JournalStorage> {
     /// A key's newest entry is there, or the key is gone.
     func note(_ key: [UInt8], at place: Place?) {
         let old = place.map { index.updateValue($0, forKey: key) } ?? index.removeValue(forKey: key)
-        if let old { segments[position(of: old.segment)].liveBytes -= old.byteCount }
+        if let old {
+            segments[position(of: old.segment)].liveBytes -= old.byteCount
+            holdsSuperseded = true
+        }
         if let place { segments[position(of: place.segment)].liveBytes += place.byteCount }
     }
 
@@ -195,6 +201,8 @@ package final class Journal<Storage: JournalStorage> {
             counters.failures += 1
             counters.lastError = failure.description
             compactionOffset = nil
+            erasure = .none
+            holdsSuperseded = true
             throw failure
         }
     }

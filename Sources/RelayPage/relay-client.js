@@ -3522,9 +3522,15 @@ class Moderation extends Part {
     return this.client.all('getBans', {}, 'bans')
   }
 
-  /** Removes what the relay keeps of a user: its metadata, its role, and, unless it is there, whose the id is. Not its ban, and not what it drew. */
-  async forget(/** @type {{user: string}} */ {user}) {
-    await this.decide('forgetUser', {user: checkedName(user)})
+  /**
+   * Removes what the relay keeps of a user: its metadata, its role, and, unless it is there, whose the id is. Not its ban. It is done when
+   * the relay's files hold nothing of it any more.
+   *
+   * @param {{user: string, withRecords?: boolean}} options `withRecords`: what the user drew goes from all boards, too
+   * @throws {RelayError} `storageFailed`, also when it is gone for everybody but not yet from the disk
+   */
+  async forget({user, withRecords}) {
+    await this.decide('forgetUser', {user: checkedName(user), withRecords: withRecords ? true : undefined})
   }
 
   /**

@@ -36,6 +36,8 @@ extension Engine {
         case .recovered: hub.handle(.storageRecovered, at: Self.now(), into: &effects)
         case .boardsWritten(let report): hub.handle(.boardsWritten(report), at: Self.now(), into: &effects)
         case .authorsRead(let answer): hub.handle(.authorsRead(answer), at: Self.now(), into: &effects)
+        case .recordsFound(let answer): hub.handle(.recordsFound(answer), at: Self.now(), into: &effects)
+        case .erased(let answer): hub.handle(.erased(answer), at: Self.now(), into: &effects)
         case .boardRead(let block): hub.handle(.boardRead(block), at: Self.now(), into: &effects)
         case .line(let line): log(LogLine(.warning, line))
         }
@@ -48,6 +50,14 @@ extension Engine {
             boardReads.removeAll(keepingCapacity: true)
             authorReads.removeAll(keepingCapacity: true)
         }
+        submitRecords()
+        guard !searches.isEmpty || !erasures.isEmpty else { return }
+        journal?.erase(erasures, searches: searches)
+        erasures.removeAll(keepingCapacity: true)
+        searches.removeAll(keepingCapacity: true)
+    }
+
+    private func submitRecords() {
         guard !changes.isEmpty else { return }
         guard let journal else { preconditionFailure("a relay without a journal was asked to store something") }
         journalTimes.submitted(changes.last!.sequence, at: SystemClock.monotonicNanoseconds())

@@ -46,6 +46,9 @@ actor Engine {
     /// The same of boards that are to be read.
     var boardReads: [BoardRead] = []
     var authorReads: [BoardAuthorsRead] = []
+    var searches: [BoardRecordsRead] = []
+    /// What is to leave the disk behind the changes of this turn.
+    var erasures: [StoreErasure] = []
 
     /// What browsers find here, and by which names.
     private let web: WebSite
@@ -361,6 +364,8 @@ actor Engine {
                 case .persist(let record): changes.append(record)
                 case .readBoard(let read): boardReads.append(read)
                 case .readAuthors(let read): authorReads.append(read)
+                case .findRecords(let read): searches.append(read)
+                case .erase(let erasure): erasures.append(erasure)
                 case .pauseReading(let id): pauseReading(id)
                 case .resumeReading(let id): resumeReading(id)
                 }

@@ -215,6 +215,7 @@ package final class HubDriver {
 
     /// Makes the oldest changes durable, and says so.
     package func persist(_ count: Int = .max) {
+        defer { if !holdsErasures { erase() } }
         let records = unpersisted.prefix(count)
         guard let last = records.last else { return }
         for entry in records.flatMap(\.entries) where !BoardChange.isBoardEntry(entry.key) { disk[entry.key] = entry.value }
@@ -224,6 +225,18 @@ package final class HubDriver {
         unwritten += records
         handle(.persisted(through: last.sequence))
         if !holdsFiles { writeFiles() }
+    }
+
+    /// Takes what was removed off the disk, and says so.
+    ///
+    /// - Returns: whether anything was to be done.
+    @discardableResult
+    package func erase() -> Bool {
+        guard let erasure = erasures.popLast() else { return false }
+        files.erase(erasure)
+        for mark in erasure.marks { disk[mark] = nil }
+        work()
+        return true
     }
 
     // MARK: - Boards' files
@@ -236,6 +249,11 @@ package final class HubDriver {
     private var unwritten: [JournalRecord] = []
     private var reads: [BoardRead] = []
     private var authorReads: [BoardAuthorsRead] = []
+    private var searches: [BoardRecordsRead] = []
+    /// What the hub wants off the disk.
+    package private(set) var erasures: [StoreErasure] = []
+    /// Whether that waits for `erase()`.
+    package var holdsErasures = false
     /// Questions about authors so far.
     package private(set) var authorQuestions = 0
     /// Whether what is durable waits for `writeFiles`, and reads for `readFiles(now:)`.
@@ -263,6 +281,8 @@ package final class HubDriver {
         if !report.isEmpty { handle(.boardsWritten(report)) }
         for block in files.takeBlocks() { handle(.boardRead(block)) }
         for answer in files.takeAuthors() { handle(.authorsRead(answer)) }
+        for answer in files.takeRecords() { handle(.recordsFound(answer)) }
+        for answer in files.takeErased() { handle(.erased(answer)) }
         for line in files.takeLines() { log.append(LogLine(.warning, line)) }
     }
 
@@ -272,12 +292,15 @@ package final class HubDriver {
     @discardableResult
     package func readFiles(now isNow: Bool = false) -> Bool {
         carryOut(hub.takeEffects())
-        guard isNow || !holdsFiles, !reads.isEmpty || !authorReads.isEmpty else { return false }
-        let (asked, askedAuthors) = (reads, authorReads)
+        if !holdsErasures, erase() { return true }
+        guard isNow || !holdsFiles, !reads.isEmpty || !authorReads.isEmpty || !searches.isEmpty else { return false }
+        let (asked, askedAuthors, askedRecords) = (reads, authorReads, searches)
         reads = []
         authorReads = []
+        searches = []
         for read in asked { files.read(read) }
         for read in askedAuthors { files.readAuthors(read) }
+        for read in askedRecords { files.findRecords(read) }
         work()
         return true
     }
@@ -375,6 +398,8 @@ package final class HubDriver {
             case .readAuthors(let read):
                 authorReads.append(read)
                 authorQuestions += 1
+            case .findRecords(let read): searches.append(read)
+            case .erase(let erasure): erasures.append(erasure)
             case .pauseReading(let id): links[Int(id.index)].backlog = links[Int(id.index)].backlog ?? []
             case .resumeReading(let id): resumed.append(id)
             }

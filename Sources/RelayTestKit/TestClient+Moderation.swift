@@ -33,7 +33,9 @@ extension TestClient {
     package func unban(_ user: String) -> Outcome { request(.unbanUser) { UserRequest(id: $0, user: try! Name(user)) } }
 
     @discardableResult
-    package func forget(_ user: String) -> Outcome { request(.forgetUser) { UserRequest(id: $0, user: try! Name(user)) } }
+    package func forget(_ user: String, withRecords: Bool? = nil) -> Outcome {
+        request(.forgetUser) { ForgetUserRequest(id: $0, user: try! Name(user), withRecords: withRecords) }
+    }
 
     /// All pages of so many.
     package func bans(limit: Int? = nil) -> [BanInfo] {

@@ -42,6 +42,20 @@ package struct EndSessionRequest: Codable, Equatable {
     }
 }
 
+/// `forgetUser`. [AC14]
+package struct ForgetUserRequest: Codable, Equatable {
+    package var id: UInt32
+    package var user: Name
+    /// Its records go from all boards.
+    package var withRecords: Bool?
+
+    package init(id: UInt32, user: Name, withRecords: Bool? = nil) {
+        self.id = id
+        self.user = user
+        self.withRecords = withRecords
+    }
+}
+
 /// `banUser`. [AC13]
 package struct BanUserRequest: Codable, Equatable {
     package var id: UInt32

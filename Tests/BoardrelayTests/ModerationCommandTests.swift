@@ -144,11 +144,13 @@ struct ModerationCommandTests {
             #expect(again.code == 1 && again.errors.contains("(notBanned)"))
             #expect(try await run("pub", "lesson", "-m", "x", "--as", "anna", "--key-file", key, url: url).code == 0)
             let forgotten = try await run("user", "forget", "anna", url: url)
-            #expect(forgotten.errors == "\(url): What the relay kept of anna is gone. The id is free if anna is not here; otherwise it stays theirs.\n")
+            #expect(forgotten.errors == "\(url): What the relay kept of anna is gone, from its disk, too. The id is free if anna is not here; otherwise it stays theirs.\n")
             // There is nothing left by which the relay would know her.
             #expect(
                 try await run("user", "forget", "anna", "--json", url: url).output
                     == #"{"type":"forget","user":"anna","known":false,"relay":"\#(url)"}"# + "\n")
+            let records = try await run("user", "forget", "anna", "--with-records", "--json", url: url)
+            #expect(records.output == #"{"type":"forget","user":"anna","known":false,"relay":"\#(url)","withRecords":true}"# + "\n")
             let unknown = try await run("user", "role", "anna", "own", url: url)
             #expect(unknown.errors.contains(#"knows no user with the id "anna""#), "\(unknown.errors)")
             #expect(unknown.errors.hasSuffix("\(url): anna may do what its key or token gives.\n"))

@@ -3876,6 +3876,26 @@ def forgotten(ctx):
     need(other.identity.secret != client.identity.secret and other.checker.access == {"role": "editor"}, f"{other.checker.access}")
 
 
+@check("[AC14 BL1] with its records what a user drew goes from boards, live and read anew; what others drew stays", relay="access")
+def forgotten_with_records(ctx):
+    name, host, client, other = ctx.name("c"), guest(ctx, host_key(ctx)), guest(ctx, join_key(ctx)), guest(ctx, join_key(ctx))
+    host.request("subscribe", channel=name)
+    for author, key in ((client, "s1"), (other, "s2"), (client, "s3")):
+        author.retain(name, key, key)
+    host.sync()
+    mark = host.mark()
+    host.request("forgetUser", user=client.identity.user, withRecords=True)
+    caught_up(host, mark)
+    gone = [(event["offset"], event["key"], len(event["payload"])) for event in host.since(mark, "deliver")]
+    need(gone == [(4, "s1", 0), (5, "s3", 0)], f"{gone}")
+    for offset, key, _ in gone:
+        host.checker.ledger.removed(name, offset, host.identity.user, key)
+    fresh = guest(ctx, join_key(ctx))
+    fresh.request("subscribe", channel=name, since=BEGINNING)
+    caught_up(fresh)
+    need(shown(fresh) == [("s2", "s2")], f"{shown(fresh)}")
+
+
 @check("[AC16] a moderator sees who is there page by page, who lags and by how much, and counts what happens; others do not", relay="access")
 def status_of_relay(ctx):
     name, host, pupil = ctx.name("c"), guest(ctx, host_key(ctx)), guest(ctx, join_key(ctx))

@@ -79,9 +79,11 @@ CODES = {
 # Requests whose answer waits until they are durable (SG1).
 CHANGES = {"setMetadata", "updateMetadata", "removeMetadata",
            "setLock", "acquireLock", "releaseLock", "revokeLock", "removeLock",
-           "setRole", "freezeChannel", "banUser", "unbanUser", "forgetUser"}  # AC15
+           "setRole", "freezeChannel", "banUser", "unbanUser"}  # AC15
 # Those of boards wait, too (BL6, BL9), for a storage of their own.
 BOARD_CHANGES = {"clear", "undoClear", "removeBoard"}
+# These wait until the disk has nothing of it any more (AC14).
+ERASURES = {"forgetUser", "removeBoard"}
 
 TEXT, CUSTOM_TYPE, KEY, PART, ECHO, RETAIN, NO_HISTORY = 0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40
 SLOT, SENDER_TIME = 0x02, 0x04
@@ -761,7 +763,7 @@ class Ledger:
         self.messages = {}
         self.clears, self.durable = {}, {}
         # Channels whose numbering began anew, so that an offset does not name one message; those whose live readers
-        # may be made to catch up: with a large record, or with what came back (BL6, BL8).
+        # may be made to catch up: with a large record, with what came back (BL6, BL8), or with what was removed (AC14).
         self.renumbered, self.detours = set(), set()
 
     def cleared(self, channel, offset):
@@ -794,6 +796,11 @@ class Ledger:
             known = self.messages.setdefault((channel, offset), (identity.instance, identity.user, fields))
         if known[0] != identity.instance or known[2].get("number") != fields.get("number"):
             raise Violation("CH5", f"offset {offset} of {channel} went to two messages")
+
+    def removed(self, channel, offset, user, key):
+        """The relay has removed a record at a moderator's word (AC14)."""
+        with self.lock:
+            self.messages[channel, offset] = (None, user, {"retain": True, "key": key, "payload": b"", "customType": None})
 
     def of(self, channel):
         """(offset, instance, user, fields) of a channel, rising."""
@@ -1169,7 +1176,7 @@ class Checker:
             return True
         if earlier.kind == "acquireLock" and (earlier.fields or {}).get("waitMs"):
             return True
-        if earlier.kind in BOARD_CHANGES:
+        if earlier.kind in BOARD_CHANGES or earlier.kind in ERASURES:
             return True
         return earlier.kind in CHANGES and (what == "error" or later.kind not in CHANGES)
 
@@ -2331,6 +2338,8 @@ class Client:
         pending = Pending(kind, fields, id=id)
         if kind == "undoClear":
             self.checker.ledger.detours.add(fields.get("channel"))
+        if kind == "forgetUser" and fields.get("withRecords"):
+            self.checker.ledger.detours.update(channel.name for channel in self.checker.channels.values())
         if kind == "subscribe":
             pending.durable = self.checker.ledger.durable_in(fields.get("channel"))
         return self._submit(kind, 0, body, pending, self.checker.requests.append)

@@ -148,16 +148,18 @@ test('[AC10–AC14] what a moderator asks for, and what is wrong with it before 
   await moderation.ban('anna', {forMs: 1_000})
   await moderation.unban('anna')
   await moderation.forget({user: 'anna'})
+  await moderation.forget({user: 'anna', withRecords: true})
   assert.deepEqual(asked, [
     ['setRole', {role: 'reader', user: 'anna'}], ['setRole', {user: 'anna'}], ['freezeChannel', {channel: 'lesson', frozen: true}],
     ['freezeChannel', {channel: 'lesson', frozen: false}], ['endSession', {user: 'anna'}], ['endSession', {user: 'anna', reason: 'é'.repeat(128)}],
     ['banUser', {user: 'anna'}], ['banUser', {user: 'anna', forMs: 1_000}], ['unbanUser', {user: 'anna'}], ['forgetUser', {user: 'anna'}],
+    ['forgetUser', {user: 'anna', withRecords: true}],
   ])
   await assert.rejects(moderation.endSession({of: 'anna', reason: 'é'.repeat(129)}), {name: 'tooLarge', limit: Limits.endReasonBytesMax, actual: 258})
   for (const wrong of [
     moderation.setRole('reader', {}), moderation.freeze('a/b'), moderation.unfreeze(''), moderation.endSession({}), moderation.ban(), moderation.unban('_'), moderation.forget({}),
   ]) await assert.rejects(wrong, {name: 'badName'})
-  assert.equal(asked.length, 10)
+  assert.equal(asked.length, 11)
   await client.close()
 })
 

@@ -79,7 +79,8 @@ import Testing
         let anna = try Name("anna"), lesson = try Name("lesson")
         for request in [
             ClientRequest.setRole(anna, .reader), .setRole(anna, nil), .freeze(lesson, true), .freeze(lesson, false), .endSession(anna, reason: "enough"),
-            .ban(anna, forMilliseconds: 7_200_000), .ban(anna, forMilliseconds: nil), .unban(anna), .bans(after: anna), .forget(anna),
+            .ban(anna, forMilliseconds: 7_200_000), .ban(anna, forMilliseconds: nil), .unban(anna), .bans(after: anna), .forget(anna, withRecords: false),
+            .forget(anna, withRecords: true),
             .status(after: nil, limit: nil, user: nil), .status(after: anna, limit: 7, user: nil), .status(after: nil, limit: nil, user: anna),
         ] { _ = try driver.ask(request) }
         let bodies = driver.sent().filter { $0.type != FrameType.ping.rawValue }.map { frame in
@@ -89,7 +90,8 @@ import Testing
             #"setRole {"role":"reader","user":"anna"}"#, #"setRole {"user":"anna"}"#, #"freezeChannel {"channel":"lesson","frozen":true,}"#,
             #"freezeChannel {"channel":"lesson","frozen":false,}"#, #"endSession {"reason":"enough","user":"anna"}"#,
             #"banUser {"forMs":7200000,"user":"anna"}"#, #"banUser {"user":"anna"}"#, #"unbanUser {"user":"anna"}"#, #"getBans {"after":"anna",}"#,
-            #"forgetUser {"user":"anna"}"#, #"status {}"#, #"status {"after":"anna","limit":7}"#, #"status {"user":"anna"}"#,
+            #"forgetUser {"user":"anna"}"#, #"forgetUser {"user":"anna","withRecords":true}"#,
+            #"status {}"#, #"status {"after":"anna","limit":7}"#, #"status {"user":"anna"}"#,
         ])
     }
 }

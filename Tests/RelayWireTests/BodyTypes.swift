@@ -14,7 +14,8 @@ extension FrameVector {
         case "freezeChannel": FreezeChannelRequest.self
         case "endSession": EndSessionRequest.self
         case "banUser": BanUserRequest.self
-        case "unbanUser", "forgetUser": UserRequest.self
+        case "unbanUser": UserRequest.self
+        case "forgetUser": ForgetUserRequest.self
         case "getBans": PageRequest.self
         case "status": StatusRequest.self
         case "subscribe": SubscribeRequest.self

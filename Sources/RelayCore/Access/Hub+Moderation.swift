@@ -103,12 +103,14 @@ extension Hub {
         answer(connection, BansAnswer(id: request.id, bans: listed, next: found.count > limit ? listed.last?.user : nil))
     }
 
-    /// `forgetUser`: metadata, role and claim in one record, so that a crash leaves all of it or nothing. [AC14]
+    /// `forgetUser`: metadata, role and claim in one record, so that a crash leaves all of it or nothing. It is answered when the disk
+    /// has nothing of it any more, and so is a request that changes nothing: it waits for what an earlier one has left. [AC14]
     mutating func forgetUser(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
-        let request = try decode(UserRequest.self, body)
+        let request = try decode(ForgetUserRequest.self, body)
         try requireModerator(session)
-        let user = request.user
-        let requester = requester(connection, request.id, .empty)
+        let user = request.user, withRecords = request.withRecords == true
+        let requester = requester(connection, request.id, .whenErased)
+        try checkStorage()
         var entries: [JournalEntry] = []
         var metadata: (book: Int32, change: MetadataChange)?
         if let book = metadataByUser[user], let change = try self.metadata[book].applied.removing(nil, .init()) {
@@ -117,10 +119,11 @@ extension Hub {
         }
         if moderation.applied.roles[user] != nil { entries.append(StoredForm.role(user, nil)) }
         if claims[user] != nil, liveSession(of: user) == nil { entries.append(StoredForm.claim(user, nil)) }
-        guard !entries.isEmpty else { return answerInOrder(requester) }
-        try checkStorage()
+        guard !entries.isEmpty || withRecords else { return answerInOrder(requester) }
         if let metadata { applyMetadata(metadata.book, metadata.change) }
-        decide(.forget(user), entries, metadata: metadata, session, connection, requester)
+        decide(
+            .forget(user, withRecords: withRecords), entries, metadata: metadata, session, connection, requester,
+            erasing: (withRecords ? user : nil, sessions[session].user))
     }
 
     // MARK: - Checks
@@ -147,11 +150,11 @@ extension Hub {
 
     private mutating func decide(
         _ change: ModerationChange, _ entries: [JournalEntry], metadata: (book: Int32, change: MetadataChange)? = nil, _ session: Int32,
-        _ connection: Int32, _ requester: Requester
+        _ connection: Int32, _ requester: Requester, erasing: (user: Name?, by: Name?)? = nil
     ) {
         moderation.applied.apply(change)
         let by = (user: sessions[session].user!, name: sessionName(connection))
-        store(entries, .moderation(Moderation(change: change, by: by, metadata: metadata)), requester)
+        store(entries, .moderation(Moderation(change: change, by: by, metadata: metadata)), requester, erasing: erasing)
     }
 
     /// Takes the bans that are over off the disk. Nobody did it: it is not logged.

@@ -7,7 +7,7 @@ extension Hub {
     /// It holds from here on; who asked has been answered.
     mutating func revealModeration(_ moderation: Moderation) {
         var hadRole = false
-        if case .forget(let user) = moderation.change { hadRole = self.moderation.revealed.roles[user] != nil }
+        if case .forget(let user, _) = moderation.change { hadRole = self.moderation.revealed.roles[user] != nil }
         self.moderation.revealed.apply(moderation.change)
         if let (book, change) = moderation.metadata { revealMetadata(book, change) }
         switch moderation.change {
@@ -17,7 +17,7 @@ extension Hub {
             wasBanned(user, ban)
             setBanSweep()
         case .ban(_, nil): break
-        case .forget(let user):
+        case .forget(let user, _):
             wasForgotten(user)
             if hadRole { roleWasSet(user, by: moderation.by!.user) }
         }
@@ -142,7 +142,7 @@ extension ModerationChange {
         case .ban(let user, let ban?):
             "banned user \(user)" + (ban.until.map { " for \((max($0, ban.time) - ban.time) / 1000) s" } ?? "")
         case .ban(let user, nil): "unbanned user \(user)"
-        case .forget(let user): "had user \(user) forgotten"
+        case .forget(let user, let withRecords): "had user \(user) forgotten" + (withRecords ? ", with its records" : "")
         }
     }
 }

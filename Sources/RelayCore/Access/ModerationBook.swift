@@ -34,7 +34,7 @@ struct ModerationBook {
         case .frozen(let channel, true): frozen.insert(channel)
         case .frozen(let channel, false): frozen.remove(channel)
         case .ban(let user, let ban): set(ban, user)
-        case .forget(let user): roles[user] = nil
+        case .forget(let user, _): roles[user] = nil
         }
     }
 
@@ -68,8 +68,9 @@ enum ModerationChange: Equatable {
     case frozen(Name, Bool)
     /// `nil`: it is over, or taken back.
     case ban(Name, Ban?)
-    /// What is kept of a user, but for its ban; its metadata and whose its id is go with it. [AC14]
-    case forget(Name)
+    /// What is kept of a user, but for its ban; its metadata and whose its id is go with it, its records if so wanted.
+    /// [AC14]
+    case forget(Name, withRecords: Bool)
 }
 
 /// A decision on its way to the disk.

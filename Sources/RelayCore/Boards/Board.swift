@@ -96,6 +96,8 @@ struct BoardTransition {
     var generation: UInt32
     var kind: Kind
     var offset: UInt64
+    /// Of several in one record the first; else `offset`.
+    var firstOffset: UInt64
     var bytes: Int
     /// With it the board came to be.
     var begins: Bool

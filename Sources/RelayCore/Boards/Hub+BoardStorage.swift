@@ -69,7 +69,9 @@ extension Hub {
         forgetNames(of: board)
         boardBytes -= boards[board].bytes
         for record in boards[board].pending { forgetPending(record) }
+        let id = boards[board].id
         boards.remove(board)
+        eraseOn(id)
         guard channel >= 0 else { return }
         channels[channel].board = -1
         let removed = channels[channel].history.removeRetained(above: 0)
@@ -108,6 +110,7 @@ extension Hub {
             }
             if boards[board].channel >= 0 { wakeReaders(of: boards[board].channel) }
             authorsCanBeAsked(board, before: before)
+            eraseOn(summary.board)
         }
         for (user, bytes) in report.userBytes {
             guard let user = user.withUnsafeBytes({ try? Name(bytes: $0) }) else { continue }
@@ -132,7 +135,7 @@ extension Hub {
         case .drop: boards[board].isDropping = false
         case .record, .part, .clear: break
         }
-        while let last = boards[board].pending.last, transition.offset > 0, last.offset >= transition.offset {
+        while let last = boards[board].pending.last, transition.offset > 0, last.offset >= transition.firstOffset {
             boards[board].pending.removeLast()
             boards[board].pendingBytes -= last.bytes
             boardBytes -= last.bytes
@@ -176,6 +179,12 @@ extension Hub {
             boards.remove(board)
         }
         authorsAfterFailure()
+    }
+
+    /// Drawings in parts that a user has begun are forgotten: the next part has nothing before it.
+    mutating func dropDrafts(of user: Name) {
+        if let session = sessionsByUser[user] { sessions[session].window.drafts = [] }
+        for index in publishWindows[user, default: []].indices { publishWindows[user]![index].window.drafts = [] }
     }
 
     /// Parts that are not there: the next one has nothing before it.

@@ -108,7 +108,7 @@ extension Hub {
     /// - Parameter before: what must stand before it, in the same record: all of it is durable, or nothing counts.
     private mutating func store(
         _ change: BoardChange, before: [BoardChange] = [], _ kind: BoardTransition.Kind, _ board: Int32, begins: Bool = false, bytes: Int = 0, user: Name?,
-        by: String? = nil, entries: [JournalEntry] = [], _ requester: Requester? = nil
+        by: String? = nil, entries: [JournalEntry] = [], _ requester: Requester? = nil, erasing: (user: Name?, by: Name?)? = nil
     ) {
         var beginning = change
         (beginning.offset, beginning.kind) = (0, .create(name: boards[board].summary.name))
@@ -124,9 +124,30 @@ extension Hub {
             if bytes > 0 { boardUserPending[user, default: 0] += bytes }
         }
         let transition = BoardTransition(
-            board: board, generation: boards[board].generation, kind: kind, offset: change.offset, bytes: bytes, begins: begins, user: user,
-            by: by, instance: change.instance, number: change.number)
-        store(own + entries, .board(transition), requester)
+            board: board, generation: boards[board].generation, kind: kind, offset: change.offset, firstOffset: change.offset, bytes: bytes,
+            begins: begins, user: user, by: by, instance: change.instance, number: change.number)
+        store(own + entries, .board(transition), requester, erasing: erasing)
+    }
+
+    /// Removes what these keys have, all of it in one record. Nobody is sent it: who is live reads it in the file.
+    mutating func remove(_ keys: [[UInt8]], _ channel: Int32, by user: Name) {
+        let board = channels[channel].board, author = Array(user.text.utf8)
+        let before = channels[channel].head, sequence = nextSequence
+        var entries: [JournalEntry] = []
+        for (index, key) in keys.enumerated() {
+            let offset = takeOffset(channel)
+            var change = change(board, offset: offset, -1, .remove(key: key))
+            change.author = author
+            entries.append(change.entry(sequence: sequence, index: index))
+            boards[board].pending.append(PendingRecord(offset: offset, bytes: 0, user: user, change: .remove(key)))
+            noteAuthor(board, .remove(key), by: author, at: offset)
+        }
+        boards[board].head = channels[channel].head
+        let transition = BoardTransition(
+            board: board, generation: boards[board].generation, kind: .record, offset: channels[channel].head,
+            firstOffset: before + 1, bytes: 0, begins: false, user: nil, by: nil, instance: 0, number: 0)
+        store(entries, .board(transition), nil)
+        readFromFile(channel, above: before)
     }
 
     /// A retained message takes its offset: on its way to the file it is delivered as any other.
@@ -263,6 +284,10 @@ extension Hub {
         let request = try decode(ChannelRequest.self, body)
         try require(.clear, on: ChannelID(kind: .message, channel: request.channel), session)
         let board = try board(request.channel)
+        // What a user who is forgotten drew does not come back behind the back of who looks for it.
+        guard erasure.round?.users.isEmpty != false || erasure.round?.isSearching != true else {
+            throw WireError(.busy, "records are being removed from all boards", retryAfterMilliseconds: 100)
+        }
         guard boards[board].lastClear <= boards[board].readableHead else {
             throw WireError(.busy, "the board is being cleared", retryAfterMilliseconds: 50)
         }
@@ -307,13 +332,13 @@ extension Hub {
         let request = try decode(ChannelRequest.self, body)
         try require(.clear, on: ChannelID(kind: .message, channel: request.channel), session)
         let board = try board(request.channel)
-        drop(board, by: session, from: sessionName(connection), requester(connection, request.id, .empty))
+        drop(board, by: session, from: sessionName(connection), requester(connection, request.id, .whenErased))
     }
 
     private mutating func drop(_ board: Int32, by session: Int32, from name: String?, _ requester: Requester?) {
         boards[board].isDropping = true
         let user = session >= 0 ? sessions[session].user! : nil
-        store(change(board, offset: 0, session, .drop), .drop, board, user: user, by: name, requester)
+        store(change(board, offset: 0, session, .drop), .drop, board, user: user, by: name, requester, erasing: (user: nil, by: nil))
     }
 
     // MARK: - Expiry

@@ -15,6 +15,7 @@ extension Hub {
             case .role(let user, let role): moderation.applied.apply(.role(user, role))
             case .frozen(let channel): moderation.applied.apply(.frozen(channel, true))
             case .ban(let user, let ban): moderation.applied.apply(.ban(user, ban))
+            case .erasure(let mark): erasure.marks.append(mark)
             case .publish(let user, let instance, let remembered): restoredPublishes[user, default: [:]][instance, default: []].append(remembered)
             case .metadata(let owner, let majorRevision):
                 let book = try bookFor(owner)
@@ -57,6 +58,9 @@ extension Hub {
         moderation.revealed = moderation.applied
         sweepBans()
         if configuration.isJournaled { store([StoredForm.start(start)], .nothing, nil) }
+        // What was removed before the end, and was still on the disk then.
+        erasure.isWanted = !erasure.marks.isEmpty
+        eraseIfIdle()
     }
 
     /// Client objects that come back can send again what they were not told about. [BL2]

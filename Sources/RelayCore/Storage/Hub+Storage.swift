@@ -23,6 +23,8 @@ struct UnrevealedChange {
     var subject: Subject
     var requester: Requester?
     var byteCount: Int
+    /// What it has removed is to leave the disk.
+    var erasure: ErasureMark?
 }
 
 /// Who asked, on which connection, under which id.
@@ -32,6 +34,8 @@ struct Requester {
         case majorRevision(UInt64)
         case fencing(UInt64)
         case cleared(offset: UInt64, records: UInt64)
+        /// Empty, when the disk has nothing of it any more. [AC14, BL9]
+        case whenErased
         /// Judged by changes that are not durable yet.
         case refusal(WireError)
     }
@@ -70,9 +74,15 @@ extension Hub {
     var nextSequence: UInt64 { storage.sequence + 1 }
 
     /// Hands a change to the journal; it is told when it is durable, or at once if there is no journal.
-    mutating func store(_ entries: [JournalEntry], _ subject: UnrevealedChange.Subject, _ requester: Requester?) {
+    ///
+    /// - Parameter erasing: what it removes is to leave the disk, too.
+    mutating func store(
+        _ entries: [JournalEntry], _ subject: UnrevealedChange.Subject, _ requester: Requester?, erasing: (user: Name?, by: Name?)? = nil
+    ) {
         storage.sequence += 1
-        let record = JournalRecord(sequence: storage.sequence, entries: entries)
+        let mark = erasing.map { ErasureMark(sequence: storage.sequence, user: $0.user, by: $0.by) }
+        let isMarked = configuration.isJournaled && mark != nil
+        let record = JournalRecord(sequence: storage.sequence, entries: entries + (isMarked ? [StoredForm.erasure(mark!)] : []))
         let bytes = record.byteCount
         storage.unjournaledBytes += bytes
         switch subject {
@@ -82,7 +92,7 @@ extension Hub {
         case .board, .forgotten, .claims, .nothing: break
         }
         storage.unrevealed.append(
-            UnrevealedChange(sequence: storage.sequence, subject: subject, requester: requester, byteCount: bytes))
+            UnrevealedChange(sequence: storage.sequence, subject: subject, requester: requester, byteCount: bytes, erasure: mark))
         counters.changesAccepted += 1
         if configuration.isJournaled {
             effects.append(.persist(record))
@@ -95,7 +105,10 @@ extension Hub {
 
     /// Answers behind every change that is under way: what changes nothing must not overtake what it rests on.
     mutating func answerInOrder(_ requester: Requester) {
-        guard storage.head < storage.unrevealed.count else { return tell(requester) }
+        guard storage.head < storage.unrevealed.count else {
+            tell(requester)
+            return eraseIfIdle()
+        }
         do throws(WireError) {
             try checkStorage()
         } catch {
@@ -141,7 +154,11 @@ extension Hub {
             case .moderation(let moderation): revealModeration(moderation)
             case .claims, .nothing: break
             }
+            guard let mark = change.erasure else { continue }
+            erasure.marks.append(mark)
+            erasure.isWanted = true
         }
+        defer { eraseIfIdle() }
         if storage.head == storage.unrevealed.count {
             storage.unrevealed.removeAll(keepingCapacity: storage.head <= 1024)
             storage.head = 0
@@ -159,6 +176,9 @@ extension Hub {
         case .majorRevision(let revision): answer(connection, MetadataAnswer(id: requester.id, majorRevision: revision))
         case .fencing(let fencing): answer(connection, FencingAnswer(id: requester.id, fencing: fencing))
         case .cleared(let offset, let records): answer(connection, ClearAnswer(id: requester.id, offset: offset, records: records))
+        case .whenErased:
+            erasure.waiting.append(requester)
+            erasure.isWanted = true
         case .refusal(let error): refuse(connection, error, id: requester.id)
         }
     }
@@ -202,12 +222,14 @@ extension Hub {
             }
         }
         settleUndoneBoards(boardsUndone)
+        giveUpErasure(text)
     }
 
     mutating func storageRecovered() {
         guard storage.failure != nil else { return }
         storage.failure = nil
         storeClaims()
+        eraseLater()
         log(.info, "changes can be stored again")
     }
 }

@@ -14,6 +14,8 @@ import RelayWire
 //     U user               who a user id belongs to: version u8 (1) · flags u8 (1 digest) · [digest, 16 bytes] · last seen u64 ms
 //     A user               the role that moderators have set: version u8 (1) · role u8 (1 reader, 2 editor)
 //     F channel            a frozen channel, of both kinds: version u8 (1)
+//     E sequence u64       what that change has removed is still to be erased: version u8 (1) · n u8, user whose records go, too ·
+//                          n u8, by (empty: nobody)
 //     X user               a ban: version u8 (1) · flags u8 (1 digest, 2 end) · [digest, 16 bytes] · [end u64 ms] · made u64 ms · n u8, by
 //
 // R, B and Q are of boards (`BoardForm`).
@@ -30,6 +32,7 @@ enum StoredEntry {
     case role(Name, Role)
     case frozen(Name)
     case ban(Name, Ban)
+    case erasure(ErasureMark)
     case publish(Name, instance: UInt64, PublishWindow.Remembered)
 
     /// - Returns: `nil` when it is none that this version writes.
@@ -43,6 +46,7 @@ enum StoredEntry {
         var value = ByteReader(value)
         guard let first = key.first, value.integer(UInt8.self) == StoredForm.version else { return nil }
         if first == UInt8(ascii: "W") { return publish(key, &value) }
+        if first == UInt8(ascii: "E") { return erasure(key, &value) }
         let names = key.dropFirst().split(separator: 0, omittingEmptySubsequences: false).map { UnsafeRawBufferPointer(rebasing: $0) }
         switch first {
         case UInt8(ascii: "M"):
@@ -82,6 +86,12 @@ enum StoredEntry {
         else { return nil }
         let accepted = PublishWindow.Accepted(number: number, offset: offset, board: board)
         return .publish(user, instance: instance, PublishWindow.Remembered(place: place, accepted: accepted))
+    }
+
+    private static func erasure(_ key: UnsafeRawBufferPointer, _ value: inout ByteReader) -> StoredEntry? {
+        var key = ByteReader(UnsafeRawBufferPointer(rebasing: key.dropFirst()))
+        guard let sequence = key.integer(UInt64.self), let user = value.shortBytes(), let by = value.shortBytes() else { return nil }
+        return .erasure(ErasureMark(sequence: sequence, user: try? Name(bytes: user), by: try? Name(bytes: by)))
     }
 
     private static func claim(_ value: inout ByteReader) -> UserClaim? {
@@ -212,6 +222,19 @@ enum StoredForm {
         value.append(bigEndian: ban.time)
         value.append(short: ban.by.text)
         return JournalEntry(key: key, value: value)
+    }
+
+    static func erasureKey(_ sequence: UInt64) -> [UInt8] {
+        var key = [UInt8(ascii: "E")]
+        key.append(bigEndian: sequence)
+        return key
+    }
+
+    static func erasure(_ mark: ErasureMark) -> JournalEntry {
+        var value: [UInt8] = [version]
+        value.append(short: mark.user?.text ?? "")
+        value.append(short: mark.by?.text ?? "")
+        return JournalEntry(key: erasureKey(mark.sequence), value: value)
     }
 
     static func publish(_ user: Name, _ instance: UInt64, _ place: UInt8, number: UInt64, offset: UInt64, board: UInt64) -> JournalEntry {

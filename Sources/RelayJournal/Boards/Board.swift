@@ -56,6 +56,7 @@ final class Board {
     /// Wait until it is loaded.
     var readers: [BoardRead] = []
     var askers: [BoardAuthorsRead] = []
+    var searchers: [BoardRecordsRead] = []
     /// Wall clock.
     var lastUsed: UInt64 = 0
     /// Of the sums of users before it had to be loaded once more.
@@ -79,7 +80,7 @@ final class Board {
 
     var isDropped = false
 
-    var isAwaited: Bool { !readers.isEmpty || !askers.isEmpty }
+    var isAwaited: Bool { !readers.isEmpty || !askers.isEmpty || !searchers.isEmpty }
     var isLoaded: Bool { if case .loaded = content { true } else { false } }
     var isLoading: Bool { if case .loading = content { true } else { false } }
     /// Changes that were applied are in the file, and not known to be durable there.

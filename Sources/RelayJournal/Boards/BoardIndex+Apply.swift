@@ -15,6 +15,7 @@ extension BoardIndex {
             let old = staged.parts.updateValue(Part(place: placed.place, payloadBytes: placed.payloadBytes), forKey: number)
             liveFileBytes += placed.place.count - (old?.place.count ?? 0)
             staged.wallMilliseconds = change.wallMilliseconds
+            staged.author = self.number(of: change.author)
             uploads[upload] = staged
         case .clear: clear(placed)
         case .undo(let clear, let count): undo(clear, count, change, settings)

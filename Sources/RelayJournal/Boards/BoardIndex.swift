@@ -50,6 +50,7 @@ struct BoardIndex {
     /// Parts that wait for the `put` that names them.
     struct Upload {
         var parts: [UInt16: Part] = [:]
+        var author: Int?
         /// Of the newest.
         var wallMilliseconds: UInt64 = 0
     }

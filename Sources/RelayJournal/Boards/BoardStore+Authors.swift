@@ -21,11 +21,13 @@ extension BoardStore {
     }
 
     /// Whoever waits for this board to be loaded is told why it never will be.
-    func turnAway(_ board: Board, _ block: BoardBlock.Outcome, _ author: BoardAuthors.Outcome) {
+    func turnAway(_ board: Board, _ block: BoardBlock.Outcome, _ author: BoardAuthors.Outcome, _ search: BoardRecords.Outcome) {
         for reader in board.readers { blocks.append(BoardBlock(token: reader.token, outcome: block)) }
         for asker in board.askers { authors.append(BoardAuthors(token: asker.token, outcome: author)) }
+        for searcher in board.searchers { records.append(BoardRecords(token: searcher.token, outcome: search)) }
         board.readers = []
         board.askers = []
+        board.searchers = []
     }
 
     package func takeAuthors() -> [BoardAuthors] {

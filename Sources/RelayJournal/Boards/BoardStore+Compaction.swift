@@ -97,7 +97,7 @@ extension BoardStore {
         return true
     }
 
-    private func begin(_ board: Board) -> BoardCompaction {
+    func begin(_ board: Board) -> BoardCompaction {
         guard case .loaded(let index) = board.content else { preconditionFailure("board \(board.id): not loaded") }
         var items: [BoardCompaction.Item] = []
         func add(_ record: BoardIndex.Record, at offset: UInt64) {

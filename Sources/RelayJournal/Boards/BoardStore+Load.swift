@@ -26,7 +26,7 @@ extension BoardStore {
             try readStep(board, &load)
         } catch {
             stopLoading(board)
-            turnAway(board, .failed(error.description), .failed(error.description))
+            turnAway(board, .failed(error.description), .failed(error.description), .failed(error.description))
             guard !board.pending.isEmpty else { return }
             board.trouble = board.trouble ?? .behind
             note(.storage(error))
@@ -121,6 +121,7 @@ extension BoardStore {
         noteSums(board)
         applyPending(board)
         answerAskers(board)
+        answerSearchers(board)
         answerReaders(board)
     }
 

@@ -10,6 +10,7 @@ extension BoardStore {
     package func retry() throws(JournalError) {
         if let failure = journal.failure { throw failure }
         doubtNames()
+        erasing = nil
         guard failure != nil else { return }
         giveUpCompaction()
         for board in boards.values.filter({ $0.trouble != nil }).sorted(by: { $0.id < $1.id }) {

@@ -11,6 +11,7 @@ extension BoardStore {
         self.wall = max(self.wall, wall)
         if try loadStep() { return true }
         guard failure == nil, journal.failure == nil else { return false }
+        if try eraseStep() { return true }
         if checkpointableBytes > settings.checkpointBytes {
             try checkpoint()
             return true

@@ -38,6 +38,9 @@ package final class BoardStore<Storage: JournalStorage> {
 
     var blocks: [BoardBlock] = []
     var authors: [BoardAuthors] = []
+    var records: [BoardRecords] = []
+    var erasing: BoardErasing?
+    var erased: [StoreErased] = []
     var changedBoards: Set<UInt64> = []
     var droppedIDs: [UInt64] = []
     var changedUsers: Set<[UInt8]> = []
@@ -216,7 +219,7 @@ package final class BoardStore<Storage: JournalStorage> {
         board.content = .unloaded
         active.remove(board.id)
         loads.removeAll { $0 == board.id }
-        turnAway(board, .gone, .gone)
+        turnAway(board, .gone, .gone, .gone)
         boards[board.id] = nil
         unsavedBoards.remove(board.id)
         dropped.append(board)

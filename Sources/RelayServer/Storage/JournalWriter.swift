@@ -21,6 +21,9 @@ actor JournalWriter {
         case boardsWritten(BoardReport)
         case boardRead(BoardBlock)
         case authorsRead(BoardAuthors)
+        case recordsFound(BoardRecords)
+        /// What was removed by the records submitted before is off the disk, or why not.
+        case erased(StoreErased)
         /// For the log.
         case line(String)
     }
@@ -46,6 +49,8 @@ actor JournalWriter {
         var bytes = 0
         var reads: [BoardRead] = []
         var authorReads: [BoardAuthorsRead] = []
+        var searches: [BoardRecordsRead] = []
+        var erasures: [StoreErasure] = []
         /// Work is on the queue.
         var isScheduled = false
         /// Nothing is taken.
@@ -146,6 +151,17 @@ actor JournalWriter {
         if wakes { schedule() }
     }
 
+    /// Looks for records of users, and takes off the disk what the records submitted before have removed; returns at once.
+    nonisolated func erase(_ erasures: [StoreErasure], searches: [BoardRecordsRead]) {
+        let wakes = intake.withLock { intake in
+            intake.erasures += erasures
+            intake.searches += searches
+            defer { intake.isScheduled = true }
+            return !intake.isScheduled
+        }
+        if wakes { schedule() }
+    }
+
     /// The engine has undone what failed: from now on the journal tries to work again.
     nonisolated func acknowledgeFailure() {
         executor.queue.asyncAfter(deadline: .now() + .milliseconds(retryMilliseconds)) { [self] in assumeIsolated { $0.recover() } }
@@ -199,6 +215,7 @@ actor JournalWriter {
         if let batch { append(batch) }
         for read in reads { boards.read(read) }
         for read in authorReads { boards.readAuthors(read) }
+        takeErasures(boards)
         do throws(JournalError) {
             if batch != nil, !turns.isMultiple(of: Self.batchesPerStep) {
                 _ = try boards.loadStep()
@@ -228,6 +245,8 @@ actor JournalWriter {
         if !written.isEmpty { tell(.boardsWritten(written)) }
         for block in boards.takeBlocks() { tell(.boardRead(block)) }
         for answer in boards.takeAuthors() { tell(.authorsRead(answer)) }
+        for answer in boards.takeRecords() { tell(.recordsFound(answer)) }
+        for answer in boards.takeErased() { tell(.erased(answer)) }
         for line in boards.takeLines() { tell(.line(line)) }
     }
 
@@ -241,10 +260,25 @@ actor JournalWriter {
         }
     }
 
+    /// Behind the batch that was taken with them: what it removes is meant, too.
+    private func takeErasures(_ boards: BoardStore<AnyJournalStorage>) {
+        let (erasures, searches) = intake.withLock { intake in
+            defer {
+                intake.erasures = []
+                intake.searches = []
+            }
+            return (intake.erasures, intake.searches)
+        }
+        for search in searches { boards.findRecords(search) }
+        // After a failure it is asked for anew, when the engine knows.
+        for erasure in erasures where !hasFailed { boards.erase(erasure) }
+    }
+
     /// Nothing to do, unless something has come meanwhile.
     private func rest() {
         let goesOn = intake.withLock { intake in
-            intake.isScheduled = !intake.records.isEmpty || !intake.reads.isEmpty || !intake.authorReads.isEmpty
+            let reads = intake.reads.count + intake.authorReads.count + intake.searches.count
+            intake.isScheduled = !intake.records.isEmpty || reads > 0 || !intake.erasures.isEmpty
             return intake.isScheduled
         }
         if goesOn { return schedule() }

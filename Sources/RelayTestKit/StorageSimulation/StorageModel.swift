@@ -85,6 +85,8 @@ struct Asker {
     var client: TestClient
     var id: UInt32
     var answer = Told.Answer.empty
+    /// It is answered when the disk has nothing of it any more. [AC14]
+    var waitsForErasure = false
 
     /// Whether it is still there to be answered.
     var isThere: Bool { user.client === client }

@@ -51,7 +51,10 @@ extension StorageSimulation {
 
     /// Metadata and role in one change, or nothing. [AC14]
     private func forget(_ asker: Asker, _ user: String) {
-        driver.send(.json(.forgetUser, UserRequest(id: asker.id, user: try! Name(user))), from: asker.client.id)
+        driver.send(.json(.forgetUser, ForgetUserRequest(id: asker.id, user: try! Name(user))), from: asker.client.id)
+        var asker = asker
+        asker.waitsForErasure = true
+        guard !isRefused(asker.user, asker.id, []) else { return }
         let set = "user:\(user)"
         let items = Set((applied.sets[set]?.items ?? [:]).keys)
         let told: Told? = items.isEmpty

@@ -227,17 +227,23 @@ package final class StorageSimulation {
         var rest = min(count, waiting.count { $0.isRecord })
         guard rest > 0, !isReadOnly else { return }
         driver.persist(rest)
+        var erased: [Asker] = []
         while let change = waiting.first, rest > 0 || !change.isRecord {
             waiting.removeFirst()
             if change.isRecord { rest -= 1 }
             reveal(change)
+            if let asker = change.asker, asker.waitsForErasure, change.refusal == nil { erased.append(asker) }
         }
+        // The disk is asked when all of it is durable, once. [AC14]
+        for asker in erased where asker.isThere { asker.user.expected.append(.answer(asker.id, asker.answer)) }
     }
 
     /// The answer, then the event to everybody, then those who waited for what is no more.
     private func reveal(_ change: AcceptedChange) {
         durable = change.after
-        if let asker = change.asker, asker.isThere { asker.user.expected.append(change.refusal ?? .answer(asker.id, asker.answer)) }
+        if let asker = change.asker, asker.isThere, change.refusal != nil || !asker.waitsForErasure {
+            asker.user.expected.append(change.refusal ?? .answer(asker.id, asker.answer))
+        }
         if let told = change.told {
             for user in users where user.client != nil { user.expected.append(told) }
         }

@@ -24,7 +24,7 @@ extension Command {
         notes: [
             "A board is the newest retained message of each key of a channel: 'boardrelay pub --retain --record', 'boardrelay replay --retain'.",
             "An exported board has a record a line, in their order, without authors and times: import it under another name, and it is exported as it was. import reads the whole file before it writes, replaces records with the same keys and leaves all others; exit code 1 if one of them is not kept.",
-            "rm forgets everything; clear can be taken back for 10 minutes.",
+            "rm forgets everything, and ends when the relay's disk holds nothing of it; clear can be taken back for 10 minutes.",
         ],
         examples: [
             .init("boardrelay board ls", "Every board with its records and bytes."),
@@ -66,7 +66,8 @@ extension Command {
                 case .import: return try await importing(records, into: name!, client, address, json: json)
                 case .rm:
                     try await client.removeBoard(name!)
-                    try tell(["type": "removed", "channel": .string(name!)], address, json: json, "The board of \(name!) is gone.")
+                    let text = "The board of \(name!) is gone, from the relay's disk, too."
+                    try tell(["type": "removed", "channel": .string(name!)], address, json: json, text)
                 case .clear:
                     let change = try await client.board(of: name!).clear()
                     try tell(

@@ -13,6 +13,7 @@ extension Command {
         ],
         options: [
             .value("--reason", as: "TEXT", help: "For end: told the user, at most 256 bytes."),
+            .flag("--with-records", help: "For forget: what the user drew goes from all boards, too."),
             .value("--for", as: "TIME", help: "For ban: how long, 1s to 365d; until unban if not given."),
             .value("--timeout", as: "TIME", help: "Gives up after this time with exit code 124; 30s if not given."),
             .json, .url, .user, .key, .keyFile, .token, .tokenFile,
@@ -21,7 +22,8 @@ extension Command {
             "For moderators: on the machine and as the user that runs the relay the host key is found, elsewhere --key-file brings it. Roles and bans hold over restarts of the relay, which logs each change: give --as, it is what the log shows.",
             "A name counts if no user has it as an id and one person here has it: the terminal shows name, id and since when, and asks.",
             "ban keeps out the id and the client that used it last. Who has a shared key may come back under another id from another device: 'boardrelay key rotate join' helps then.",
-            "forget removes the user's metadata, its role, and whose the id is: another client may take it. While the user is here the id stays theirs: forget them again when they have gone. Their ban stays, and what they drew.",
+            "forget removes the user's metadata, its role, and whose the id is: another client may take it. While the user is here the id stays theirs: forget them again when they have gone. Their ban stays, and what they drew, unless --with-records removes it from all boards.",
+            "forget ends when the files of the relay's data folder hold nothing of it. Backups and snapshots are yours to delete.",
         ],
         examples: [
             .init("boardrelay user role anna reader", "From here on anna only looks on."),
@@ -29,6 +31,7 @@ extension Command {
             .init("boardrelay user ban anna --for 2h", "She may not, for two hours."),
             .init("boardrelay user bans --json", "Who is banned, one JSON object a line."),
             .init("boardrelay user forget anna", "Removes what the relay keeps of her."),
+            .init("boardrelay user forget anna --with-records", "And all that she drew."),
         ],
         run: moderateUser)
 
@@ -54,7 +57,8 @@ extension Command {
         if action != .bans, user == nil { throw UsageError("USER is missing") }
         if action == .role, word == nil { throw UsageError("ROLE is missing") }
         if action != .role, word != nil { throw UsageError("\(action.rawValue) takes no ROLE") }
-        for (option, owner) in [("--reason", UserAction.end), ("--for", .ban)] where arguments.flag(option) && action != owner {
+        let owners = [("--reason", UserAction.end), ("--for", .ban), ("--with-records", .forget)]
+        for (option, owner) in owners where arguments.flag(option) && action != owner {
             throw UsageError("option \(option) is for \(owner.rawValue)")
         }
         let role = word.map { SetRole(rawValue: $0) } ?? .own
@@ -95,8 +99,11 @@ extension Command {
                 words = "\(user!) may come in again."
             case .bans: return try list(try await moderation.bans(), json: json)
             case .forget:
-                try await moderation.forget(user: user!)
-                words = "What the relay kept of \(user!) is gone. The id is free if \(user!) is not here; otherwise it stays theirs."
+                let withRecords = arguments.flag("--with-records")
+                try await moderation.forget(user: user!, withRecords: withRecords)
+                fields = .object([fields, withRecords ? ["withRecords": true] : [:]])
+                let drawings = withRecords ? ", with what \(user!) drew" : ""
+                words = "What the relay kept of \(user!) is gone, from its disk, too\(drawings). The id is free if \(user!) is not here; otherwise it stays theirs."
             }
             if json { try Console.print(fields.line) } else { Console.note(Printable.escaped("\(address): \(words)")) }
         }

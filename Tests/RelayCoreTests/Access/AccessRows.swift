@@ -131,7 +131,7 @@ extension AccessRow {
                 Probe("banUser, a moderator", .banUser, others: [.notPermitted]) { BanUserRequest(id: $0, user: name($1.user)) },
                 Probe("unbanUser", .unbanUser, others: [.notBanned]) { UserRequest(id: $0, user: name($1.user)) },
                 Probe("getBans", .getBans) { id, _ in PageRequest(id: id) },
-                Probe("forgetUser", .forgetUser) { UserRequest(id: $0, user: name($1.user)) },
+                Probe("forgetUser", .forgetUser) { ForgetUserRequest(id: $0, user: name($1.user)) },
                 Probe("status", .status) { PageRequest(id: $0, after: name($1.user)) },
             ]),
     ]

@@ -155,7 +155,7 @@ import Testing
         ask(host, .banUser) { BanUserRequest(id: $0, user: try! Name("host")) }
         ask(host, .getBans) { PageRequest(id: $0) }
         for _ in 0..<2 { ask(host, .unbanUser) { UserRequest(id: $0, user: bob) } }
-        for _ in 0..<2 { ask(host, .forgetUser) { UserRequest(id: $0, user: anna) } }
+        for _ in 0..<2 { ask(host, .forgetUser) { ForgetUserRequest(id: $0, user: anna) } }
         for _ in 0..<2 { ask(host, .endSession) { EndSessionRequest(id: $0, user: anna, reason: "enough") } }
         let frames = clients.flatMap { client in
             (client.others + client.frames()).map { "\(client.user): \(FrameType(rawValue: $0.type)!.name) \(String(decoding: $0.body, as: UTF8.self))" }

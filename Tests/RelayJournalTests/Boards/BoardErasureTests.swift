@@ -1,0 +1,132 @@
+import RelayJournal
+import RelayTestKit
+import Testing
+
+/// What was removed from boards is in no file, and in no record of the journal, when an erasure has ended.
+@Suite struct BoardErasureTests {
+    private static let secret = "what ann drew"
+    private static let ann = Array("ann".utf8)
+
+    private static func holders(_ disk: SimulatedDisk) -> [String] {
+        disk.list.filter { String(decoding: disk.contents($0)!, as: UTF8.self).contains(secret) }
+    }
+
+    private static func drawn(_ key: String) -> BoardChange.Kind { BoardBench.put(key, Array("\(secret) \(key)".utf8)) }
+
+    /// Of ann: two records that were removed, one that bob replaced, one that a clear took away, a part that waits. Of bob: two records.
+    private static func bench() throws -> BoardBench {
+        let bench = try BoardBench()
+        try bench.create(1)
+        try bench.apply([(1, drawn("cleared"))])
+        try bench.apply([(1, BoardBench.put("b0", [0]))], author: "bob")
+        try bench.apply([(1, .clear)], author: "bob")
+        for key in ["a1", "a2", "taken"] { try bench.apply([(1, drawn(key))]) }
+        try bench.store.checkpoint()
+        try bench.apply([(1, BoardBench.put("taken", [1]))], author: "bob")
+        try bench.apply([(1, BoardBench.put("b1", [2]))], author: "bob")
+        try bench.apply([(1, .part(upload: 77, number: 1, payload: Array(secret.utf8)))])
+        try bench.apply(["a1", "a2", "cleared"].map { (1, .remove(key: Array($0.utf8))) }, author: "host")
+        return bench
+    }
+
+    private static func erase(_ bench: BoardBench, boards: [UInt64] = [1]) throws -> String? {
+        bench.store.erase(StoreErasure(token: 5, users: [ann], boards: boards, uploadsThrough: 100))
+        for _ in 0..<10_000 {
+            if let answer = bench.store.takeErased().first { return answer.failure }
+            _ = try bench.store.step(wall: bench.wall)
+        }
+        throw Broken("no answer")
+    }
+
+    private static func check(_ bench: BoardBench) throws {
+        #expect(try bench.read(isFresh: true).items.map(\.short).filter { !$0.hasPrefix("a") } == ["taken@7", "b1@8"])
+        let found = try found(bench)
+        #expect(found.keys.isEmpty)
+    }
+
+    private static func found(_ bench: BoardBench, through: UInt64 = .max, max: Int = 100) throws -> (keys: [String], isInFile: Bool) {
+        bench.store.findRecords(BoardRecordsRead(token: 6, board: 1, users: [ann], through: through, keysMax: max))
+        for _ in 0..<10_000 {
+            if let answer = bench.store.takeRecords().first, case .found(let keys, let isInFile) = answer.outcome {
+                return (keys.map { String(decoding: $0, as: UTF8.self) }, isInFile)
+            }
+            _ = try bench.store.step(wall: bench.wall)
+        }
+        throw Broken("no answer")
+    }
+
+    @Test("[AC14] removed, replaced and cleared records and parts are in no file then; others' records and the markers of removals are")
+    func erases() throws {
+        let bench = try Self.bench()
+        #expect(Self.holders(bench.storage.disk).count == 2, "the journal and the board's file")
+        #expect(try Self.erase(bench) == nil)
+        #expect(Self.holders(bench.storage.disk).isEmpty)
+        for crash in [SimulatedDisk.Crash.takesAll, .takesNothing] {
+            #expect(Self.holders(bench.storage.disk.afterCrash(crash)).isEmpty)
+            let again = try bench.reopened(bench.storage.crashed(crash))
+            try Self.check(again)
+            #expect(again.recovery.lines.isEmpty && again.recovery.userBytes[Self.ann] == nil)
+            #expect(try again.read(above: 6).items.map(\.short) == ["taken@7", "b1@8", "-a1@9", "-a2@10", "-cleared@11"])
+        }
+        #expect(try Self.found(bench.reopened()).isInFile == false)
+    }
+
+    @Test("[AC14, SG4] wherever a crash falls, only what was removed is gone, and the erasure can be asked for again", arguments: [1, 2] as [UInt64])
+    func crashes(seed: UInt64) throws {
+        let bench = try Self.bench()
+        var disks: [SimulatedDisk] = []
+        bench.storage.afterChange = { disks.append($0.disk) }
+        #expect(try Self.erase(bench) == nil)
+        bench.storage.afterChange = nil
+        #expect(disks.count > 10)
+        for disk in disks {
+            for crash in [SimulatedDisk.Crash.takesAll, .takesNothing, .init(seed: seed)] {
+                let again = try bench.reopened(SimulatedStorage(disk.afterCrash(crash)))
+                try Self.check(again)
+                #expect(try Self.erase(again) == nil)
+                #expect(Self.holders(again.storage.disk.afterCrash(.takesAll)).isEmpty)
+                try Self.check(again.reopened(again.storage.crashed(.takesAll)))
+            }
+        }
+    }
+
+    @Test("[BL9] a board that was dropped is in no file then, whether a checkpoint knew it or not", arguments: [true, false])
+    func dropped(isSaved: Bool) throws {
+        let bench = try Self.bench()
+        if isSaved { try bench.store.checkpoint() }
+        try bench.create(2)
+        try bench.apply([(2, BoardBench.put("other", [9]))])
+        try bench.apply([(1, .drop)])
+        #expect(try Self.erase(bench, boards: []) == nil)
+        #expect(Self.holders(bench.storage.disk.afterCrash(.takesAll)).isEmpty && Self.holders(bench.storage.disk).isEmpty)
+        let again = try bench.reopened(bench.storage.crashed(.takesAll))
+        #expect(again.recovery.boards.map(\.board) == [2])
+    }
+
+    @Test("[AC14] whose records a board has is told, with those that an undone clear would bring back, up to an offset and a number")
+    func finds() throws {
+        let bench = try BoardBench()
+        try bench.create(1)
+        for key in ["c1", "c2"] { try bench.apply([(1, Self.drawn(key))]) }
+        try bench.apply([(1, .clear)], author: "bob")
+        try bench.apply([(1, BoardBench.put("c2", [1]))], author: "bob")
+        for key in ["a1", "a2", "a3"] { try bench.apply([(1, Self.drawn(key))]) }
+        #expect(try Self.found(bench).keys == ["c1", "a1", "a2", "a3"])
+        #expect(try Self.found(bench, through: 6).keys == ["c1", "a1", "a2"] && Self.found(bench, max: 2).keys == ["c1", "a1"])
+        #expect(try Self.found(bench, through: 2).keys.isEmpty)
+        bench.store.findRecords(BoardRecordsRead(token: 8, board: 9, users: [Self.ann], through: .max, keysMax: 1))
+        #expect(bench.store.takeRecords() == [BoardRecords(token: 8, outcome: .gone)])
+    }
+
+    @Test("[AC14] a file that cannot be written anew is told, and stays as it was; so is a quarantine, which the log names")
+    func fails() throws {
+        let bench = try Self.bench()
+        bench.storage.faults = [.init(1...1_000, of: .create)]
+        #expect(try Self.erase(bench)?.contains("cannot be written anew") == true)
+        bench.storage.faults = []
+        bench.storage.disk.list.forEach { #expect(!$0.hasPrefix("quarantine-")) }
+        try bench.storage.create("quarantine-0000000000000001-64.bin")
+        #expect(try Self.erase(bench) == nil && Self.holders(bench.storage.disk).isEmpty)
+        #expect(bench.store.takeLines().contains { $0.hasPrefix("quarantine-0000000000000001-64.bin keeps damaged bytes") })
+    }
+}
