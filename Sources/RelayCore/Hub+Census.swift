@@ -3,7 +3,9 @@ import RelayWire
 
 extension Hub {
     /// Why a relay is not there for everything; `nil` if it is.
-    package var hindrance: String? { isShuttingDown ? "the relay is ending" : storage.failure.map { _ in "nothing can be stored" } }
+    package var hindrance: String? {
+        mutating get { isShuttingDown ? "the relay is ending" : storage.failure.map { _ in "nothing can be stored" } }
+    }
 
     /// Counts everything, for operators and for tests that nothing is left behind. Costs a walk over all of it.
     ///
@@ -52,10 +54,12 @@ extension Hub {
     /// What waits for all readers, and the shared memory that those who lag keep alive, each counted for itself. Costs the readers
     /// that lag.
     mutating func backlog() -> (queuedBytes: Int, pinnedBytes: Int) {
-        busy.reduce(into: (0, 0)) { sum, connection in
-            sum.0 += queues[connection].bytes
-            sum.1 += memoryHeld(by: connection).shared
+        var sum = (queuedBytes: 0, pinnedBytes: 0)
+        for connection in busy {
+            sum.queuedBytes += queues[connection].bytes
+            sum.pinnedBytes += memoryHeld(by: connection).shared
         }
+        return sum
     }
 
     private mutating func sessionCensus(_ session: Int32) -> Census.Session {

@@ -62,8 +62,11 @@ extension Hub {
     /// Users whose sessions get the messages of a channel, those who are away included.
     package func receivers(ofMessages channel: Name) -> Set<String> {
         guard let channel = channelsByID[ChannelID(kind: .message, channel: channel)] else { return [] }
-        let catchingUp = channels[channel].inside.filter { sessions[$0].memberships[channel]?.catchUp != nil }
-        return Set((channels[channel].messageReceivers + catchingUp).map { sessions[$0].user!.text })
+        var receivers = channels[channel].messageReceivers
+        for session in channels[channel].inside where sessions[session].memberships[channel]?.catchUp != nil { receivers.append(session) }
+        var users: Set<String> = []
+        for session in receivers { users.insert(sessions[session].user!.text) }
+        return users
     }
 
     package func handle(of id: ChannelID) -> UInt32? { channelsByID[id].map { channels[$0].handle } }

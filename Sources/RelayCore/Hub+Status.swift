@@ -10,9 +10,14 @@ extension Hub {
         try requireModerator(session)
         let limit = try request.page.count()
         var status = totals()
-        status.known = request.user.map { knows($0) }
+        if let user = request.user { status.known = knows(user) }
         let behind = roster.names.behind(request.after)
-        let page = ListPage(of: behind.prefix(limit).map { userStatus(sessionsByUser[$0]!) }, bytes: Self.pageBytes)
+        var users: [RelayStatus.User] = []
+        for user in behind.prefix(limit) {
+            let session = sessionsByUser[user]!
+            users.append(userStatus(session))
+        }
+        let page = ListPage(of: users, bytes: Self.pageBytes)
         status.users = page.elements
         if behind.count > page.elements.count { status.next = page.elements.last?.user }
         answer(connection, StatusAnswer(id: request.id, status: status))
@@ -34,8 +39,9 @@ extension Hub {
 
     /// Whether it is here, or something is kept of it.
     private func knows(_ user: Name) -> Bool {
-        sessionsByUser[user].map { sessions[$0].state.isThere } == true || claims[user] != nil || hasMetadata(user)
-            || moderation.applied.roles[user] != nil || moderation.applied.bans[user] != nil
+        if let session = sessionsByUser[user], sessions[session].state.isThere { return true }
+        if claims[user] != nil || hasMetadata(user) { return true }
+        return moderation.applied.roles[user] != nil || moderation.applied.bans[user] != nil
     }
 
     private func userStatus(_ session: Int32) -> RelayStatus.User {

@@ -9,7 +9,8 @@ Starts `boardrelay serve` with allocations.c before its libc, and reads its coun
 1 and then 21 subscribers: what the 20 cost is the price of a delivery, the rest that of what was accepted. A burst is
 one write of the publisher and waits until everybody has it, so that no reader lags and a turn of the relay is a burst; the
 relay flushes at once, since ticks would come more or less often as the machine is slow. One line a count; over is what
-passes its bound by more than 0.02. Exit code 0, 1 with what is over its bound, 2 for wrong usage, 124 when it takes over 70 s.
+passes its bound by more than 0.02. Nor may the program have the function by which the compiler copies a hub
+(docs/decisions/0008). Exit code 0, 1 with what is over its bound, 2 for wrong usage, 124 when it takes over 70 s.
 """
 
 import argparse
@@ -54,6 +55,14 @@ LOADS = [
     Load("publish alone in its turn", "deliver", 1, 200, 200),
     Load("publish of 32 KiB", "deliver", 12, 10, 32_768),
 ]
+
+
+def copies_hubs(binary):
+    """Whether the program has the compiler's function that copies a `RelayCore.Hub`: the linker leaves out what nobody calls."""
+    names = binary.read_bytes()
+    if b"\0$s9RelayCore3HubV" not in names:
+        sys.exit(f"{binary} has no names of functions")
+    return b"\0$s9RelayCore3HubVWOc\0" in names
 
 
 class Watched:
@@ -234,7 +243,7 @@ def main():
     if not options.where:
         signal.signal(signal.SIGALRM, out_of_time)
         signal.alarm(SECONDS)
-    began, over = time.monotonic(), []
+    began, over = time.monotonic(), ["copies of a hub"] if copies_hubs(binary) else []
     with tempfile.TemporaryDirectory(prefix="boardrelay-counts-") as name:
         relay = Watched(binary, pathlib.Path(name), options.where > 0)
         try:

@@ -88,7 +88,8 @@ extension Hub {
     /// Ends what there is no right for.
     mutating func applyAccess(_ session: Int32) {
         for channel in sortedMemberships(session) {
-            let rights = rights(of: session, on: channels[channel].id!)
+            let id = channels[channel].id!
+            let rights = rights(of: session, on: id)
             guard rights.contains(.subscribe) else {
                 closeOwnFlows(session, channel)
                 tellRemoved(session, channel)
@@ -116,7 +117,7 @@ extension Hub {
 
     /// A publisher is told of the end that it did not ask for.
     mutating func closeOwnFlows(_ session: Int32, _ channel: Int32) {
-        let own = sessions[session].memberships[channel]!.publishing.values.map { flows[$0].handle }.sorted()
+        let own = sessions[session].memberships[channel]!.publishing.values.map { [flows] in flows[$0].handle }.sorted()
         closeFlows(of: session, in: channel)
         let connection = links[Int(session)]
         guard connection >= 0 else { return }

@@ -57,9 +57,15 @@ extension Hub {
     // MARK: - Frozen channels
 
     private mutating func wasFrozen(_ name: Name, _ isFrozen: Bool, by moderator: Name) {
-        let kinds = ChannelKind.allCases.compactMap { channelsByID[ChannelID(kind: $0, channel: name)] }
+        var kinds: [Int32] = []
+        for kind in ChannelKind.allCases {
+            if let channel = channelsByID[ChannelID(kind: kind, channel: name)] { kinds.append(channel) }
+        }
         for channel in kinds {
-            let inside = channels[channel].inside.sorted().filter { sessions[$0].memberships[channel]!.heldOver == false && links[Int($0)] >= 0 }
+            var inside: [Int32] = []
+            for session in channels[channel].inside.sorted() where links[Int(session)] >= 0 {
+                if sessions[session].memberships[channel]!.heldOver == false { inside.append(session) }
+            }
             enqueueJSON(
                 room: channels[channel].room, .channelFrozen, ChannelFrozen(channel: channels[channel].handle, frozen: isFrozen, by: moderator),
                 to: inside)
@@ -70,10 +76,10 @@ extension Hub {
             if sessions[session].lastPublish?.name == name { sessions[session].lastPublish = nil }
             if !sessions[session].waitsForLocks.isEmpty { endLockWaits(session) }
         }
-        for channel in kinds where channels[channel].id!.kind == .stream {
-            for session in channels[channel].inside.sorted() where !rights(of: session, on: channels[channel].id!).contains(.stream) {
-                closeOwnFlows(session, channel)
-            }
+        for channel in kinds {
+            let id = channels[channel].id!
+            guard id.kind == .stream else { continue }
+            for session in channels[channel].inside.sorted() where !rights(of: session, on: id).contains(.stream) { closeOwnFlows(session, channel) }
         }
     }
 

@@ -50,11 +50,11 @@ extension Hub {
 
     mutating func storeIfDue(_ users: [Name]) {
         guard configuration.isJournaled, storage.failure == nil else { return }
-        let due = users.filter { user in claims[user]!.stored.map { claims[user]!.lastSeen >= $0 + Self.claimStoredEvery } ?? true }
+        let due = users.filter { [claims] user in claims[user]!.stored.map { claims[user]!.lastSeen >= $0 + Self.claimStoredEvery } ?? true }
         for first in stride(from: 0, to: due.count, by: Self.claimsPerRecord) {
             let some = due[first..<min(first + Self.claimsPerRecord, due.count)]
             for user in some { claims[user]!.stored = claims[user]!.lastSeen }
-            store(some.map { StoredForm.claim($0, claims[$0]!) }, .claims(Array(some)), nil)
+            store(some.map { [claims] in StoredForm.claim($0, claims[$0]!) }, .claims(Array(some)), nil)
         }
     }
 
@@ -75,7 +75,7 @@ extension Hub {
         return hasMetadata(user) || now.wallMilliseconds < claim.lastSeen + UInt64(configuration.claimTime.milliseconds)
     }
 
-    private func isHere(_ user: Name) -> Bool { sessionsByUser[user].map { sessions[$0].state != .lingering } ?? false }
+    private func isHere(_ user: Name) -> Bool { sessionsByUser[user].map { [sessions] in sessions[$0].state != .lingering } ?? false }
 
     /// Whether something is kept of a user; that somebody looks for it is not enough.
     func hasMetadata(_ user: Name) -> Bool {
@@ -98,10 +98,16 @@ extension Hub {
     mutating func sweepClaims() {
         claimSweepIsSet = false
         let users = claims.keys.sorted()
-        let here = users.filter { isHere($0) }
-        for user in here { claims[user]!.lastSeen = now.wallMilliseconds }
+        var here: [Name] = []
+        for user in users where isHere(user) {
+            claims[user]!.lastSeen = now.wallMilliseconds
+            here.append(user)
+        }
         storeIfDue(here)
-        for user in users where !isHeld(user, claims[user]!) { forgetClaim(user) }
+        for user in users {
+            let claim = claims[user]!
+            if !isHeld(user, claim) { forgetClaim(user) }
+        }
         if !claims.isEmpty { setClaimSweep() }
     }
 
@@ -113,8 +119,9 @@ extension Hub {
 
     /// The longest unseen ones go, some more than must, so that the search is worth it. Who is here, or has something here, stays.
     private mutating func boundClaims() {
-        let idle = claims.filter { user, _ in !hasMetadata(user) && !isHere(user) }
-        let oldest = idle.sorted { ($0.value.lastSeen, $0.key) < ($1.value.lastSeen, $1.key) }
-        for (user, _) in oldest.prefix(max(1, configuration.claimsMax / 16)) { forgetClaim(user) }
+        var idle: [(lastSeen: UInt64, user: Name)] = []
+        for (user, claim) in claims where !hasMetadata(user) && !isHere(user) { idle.append((claim.lastSeen, user)) }
+        idle.sort { $0 < $1 }
+        for (_, user) in idle.prefix(max(1, configuration.claimsMax / 16)) { forgetClaim(user) }
     }
 }

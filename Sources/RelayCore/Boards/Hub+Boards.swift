@@ -83,8 +83,8 @@ extension Hub {
         boardNames.insert(name)
         boardsByID[made.id] = board
         channels[channel].board = board
-        if newBoards.count >= 10_000 { newBoards = newBoards.filter { now.instant - ($0.value.last ?? $0.value[0]) < .seconds(3600) } }
-        newBoards[user] = newBoards[user, default: []].filter { now.instant - $0 < .seconds(3600) } + [now.instant]
+        if newBoards.count >= 10_000 { newBoards = newBoards.filter { [now] in now.instant - ($0.value.last ?? $0.value[0]) < .seconds(3600) } }
+        newBoards[user] = newBoards[user, default: []].filter { [now] in now.instant - $0 < .seconds(3600) } + [now.instant]
         return (board, true)
     }
 
@@ -173,18 +173,23 @@ extension Hub {
         let user = sessions[session].user!
         let name = channels[channel].id!.channel
         let (board, begins) = boardFor(channel, by: user)
-        var draft = sessions[session].window.takeDraft(name, key)
-            ?? Draft(
-                channel: name, board: boards[board].id, key: key, upload: nextSequence, next: 1, parts: frame.parts, flags: frame.flags.intersection([.text, .customType]),
-                customType: Array(frame.customType), bytes: key.text.utf8.count + frame.customType.count + BoardSummary.recordOverheadBytes,
-                lastAt: now.instant)
+        var draft: Draft
+        if let begun = sessions[session].window.takeDraft(name, key) {
+            draft = begun
+        } else {
+            draft = Draft(
+                channel: name, board: boards[board].id, key: key, upload: nextSequence, next: 1, parts: frame.parts,
+                flags: frame.flags.intersection([.text, .customType]), customType: Array(frame.customType),
+                bytes: key.text.utf8.count + frame.customType.count + BoardSummary.recordOverheadBytes, lastAt: now.instant)
+        }
         draft.bytes += frame.payload.count
         draft.lastAt = now.instant
         draft.next += 1
+        let instance = sessions[session].instance ?? 0
         let part = BoardChange.Kind.part(upload: draft.upload, number: frame.part, payload: Array(frame.payload))
         guard frame.part == frame.parts else {
             sessions[session].window.drafts.append(draft)
-            let change = change(board, offset: 0, session, instance: sessions[session].instance ?? 0, number: frame.number, part)
+            let change = change(board, offset: 0, session, instance: instance, number: frame.number, part)
             store(change, .part, board, begins: begins, user: user, entries: remembered(session, frame.number, 0, board))
             return
         }
@@ -193,7 +198,7 @@ extension Hub {
             key: Array(key.text.utf8), isText: draft.flags.contains(.text), customType: draft.flags.contains(.customType) ? draft.customType : nil,
             payload: [], upload: draft.upload, parts: draft.parts)
         let last = change(board, offset: 0, session, part)
-        let whole = change(board, offset: offset, session, instance: sessions[session].instance ?? 0, number: frame.number, .put(put))
+        let whole = change(board, offset: offset, session, instance: instance, number: frame.number, .put(put))
         store(
             whole, before: [last], .record, board, begins: begins, bytes: draft.bytes, user: user,
             entries: remembered(session, frame.number, offset, board))
@@ -285,7 +290,7 @@ extension Hub {
         try require(.clear, on: ChannelID(kind: .message, channel: request.channel), session)
         let board = try board(request.channel)
         // What a user who is forgotten drew does not come back behind the back of who looks for it.
-        guard erasure.round?.users.isEmpty != false || erasure.round?.isSearching != true else {
+        if let round = erasure.round, !round.users.isEmpty, round.isSearching {
             throw WireError(.busy, "records are being removed from all boards", retryAfterMilliseconds: 100)
         }
         guard boards[board].lastClear <= boards[board].readableHead else {

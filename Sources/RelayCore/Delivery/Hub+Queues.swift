@@ -129,7 +129,7 @@ extension Hub {
     // MARK: - Out of queues
 
     /// Whether `nextDirty` may have one.
-    package var hasDirty: Bool { dirtyHead < dirty.count }
+    package var hasDirty: Bool { mutating get { dirtyHead < dirty.count } }
 
     /// A connection that got something to send since it was last returned here, or `nil`. The shell flushes it, or
     /// leaves it if it waits for the socket anyway.

@@ -83,10 +83,11 @@ extension Hub {
     mutating func endLockWaits(_ session: Int32) {
         let connection = links[Int(session)]
         guard connection >= 0 else { return }
+        let id = connections[connection].id
         for lock in sessions[session].waitsForLocks.sorted() where locks[lock].name != nil {
             guard !rights(of: session, on: locks[lock].channel!).contains(.lock) else { continue }
-            let ended = locks[lock].waiters.filter { $0.requester.connection == connections[connection].id }
-            locks[lock].waiters.removeAll { $0.requester.connection == connections[connection].id }
+            let ended = locks[lock].waiters.filter { $0.requester.connection == id }
+            locks[lock].waiters.removeAll { $0.requester.connection == id }
             for waiter in ended { refuse(waiter, Self.notPermitted(.lock)) }
             if locks[lock].applied == nil { forgetLockIfUnused(lock) }
         }
@@ -95,8 +96,10 @@ extension Hub {
     /// Who waits again because a removal could not be stored may have lost the right to the lock meanwhile. [AC7]
     private mutating func endLockWaitsWithoutRight(_ lock: Int32) {
         let channel = locks[lock].channel!
-        let waiters = locks[lock].waiters.filter { isWaiting($0) }
-        let ended = waiters.filter { !rights(of: connections[$0.requester.connection.index].session, on: channel).contains(.lock) }
+        var ended: [LockWaiter] = []
+        for waiter in locks[lock].waiters where isWaiting(waiter) {
+            if !rights(of: connections[waiter.requester.connection.index].session, on: channel).contains(.lock) { ended.append(waiter) }
+        }
         guard !ended.isEmpty else { return }
         locks[lock].waiters.removeAll { waiter in ended.contains { $0.ticket == waiter.ticket } }
         for waiter in ended { refuse(waiter, Self.notPermitted(.lock)) }

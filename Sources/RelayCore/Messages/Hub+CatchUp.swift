@@ -167,7 +167,7 @@ extension Hub {
     }
 
     /// Whether readers that catch up had to stop for others: another flush is wanted soon.
-    package var wantsFlush: Bool { !catchUpsWait.isEmpty }
+    package var wantsFlush: Bool { mutating get { !catchUpsWait.isEmpty } }
 
     // MARK: - Packets
 

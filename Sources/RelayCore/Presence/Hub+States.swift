@@ -121,8 +121,10 @@ extension Hub {
         let request = try decode(WhereRequest.self, body)
         var found: [ChannelID] = []
         if let member = sessionsByUser[request.user] {
-            found = sortedMemberships(member).filter { sessions[member].memberships[$0]!.quiet == false }.map { channels[$0].id! }
-            found = found.filter { rights(of: session, on: $0).contains(.presence) }
+            for channel in sortedMemberships(member) where sessions[member].memberships[channel]!.quiet == false {
+                let id = channels[channel].id!
+                if rights(of: session, on: id).contains(.presence) { found.append(id) }
+            }
         }
         let page = ListPage(of: found.filter { id in request.after.map { $0 < id } ?? true }) { $0.channel.text.utf8.count + 33 }
         answer(connection, WhereAnswer(id: request.id, channels: page.elements, next: page.goesOn ? page.elements.last : nil))

@@ -181,7 +181,7 @@ extension Hub {
 
     /// Channels of a session in the order of their names: a dictionary's own order differs from run to run.
     func sortedMemberships(_ session: Int32) -> [Int32] {
-        sessions[session].memberships.channels.sorted { channels[$0].id! < channels[$1].id! }
+        sessions[session].memberships.channels.sorted { [channels] in channels[$0].id! < channels[$1].id! }
     }
 
     // MARK: - Resume

@@ -25,6 +25,7 @@ public var SIG_DFL: sig_t? { nil }
 public var SIG_IGN: sig_t { fatalError() }
 public var SIG_ERR: sig_t { fatalError() }
 public var TIOCGWINSZ: UInt { 0x40087468 }
+public var TIOCSWINSZ: UInt { 0x80087467 }
 
 // By the SDK's API notes on Apple's systems.
 public var CLOCK_REALTIME: clockid_t { _CLOCK_REALTIME }

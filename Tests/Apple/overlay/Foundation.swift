@@ -115,6 +115,7 @@ public struct Data: Sendable, Hashable, RandomAccessCollection, MutableCollectio
         set {}
     }
     public mutating func replaceSubrange(_ range: Range<Int>, with bytes: some Collection<UInt8>) {}
+    public func range(of data: Data) -> Range<Int>? { nil }
     public mutating func append(_ other: Data) {}
     public func base64EncodedString(options: Base64EncodingOptions = []) -> String { "" }
     public func write(to url: URL, options: WritingOptions = []) throws {}

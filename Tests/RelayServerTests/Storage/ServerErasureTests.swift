@@ -8,7 +8,7 @@ import RelayJournal
 import Testing
 
 /// A relay with a folder: when a removal is answered, its files hold nothing of what was removed.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct ServerErasureTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct ServerErasureTests {
     private static let secret = "was Anna schrieb"
 
     private func holders(_ path: String) throws -> [String] {
