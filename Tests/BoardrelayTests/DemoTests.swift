@@ -7,7 +7,7 @@ import Testing
 
 @testable import boardrelay
 
-@Suite("demo", .timeLimit(.minutes(2)))
+@Suite("demo", .timeLimit(.minutes(10)))
 struct DemoTests {
     private let lesson = DemoLesson.embedded()
 

@@ -7,7 +7,7 @@ import Testing
 @testable import boardrelay
 
 /// What `serve` tells an operator, and how it ends when its terminal does.
-@Suite("the log of serve, and its ends", .timeLimit(.minutes(2)))
+@Suite("the log of serve, and its ends", .timeLimit(.minutes(10)))
 struct ServeLogTests {
     private let folder = ServeTests.folder()
     private var surroundings: [String: String] { ["XDG_RUNTIME_DIR": folder, "XDG_DATA_HOME": "\(folder)/data"] }

@@ -5,7 +5,7 @@ import Testing
 @testable import boardrelay
 
 /// `serve` before a class: a terminal of 80 × 24 on the wall.
-@Suite("serve on a terminal", .timeLimit(.minutes(2)))
+@Suite("serve on a terminal", .timeLimit(.minutes(10)))
 struct TerminalTests {
     private let folder = ServeTests.folder()
     private var surroundings: [String: String] { ["XDG_RUNTIME_DIR": folder, "XDG_DATA_HOME": "\(folder)/data"] }
