@@ -57,6 +57,7 @@ struct Slab<Element> {
     }
 
     mutating func insert(_ element: Element) -> Int32 {
+        precondition(isKnownUniquelyReferenced(&memory), "a slab was copied")
         if let index = free.popLast() {
             base[Int(index)] = element
             return index
@@ -81,7 +82,6 @@ struct Slab<Element> {
     mutating func clear(_ index: Int32) { base[Int(index)] = vacant }
 
     private mutating func append(_ element: Element) {
-        precondition(isKnownUniquelyReferenced(&memory), "a slab was copied")
         if slots == memory.capacity { grow() }
         (base + slots).initialize(to: element)
         slots += 1

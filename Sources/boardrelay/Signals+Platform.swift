@@ -8,15 +8,17 @@ final class Signals: Sendable {
     private let end: AsyncStream<Void>.Continuation
     private let sources = Lock<[any DispatchSourceSignal]>([])
 
+    /// Whether it was started with nohup. Asked once: watching a signal looks the same.
+    private static let outlivesTerminal = unsafeBitCast(signal(SIGHUP, SIG_IGN), to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
+
     init() {
         (arrived, end) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingOldest(1))
         let queue = DispatchQueue(label: "boardrelay.signals")
         let count = Lock(0)
         let registered = DispatchGroup()
         for number in [SIGINT, SIGTERM, SIGHUP] {
-            let before = signal(number, SIG_IGN)
-            // It was started with nohup, to outlive its terminal.
-            if number == SIGHUP, unsafeBitCast(before, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) { continue }
+            if number == SIGHUP, Self.outlivesTerminal { continue }
+            signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
             source.setEventHandler { @Sendable [end] in
                 let seen = count.withLock { count in

@@ -16,7 +16,9 @@ struct PeopleTests {
     func addressees() {
         let people = [person("k3v9", "Anna"), person("q7f2", "Ben", "Benjamin"), person("r1", "Anna Lena"), person("zora"), person("é", "ben")]
         func found(_ word: String, known: Bool = false) -> Addressee { Addressee(word, isKnownID: known, among: people) }
-        #expect(found("anna", known: true) == .id)
+        #expect(found("k3v9", known: true) == .id && found("zora", known: true) == .id)
+        // Somebody came in under an id that is what somebody else is called.
+        #expect(found("anna", known: true) == .contested([people[0]]) && found("ben", known: true) == .contested([people[1], people[4]]))
         #expect(found("Anna") == .person(people[0]) && found("anna") == .person(people[0]))
         #expect(found("benjamin") == .person(people[1]))
         #expect(found("ben") == .several([people[1], people[4]]))

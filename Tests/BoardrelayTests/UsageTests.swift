@@ -249,7 +249,7 @@ enum Samples {
     }
 
     static func lessonTooLarge() throws -> Lesson {
-        if data == nil { return Lesson(ndjson: try lesson(times: 60), strokes: 360, kept: 160, bytes: 65_170, over: 65_929, again: 65_725) }
+        if data == nil { return Lesson(ndjson: try lesson(times: 240), strokes: 1_440, kept: 160, bytes: 65_170, over: 65_929, again: 65_725) }
         let ndjson = try Data(contentsOf: URL(filePath: recorded("wacom-1-value-of-ink")))
         return Lesson(ndjson: ndjson, strokes: 471, kept: 177, bytes: 65_497, over: 66_121, again: 66_052)
     }

@@ -99,6 +99,8 @@ class Page:
                 code += f"func {function}({ARGUMENTS}) async throws {{\n{block}}}\n"
             elif mark == "file":
                 code += block
+            else:
+                raise Red(f"{name}:{begin}: the comment 'swift: {mark}' before a block says nothing known")
             mark = "file"
         if self.fragments:
             code = "import RelayClient\nimport RelayServer\n" + code

@@ -73,8 +73,8 @@ extension BoardIndex {
         let numbers = Set(users.compactMap { authorNumbers[$0] })
         guard !numbers.isEmpty else { return [] }
         var keys: [[UInt8]] = []
-        if let cleared, cleared.offset <= through {
-            for (number, (_, record)) in cleared.records.enumerated() where numbers.contains(record.author) {
+        if let cleared {
+            for (number, (offset, record)) in cleared.records.enumerated() where offset <= through && numbers.contains(record.author) {
                 guard cleared.unchanged[record.key] == number else { continue }
                 keys.append(record.key)
                 if keys.count >= max { return keys }

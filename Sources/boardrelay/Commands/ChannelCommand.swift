@@ -52,16 +52,15 @@ extension Command {
         let people: Int
         /// Those with the most people first.
         private(set) var others: [(channel: String, people: Int)] = []
-
-        /// More people are not asked where they are: their number would break the rate of requests.
-        private static let peopleAskedMax = 300
+        private var isWhole = true
 
         init(_ name: String, _ client: RelayClient) async throws {
             self.name = name
             people = try await People.inside(name, client).count
             guard people == 0 else { return }
-            let channels = try await People.look(client, limit: Self.peopleAskedMax).channels
-            others = channels.map { ($0, $1.count) }.sorted { ($1.people, $0.channel) < ($0.people, $1.channel) }
+            let found = try await People.look(client)
+            isWhole = found.isWhole
+            others = found.channels.map { ($0, $1.count) }.sorted { ($1.people, $0.channel) < ($0.people, $1.channel) }
         }
 
         var fields: JSON {
@@ -71,7 +70,9 @@ extension Command {
 
         var lines: [String] {
             guard people == 0 else { return [] }
-            guard !others.isEmpty else { return ["Nobody is in \(name), nor in any other channel."] }
+            guard !others.isEmpty else {
+                return ["Nobody is in \(name), nor" + (isWhole ? "" : ", of the first \(People.askedMax) people,") + " in any other channel."]
+            }
             var table = Table(("  CHANNEL", .left), ("PEOPLE", .right))
             for other in others { table.add("  \(other.channel)", Printable.count(other.people)) }
             return ["Nobody is in \(name). People are in:"] + table.lines

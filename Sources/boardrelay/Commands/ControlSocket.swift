@@ -1,4 +1,5 @@
 import Foundation
+import RelayGateway
 import RelayIO
 import RelayServer
 
@@ -82,6 +83,6 @@ enum ControlSocket {
 
     /// By its numbers: a name may be told by anybody.
     private static func isHere(_ address: RelayAddress) -> Bool {
-        address.host == "localhost" || address.host == "::1" || Interfaces.addresses().contains(address.host)
+        address.host == "localhost" || IPAddress(address.host)?.isLoopback == true || Interfaces.addresses().contains(address.host)
     }
 }

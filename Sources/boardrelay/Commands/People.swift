@@ -15,8 +15,14 @@ struct People {
     /// The ids of those inside, by the name of the channel: the message and the stream channel are one room.
     private(set) var channels: [String: Set<String>] = [:]
 
-    /// - Parameter limit: looks for no more people than this.
-    static func look(_ client: RelayClient, limit: Int = .max) async throws -> People {
+    /// Whether these are all: more than `askedMax` are not looked at.
+    private(set) var isWhole = true
+
+    /// Each person costs a request, and requests have a rate (RT6).
+    static let askedMax = 300
+
+    /// The first people by their ids, with names and channels.
+    static func look(_ client: RelayClient) async throws -> People {
         var people = People()
         var next: String?
         repeat {
@@ -25,8 +31,9 @@ struct People {
             if let next, let first = page.users.first, first.user.text <= next { throw Failure("the pages of status do not go on") }
             people.all += page.users.map { Person(user: $0.user.text, hereFor: .milliseconds(Int64(clamping: $0.sessionMs))) }
             next = page.next?.text
-        } while next != nil && people.all.count < limit
-        people.all = Array(people.all.prefix(limit))
+        } while next != nil && people.all.count < askedMax
+        people.isWhole = next == nil && people.all.count <= askedMax
+        people.all = Array(people.all.prefix(askedMax))
         var rooms: Set<ChannelID> = []
         for person in people.all {
             let inside = try await paced { () async throws(RelayError) in try await client.channels(of: person.user) }
@@ -82,6 +89,8 @@ struct People {
 enum Addressee: Equatable {
     /// The relay knows this id.
     case id
+    /// The same, and these others, who are here, have it as a name.
+    case contested([People.Person])
     /// The relay does not, and one person who is here has it as a name.
     case person(People.Person)
     case several([People.Person])
@@ -90,12 +99,13 @@ enum Addressee: Equatable {
 
     /// An id comes first: nobody can call themselves so that a command for another meets them.
     init(_ word: String, isKnownID: Bool, among people: [People.Person]) {
-        guard !isKnownID else {
-            self = .id
-            return
-        }
         let wanted = word.lowercased()
         let named = people.filter { $0.names.contains { $0.lowercased() == wanted } }
+        guard !isKnownID else {
+            let others = named.filter { $0.user != word }
+            self = others.isEmpty ? .id : .contested(others)
+            return
+        }
         switch named.count {
         case 0: self = .nobody(similar: Array(people.filter { Self.isSimilar($0, wanted) }.prefix(Self.similarMax)))
         case 1: self = .person(named[0])

@@ -9,7 +9,7 @@ extension Command {
         arguments: [.init(name: "CHANNEL", help: "The channel's name; the message and the stream channel share it.")],
         options: [
             .json,
-            .flag("--raw", help: "Prints payloads alone, as they were sent, a line end behind each."),
+            .flag("--raw", help: "Prints payloads alone, as they were sent, a line end behind each. A payload may have line ends of its own."),
             .value("-n", "--count", as: "COUNT", help: "Ends after so many messages and packets."),
             .value("--timeout", as: "TIME", help: "Ends after this time, such as 10s or 500ms, with exit code 124."),
             .list("--topic", as: "TOPIC", help: "Joins the stream channel, too, and prints the packets of this topic."),

@@ -14,16 +14,24 @@ struct Whom {
     /// - Throws: `Failure`, when it is not clear who is meant, or whoever sits at the terminal says no.
     func find(_ arguments: Arguments, timeout: Duration) async throws -> (user: String, isKnown: Bool, at: ContinuousClock.Instant) {
         let isID = (try? Name(word)) != nil
-        var addressee = Addressee.id
+        var addressee = Addressee.id, isWhole = true
         let code = try await withClient(arguments, as: try arguments.user(), timeout: timeout) { client in
             let isKnown = isID ? try await client.moderation.status(limit: 1, asking: word).known ?? true : false
-            addressee = Addressee(word, isKnownID: isKnown, among: isKnown ? [] : try await People.look(client).all)
+            let people = try await People.look(client)
+            isWhole = people.isWhole
+            addressee = Addressee(word, isKnownID: isKnown, among: people.all)
             return .ok
         }
         guard code == .ok else { throw Failure("\(code == .timedOut ? "timed out" : "stopped"); nothing was done", exitCode: code) }
         let told = ContinuousClock.now
         switch addressee {
         case .id: return (word, true, told)
+        case .contested(let people):
+            // Anybody can take an id that is what somebody else is called.
+            Console.note("\(Printable.quoted(word)) is a user's id, and here it is also the name of:")
+            show(people)
+            if Question.canBeAsked { try ask(word) } else { Console.note("The id counts.") }
+            return (word, true, told)
         case .person(let person):
             Console.note("No user has the id \(Printable.quoted(word)). One person here has that name:")
             show([person])
@@ -35,7 +43,8 @@ struct Whom {
             show(people)
             throw Failure("give the id of the one who is meant", exitCode: .usage)
         case .nobody(let similar):
-            Console.note("This relay knows no user with the id \(Printable.quoted(word)), and nobody here has that name.")
+            let who = isWhole ? "nobody here" : "nobody of the first \(People.askedMax) here"
+            Console.note("This relay knows no user with the id \(Printable.quoted(word)), and \(who) has that name.")
             if !similar.isEmpty {
                 Console.note("Similar:")
                 show(similar)

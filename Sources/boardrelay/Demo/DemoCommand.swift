@@ -37,7 +37,7 @@ extension Command {
         for address in Interfaces.reachable(bound) { try? Console.print(KeyText.url(address, server.keys!.join)) }
         entrance.show(Interfaces.reachable(bound))
         // Of every interface the one that is always there.
-        let here = Interfaces.reachable(bound, of: ["127.0.0.1"])[0]
+        let here = Interfaces.reachable(bound, of: [options.host == "::" ? "::1" : "127.0.0.1"])[0]
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { await signals.first() }
