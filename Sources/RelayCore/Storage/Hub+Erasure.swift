@@ -42,8 +42,8 @@ struct ErasureRound {
     let users: Set<Name>
     /// The newest change when it began.
     let began: UInt64
-    /// Boards that are still to be looked at, the next one last.
-    var boards: [UInt64]
+    /// Boards that are still to be looked at, the next one last, and their heads when the round began: what came since stays.
+    var boards: [(id: UInt64, through: UInt64)]
     /// Those whose files have something of these users.
     var holding: [UInt64] = []
 
@@ -69,17 +69,18 @@ extension Hub {
             return tellErased(requesters)
         }
         for user in users { dropDrafts(of: user) }
+        var heads: [(id: UInt64, through: UInt64)] = []
+        if !users.isEmpty { for id in boardsByID.keys.sorted(by: >) { heads.append((id, boards[boardsByID[id]!].head)) } }
         erasure.round = ErasureRound(
             step: .erasing(token: 0), marks: marks, requesters: requesters, users: users, began: storage.sequence,
-            boards: users.isEmpty ? [] : boardsByID.keys.sorted(by: >))
+            boards: heads)
         goOnErasing()
     }
 
     /// The next board, or the disk when all were looked at.
     private mutating func goOnErasing() {
-        while let id = erasure.round!.boards.popLast() {
-            guard let board = boardsByID[id] else { continue }
-            return look(at: id, through: boards[board].head, head: boards[board].head)
+        while let (id, through) = erasure.round!.boards.popLast() {
+            if boardsByID[id] != nil { return look(at: id, through: through, head: through) }
         }
         erasure.lastToken += 1
         erasure.round!.step = .erasing(token: erasure.lastToken)
