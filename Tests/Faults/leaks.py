@@ -114,7 +114,7 @@ def come_and_go(scene, daemon):
         scene.said["commands"].append(done.stdout + done.stderr)
     rotated = scene.run("key", "rotate", "--end-sessions", "--json", "--data-dir", str(scene.data))
     scene.secrets |= {json.loads(line)["key"] for line in rotated.stdout.splitlines()}
-    assert rotated.stderr == "", rotated.stderr
+    assert rotated.stderr.endswith(": both keys are new.\n") and rotated.stderr.count("\n") == 1, rotated.stderr
     for process in listening:
         try:
             process.wait(5)
