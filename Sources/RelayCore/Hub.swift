@@ -13,7 +13,7 @@ import RelayWire
 /// A hub has one owner and is never copied: a call into one of two copies traps. The type would say so as `~Copyable`, which
 /// costs the compiler two minutes: docs/decisions/0008. What the shell asks for is `mutating` although it changes nothing: the compiler
 /// calls everything else on a copy where the hub is a property of a class. For the same reason no closure in
-/// here refers to `self`, and what a method that is not mutating takes is read before it is called.
+/// a mutating method refers to `self`, and arguments of a method that is not mutating are read before the call.
 package struct Hub {
     let configuration: Configuration
     /// Rises with each start of the relay. [CH5]

@@ -1,4 +1,4 @@
-// Whose records stand on a board: what is to be removed when a user is forgotten with what it drew. [AC14]
+// Finds the records of users on a board, so that they can be removed when such a user is forgotten. [AC14]
 
 /// Asks for the records of some users on a board.
 package struct BoardRecordsRead: Hashable, Sendable {

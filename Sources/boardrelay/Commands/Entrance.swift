@@ -27,8 +27,8 @@ struct Entrance: Sendable {
 
     private var portOption: String { port == RelayAddress.defaultPort ? "" : " --port \(port)" }
 
-    /// The address for others, and its code as the last thing, so that the terminal shows all of it. The host's address is none of it:
-    /// the terminal may be on a wall.
+    /// The address for others, and its code as the last thing, so that the terminal shows all of it. The host's address is left out:
+    /// a projector may show the terminal.
     ///
     /// - Parameter addresses: the best first.
     func lines(_ addresses: [RelayAddress]) -> [String] {

@@ -25,7 +25,7 @@ enum Console {
     static var outputIsTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
     static var errorsAreTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
-    /// Of the terminal on standard error; 80 × 24 where there is none.
+    /// The size of the terminal on standard error; without a terminal 80 × 24.
     static var size: (columns: Int, rows: Int) {
         var size = winsize()
         guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else { return (80, 24) }
