@@ -73,9 +73,17 @@ let package = Package(
         module("RelayClient", ["RelayAccess", "RelayClientCore", "RelayIO", "RelayWire"]),
         // The shape of a hosted realtime SDK, for apps that move.
         module("RelayRTM", ["RelayClient"]),
+        // What the commands share: the parser, the help, the terminal, JSON, and coming in.
+        module("RelayConsole", ["RelayAccess", "RelayBoard", "RelayClient", "RelayClientCore", "RelayIO", "RelayWire"]),
+        module("RelayBench", ["RelayAccess", "RelayBoard", "RelayClient", "RelayConsole", "RelayIO", "RelayWire"]),
+        module("RelayReplay", ["RelayAccess", "RelayBoard", "RelayClient", "RelayConsole", "RelayIO", "RelayWire"]),
         module("RelayTestKit", ["RelayAccess", "RelayClientCore", "RelayCore", "RelayJournal", "RelayWire"]),
         .executableTarget(
-            name: "boardrelay", dependencies: ["CResources", "RelayServer", "RelayAccess", "RelayClient", "RelayBoard", "RelayCore", "RelayGateway", "RelayIO", "RelayWire"],
+            name: "boardrelay",
+            dependencies: [
+                "CResources", "RelayAccess", "RelayBench", "RelayBoard", "RelayClient", "RelayConsole", "RelayCore", "RelayGateway", "RelayIO",
+                "RelayReplay", "RelayServer", "RelayWire",
+            ],
             exclude: ["Demo/README.md", "Demo/lesson.ndjson"],
             swiftSettings: strict),
 
@@ -92,7 +100,12 @@ let package = Package(
         tests("RelayServerTests", ["RelayAccess", "RelayGateway", "RelayServer", "RelayClient", "RelayClientCore", "RelayIO", "RelayJournal", "RelayWire", "RelayCore"]),
         tests("RelayRTMTests", ["RelayRTM", "RelayAccess", "RelayClient", "RelayServer", "RelayCore"]),
         tests("SimulationTests", ["RelayTestKit", "RelayCore", "RelayWire"]),
-        tests("BoardrelayTests", ["boardrelay", "RelayAccess", "RelayServer", "RelayClient", "RelayClientCore", "RelayBoard", "RelayCore", "RelayIO", "RelayWire"]),
+        tests(
+            "BoardrelayTests",
+            [
+                "boardrelay", "RelayAccess", "RelayBench", "RelayBoard", "RelayClient", "RelayClientCore", "RelayConsole", "RelayCore", "RelayIO",
+                "RelayReplay", "RelayServer", "RelayWire",
+            ]),
         tests("DocsTests", ["RelayAccess", "RelayWire", "RelayCore", "RelayClient", "RelayIO", "RelayRTM", "RelayServer"]),
     ]
 )

@@ -1,12 +1,14 @@
 import CResources
 import Foundation
+import RelayBench
+import RelayConsole
+import RelayReplay
 
 /// The command line.
 @main
 struct Boardrelay {
-    static let version = "0.1.0"
     static let commands: [Command] = [
-        .serve, .demo, .sub, .pub, .history, .presence, .meta, .lock, .board, .user, .channel, .replay, .status, .key, .token, .bench,
+        .serve, .demo, .sub, .pub, .history, .presence, .meta, .lock, .board, .user, .channel, .replay, .status, .key, .token, .bench(.own),
     ]
 
     static func main() async {
@@ -35,7 +37,7 @@ struct Boardrelay {
         }
         guard let command = commands.first(where: { $0.name == first }) else { return unknown(first) }
         do {
-            let arguments = try Arguments(words, for: command)
+            let arguments = try Arguments(words, for: command, ownKey: ControlSocket.hostKey(of:))
             if arguments.wantsHelp { return show(Help.text(for: command)) }
             return try await command.run(arguments)
         } catch let error as UsageError {
@@ -55,7 +57,7 @@ struct Boardrelay {
     }
 
     /// - Parameter commit: what a packaged build was made from; `nil` in a plain build.
-    static func versionText(commit: String?) -> String { "boardrelay \(version) (\(commit.map { "commit \($0)" } ?? "plain build"))" }
+    static func versionText(commit: String?) -> String { "boardrelay \(Program.version) (\(commit.map { "commit \($0)" } ?? "plain build"))" }
 
     private static func show(_ text: String) -> ExitCode {
         try? Console.print(text)

@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import RelayConsole
 import RelayIO
 
 /// Keys that are pressed at the terminal on standard input: each comes as it is pressed, and is not shown.

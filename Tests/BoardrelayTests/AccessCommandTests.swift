@@ -7,6 +7,7 @@ import RelayWire
 import Testing
 
 @testable import boardrelay
+@testable import RelayConsole
 
 /// Keys and tokens, as an operator and a user have them on the command line.
 @Suite("serve with keys, key, token, and the options that bring a credential")

@@ -2,6 +2,7 @@ import RelayCore
 import Testing
 
 @testable import boardrelay
+@testable import RelayConsole
 
 @Suite("reading a command line")
 struct ArgumentsTests {

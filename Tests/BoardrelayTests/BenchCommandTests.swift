@@ -2,6 +2,8 @@ import Foundation
 import Testing
 
 @testable import boardrelay
+@testable import RelayBench
+@testable import RelayConsole
 
 @Suite("bench and what it asks, run as a user runs them", .serialized)
 struct BenchCommandTests {

@@ -5,8 +5,10 @@ import RelayCore
 import RelayServer
 import Testing
 
-@testable import RelayClientCore
 @testable import boardrelay
+@testable import RelayClientCore
+@testable import RelayConsole
+@testable import RelayReplay
 
 @Suite("board against a relay")
 struct BoardCommandTests {

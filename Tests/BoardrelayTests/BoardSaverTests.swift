@@ -4,8 +4,10 @@ import RelayClientCore
 import RelayWire
 import Testing
 
-@testable import RelayCore
 @testable import boardrelay
+@testable import RelayConsole
+@testable import RelayCore
+@testable import RelayReplay
 
 /// The item of a channel's metadata as the relay itself keeps it, with its conditions and its bound.
 private struct Shelf {

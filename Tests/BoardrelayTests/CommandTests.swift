@@ -5,6 +5,7 @@ import RelayServer
 import Testing
 
 @testable import boardrelay
+@testable import RelayConsole
 
 /// Each test has a relay of its own.
 @Suite("pub, sub and presence against a relay")

@@ -6,6 +6,7 @@ import RelayIO
 import Testing
 
 @testable import boardrelay
+@testable import RelayConsole
 
 @Suite("demo", .timeLimit(.minutes(10)))
 struct DemoTests {

@@ -1,4 +1,5 @@
 @testable import boardrelay
+@testable import RelayConsole
 import RelayAccess
 import RelayIO
 import RelayServer

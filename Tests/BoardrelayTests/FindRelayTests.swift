@@ -5,6 +5,7 @@ import RelayServer
 import Testing
 
 @testable import boardrelay
+@testable import RelayConsole
 
 /// Which relay a command goes to, and what it says of that.
 @Suite("every command finds the same relay, and says which one it has changed")

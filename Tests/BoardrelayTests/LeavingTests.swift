@@ -5,6 +5,7 @@ import RelayServer
 import Testing
 
 @testable import boardrelay
+@testable import RelayConsole
 
 /// How commands end when all does not go well.
 @Suite("commands that time out before they are let in, and commands that fail", .serialized, .timeLimit(.minutes(10)))

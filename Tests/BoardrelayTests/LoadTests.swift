@@ -1,6 +1,8 @@
 import Testing
 
 @testable import boardrelay
+@testable import RelayBench
+@testable import RelayConsole
 
 @Suite("what a load is measured with")
 struct LoadTests {

@@ -3,6 +3,7 @@ import RelayServer
 import Testing
 
 @testable import boardrelay
+@testable import RelayConsole
 
 @Suite("meta and lock against a relay")
 struct MetaCommandTests {

@@ -5,6 +5,7 @@ import RelayWire
 import Testing
 
 @testable import boardrelay
+@testable import RelayConsole
 
 /// What moderators decide, as an operator does it on the command line.
 @Suite("user, channel, and what sub prints of them")
@@ -84,7 +85,7 @@ struct ModerationCommandTests {
             #expect(table.code == 0, "\(table.errors)")
             #expect(table.output.contains("2 connections, 2 sessions (0 away), 1 channel, "))
             #expect(table.lines.first?.hasPrefix("\(url)   up ") == true, "\(table.output)")
-            #expect(table.lines.contains { $0.hasPrefix("anna     127.0.0.1:") && $0.contains("boardrelay \(Boardrelay.version)") }, "\(table.output)")
+            #expect(table.lines.contains { $0.hasPrefix("anna     127.0.0.1:") && $0.contains("boardrelay \(Program.version)") }, "\(table.output)")
             let json = try await Tool.run(["status", "--url", url, "--as", "teacher", "--json"], environment: surroundings).object()
             let status = try #require(json["status"] as? [String: Any])
             #expect((status["users"] as? [[String: Any]])?.map { $0["user"] as? String } == ["anna", "teacher"])

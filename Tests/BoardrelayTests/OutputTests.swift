@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import boardrelay
+@testable import RelayConsole
 
 @Suite("what is printed")
 struct OutputTests {

@@ -4,6 +4,7 @@ import RelayServer
 import Testing
 
 @testable import boardrelay
+@testable import RelayConsole
 
 /// A teacher copies a command: it does what was meant, or says that it does not.
 @Suite("commands that are given a name, or a channel that nobody is in")

@@ -6,6 +6,8 @@ import RelayServer
 import Testing
 
 @testable import boardrelay
+@testable import RelayConsole
+@testable import RelayReplay
 
 @Suite("replay against a relay")
 struct ReplayCommandTests {

@@ -5,6 +5,8 @@ import RelayServer
 import Testing
 
 @testable import boardrelay
+@testable import RelayConsole
+@testable import RelayReplay
 
 @Suite("replay --store metadata against a relay")
 struct ReplayStoreTests {

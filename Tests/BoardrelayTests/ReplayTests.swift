@@ -2,6 +2,8 @@ import RelayClient
 import Testing
 
 @testable import boardrelay
+@testable import RelayConsole
+@testable import RelayReplay
 
 @Suite("the pace and the summary of a replay")
 struct ReplayTests {

@@ -1,6 +1,8 @@
 import Testing
 
 @testable import boardrelay
+@testable import RelayConsole
+@testable import RelayReplay
 
 /// A sender "a" that sent packet, packet, message, packet, packet, message; places 0…5.
 struct Scene {

@@ -5,6 +5,7 @@ import RelayServer
 import Testing
 
 @testable import boardrelay
+@testable import RelayConsole
 
 /// What `serve` tells an operator, and how it ends when its terminal does.
 @Suite("the log of serve, and its ends", .timeLimit(.minutes(10)))

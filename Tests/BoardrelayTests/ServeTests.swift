@@ -6,6 +6,7 @@ import RelayWire
 import Testing
 
 @testable import boardrelay
+@testable import RelayConsole
 
 @Suite("serve and status")
 struct ServeTests {
@@ -91,7 +92,7 @@ struct ServeTests {
         let table = try await Tool.run("status", "--data-dir", folder)
         #expect(table.code == 0)
         #expect(table.output.contains("1 connection, 1 session (0 away), 2 channels"))
-        #expect(table.lines.contains { $0.hasPrefix("alice  127.0.0.1:") && $0.contains("boardrelay \(Boardrelay.version)") })
+        #expect(table.lines.contains { $0.hasPrefix("alice  127.0.0.1:") && $0.contains("boardrelay \(Program.version)") })
         #expect(table.lines.contains { $0.hasPrefix("lesson   message       1     1") }, "\(table.output)")
 
         let json = try await Tool.run("status", "--control", folder + "/control.sock", "--json")

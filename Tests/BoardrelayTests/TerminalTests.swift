@@ -3,6 +3,7 @@ import RelayIO
 import Testing
 
 @testable import boardrelay
+@testable import RelayConsole
 
 /// `serve` before a class: a terminal of 80 × 24 on the wall.
 @Suite("serve on a terminal", .timeLimit(.minutes(10)))

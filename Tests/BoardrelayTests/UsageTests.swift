@@ -4,6 +4,7 @@ import RelayServer
 import Testing
 
 @testable import boardrelay
+@testable import RelayConsole
 
 @Suite("the program, run as a user runs it")
 struct UsageTests {
@@ -153,13 +154,13 @@ struct UsageTests {
         #expect(help.lines.allSatisfy { $0.count <= 80 })
         for command in Boardrelay.commands { #expect(help.output.contains("  \(command.name) ")) }
         let version = try await Tool.run("--version")
-        #expect(version.code == 0 && version.output == "boardrelay \(Boardrelay.version) (plain build)\n")
+        #expect(version.code == 0 && version.output == "boardrelay \(Program.version) (plain build)\n")
     }
 
     @Test("the version of a packaged build has its commit, a plain build says that it is one")
     func version() {
-        #expect(Boardrelay.versionText(commit: "abc1234") == "boardrelay \(Boardrelay.version) (commit abc1234)")
-        #expect(Boardrelay.versionText(commit: nil) == "boardrelay \(Boardrelay.version) (plain build)")
+        #expect(Boardrelay.versionText(commit: "abc1234") == "boardrelay \(Program.version) (commit abc1234)")
+        #expect(Boardrelay.versionText(commit: nil) == "boardrelay \(Program.version) (plain build)")
     }
 
     @Test("the page on the command line has of each command exactly the options that it takes")
@@ -182,7 +183,7 @@ extension UsageTests {
     @Test("the page on the command line has every type of line that sub prints, and every field of a relay's journal")
     func output() throws {
         let page = try String(contentsOf: Samples.packageRoot.appending(path: "docs/command-line.md"), encoding: .utf8)
-        let source = try String(contentsOf: Samples.packageRoot.appending(path: "Sources/boardrelay/Output/EventJSON.swift"), encoding: .utf8)
+        let source = try String(contentsOf: Samples.packageRoot.appending(path: "Sources/RelayConsole/EventJSON.swift"), encoding: .utf8)
         let types = Set(source.matches(of: /"type": "([A-Za-z]+)"/).map { String($0.output.1) })
         let rows = page.split(separator: "\n").drop { $0 != "| `type` | fields |" }.dropFirst(2).prefix { $0.hasPrefix("|") }
         let told = Set(rows.compactMap { $0.firstMatch(of: /^\| `([A-Za-z]+)`/).map { String($0.output.1) } })

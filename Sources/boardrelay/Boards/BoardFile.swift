@@ -1,5 +1,6 @@
 import Foundation
 import RelayBoard
+import RelayConsole
 
 /// Where an exported board goes: a file, which is there as a whole or not at all, or standard output.
 struct BoardFile {

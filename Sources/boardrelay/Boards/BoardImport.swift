@@ -1,5 +1,6 @@
 import RelayBoard
 import RelayClient
+import RelayConsole
 import RelayIO
 
 /// Writes records to a channel's board, in their order, and waits until each is durable.

@@ -1,12 +1,11 @@
 import RelayBoard
 import RelayClient
+import RelayConsole
 import RelayIO
 import RelayWire
 
 extension Command {
     /// Why a record may be refused with `notPermitted`, and what helps. [BL10]
-    static let othersRecords = "the key or token only looks on, or another user has the record; the host key may replace it, and so may --as with the user who wrote it"
-
     static let board = Command(
         name: "board",
         summary: "exports, imports and clears what channels keep for good",

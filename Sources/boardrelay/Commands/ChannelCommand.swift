@@ -1,4 +1,5 @@
 import RelayClient
+import RelayConsole
 
 extension Command {
     static let channel = Command(

@@ -1,4 +1,5 @@
 import RelayAccess
+import RelayConsole
 import RelayGateway
 import RelayIO
 import RelayServer

@@ -1,4 +1,5 @@
 import Foundation
+import RelayConsole
 import RelayIO
 import RelayServer
 

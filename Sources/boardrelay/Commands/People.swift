@@ -1,4 +1,5 @@
 import RelayClient
+import RelayConsole
 import RelayWire
 
 /// Who is at a relay, as others see them: for a command that was given a name, or the wrong channel.

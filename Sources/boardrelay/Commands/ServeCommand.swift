@@ -1,5 +1,6 @@
 import Foundation
 import RelayAccess
+import RelayConsole
 import RelayCore
 import RelayIO
 import RelayServer
@@ -78,7 +79,7 @@ extension Command {
         let addresses = { @Sendable in Interfaces.reachable(bound) }
         for address in addresses() { try? Console.print("\(address)") }
         log.note(
-            "boardrelay \(Boardrelay.version) listens. \(entrance().rule) "
+            "boardrelay \(Program.version) listens. \(entrance().rule) "
                 + (folder.map { "Boards, profiles and locks are kept in \($0)." } ?? "Nothing is kept on disk."))
         let keyboard = server.keys == nil ? nil : Keyboard { key in
             switch key {

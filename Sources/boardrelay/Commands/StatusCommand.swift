@@ -1,5 +1,6 @@
 import Foundation
 import RelayClient
+import RelayConsole
 import RelayCore
 import RelayIO
 import RelayServer

@@ -1,4 +1,5 @@
 import RelayClient
+import RelayConsole
 import RelayIO
 import RelayWire
 

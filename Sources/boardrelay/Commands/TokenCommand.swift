@@ -1,5 +1,6 @@
 import Foundation
 import RelayAccess
+import RelayConsole
 import RelayIO
 import RelayWire
 

@@ -1,5 +1,6 @@
 import RelayAccess
 import RelayClient
+import RelayConsole
 import RelayWire
 
 extension Command {

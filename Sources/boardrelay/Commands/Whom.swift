@@ -1,5 +1,6 @@
 import Foundation
 import RelayClient
+import RelayConsole
 import RelayWire
 
 /// Finds out whom a moderator means, before anything is done.

@@ -1,6 +1,7 @@
 import RelayBoard
 import RelayClient
-import RelayIO
+import RelayConsole
+import RelayReplay
 import RelayServer
 
 /// Those who draw the lesson, over and over, each as a client of its own.
@@ -29,9 +30,7 @@ struct DemoClass: Sendable {
                 clients.append(client)
                 try await client.presence(of: .message(channel)).setStates(["name": person.name])
                 pens.append(
-                    try await ReplayPen.enter(
-                        client, as: person.user, channel: channel, plan: lesson.plan(person, round: 0, speed: speed),
-                        tally: Lock(ReplayTally()), verifier: nil, retains: true, audience: nil, store: nil))
+                    try await ReplayPen.enter(client, as: person.user, channel: channel, plan: lesson.plan(person, round: 0, speed: speed)))
             }
             try await DemoClass(lesson: lesson, pens: pens, speed: speed).drawOn()
         } catch {

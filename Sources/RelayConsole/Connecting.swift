@@ -1,0 +1,235 @@
+import Dispatch
+import Foundation
+import RelayBoard
+import RelayClient
+import RelayIO
+import RelayWire
+
+extension Command.Option {
+    package static let url = value(
+        "--url", as: "URL", help: "The relay: relay://host:7420. Not given: $BOARDRELAY_URL, or this machine. Others on this machine can see a key in it (#key=…): $BOARDRELAY_URL is better.")
+    package static let key = value("--key", as: "KEY", help: "The relay's key. Others on this machine can see it: --key-file is better.")
+    package static let keyFile = value("--key-file", as: "FILE", help: "A file with the relay's key.")
+    package static let tokenFile = value("--token-file", as: "FILE", help: "A file with a token for this user.")
+    package static let token = value("--token", as: "TOKEN", help: "A token. Others on this machine can see it: --token-file is better.")
+    package static let user = value("--as", as: "USER", help: "The user id to log in with; cli- and some digits if not given.")
+    package static let json = flag("--json", help: "One JSON object a line on standard output.")
+}
+
+extension Arguments {
+    /// Where the relay is.
+    package func address(environment: [String: String] = ProcessInfo.processInfo.environment) throws(UsageError) -> RelayAddress {
+        let fallback = environment["BOARDRELAY_URL"].flatMap { $0.isEmpty ? nil : $0 }
+        guard let text = value("--url") ?? fallback else { return RelayAddress(host: "127.0.0.1") }
+        guard let address = RelayAddress(text) else {
+            let source = value("--url") == nil ? "$BOARDRELAY_URL" : "option --url"
+            if let scheme = ["https", "wss"].first(where: { text.lowercased().hasPrefix("\($0)://") }) {
+                throw UsageError(
+                    "\(source): \(scheme):// wants TLS, which this program does not speak: give the relay's own port in its network, "
+                        + "relay://host:7420")
+            }
+            // What stands behind # may be a key.
+            throw UsageError("\(source) wants an address such as relay://host:7420, not \(Printable.quoted(String(text.prefix { $0 != "#" })))")
+        }
+        return address
+    }
+
+    /// What lets in: an option, what stands in the address behind `#`, the environment, or the key of a relay that this user runs.
+    package func credential(for address: RelayAddress, environment: [String: String] = ProcessInfo.processInfo.environment) throws -> Credential? {
+        let options = ["--key", "--key-file", "--token", "--token-file"].filter { value($0) != nil }
+        guard options.count <= 1 else { throw UsageError("options \(options.joined(separator: " and ")) exclude each other") }
+        if let key = value("--key") { return .key(key) }
+        if let token = value("--token") { return .token(token) }
+        if let path = value("--key-file") { return .key(try Self.secret(in: path)) }
+        if let path = value("--token-file") { return .token(try Self.secret(in: path)) }
+        func set(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
+        if let text = value("--url") ?? set("BOARDRELAY_URL"), let credential = Credential(address: text) { return credential }
+        if let key = set("BOARDRELAY_KEY") { return .key(key) }
+        if let token = set("BOARDRELAY_TOKEN") { return .token(token) }
+        return ownKey(address).map { .key($0) }
+    }
+
+    package static func secret(in path: String) throws -> String {
+        guard let bytes = try PrivateFile.read(path, bytesMax: Limits.tokenBytesMax + 2) else { throw Failure("\(path): no such file") }
+        let text = String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+        guard !text.isEmpty else { throw Failure("\(path) is empty") }
+        return text
+    }
+
+    /// Who to be.
+    package func user() throws(UsageError) -> String {
+        guard value("--as") != nil else {
+            return "cli-" + String(UInt32.random(in: 0x1000_0000...UInt32.max), radix: 16)
+        }
+        return try name("--as")!
+    }
+
+    /// An option whose value is a name on the wire.
+    package func name(_ option: String) throws(UsageError) -> String? {
+        guard let text = value(option) else { return nil }
+        return try Self.checked(text, "option \(option)")
+    }
+
+    package func names(_ option: String) throws(UsageError) -> [String] {
+        var names: [String] = []
+        for text in values(option) { names.append(try Self.checked(text, "option \(option)")) }
+        return names
+    }
+
+    /// The first argument.
+    package func channel() throws(UsageError) -> String {
+        guard let text = positional.first else { throw UsageError("CHANNEL is missing") }
+        return try Self.checked(text, "CHANNEL")
+    }
+
+    /// An argument that is a name on the wire.
+    package func name(argument index: Int, _ what: String) throws(UsageError) -> String? {
+        guard positional.indices.contains(index) else { return nil }
+        return try Self.checked(positional[index], what)
+    }
+
+    /// The first argument, one of a few words.
+    package func action<Action: RawRepresentable<String> & CaseIterable>() throws(UsageError) -> Action {
+        guard let action = Action(rawValue: positional[0]) else {
+            let words = Action.allCases.map(\.rawValue).joined(separator: ", ")
+            throw UsageError("ACTION is one of \(words), not \(Printable.quoted(positional[0]))")
+        }
+        return action
+    }
+
+    private static func checked(_ text: String, _ what: String) throws(UsageError) -> String {
+        do {
+            return try Name(text).text
+        } catch {
+            throw UsageError("\(what): \(error.text)")
+        }
+    }
+}
+
+extension Command {
+    /// What `notPermitted` means for a record.
+    package static let othersRecords = "the key or token only looks on, or another user has the record; the host key may replace it, and so may --as with the user who wrote it"
+}
+
+/// Says what has changed, and at which relay: on a terminal only, as programs do this many times a second.
+package func noteChange(_ words: String, at address: RelayAddress) {
+    if Console.errorsAreTerminal { Console.note(Printable.escaped("\(address): \(words)")) }
+}
+
+/// Logs in, does what is asked, and logs out, however that ended: who failed is not left behind as one who is away.
+///
+/// - Parameter timeout: for all of it, coming in as well.
+/// - Throws: a `Failure` with exit code 124 when the time is over before the relay has let in: nothing was asked of it then.
+package func withClient(
+    _ arguments: Arguments, as user: String, timeout: Duration?, _ body: (RelayClient) async throws -> ExitCode
+) async throws -> ExitCode {
+    let began = ContinuousClock.now
+    guard let client = try await inTime(timeout, { try await connect(arguments, as: user) }) else {
+        throw Failure("timed out before \(try arguments.address()) let this client in", exitCode: .timedOut)
+    }
+    let left = timeout.map { max(.zero, $0 - (ContinuousClock.now - began)) }
+    do {
+        let code = try await untilEnded(timeout: left, closing: [client]) { try await body(client) }
+        await client.close()
+        return code
+    } catch {
+        await client.close()
+        throw error
+    }
+}
+
+/// What `body` gives, or `nil` when the time is over first. What is late is not waited for: the command ends.
+private func inTime<Value: Sendable>(_ timeout: Duration?, _ body: @escaping @Sendable () async throws -> Value) async throws -> Value? {
+    guard let timeout else { return try await body() }
+    let (results, result) = AsyncThrowingStream.makeStream(of: Value?.self, throwing: (any Error).self, bufferingPolicy: .bufferingOldest(1))
+    Task.detached {
+        do {
+            result.yield(try await body())
+        } catch {
+            result.finish(throwing: error)
+        }
+    }
+    let timer = Task.detached {
+        try await Task.sleep(for: timeout)
+        result.yield(nil)
+    }
+    defer { timer.cancel() }
+    for try await first in results { return first }
+    return nil
+}
+
+/// For what waits without letting its thread go, which a timer may want.
+private func onThreadOfItsOwn<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+        DispatchQueue.global().async { continuation.resume(with: Result { try body() }) }
+    }
+}
+
+/// Logs in.
+package func connect(_ arguments: Arguments, as user: String) async throws -> RelayClient {
+    let address = try arguments.address()
+    var options = ClientOptions()
+    // Asks a relay of this machine for its key, which may answer late.
+    options.credential = try await onThreadOfItsOwn { try arguments.credential(for: address) }
+    options.description = "boardrelay \(Program.version)"
+    // A user id of its own choice is met again; one that was drawn is not.
+    options.secret = arguments.value("--as") == nil ? .inMemory : .kept()
+    do {
+        return try await RelayClient.connect(to: address, as: user, options: options)
+    } catch {
+        if error.code == .timedOut { throw Failure("\(address): the relay could not be reached in time (\(error.name))") }
+        let hint =
+            switch error.code {
+            case .connectFailed: " (is it running? 'boardrelay serve' starts one)"
+            case .credentialRequired: " ('boardrelay key show' tells who runs it; --key-file, --token-file, $BOARDRELAY_KEY or an address with #key=… bring it)"
+            default: ""
+            }
+        throw Failure("\(address): \(Failure(error))\(hint)")
+    }
+}
+
+extension Failure {
+    /// With limit and size, where they are what is wrong.
+    package init(_ error: RelayError) {
+        var text = error.text
+        if let limit = error.limit, let actual = error.actual, !(text.contains("\(limit)") && text.contains("\(actual)")) {
+            text += "; limit \(limit), here \(actual)"
+        }
+        self.init(Printable.escaped("\(text) (\(error.name))"))
+    }
+}
+
+/// Runs a command that listens, and looks out for Ctrl-C and the end of its time: either closes the clients, which
+/// ends their events.
+package func untilEnded(
+    timeout: Duration?, closing clients: [RelayClient], _ body: () async throws -> ExitCode
+) async throws -> ExitCode {
+    let signals = Signals()
+    let cause = Lock<ExitCode?>(nil)
+    @Sendable func end(_ code: ExitCode) async {
+        cause.withLock { $0 = $0 ?? code }
+        for client in clients { await client.close() }
+    }
+    let interrupt = Task.detached {
+        await signals.first()
+        if !Task.isCancelled { await end(.interrupted) }
+    }
+    let timer = timeout.map { timeout in
+        Task.detached {
+            try await Task.sleep(for: timeout)
+            await end(.timedOut)
+        }
+    }
+    defer {
+        interrupt.cancel()
+        timer?.cancel()
+    }
+    do {
+        let code = try await body()
+        return cause.withLock { $0 } ?? code
+    } catch {
+        if let code = cause.withLock({ $0 }) { return code }
+        if let error = error as? RelayError { throw Failure(error) }
+        throw error
+    }
+}

@@ -1,0 +1,88 @@
+import Foundation
+
+/// Standard output takes data only; everything that is said to people goes to standard error.
+package enum Console {
+    /// Whoever read standard output has gone.
+    package struct OutputClosed: Error {}
+
+    /// One line of data.
+    package static func print(_ line: String) throws(OutputClosed) {
+        guard write(line + "\n", to: STDOUT_FILENO) else { throw OutputClosed() }
+    }
+
+    /// Data that is no text, or not to be changed, and a line end.
+    package static func print(raw bytes: [UInt8]) throws(OutputClosed) {
+        guard (bytes + [UInt8(ascii: "\n")]).withUnsafeBytes({ write($0, to: STDOUT_FILENO) }) else { throw OutputClosed() }
+    }
+
+    /// One line for people.
+    package static func note(_ line: String) { _ = write(line + "\n", to: STDERR_FILENO) }
+
+    /// Without an end of line.
+    package static func noteRaw(_ text: String) { _ = write(text, to: STDERR_FILENO) }
+
+    package static var inputIsTerminal: Bool { isatty(STDIN_FILENO) == 1 }
+    package static var outputIsTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
+    package static var errorsAreTerminal: Bool { isatty(STDERR_FILENO) == 1 }
+
+    /// The size of the terminal on standard error; without a terminal 80 × 24.
+    package static var size: (columns: Int, rows: Int) {
+        var size = winsize()
+        guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else { return (80, 24) }
+        return (Int(size.ws_col), Int(size.ws_row))
+    }
+
+    package static var columns: Int { size.columns }
+
+    /// `14:03:59`, where this machine stands.
+    package static func localClock(wallMilliseconds: UInt64) -> String {
+        var seconds = time_t(wallMilliseconds / 1_000)
+        var parts = tm()
+        localtime_r(&seconds, &parts)
+        func two(_ value: Int32) -> String { (value < 10 ? "0" : "") + String(value) }
+        return "\(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec))"
+    }
+
+    /// `2026-11-21 14:03`, with seconds `2026-11-21 14:03:07`, where this machine stands.
+    package static func localTime(wallMilliseconds: UInt64, seconds showsSeconds: Bool = false) -> String {
+        var seconds = time_t(wallMilliseconds / 1_000)
+        var parts = tm()
+        localtime_r(&seconds, &parts)
+        func two(_ value: Int32) -> String { (value < 10 ? "0" : "") + String(value) }
+        return "\(parts.tm_year + 1_900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday)) \(two(parts.tm_hour)):\(two(parts.tm_min))"
+            + (showsSeconds ? ":\(two(parts.tm_sec))" : "")
+    }
+
+    /// `2026-11-21T14:03:07Z`: the same wherever a log is read.
+    package static func universalTime(wallMilliseconds: UInt64) -> String {
+        var seconds = time_t(wallMilliseconds / 1_000)
+        var parts = tm()
+        gmtime_r(&seconds, &parts)
+        func two(_ value: Int32) -> String { (value < 10 ? "0" : "") + String(value) }
+        return "\(parts.tm_year + 1_900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday))T\(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec))Z"
+    }
+
+    /// All of it, waiting where the reader is slow.
+    ///
+    /// - Returns: whether it went out; `false` when nobody reads any more.
+    private static func write(_ text: String, to descriptor: Int32) -> Bool {
+        var text = text
+        return text.withUTF8 { write(UnsafeRawBufferPointer($0), to: descriptor) }
+    }
+
+    private static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
+        var rest = bytes
+        while !rest.isEmpty {
+            let count = Foundation.write(descriptor, rest.baseAddress, rest.count)
+            if count > 0 {
+                rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+            } else if errno == EAGAIN {
+                var poller = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                poll(&poller, 1, -1)
+            } else if errno != EINTR {
+                return false
+            }
+        }
+        return true
+    }
+}

@@ -1,0 +1,192 @@
+import Foundation
+import RelayAccess
+import RelayClient
+import RelayWire
+
+/// An event as one JSON object.
+package enum EventJSON {
+    package static func object(_ event: RelayEvent) -> JSON {
+        switch event {
+        case .message(let message): return self.message(message)
+        case .board(let batch): return ["type": "board", "channel": .string(batch.channel), "messages": .array(batch.messages.map(self.message))]
+        case .cleared(let cleared):
+            return [
+                "type": "cleared", "channel": .string(cleared.channel), "offset": number(cleared.offset), "user": .string(cleared.user),
+                "time": number(cleared.wallMilliseconds),
+            ]
+        case .packet(let packet):
+            return .object(
+                [
+                    ["type": "packet", "channel": .string(packet.channel), "topic": .string(packet.topic)],
+                    ["publisher": .string(packet.publisher), "flow": number(packet.flow), "sequence": number(packet.sequence)],
+                    ["slot": number(packet.slot), "senderTime": number(packet.senderTime)], payload(packet.payload),
+                ])
+        case .direct(let direct):
+            return .object(
+                [
+                    ["type": "direct", "sender": .string(direct.sender), "time": number(direct.wallMilliseconds)],
+                    ["customType": .optional(direct.customType)], payload(direct.payload),
+                ])
+        case .presence(let change): return presence(change.channel, change.kind)
+        case .topics(let change): return topics(change)
+        case .metadata(let change): return metadata(change)
+        case .locks(let change): return locks(change)
+        case .packetsLost(let lost): return self.lost(lost)
+        case .packetsDropped(let dropped):
+            return [
+                "type": "dropped", "channel": .string(dropped.channel), "topic": .string(dropped.topic),
+                "reason": .string("\(dropped.reason)"), "dropped": .integer(dropped.dropped),
+            ]
+        case .caughtUp(let channel): return ["type": "caughtUp", "channel": .string(channel.channel), "head": number(channel.head)]
+        case .messagesMissed(let missed):
+            switch missed.extent {
+            case .range(let range):
+                return ["type": "missed", "channel": .string(missed.channel), "from": number(range.from), "to": number(range.to)]
+            case .reset: return ["type": "missed", "channel": .string(missed.channel), "reset": true]
+            }
+        case .accessExpiring(let time): return ["type": "accessExpiring", "inMs": number(UInt64(max(0, time / .milliseconds(1))))]
+        case .accessChanged(let change):
+            let grants = change.access.grants.words
+            return [
+                "type": "accessChanged", "by": .string(change.by), "role": .optional(change.access.role?.rawValue),
+                "grants": grants.isEmpty ? .null : .object(grants.keys.sorted().map { .init(key: $0, value: .array(grants[$0]!.map { .string($0) })) }),
+            ]
+        case .channelFrozen(let freeze):
+            return [
+                "type": "channelFrozen", "channel": .string(freeze.channel.channel.text), "kind": .string(freeze.channel.kind.rawValue),
+                "frozen": .bool(freeze.isFrozen), "by": .optional(freeze.by),
+            ]
+        case .refused(let refusal):
+            return [
+                "type": "refused", "channel": .optional(refusal.channel?.channel.text), "topic": .optional(refusal.topic),
+                "code": number(refusal.error.code.rawValue), "name": .string(refusal.error.name), "text": .string(refusal.error.text),
+            ]
+        case .link(let state): return link(state)
+        }
+    }
+
+    private static func message(_ message: Message) -> JSON {
+        .object(
+            [
+                ["type": "message", "channel": .string(message.channel), "sender": .string(message.sender)],
+                ["offset": number(message.offset), "time": number(message.wallMilliseconds)],
+                ["customType": .optional(message.customType)],
+                ["key": .optional(message.key), "retained": message.isRetained ? true : .null], payload(message.payload),
+            ])
+    }
+
+    private static func number(_ value: (some BinaryInteger)?) -> JSON { value.map { .integer(Int(clamping: $0)) } ?? .null }
+
+    private static func payload(_ payload: Payload) -> JSON {
+        switch payload {
+        case .text(let text): ["text": .string(text)]
+        case .bytes(let bytes): ["base64": .string(Data(bytes).base64EncodedString())]
+        }
+    }
+
+    package static func member(_ member: Member) -> JSON { ["user": .string(member.user.text), "states": .texts(member.states)] }
+
+    package static func presence(_ channel: ChannelID, _ kind: PresenceChange.Kind) -> JSON {
+        let head: JSON = [
+            "type": "presence", "channel": .string(channel.channel.text), "kind": .string(channel.kind.rawValue),
+        ]
+        let rest: JSON =
+            switch kind {
+            case .snapshot(let members, let total):
+                ["event": "snapshot", "total": .integer(total), "members": .array(members.map(member))]
+            case .joined(let member):
+                ["event": "join", "user": .string(member.user.text), "states": .texts(member.states)]
+            case .left(let user): ["event": "leave", "user": .string(user)]
+            case .timedOut(let user): ["event": "timeout", "user": .string(user)]
+            case .stateChanged(let user, let set, let removed):
+                [
+                    "event": "stateChanged", "user": .string(user), "states": .texts(set),
+                    "removed": .array(removed.map { .string($0) }),
+                ]
+            case .interval(let joined, let changed, let left, let timedOut):
+                [
+                    "event": "interval", "joined": .array(joined.map(member)), "changed": .array(changed.map(member)),
+                    "left": .array(left.map { .string($0) }), "timedOut": .array(timedOut.map { .string($0) }),
+                ]
+            }
+        return .object([head, rest])
+    }
+
+    package static func owner(_ owner: MetadataOwner) -> JSON {
+        switch owner {
+        case .channel(let id): ["kind": .string(id.kind.rawValue), "channel": .string(id.channel.text)]
+        case .user(let user): ["user": .string(user.text)]
+        }
+    }
+
+    package static func item(_ item: MetadataItem) -> JSON {
+        [
+            "key": .string(item.key), "value": .string(item.value), "revision": number(item.revision), "author": .optional(item.author),
+            "time": number(item.wallMilliseconds),
+        ]
+    }
+
+    private static func metadata(_ change: MetadataChange) -> JSON {
+        .object([
+            ["type": "metadata", "event": .string(change.isSnapshot ? "snapshot" : "changed")], owner(change.owner),
+            [
+                "majorRevision": number(change.majorRevision), "items": .array(change.written.map(item)),
+                "removed": .array(change.removed.map { .string($0) }),
+            ],
+        ])
+    }
+
+    package static func lock(_ lock: LockDetail) -> JSON {
+        ["lock": .string(lock.lock.text), "ttlMs": .integer(lock.ttlMs), "owner": .optional(lock.owner?.text), "fencing": number(lock.fencing)]
+    }
+
+    private static func locks(_ change: LocksChange) -> JSON {
+        [
+            "type": "locks", "event": .string(change.kind.rawValue), "kind": .string(change.channel.kind.rawValue),
+            "channel": .string(change.channel.channel.text), "locks": .array(change.locks.map(lock)), "formerOwner": .optional(change.formerOwner),
+        ]
+    }
+
+    private static func topics(_ change: TopicsChange) -> JSON {
+        [
+            "type": "topics", "channel": .string(change.channel), "event": .string("\(change.kind)"),
+            "publishers": .array(
+                change.publishers.map {
+                    ["topic": .string($0.topic), "user": .string($0.user), "meta": .string($0.meta)]
+                }),
+        ]
+    }
+
+    private static func lost(_ lost: PacketsLost) -> JSON {
+        [
+            "type": "lost", "reason": .string(EventText.words(lost.reason)),
+            "ranges": .array(
+                lost.entries.map {
+                    [
+                        "flow": number($0.flow), "channel": .string($0.channel), "topic": .string($0.topic),
+                        "publisher": .string($0.publisher), "first": number($0.first), "last": number($0.last),
+                    ]
+                }),
+        ]
+    }
+
+    private static func link(_ state: LinkState) -> JSON {
+        let words = EventText.words(state)
+        return ["type": "link", "state": .string(words.state), "reason": .optional(words.reason)]
+    }
+}
+
+extension JSON {
+    /// The fields of several objects as one object.
+    package static func object(_ parts: [JSON]) -> JSON {
+        .object(parts.flatMap { part in if case .object(let fields) = part { fields } else { [Field]() } })
+    }
+}
+
+extension RelayEvent {
+    /// As one event for each message: whoever reads lines need not know how they came together.
+    package var oneByOne: [RelayEvent] {
+        guard case .board(let batch) = self else { return [self] }
+        return batch.messages.map { .message($0) }
+    }
+}

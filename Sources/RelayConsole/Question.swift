@@ -1,0 +1,15 @@
+import Foundation
+
+/// Asks whoever sits at the terminal.
+package enum Question {
+    /// Whether somebody can be asked: what is said can be read there, and what is typed comes from there.
+    package static var canBeAsked: Bool { Console.inputIsTerminal && Console.errorsAreTerminal }
+
+    /// - Returns: whether the answer is yes; the end of the input is no.
+    package static func isYes(_ words: String) -> Bool {
+        // A command that has been at a relay ignores Ctrl-C by now: at a question it ends.
+        for number in [SIGINT, SIGTERM] { signal(number, SIG_DFL) }
+        Console.noteRaw("\(words) [y/N] ")
+        return ["y", "yes"].contains((readLine() ?? "").trimmingCharacters(in: .whitespaces).lowercased())
+    }
+}

@@ -1,0 +1,134 @@
+import RelayBoard
+import RelayClient
+import RelayConsole
+import RelayIO
+
+extension Command {
+    package static let replay = Command(
+        name: "replay",
+        summary: "draws a recorded lesson on a channel, as it was drawn",
+        arguments: [.init(name: "FILE", help: "A recording, one stroke a line (docs/board-format.md); - for standard input.")],
+        options: [
+            .value("--channel", as: "CHANNEL", help: "Where to draw. Needed."),
+            .value("--speed", as: "X", help: "How much quicker than it was drawn, 0.01…10000, or max: as quick as the rates allow. 1 if not given."),
+            .value("--max-pause", as: "TIME", help: "Cuts longer pauses down to this, in the recording's time; off keeps them all. 10s if not given."),
+            .value("--board", as: "BOARD", help: "Draws only this board of the file, otherwise all, one after the other."),
+            .flag("--boards-as-users", help: "Draws all boards at once on the one channel, each by a user of its own."),
+            .value("--users", as: "N", help: "With --boards-as-users: only the first N boards."),
+            .flag("--verify", help: "A second connection looks on, and the exit code is 1 unless the relay kept every promise."),
+            .flag("--retain", help: "Each finished stroke is kept for good, under its id; with --verify three join the board: before, half-way and after the end."),
+            .value("--store", as: "WHERE", help: "Saves the board, too: metadata, as existing apps do. Not given: what is drawn is sent only."),
+            .json, .url, .user, .key, .keyFile, .token, .tokenFile,
+        ],
+        notes: [
+            "While a stroke is drawn its points go as packets on topic 'points', one packet for what falls into 16 ms; when it is finished it goes as one message with custom type 'stroke' (several, if it is over 32,768 bytes).",
+            "--verify: every message arrived once, in order, byte for byte; no packet arrived ahead of anything that was sent before it; packets delivered + reported lost = accepted.",
+            "--store metadata: after each finished stroke the whole board is written as item 'board' of the message channel's metadata, but only over the revision seen last; if somebody else wrote meanwhile, that is read and the stroke written behind it. The replay ends when the metadata would have more than 65,536 bytes: exit code 1; what was stored stays.",
+            "--retain: a stroke of any length is one retained message; the summary comes when all are durable. With --verify whoever joined the board before, when half was drawn, or after the end must hold the same strokes: exit code 1 otherwise.",
+            "Ends with a summary: messages, packets, refusals, drops, losses, and the round trip from sending a message to its acceptance. Exit code 1 if anything was refused.",
+        ],
+        examples: [
+            .init("boardrelay replay lesson.ndjson --channel lesson --speed 10 --max-pause 1s", "Ten times as quick, no pause over 0.1 s on the clock."),
+            .init("boardrelay replay lesson.ndjson --channel test --speed max --verify", "Checks a relay in seconds."),
+            .init("boardrelay replay lesson.ndjson --channel lesson --retain", "A board that stays: 'boardrelay board export lesson --format svg'."),
+            .init("boardrelay replay drawings.ndjson --channel party --boards-as-users --users 30", "Thirty people on one board."),
+            .init("boardrelay replay lesson.ndjson --channel lesson --store metadata", "'boardrelay meta get lesson board' has the board then."),
+        ],
+        run: replay)
+
+    private static func replay(_ arguments: Arguments) async throws -> ExitCode {
+        let job = try ReplayJob(arguments)
+        let file = arguments.positional[0]
+        let recording: Recording
+        do {
+            recording = try Recording(ndjson: FileContents.read(file))
+        } catch let error as RecordingError {
+            throw Failure("\(Printable.quoted(file)), \(error)")
+        }
+        let plans = try job.plans(recording)
+        let run = ReplayRun(arguments: arguments, channel: job.channel, plans: plans, verifies: job.verifies, retains: job.retains, store: job.store)
+        let summary = try await run.run(file: file)
+        if arguments.flag("--json") {
+            try Console.print(summary.json.line)
+        } else {
+            for line in summary.lines { try Console.print(line) }
+        }
+        return summary.isGood ? .ok : .failed
+    }
+}
+
+/// What a replay was asked for.
+struct ReplayJob {
+    var channel: String
+    var speed: Double?
+    var pauseMax: Duration?
+    var board: String?
+    /// How many boards are drawn at once, each by its own user; `nil`: one user draws them all.
+    var boardsAtOnce: Int?
+    var verifies: Bool
+    var retains: Bool
+    var store: ReplayStoreKind?
+    var user: String
+
+    init(_ arguments: Arguments) throws(UsageError) {
+        guard let channel = try arguments.name("--channel") else { throw UsageError("option --channel is missing: --channel CHANNEL") }
+        self.channel = channel
+        speed = arguments.value("--speed") == "max" ? nil : try arguments.speed(orWord: "max")
+        pauseMax = arguments.value("--max-pause") == "off" ? nil : try arguments.duration("--max-pause") ?? .seconds(10)
+        board = arguments.value("--board")
+        try arguments.exclude("--board", "--boards-as-users")
+        let users = try arguments.integer("--users", in: 1...1_000)
+        if users != nil, !arguments.flag("--boards-as-users") { throw UsageError("option --users wants --boards-as-users") }
+        boardsAtOnce = arguments.flag("--boards-as-users") ? users ?? .max : nil
+        verifies = arguments.flag("--verify")
+        retains = arguments.flag("--retain")
+        store = try arguments.choice("--store")
+        user = try arguments.user()
+    }
+
+    /// Who draws what. Colours differ by user; ids of strokes differ from those of any other replay.
+    func plans(_ recording: Recording, run: UInt64 = .random(in: 0...UInt64.max)) throws(Failure) -> [(user: String, plan: ReplayPlan)] {
+        if !recording.repairs.isEmpty {
+            let repairs = recording.repairs
+            Console.note(
+                "Repaired: \(repairs.timesJumped) times that jumped, \(repairs.timesBackwards) that ran backwards, \(repairs.valuesCut) values out of range.")
+        }
+        var boards = recording.boards
+        if let board {
+            boards = boards.filter { $0.name.utf8.elementsEqual(board.utf8) }
+            guard !boards.isEmpty else {
+                let names = recording.boards.prefix(10).map { Printable.escaped($0.name) }.joined(separator: ", ")
+                throw Failure("there is no board \(Printable.quoted(board)) in the file; there are \(names)\(recording.boards.count > 10 ? ", …" : "")")
+            }
+        }
+        guard !boards.isEmpty else { throw Failure("the file has no strokes") }
+        let groups = boardsAtOnce.map { boards.prefix($0).map { [$0] } } ?? [boards]
+        var plans: [(user: String, plan: ReplayPlan)] = []
+        for (number, group) in groups.enumerated() {
+            let ids = ids(run, user: number + 1)
+            let options = ReplayPlan.Options(
+                speed: speed, pauseMax: pauseMax, idPrefix: ids.prefix, idDigits: ids.digits,
+                color: Self.colors[number % Self.colors.count], isKept: retains)
+            do {
+                plans.append((boardsAtOnce == nil ? user : "\(user)-\(number + 1)", try ReplayPlan(group, options)))
+            } catch {
+                throw Failure("board \(Printable.quoted(group[0].name)) cannot be drawn: \(error)")
+            }
+        }
+        return plans
+    }
+
+    /// How the ids of a user's strokes begin, and how many digits of the stroke's number follow.
+    private func ids(_ run: UInt64, user: Int) -> (prefix: String, digits: Int) {
+        func hex(_ value: UInt64, _ digits: Int) -> String {
+            let text = String(value % (1 << UInt64(4 * digits)), radix: 16)
+            return String(repeating: "0", count: digits - text.utf8.count) + text
+        }
+        // Existing apps, whose form the store has, name strokes by UUID: version 8 leaves all other bits to its author.
+        if store == .metadata { return ("\(hex(run, 8))-\(hex(UInt64(user), 4))-8\(hex(run >> 32, 3))-8\(hex(run >> 44, 3))-", 12) }
+        return ("r\(hex(run, 8)).\(user)-", 1)
+    }
+
+    private static let colors: [BoardColor] = [0x1B1B_1BFF, 0xD62F_2FFF, 0x2F6F_D6FF, 0x2E8B_57FF, 0xC77C_0EFF, 0x7B3F_B5FF, 0x0E8A_93FF, 0xB03A_7EFF]
+        .map(BoardColor.init(rgba:))
+}

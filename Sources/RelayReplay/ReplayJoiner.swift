@@ -1,0 +1,100 @@
+import RelayBoard
+import RelayClient
+import RelayConsole
+import RelayIO
+
+/// One who enters the board at some moment of a replay, reads it from the beginning and stays to the end: it must hold
+/// the same strokes then as everybody else.
+final class ReplayJoiner: Sendable {
+    enum Moment: String, Sendable, CaseIterable { case before, halfway, after }
+
+    /// What it held at the end.
+    struct Seen: Sendable, Equatable {
+        var joined: Moment
+        var strokes: Int
+        var digest: BoardDigest
+        /// Whether all had come in time.
+        var isComplete = true
+    }
+
+    private struct Book {
+        var board: KeptBoard
+        var hasCaughtUp = false
+        /// Of the last stroke, once all are durable.
+        var target: UInt64?
+
+        var isComplete: Bool { hasCaughtUp && target.map { board.newest >= $0 } ?? false }
+    }
+
+    let client: RelayClient
+    private let moment: Moment
+    private let book: Lock<Book>
+
+    /// Nobody sees it.
+    ///
+    /// - Parameter keys: those of the replay's strokes; what else is on the board may change meanwhile.
+    static func enter(_ client: RelayClient, _ moment: Moment, channel: String, keys: Set<String>) async throws -> ReplayJoiner {
+        try await client.subscribe(channel, features: [.messages], quiet: true, since: .beginning)
+        return ReplayJoiner(client, moment, KeptBoard(channel) { keys.contains($0) })
+    }
+
+    private init(_ client: RelayClient, _ moment: Moment, _ board: KeptBoard) {
+        self.client = client
+        self.moment = moment
+        book = Lock(Book(board: board))
+    }
+
+    /// Reads until everything is here, or the client is closed by others.
+    func watch() async {
+        for await event in client.events {
+            let isComplete = book.withLock { book in
+                book.board.note(event)
+                if case .caughtUp = event { book.hasCaughtUp = true }
+                return book.isComplete
+            }
+            if isComplete { await client.close() }
+        }
+    }
+
+    /// Every stroke is durable, the last one at `offset`.
+    func sendersAreDone(_ offset: UInt64) async {
+        let isComplete = book.withLock { book in
+            book.target = offset
+            return book.isComplete
+        }
+        if isComplete { await client.close() }
+    }
+
+    func finish() -> Seen {
+        book.withLock { Seen(joined: moment, strokes: $0.board.count, digest: $0.board.digest, isComplete: $0.isComplete) }
+    }
+}
+
+/// Whether all who looked at the board hold what was drawn.
+struct ReplayBoards: Sendable, Equatable {
+    /// Of the strokes that are durable.
+    var drawn: BoardDigest
+    var seen: [ReplayJoiner.Seen]
+
+    var areEqual: Bool { seen.count == ReplayJoiner.Moment.allCases.count && seen.allSatisfy { $0.isComplete && $0.digest == drawn && $0.strokes == drawn.records } }
+
+    var lines: [(String, String)] {
+        if areEqual {
+            return [("boards", "\(Printable.count(drawn.records)) strokes for who joined before, half-way and after the end, digest \(drawn)")]
+        }
+        return [("boards", "NOT EQUAL: \(Printable.count(drawn.records)) strokes were drawn, digest \(drawn)")]
+            + seen.map { seen in
+                ("", "- joined \(seen.joined.rawValue): \(Printable.count(seen.strokes)) strokes, digest \(seen.digest)\(seen.isComplete ? "" : ", not all had come in time")")
+            }
+    }
+
+    var json: JSON {
+        [
+            "equal": .bool(areEqual), "strokes": .integer(drawn.records), "digest": .string("\(drawn)"),
+            "joined": .array(
+                seen.map {
+                    ["when": .string($0.joined.rawValue), "strokes": .integer($0.strokes), "digest": .string("\($0.digest)"), "complete": .bool($0.isComplete)]
+                }),
+        ]
+    }
+}
