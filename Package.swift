@@ -10,8 +10,12 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: strict)
+// Commands wait for people and sockets. The optimizer would take a fifth of a release build for them, and nobody would see it.
+// A package that depends on this one builds none of them, so that it may have the flag.
+let unhurried = strict + [.unsafeFlags(["-Onone"], .when(configuration: .release))]
+
+func module(_ name: String, _ dependencies: [Target.Dependency] = [], swiftSettings: [SwiftSetting] = strict) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: swiftSettings)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
@@ -74,9 +78,11 @@ let package = Package(
         // The shape of a hosted realtime SDK, for apps that move.
         module("RelayRTM", ["RelayClient"]),
         // What the commands share: the parser, the help, the terminal, JSON, and coming in.
-        module("RelayConsole", ["RelayAccess", "RelayBoard", "RelayClient", "RelayClientCore", "RelayIO", "RelayWire"]),
+        module(
+            "RelayConsole", ["RelayAccess", "RelayBoard", "RelayClient", "RelayClientCore", "RelayIO", "RelayWire"], swiftSettings: unhurried),
         module("RelayBench", ["RelayAccess", "RelayBoard", "RelayClient", "RelayConsole", "RelayIO", "RelayWire"]),
-        module("RelayReplay", ["RelayAccess", "RelayBoard", "RelayClient", "RelayConsole", "RelayIO", "RelayWire"]),
+        module(
+            "RelayReplay", ["RelayAccess", "RelayBoard", "RelayClient", "RelayConsole", "RelayIO", "RelayWire"], swiftSettings: unhurried),
         module("RelayTestKit", ["RelayAccess", "RelayClientCore", "RelayCore", "RelayJournal", "RelayWire"]),
         .executableTarget(
             name: "boardrelay",
@@ -85,7 +91,7 @@ let package = Package(
                 "RelayReplay", "RelayServer", "RelayWire",
             ],
             exclude: ["Demo/README.md", "Demo/lesson.ndjson"],
-            swiftSettings: strict),
+            swiftSettings: unhurried),
 
         tests("RelayDigestTests", ["RelayDigest"], resources: [.copy("Vectors")]),
         tests("RelayWireTests", ["RelayWire"]),
