@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""A package that depends on this checkout by its path builds and runs, under both of SwiftPM's build systems.
+"""A package that depends on a release of this one builds and runs, under both of SwiftPM's build systems.
 
     python3 Tests/Apple/consumer.py [--budget SECONDS] [--build-system native|swiftbuild]
 
-The checkout is copied into a folder that has another name, and the package in `consumer` beside it. Xcode builds as `swiftbuild` does.
+The sources become a repository with a tag, and the package in `consumer` depends on that version: SwiftPM refuses flags there that it
+allows in a checkout. Xcode builds as `swiftbuild` does.
 The program of that package starts a relay and two clients; the one must print what the other has sent.
 
 Exit codes: 0 all is well, 1 something is not, 2 the command line is wrong, 124 over the budget.
@@ -32,10 +33,15 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="consumer-") as name:
         folder = pathlib.Path(name)
         # What SwiftPM reads of a dependency: no tests.
-        (folder / "checkout").mkdir()
-        shutil.copy(ROOT / "Package.swift", folder / "checkout")
-        shutil.copytree(ROOT / "Sources", folder / "checkout" / "Sources")
+        release = folder / "whiteboard-relay"
+        release.mkdir()
+        shutil.copy(ROOT / "Package.swift", release)
+        shutil.copytree(ROOT / "Sources", release / "Sources")
+        for words in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "--message", "release"], ["tag", "1.0.0"]):
+            subprocess.run(["git", "-c", "user.name=consumer", "-c", "user.email=consumer@localhost", *words], cwd=release, check=True)
         shutil.copytree(HERE / "consumer", folder / "app")
+        manifest = folder / "app" / "Package.swift"
+        manifest.write_text(manifest.read_text().replace("REPOSITORY", str(release)))
         try:
             systems = [arguments.build_system] if arguments.build_system else SYSTEMS
             # Both are tried even if the first one is red.

@@ -1,11 +1,11 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// As an app depends on a checkout, whatever its folder is called.
+// As an app depends on a release. consumer.py puts the repository where REPOSITORY stands.
 let package = Package(
     name: "consumer",
     platforms: [.macOS(.v15), .iOS(.v18)],
-    dependencies: [.package(name: "whiteboard-relay", path: "../checkout")],
+    dependencies: [.package(url: "file://REPOSITORY", exact: "1.0.0")],
     targets: [
         .executableTarget(
             name: "consumer",
