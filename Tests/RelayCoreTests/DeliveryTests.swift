@@ -133,6 +133,19 @@ import Testing
         #expect(driver.isClosing(reader.id) == !pauses)
     }
 
+    @Test("[DL8] messages that still arrive give a reader over 2 MiB no more time, although its queue is copied for them")
+    func softLimitUnderTraffic() {
+        let (driver, writer, reader) = lesson()
+        for _ in 0..<70 { writer.publish("lesson", [UInt8](repeating: 9, count: 32_000)) }
+        for _ in 0..<10 {
+            #expect(!driver.isClosing(reader.id))
+            for _ in 0..<4 { writer.publish("lesson", [UInt8](repeating: 9, count: 32_000)) }
+            for client in [reader, writer] { driver.send(Frame(.pong), from: client.id) }
+            driver.advance(.seconds(1))
+        }
+        #expect(driver.isClosing(reader.id))
+    }
+
     @Test("[DL9] a reader that stands still keeps none of its channel's chunks alive, and a relay full of them closes the largest")
     func memory() {
         var configuration = Configuration()

@@ -1,8 +1,10 @@
+import Dispatch
 import Foundation
 import RelayAccess
 import RelayClient
 import RelayClientCore
 import RelayCore
+import RelayIO
 import RelayServer
 import RelayWire
 import Testing
@@ -123,6 +125,28 @@ import Testing
             await (try await client(server, "late", .key(second.join))).close()
             await host.close()
         }
+    }
+
+    @Test("who logs may ask for the keys, also while they are drawn anew")
+    func logReadsKeys() async throws {
+        let running = Lock<RelayServer?>(nil), answered = Lock<[Bool]>([])
+        var options = RelayServer.Options(port: 0, storage: .inMemory, access: .keys())
+        options.log = { line in
+            guard line.text.contains("rotated"), let server = running.withLock({ $0 }) else { return }
+            let done = DispatchSemaphore(value: 0)
+            DispatchQueue.global().async {
+                if server.keys != nil { done.signal() }
+            }
+            // A hang guard: nothing waits for it.
+            let isDone = done.wait(timeout: .now() + 60) == .success
+            answered.withLock { $0.append(isDone) }
+        }
+        let server = try await RelayServer.start(options)
+        running.withLock { $0 = server }
+        try await server.rotateKeys()
+        #expect(answered.withLock { $0 } == [true])
+        running.withLock { $0 = nil }
+        await server.stop()
     }
 
     @Test("a relay without keys has none, and draws none; a description of keys shows none")

@@ -276,6 +276,7 @@ extension Hub {
         queues[connection].isDirty = false
         queues[connection].mustShed = false
         queues[connection].announcedBytes = 0
+        queues[connection].softLimitSince = nil
     }
 
     /// Moves the boundary of a queue to the frame that is being sent, or is next.

@@ -112,7 +112,6 @@ extension Hub {
         if session >= 0 { sessions[session].packetsLost += shedCounts.slow + shedCounts.expired }
 
         let expiresAt = queues[connection].expiresAt
-        let softLimitSince = queues[connection].softLimitSince
         let (segments, boundary) = queues[connection].removeAll()
         let announced = queues[connection].announcedBytes
         var ahead = 0
@@ -150,7 +149,6 @@ extension Hub {
             }
         }
         queues[connection].expiresAt = expiresAt
-        queues[connection].softLimitSince = softLimitSince
         // The notice was weighed against a queue that was only half made.
         if queues[connection].reliableBytes > configuration.reliableBacklogBytesSoft { noteBacklog(connection) }
     }

@@ -118,7 +118,8 @@ struct OutQueue {
         }
     }
 
-    /// Hands over everything and is empty; the ring's memory goes as well. What was announced stays announced: it is put back.
+    /// Hands over everything and is empty; the ring's memory goes as well. What was announced stays announced, and the clock of the soft
+    /// limit goes on: what is taken out to be copied is put back.
     mutating func removeAll() -> (segments: [Segment], headBoundary: UInt32) {
         let segments = (0..<count).map { self[$0] }
         let boundary = headBoundary
@@ -126,7 +127,6 @@ struct OutQueue {
         count = 0
         reliableBytes = 0
         packetBytes = 0
-        softLimitSince = nil
         return (segments, boundary)
     }
 

@@ -6,19 +6,23 @@ import RelayIO
 /// Who may come in: the keys of a relay, and the rules that the hub goes by.
 final class Gate: Sendable {
     private let access: RelayServer.Access
+    /// The keys that count. Held to read or replace them and no longer: whoever logs may ask for them.
+    private let current: Lock<AccessKeys?>
+    /// Keys are drawn one after the other: the engine gets the newest last.
+    private let turns = DispatchQueue(label: "boardrelay.gate")
+    /// Changed on `turns` only.
     private let ring: Lock<KeyRing?>
 
     /// - Parameter folder: where keys are kept; `nil`: nowhere.
     init(_ access: RelayServer.Access, folder: String?) throws(RelayServerError) {
         self.access = access
-        if case .keys = access {
-            ring = Lock(try KeyRing(folder: folder))
-        } else {
-            ring = Lock(nil)
-        }
+        var ring: KeyRing?
+        if case .keys = access { ring = try KeyRing(folder: folder) }
+        self.ring = Lock(ring)
+        current = Lock(ring?.keys)
     }
 
-    var keys: AccessKeys? { ring.withLock { $0?.keys } }
+    var keys: AccessKeys? { current.withLock { $0 } }
 
     var rules: AccessRules { rules(keys) }
 
@@ -31,30 +35,31 @@ final class Gate: Sendable {
     }
 
     /// Draws keys, keeps them, then lets them count. Waits for the engine's queue: not to be called on it.
+    ///
+    /// - Throws: when the relay has no keys, or one cannot be kept; those that were kept before that count.
     func rotate(_ kinds: Set<AccessKeys.Kind>, endsSessions: Bool, _ engine: Engine) throws(RelayServerError) -> AccessKeys {
-        // One after the other: the engine gets the newest keys last.
-        try ring.withLock { (kept) throws(RelayServerError) in
-            guard var ring = kept else { throw RelayServerError(text: "this relay has no keys") }
-            defer { kept = ring }
-            var rotated: [AccessKeys.Kind] = []
+        let result = turns.sync { () -> Result<AccessKeys, RelayServerError> in
+            guard var ring = ring.withLock({ $0 }) else { return .failure(RelayServerError(text: "this relay has no keys")) }
+            var rotated: [AccessKeys.Kind] = [], failure: RelayServerError?
             do throws(RelayServerError) {
                 for kind in AccessKeys.Kind.allCases where kinds.contains(kind) {
                     try ring.rotate(kind)
                     rotated.append(kind)
                 }
             } catch {
-                // What was kept before that counts.
-                count(ring.keys, rotated, endsSessions: endsSessions, engine)
-                throw error
+                failure = error
             }
+            self.ring.withLock { [ring] in $0 = ring }
             count(ring.keys, rotated, endsSessions: endsSessions, engine)
-            return ring.keys
+            return failure.map { .failure($0) } ?? .success(ring.keys)
         }
+        return try result.get()
     }
 
     /// Lets keys count, and logs it as what moderators do is: which were drawn, and nothing that they say.
     private func count(_ keys: AccessKeys, _ rotated: [AccessKeys.Kind], endsSessions: Bool, _ engine: Engine) {
         engine.setAccessNow(rules(keys), endsSessions: endsSessions)
+        current.withLock { $0 = keys }
         guard !rotated.isEmpty else { return }
         let names = rotated.map { "the \($0.rawValue) key" }.joined(separator: " and ")
         engine.auditNow("operator rotated \(names)" + (endsSessions ? ", sessions ended" : ""))

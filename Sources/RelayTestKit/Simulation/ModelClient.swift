@@ -27,6 +27,8 @@ final class ModelClient {
     var isLive = false
     /// The link takes nothing for now.
     var isStalled = false
+    /// Since when more waits for this client than the soft limit, without a pause. [DL8]
+    private var overLimitSince: Instant?
 
     // What the relay has granted, from its answers.
     struct Subscription {
@@ -61,7 +63,14 @@ final class ModelClient {
     func expect(_ item: Expected) { expected.append(item) }
 
     /// The queue died with its connection. [DL3]
+    /// - Returns: since when more than `limit` bytes wait; `now` if they do not.
+    func noteBacklog(_ bytes: Int, of limit: Int, at now: Instant) -> Instant {
+        overLimitSince = bytes > limit ? overLimitSince ?? now : nil
+        return overLimitSince ?? now
+    }
+
     func connectionEnded() {
+        overLimitSince = nil
         connection = nil
         isLive = false
         isStalled = false

@@ -274,6 +274,8 @@ package final class Simulation {
     private func take(_ client: ModelClient, bytes: Int) throws {
         guard let connection = client.connection, driver.isOpen(connection) else { return }
         driver.take(connection, bytes: bytes)
+        let left = driver.hub.load(of: connection)?.reliable ?? 0
+        _ = client.noteBacklog(left, of: configuration.reliableBacklogBytesSoft, at: driver.now.instant)
         for frame in driver.received(connection, all: false) {
             // What is told in a farewell ends the books: what was not sent by then died with the queue.
             if frame.type == FrameType.closing.rawValue { return }
@@ -309,6 +311,10 @@ package final class Simulation {
             }
             guard load.reliable <= configuration.reliableBacklogBytesHard else {
                 throw BrokenPromise("[DL8] \(load.reliable) reliable bytes wait for \(client.user)")
+            }
+            let since = client.noteBacklog(load.reliable, of: configuration.reliableBacklogBytesSoft, at: driver.now.instant)
+            guard driver.now.instant - since <= configuration.slowConsumerAfter else {
+                throw BrokenPromise("[DL8] \(load.reliable) reliable bytes wait for \(client.user) since \(driver.now.instant - since)")
             }
             guard load.shared <= configuration.pinnedBytesPerSessionMax else {
                 throw BrokenPromise("[DL9] \(client.user) pins \(load.shared) bytes of shared memory")
