@@ -138,7 +138,7 @@ import Testing
                 if server.keys != nil { done.signal() }
             }
             // A hang guard: nothing waits for it.
-            let isDone = done.wait(timeout: .now() + 60) == .success
+            let isDone = done.wait(timeout: .now() + 30) == .success
             answered.withLock { $0.append(isDone) }
         }
         let server = try await RelayServer.start(options)
