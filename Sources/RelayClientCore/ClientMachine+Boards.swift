@@ -53,7 +53,9 @@ extension ClientMachine {
         case .whole(let drawing):
             tell(Message(
                 channel: channel.text, sender: part.sender, offset: part.offset, epoch: position?.epoch, wallMilliseconds: part.wallMilliseconds,
-                customType: part.customType, key: part.key, isRetained: part.isRetained, payload: Payload(whole: drawing.bytes, isText: part.isText)),
+                // What the parts of a drawing that is no record had in common says nothing to anybody else.
+                customType: part.customType, key: part.isRetained ? part.key : nil, isRetained: part.isRetained,
+                payload: Payload(whole: drawing.bytes, isText: part.isText)),
                 channel)
         case .broken:
             drawingsDropped += 1
@@ -149,7 +151,7 @@ extension ClientMachine {
 
 extension Payload {
     /// Publishers' text that is none stays what it is, bytes: only its reader sees it as a whole. [BL8]
-    init(whole bytes: [UInt8], isText: Bool) {
+    package init(whole bytes: [UInt8], isText: Bool) {
         let isText = isText && bytes.withUnsafeBytes(isValidUTF8)
         self = isText ? .text(String(decoding: bytes, as: UTF8.self)) : .bytes(bytes)
     }

@@ -211,12 +211,18 @@ extension ClientMachine {
     private mutating func historyItem(_ frame: Frame) throws(WireError) {
         let (id, message) = try decoding(frame) { bytes throws(WireError) in
             let item = try HistoryItemFrame(flags: frame.flags, body: bytes)
+            let isPart = item.flags.contains(.part)
+            guard !isPart || item.parts >= 2 && (1...item.parts).contains(item.part) && item.flags.contains(.key) else {
+                throw WireError(.protocolError, "part \(item.part) of \(item.parts) of a drawing")
+            }
             return (item.id, Message(
                 channel: "", sender: try Name(bytes: item.publisher).text, offset: item.offset, epoch: nil,
                 wallMilliseconds: item.wallMilliseconds,
                 customType: item.flags.contains(.customType) ? try checkedText(item.customType) : nil,
                 key: item.flags.contains(.key) ? try Name(bytes: item.key).text : nil, isRetained: item.flags.contains(.retain),
-                payload: try Payload(flags: item.flags, bytes: item.payload)))
+                // Text may be cut inside a character: it is checked as a whole. [BL8]
+                payload: isPart ? .bytes(Array(item.payload)) : try Payload(flags: item.flags, bytes: item.payload),
+                part: isPart ? MessagePart(number: item.part, of: item.parts, isText: item.flags.contains(.text)) : nil))
         }
         guard case .history? = requests[id]?.request else { return }
         guard requests[id]!.items.count < ClientLimits.historyItemsMax else { throw WireError(.protocolError, "the relay sends more of the history than it may") }

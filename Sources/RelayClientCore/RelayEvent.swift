@@ -108,15 +108,27 @@ public struct Message: Hashable, Sendable {
     public var wallMilliseconds: UInt64
     /// The sender's own word for what this is, at most 32 bytes.
     public var customType: String?
-    /// What it is the record of, or what its parts had in common; `nil` if the sender gave none.
+    /// What it is the record of; of one `part`, what it has in common with the others. `nil` of any other message.
     public var key: String? = nil
     /// Kept for good as the newest of its key, in place of the one before.
     public var isRetained = false
     /// What the sender published, byte for byte. Text of a drawing in parts that is not well-formed comes as bytes.
     public var payload: Payload
+    /// Of a page of the history: that this is one part of a drawing, with the same sender and key as the others. `nil`: it is whole.
+    public var part: MessagePart? = nil
 
     /// The record of `key` was removed, or there was none: retained, with an empty payload.
     public var isRemoval: Bool { isRetained && payload.byteCount == 0 }
+}
+
+/// Which part of a drawing a message of the history is; its payload is bytes.
+public struct MessagePart: Hashable, Sendable {
+    /// From 1.
+    public var number: UInt16
+    /// How many parts the drawing has.
+    public var of: UInt16
+    /// The whole is text, if it is well-formed.
+    public var isText: Bool
 }
 
 /// A packet of a stream channel's topic.

@@ -309,7 +309,7 @@ const frameTable = {
   confirmed: [0x94, 'number:u64'],
   // #endregion
   // #region history
-  historyItem: [0x95, 'id:u32 offset:u64 time:u64 publisher:n customType:s?2 key:n?4 payload:rest', {text: 1, retain: 32}],
+  historyItem: [0x95, 'id:u32 offset:u64 time:u64 publisher:n customType:s?2 key:n?4 part:u16?8 parts:u16?8 payload:rest', {text: 1, retain: 32}],
   // #endregion
   stored: [0x96, 'number:u64 offset:u64'],
   userNamed: [0xa0, 'handle:u32 user:user'],
@@ -2132,7 +2132,13 @@ export class ClientMachine {
   // #region history
   historyItem(frame) {
     const found = this.requests.get(frame.id)
-    const message = messageOf(frame, {sender: frame.publisher})
+    const {part: number, parts: of, key, payload, text: isText = false} = frame
+    if (number !== undefined && (of < 2 || number < 1 || number > of || key === undefined)) {
+      throw fault(`part ${number} of ${of} of a drawing`)
+    }
+    // Text may be cut inside a character: it is checked as a whole. [BL8]
+    const part = number === undefined ? {} : {payload: payload.slice(), part: {number, of, isText}}
+    const message = messageOf(frame, {sender: frame.publisher, ...part})
     if (found?.request.type !== 'history') return
     if (found.items.length >= Limits.historyItemsMax) throw fault('the relay sends more of the history than it may')
     found.items.push(message)
@@ -2260,7 +2266,9 @@ export class ClientMachine {
     // The parts of a record come one behind the other: of one below this, the rest will not come.
     this.dropPartials(channel, true, drawing => drawing.isRetained && drawing.offset < offset)
     const position = this.positions.get(channel)
-    const tell = (bytes, carried) => this.tell(messageOf(frame, {channel, sender, epoch: position?.epoch, payload: carried}), channel, bytes.length)
+    // What the parts of a drawing that is no record had in common says nothing to anybody else.
+    const shown = {...frame, key: isRetained ? key : undefined}
+    const tell = (bytes, carried) => this.tell(messageOf(shown, {channel, sender, epoch: position?.epoch, payload: carried}), channel, bytes.length)
     if (part === undefined) {
       this.see(offset, channel)
       return tell(payload, content)

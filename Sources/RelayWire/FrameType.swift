@@ -110,7 +110,7 @@ package struct FrameFlags: OptionSet, Sendable, Hashable {
     package static let customType = Self(rawValue: 0x02)
     /// A key stands before the payload (`publish`, `deliver`, `historyItem`).
     package static let key = Self(rawValue: 0x04)
-    /// Part number and count stand before the payload (`publish`, `deliver`).
+    /// Part number and count stand before the payload (`publish`, `deliver`, `historyItem`).
     package static let part = Self(rawValue: 0x08)
     /// The sender wants to receive it as well (`publish`, `publishPacket`).
     package static let echo = Self(rawValue: 0x10)

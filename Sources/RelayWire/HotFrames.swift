@@ -205,7 +205,7 @@ package struct DirectDeliverFrame {
 
 /// `historyItem`, relay to client: one message of a `history` request. [HI6]
 ///
-///     id u32 | offset u64 | wall ms u64 | n u8, publisher | [n u8, customType] | [n u8, key] | payload
+///     id u32 | offset u64 | wall ms u64 | n u8, publisher | [n u8, customType] | [n u8, key] | [part u16, parts u16] | payload
 package struct HistoryItemFrame {
     package var id: UInt32
     package var offset: UInt64
@@ -214,9 +214,11 @@ package struct HistoryItemFrame {
     package var publisher: UnsafeRawBufferPointer
     package var customType = UnsafeRawBufferPointer(start: nil, count: 0)
     package var key = UnsafeRawBufferPointer(start: nil, count: 0)
+    package var part: UInt16 = 1
+    package var parts: UInt16 = 1
     package var payload: UnsafeRawBufferPointer
 
-    package static let flagsAllowed: FrameFlags = [.text, .customType, .key, .retain]
+    package static let flagsAllowed: FrameFlags = [.text, .customType, .key, .part, .retain]
 
     package init(flags: UInt8, body: UnsafeRawBufferPointer) throws(WireError) {
         self.flags = try FrameFlags.checked(flags, allowed: Self.flagsAllowed)
@@ -235,6 +237,11 @@ package struct HistoryItemFrame {
         if self.flags.contains(.key) {
             guard let bytes = reader.shortBytes() else { throw .truncated("historyItem") }
             key = bytes
+        }
+        if self.flags.contains(.part) {
+            guard let part = reader.integer(UInt16.self), let parts = reader.integer(UInt16.self) else { throw .truncated("historyItem") }
+            self.part = part
+            self.parts = parts
         }
         payload = reader.rest
     }

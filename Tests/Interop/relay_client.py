@@ -94,7 +94,7 @@ RELAY_JSON = {"welcome", "answer", "error", "closing", "restored", "flowOpened",
 RELAY_TEXTS = {"metadataPage", "metadata"}
 ALLOWED_FLAGS = {"deliver": TEXT | CUSTOM_TYPE | KEY | PART | RETAIN,
                  "packet": TEXT | SLOT | SENDER_TIME, "directDeliver": TEXT | CUSTOM_TYPE,
-                 "historyItem": TEXT | CUSTOM_TYPE | KEY | RETAIN}
+                 "historyItem": TEXT | CUSTOM_TYPE | KEY | PART | RETAIN}
 
 # How long anything is waited for, in seconds. It ends a run that hangs, and judges nothing: a machine may have much else to do.
 PATIENCE = 300.0
@@ -539,9 +539,11 @@ def _decode_direct_deliver(fields, flags):
 
 
 def _decode_history_item(fields, flags):
-    return {"id": fields.number(4), "offset": fields.number(8), "time": fields.number(8), "publisher": fields.text(),
-            "customType": _decode_custom_type(fields, flags), "key": fields.text() if flags & KEY else None,
-            "payload": _decode_payload(fields, flags)}
+    event = {"id": fields.number(4), "offset": fields.number(8), "time": fields.number(8), "publisher": fields.text(),
+             "customType": _decode_custom_type(fields, flags), "key": fields.text() if flags & KEY else None}
+    event["part"] = (fields.number(2), fields.number(2)) if flags & PART else None
+    event["payload"] = fields.rest() if event["part"] else _decode_payload(fields, flags)
+    return event
 
 
 def _decode_lost(fields, _):

@@ -331,3 +331,16 @@ test('where nobody listens a first connection fails, with the code of that', asy
   nobody.end()
   await assert.rejects(RelayClient.connect(tcpTransport(nobody.port), 'alice'), {name: 'connectFailed', code: 900})
 })
+
+on({}, '[HI6, BL8] a large message comes without the key of its parts; in a page of the history each part says which it is', async ({connect}) => {
+  const [anna, ben] = [await connect('anna'), await connect('ben')]
+  await ben.subscribe('lesson')
+  const text = `a${'é'.repeat(20_000)}`
+  await anna.sendLarge(text, {to: 'lesson'}).stored
+  await ben.seen.until(({type}) => type === 'message')
+  const [message] = ben.seen.of('message')
+  assert.deepEqual([message.payload, message.key], [text, undefined])
+  const {messages} = await ben.history('lesson')
+  assert.deepEqual(messages.map(({part}) => part), [{number: 1, of: 2, isText: true}, {number: 2, of: 2, isText: true}])
+  assert.equal(Buffer.concat(messages.map(({payload}) => payload)).toString(), text)
+})

@@ -225,4 +225,31 @@ import Testing
         guard case .success(.history(let page))? = driver.completed[token] else { throw CancellationError() }
         #expect(page.messages.map(\.key) == ["k", nil] && page.messages.map(\.isRetained) == [true, false])
     }
+
+    @Test("[HI6, BL8] a part of a drawing in the history says which it is; text that was cut inside a character is bytes; a part that cannot be is refused")
+    func historyParts() throws {
+        func page(_ part: UInt16, of parts: UInt16, _ flags: FrameFlags) throws -> (HistoryPage?, MachineDriver) {
+            let driver = try live()
+            let token = try driver.ask(.history(try Name("lesson"), from: nil, backwards: false, limit: nil))
+            let id = try #require(driver.sent(.history).first.map { MachineDriver.decode(RequestID.self, $0).id })
+            var body: [UInt8] = []
+            body.append(bigEndian: id)
+            body.append(bigEndian: UInt64(3))
+            body.append(bigEndian: UInt64(4))
+            body.append(short: "bob")
+            if flags.contains(.key) { body.append(short: "k") }
+            body.append(bigEndian: part)
+            body.append(bigEndian: parts)
+            body.append(0xC3)
+            driver.feed(Frame(.historyItem, flags: flags, body: body))
+            driver.feed(.json(.answer, HistoryAnswer(id: id, epoch: Epoch(start: 1000, incarnation: 1), head: 3, count: 1, floor: 0, next: nil)))
+            guard case .success(.history(let page))? = driver.completed[token] else { return (nil, driver) }
+            return (page, driver)
+        }
+        let message = try #require(page(1, of: 2, [.text, .key, .part]).0?.messages.first)
+        #expect(message.part == MessagePart(number: 1, of: 2, isText: true) && message.payload == .bytes([0xC3]) && message.key == "k")
+        for (part, parts, flags) in [(0, 2, [.key, .part]), (3, 2, [.key, .part]), (1, 1, [.key, .part]), (1, 2, .part)] as [(UInt16, UInt16, FrameFlags)] {
+            #expect(try page(part, of: parts, flags).0 == nil, "\(part) of \(parts)")
+        }
+    }
 }

@@ -403,6 +403,24 @@ import Testing
         return (items.map { frame in frame.body.withUnsafeBytes { try! HistoryItemFrame(flags: frame.flags, body: $0).offset } }, client.answer(HistoryAnswer.self, outcome))
     }
 
+    @Test("[HI6, BL8] history: each part of a drawing comes by itself, and says which it is")
+    func parts() throws {
+        let driver = driver()
+        let alice = TestClient(driver, "alice"), bob = bob(driver)
+        for part in 1...2 as ClosedRange<UInt16> {
+            alice.part("lesson", "big", part, of: 2, [UInt8(part)], flags: [])
+        }
+        alice.publish("lesson", [3])
+        _ = bob.request(.history) { HistoryRequest(id: $0, channel: try! Name("lesson"), from: nil, backwards: nil, limit: nil) }
+        let items = bob.others.filter { $0.type == FrameType.historyItem.rawValue }.map { item in
+            item.body.withUnsafeBytes { body in
+                let frame = try! HistoryItemFrame(flags: item.flags, body: body)
+                return "\(frame.flags.contains(.part)) \(frame.part)/\(frame.parts) \(Array(frame.payload))"
+            }
+        }
+        #expect(items == ["true 1/2 [1]", "true 2/2 [2]", "false 1/1 [3]"])
+    }
+
     @Test("[HI6] history: pages forwards and backwards, from an offset, as many as asked for and as fit, and where to go on")
     func pages() {
         let driver = driver {

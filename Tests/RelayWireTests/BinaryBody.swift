@@ -144,6 +144,7 @@ struct BinaryBody: Equatable {
         var fields = ["id=\(frame.id)", "offset=\(frame.offset)", "time=\(frame.wallMilliseconds)", "publisher=" + quoted(frame.publisher)]
         if frame.flags.contains(.customType) { fields.append("customType=" + quoted(frame.customType)) }
         if frame.flags.contains(.key) { fields.append("key=" + quoted(frame.key)) }
+        if frame.flags.contains(.part) { fields.append("part=\(frame.part)/\(frame.parts)") }
         if frame.flags.contains(.retain) { fields.append("retain") }
         return BinaryBody(fields: fields, payload: Array(frame.payload), isText: frame.flags.contains(.text))
     }

@@ -9,7 +9,7 @@ import Testing
         (.deliver, [.text, .customType, .key, .part, .retain], filler + filler),
         (.packet, [.text, .slot, .senderTime], filler),
         (.directDeliver, [.text, .customType], filler),
-        (.historyItem, [.text, .customType, .key, .retain], filler),
+        (.historyItem, [.text, .customType, .key, .part, .retain], filler),
     ]
     static let filler = [UInt8](repeating: 0, count: 32)
 

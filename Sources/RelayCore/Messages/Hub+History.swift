@@ -126,10 +126,12 @@ extension Hub {
             guard let frame = try? DeliverFrame(flags: head.flags, body: body) else { preconditionFailure("what is kept is no delivery") }
             let hasType = frame.flags.contains(.customType)
             let hasKey = frame.flags.contains(.key)
+            let isPart = frame.flags.contains(.part)
             let user = message.user.text.utf8
             let itemHead = FrameHead(
                 type: FrameType.historyItem.rawValue, flags: frame.flags.intersection(HistoryItemFrame.flagsAllowed).rawValue,
-                bodyBytes: 20 + 1 + user.count + (hasType ? 1 + frame.customType.count : 0) + (hasKey ? 1 + frame.key.count : 0) + frame.payload.count)
+                bodyBytes: 20 + 1 + user.count + (hasType ? 1 + frame.customType.count : 0) + (hasKey ? 1 + frame.key.count : 0)
+                    + (isPart ? 4 : 0) + frame.payload.count)
             enqueuePrivate(connection, head: itemHead) { writer in
                 writer.integer(id)
                 writer.integer(frame.offset)
@@ -138,6 +140,10 @@ extension Hub {
                 for byte in user { writer.integer(byte) }
                 if hasType { writer.shortBytes(frame.customType) }
                 if hasKey { writer.shortBytes(frame.key) }
+                if isPart {
+                    writer.integer(frame.part)
+                    writer.integer(frame.parts)
+                }
                 writer.bytes(frame.payload)
             }
         }
