@@ -73,7 +73,7 @@ function showLink() {
   const text = linkWords(session.state, records.own.length, Math.ceil((retryAt - performance.now()) / 1000))
   $('status-text').textContent = text
   $('status').ariaLabel = text || 'Connected'
-  if (session.client.unsent.unkept > unkept) toast('There is no room to keep what is not sent yet: leave this page open.')
+  if (session.client.unsent.unkept > unkept) toast('No space to save what is not sent yet. Keep this page open.')
   unkept = session.client.unsent.unkept
   tell()
 }
@@ -91,11 +91,11 @@ async function linkChanged() {
     user = await claimUser(local, tab, user)
   } else if (key) {
     const input = field({id: 'key', ariaLabel: 'Key'})
-    await ask('key-dialog', 'This board has a key', key, [['key-enter', 'Join']], [input], true)
+    await ask('key-dialog', 'Enter the key of this board', key, [['key-enter', 'Join']], [input], true)
     session.credential = {key: input.value.trim()}
     keepCredential(session.credential)
     if (!isTab) user = await claimUser(local, tab)
-  } else await ask('ended-dialog', 'You are not connected any more', text, [['ended-again', 'Connect again']], [], true)
+  } else await ask('ended-dialog', 'You are disconnected', text, [['ended-again', 'Connect again']], [], true)
   session.connect(user)
 }
 
@@ -213,7 +213,7 @@ async function invite() {
 }
 
 async function clear() {
-  const answer = await ask('clear-dialog', 'Clear the board for everyone?', 'All drawings and texts go. You can take it back for ten minutes.', [['clear-no', 'Keep it'], ['clear-yes', 'Clear the board']])
+  const answer = await ask('clear-dialog', 'Clear the board for everyone?', 'This removes all drawings and texts. You can undo it for ten minutes.', [['clear-no', 'Keep it'], ['clear-yes', 'Clear the board']])
   if (answer !== 'clear-yes') return
   await session.clear().then(() => {
     const step = [{isClear: true}]
@@ -231,7 +231,7 @@ async function print() {
 
 async function askName() {
   const input = field({id: 'name', value: local.getItem('whiteboard.name') ?? personName(), maxLength: 40, ariaLabel: 'Your name', onfocus: () => input.select()})
-  await ask('welcome', 'What shall others call you?', 'Your name stands beside your pen.', [['start', 'Start drawing']], [input], true)
+  await ask('welcome', 'What is your name?', 'Others see it next to your pen.', [['start', 'Start drawing']], [input], true)
   keep(local, 'whiteboard.name', input.value.trim())
   return input.value.trim()
 }

@@ -62,7 +62,7 @@ function connect() {
 async function ended({code: number, error, text}) {
   const key = keyTexts[number ?? error?.code]
   if (key) return askKey(key)
-  await ask('ended-dialog', 'You are not connected any more', `${error?.message ?? text ?? 'This window was asleep'}.`, [['ended-again', 'Connect again']], [], true)
+  await ask('ended-dialog', 'You are disconnected', `${error?.message ?? text ?? 'This window was asleep'}.`, [['ended-again', 'Connect again']], [], true)
   connect()
 }
 

@@ -3,18 +3,18 @@ import {ErrorCode as code} from './relay-client.js'
 
 /** By the names of errors. */
 const texts = {
-  notPermitted: 'You may not change that here. The host can.',
+  notPermitted: 'Only the host can change that.',
   rateLimited: 'That was too much at once. Wait a moment, then try again.',
-  tooLarge: 'That is too large to be kept. Draw it in smaller pieces.',
+  tooLarge: 'That is too large to save. Draw it in smaller pieces.',
   boardFull: 'This board is full. Erase something, or begin a new board.',
-  quotaReached: 'You have used all the room you may have here. Erase something.',
-  storageFull: 'The relay has no room left. Ask the host to remove old boards.',
-  storageFailed: 'The relay cannot save at the moment. Tell the host; the last change is lost.',
+  quotaReached: 'You have used all your space here. Erase something.',
+  storageFull: 'The relay is full. Ask the host to remove old boards.',
+  storageFailed: 'The relay cannot save right now. Your last change is lost. Tell the host.',
   busy: 'The relay is busy. Try again in a moment.',
-  outcomeUnknown: 'The connection broke just then. Look whether it worked.',
-  revisionMismatch: 'Someone else changed the title just before you.',
-  nothingToUndo: 'That can no longer be taken back.',
-  notSupported: 'This relay keeps no boards, so nothing can be drawn.',
+  outcomeUnknown: 'The connection broke. Check whether your change is there.',
+  revisionMismatch: 'Someone else changed the title first. Try again.',
+  nothingToUndo: 'It is too late to undo that.',
+  notSupported: 'This relay does not save boards, so nobody can draw here.',
 }
 
 export const explain = error => texts[error.name] ?? `That did not work: ${error.message}.`
