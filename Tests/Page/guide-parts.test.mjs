@@ -5,6 +5,7 @@ import {ErrorCode, RelayClient} from '../../Sources/RelayPage/relay-client.js'
 import {MemoryStorage} from './support/memory-storage.mjs'
 import {onDaemon} from './support/on-daemon.mjs'
 import {within} from './support/watcher.mjs'
+import {NodeWebSocket} from './support/web-socket.mjs'
 
 const on = onDaemon('guide-parts.test.mjs')
 const page = readFileSync(new URL('../../docs/javascript.md', import.meta.url), 'utf8')
@@ -102,4 +103,68 @@ on({isKept: true}, '[BL8, MS9] a large record that a page has not sent when it i
   await second.restored[0].receipt.stored
   await second.seen.until(({type}) => type === 'caughtUp')
   assert.equal(board.all.get('s1'), stroke)
+})
+
+on({}, 'the whole page draws for two, for one that comes later, and takes away what the relay refuses', async ({daemon, connect}) => {
+  const [, html] = /```html\n(.*?)```/s.exec(page)
+  assert.ok(html.split('\n').length <= 50 + 1, 'at most 50 lines')
+  const [, script] = /<script type="module">\n(.*)<\/script>/s.exec(html)
+  const code = script.replace(/^import .*$/m, '')
+    .replace('192.168.1.5:7420/#key=c4tnapx5e2qzt6mlw7rbd3kvfy', `127.0.0.1:${daemon.port}/#key=${daemon.keys.join}`)
+  assert.ok(code !== script && !code.includes('192.168'))
+  const clients = []
+  const open = async () => {
+    const [document, window] = [new EventTarget(), new EventTarget()]
+    Object.assign(globalThis, {document, window, WebSocket: NodeWebSocket})
+    const shown = {lines: [], looks: new Set()}
+    let now
+    const pen = {
+      beginPath: () => now.push([]), lineTo: (x, y) => now.at(-1).push([x, y]),
+      stroke() {
+        shown.lines = now
+        for (const look of shown.looks) look()
+      },
+    }
+    const canvas = {getContext: () => pen, set width(_) { now = shown.lines = [] }}
+    document.querySelector = () => canvas
+    const Kept = class extends RelayClient {}
+    Kept.connect = async (...all) => {
+      clients.push(await RelayClient.connect(...all))
+      return clients.at(-1)
+    }
+    const names = {
+      RelayClient: Kept, wakeUpWithPage() {}, sessionStorage: new MemoryStorage(), document, innerWidth: 100, innerHeight: 100,
+      addEventListener() {},
+    }
+    await run(code, names, 'undefined')
+    const until = wanted => within(new Promise(resolve => {
+      const look = () => JSON.stringify(shown.lines) === JSON.stringify(wanted) && resolve()
+      shown.looks.add(look)
+      look()
+    }), JSON.stringify(wanted))
+    const stroke = points => {
+      const [first, ...rest] = points.map(([offsetX, offsetY]) => ({offsetX, offsetY}))
+      canvas.onpointerdown(first)
+      for (const point of rest) canvas.onpointermove(point)
+      canvas.onpointerup()
+    }
+    return {until, stroke, canvas}
+  }
+  try {
+    const anna = await open()
+    const ben = await open()
+    anna.stroke([[1, 2], [3.4, 4.6]])
+    await anna.until([[[1, 2], [3, 5]]])
+    await ben.until([[[1, 2], [3, 5]]])
+    const late = await open()
+    await late.until([[[1, 2], [3, 5]]])
+    const host = await connect('host')
+    await host.moderation.freeze('lines')
+    // Refused: nothing of it stays; and a line of others does, which is drawn again then.
+    anna.stroke([[7, 7], [8, 8]])
+    await anna.until([[[1, 2], [3, 5]]])
+    await host.board('lines').clear()
+  } finally {
+    for (const client of clients) await client.close()
+  }
 })
