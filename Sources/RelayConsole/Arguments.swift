@@ -34,10 +34,12 @@ package struct Arguments: Sendable {
         }
         if wantsHelp { return }
         if let missing = command.arguments.dropFirst(positional.count).first(where: { !$0.isOptional }) {
-            throw UsageError("\(missing.name) is missing")
+            throw UsageError("\(missing.name) is missing: \(missing.meaning)")
         }
         guard positional.count <= command.arguments.count else {
-            throw UsageError("unexpected argument \(Printable.quoted(positional[command.arguments.count]))")
+            let isText = ["TEXT", "VALUE"].contains(command.arguments.last?.name)
+            let cure = isText ? ": put quotes around a \(command.arguments.last!.name) of several words" : ""
+            throw UsageError("unexpected argument \(Printable.quoted(positional[command.arguments.count]))\(cure)")
         }
     }
 

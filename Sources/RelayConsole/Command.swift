@@ -34,6 +34,9 @@ package struct Command: Sendable {
             self.isOptional = isOptional
             self.help = help
         }
+
+        /// The help as the end of a sentence.
+        package var meaning: String { help.first!.lowercased() + help.dropFirst().prefix { $0 != "." } }
     }
 
     package struct Option: Sendable {

@@ -50,7 +50,9 @@ extension Arguments {
     }
 
     package static func secret(in path: String) throws -> String {
-        guard let bytes = try PrivateFile.read(path, bytesMax: Limits.tokenBytesMax + 2) else { throw Failure("\(path): no such file") }
+        guard let bytes = try PrivateFile.read(path, bytesMax: Limits.tokenBytesMax + 2) else {
+            throw Failure("\(path): no such file", exitCode: .usage)
+        }
         let text = String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
         guard !text.isEmpty else { throw Failure("\(path) is empty") }
         return text
@@ -101,7 +103,9 @@ extension Arguments {
         do {
             return try Name(text).text
         } catch {
-            throw UsageError("\(what): \(error.text)")
+            guard error.limit == nil else { throw UsageError("\(what): \(error.text)") }
+            throw UsageError(
+                "\(what) takes no \(Printable.quoted(text)): names are ASCII, without * / \\ anywhere and without _ or a space in front")
         }
     }
 }
@@ -118,10 +122,12 @@ package func noteChange(_ words: String, at address: RelayAddress) {
 
 /// Logs in, does what is asked, and logs out, however that ended: who failed is not left behind as one who is away.
 ///
-/// - Parameter timeout: for all of it, coming in as well.
+/// - Parameters:
+///   - timeout: for all of it, coming in as well.
+///   - listens: it ends, as if nothing were wrong, when nobody reads standard output any more.
 /// - Throws: a `Failure` with exit code 124 when the time is over before the relay has let in: nothing was asked of it then.
 package func withClient(
-    _ arguments: Arguments, as user: String, timeout: Duration?, _ body: (RelayClient) async throws -> ExitCode
+    _ arguments: Arguments, as user: String, timeout: Duration?, listens: Bool = false, _ body: (RelayClient) async throws -> ExitCode
 ) async throws -> ExitCode {
     let began = ContinuousClock.now
     guard let client = try await inTime(timeout, { try await connect(arguments, as: user) }) else {
@@ -129,7 +135,7 @@ package func withClient(
     }
     let left = timeout.map { max(.zero, $0 - (ContinuousClock.now - began)) }
     do {
-        let code = try await untilEnded(timeout: left, closing: [client]) { try await body(client) }
+        let code = try await untilEnded(timeout: left, closing: [client], listens: listens) { try await body(client) }
         await client.close()
         return code
     } catch {
@@ -200,9 +206,9 @@ extension Failure {
 }
 
 /// Runs a command that listens, and looks out for Ctrl-C and the end of its time: either closes the clients, which
-/// ends their events.
+/// ends their events. One that only listens ends so when its reader has gone, too.
 package func untilEnded(
-    timeout: Duration?, closing clients: [RelayClient], _ body: () async throws -> ExitCode
+    timeout: Duration?, closing clients: [RelayClient], listens: Bool = false, _ body: () async throws -> ExitCode
 ) async throws -> ExitCode {
     let signals = Signals()
     let cause = Lock<ExitCode?>(nil)
@@ -219,6 +225,9 @@ package func untilEnded(
             try await Task.sleep(for: timeout)
             await end(.timedOut)
         }
+    }
+    if listens {
+        Console.whenOutputCloses { Task.detached { await end(.ok) } }
     }
     defer {
         interrupt.cancel()

@@ -15,6 +15,22 @@ package enum Console {
         guard (bytes + [UInt8(ascii: "\n")]).withUnsafeBytes({ write($0, to: STDOUT_FILENO) }) else { throw OutputClosed() }
     }
 
+    /// Calls `act` once when nobody reads standard output, a pipe or a socket, any more: a write would tell only when it has something.
+    ///
+    /// The thread that waits for it ends then, or with the process.
+    package static func whenOutputCloses(_ act: @escaping @Sendable () -> Void) {
+        Thread.detachNewThread {
+            var watched = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
+            while true {
+                let count = poll(&watched, 1, -1)
+                if count > 0 { break }
+                if count < 0, errno != EINTR, errno != EAGAIN { return }
+            }
+            // Not of a descriptor that was closed from the beginning.
+            if watched.revents & Int16(POLLERR | POLLHUP) != 0 { act() }
+        }
+    }
+
     /// One line for people.
     package static func note(_ line: String) { _ = write(line + "\n", to: STDERR_FILENO) }
 

@@ -65,6 +65,11 @@ package enum EventJSON {
         }
     }
 
+    /// What `sub` begins with.
+    package static func subscribed(_ channel: String, as user: String) -> JSON {
+        ["type": "subscribed", "channel": .string(channel), "user": .string(user)]
+    }
+
     private static func message(_ message: Message) -> JSON {
         .object(
             [

@@ -123,10 +123,14 @@ package enum EventText {
         switch state {
         case .connecting: ("connecting", nil)
         case .connected(let resumed): ("connected", resumed ? "the session goes on" : "a new session")
-        case .waiting(let pause, let reason): ("waiting", "\(words(reason)); again in \(Printable.time(pause))")
+        case .waiting(let pause, let reason): ("waiting", "\(words(reason)); \(again(in: pause))")
         case .paused(let reason): ("paused", words(reason))
         case .closed(let reason): ("closed", words(reason))
         }
+    }
+
+    private static func again(in pause: Duration) -> String {
+        pause < .milliseconds(1) ? "again at once" : "again in \(Printable.time(pause))"
     }
 
     package static func words(_ reason: LinkEndReason) -> String {

@@ -30,7 +30,7 @@ package enum FileContents {
     package static func pieces(_ path: String, _ take: ([UInt8]) throws -> Void) throws {
         let name = name(path)
         let descriptor = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw Failure("\(name) cannot be opened: \(String(cString: strerror(errno)))") }
+        guard descriptor >= 0 else { throw Failure("\(name) cannot be opened: \(String(cString: strerror(errno)))", exitCode: .usage) }
         defer { if descriptor != STDIN_FILENO { close(descriptor) } }
         var buffer = [UInt8](repeating: 0, count: 256 * 1024)
         while true {

@@ -67,7 +67,7 @@ struct Boardrelay {
     private static func unknown(_ word: String) -> ExitCode {
         let near = commands.map { (distance: editDistance($0.name, word), name: $0.name) }.min { $0.distance < $1.distance }
         let suggestion = near.map { $0.distance <= 2 ? ", did you mean \($0.name)?" : "" } ?? ""
-        Console.note("boardrelay: unknown command \(Printable.quoted(word))\(suggestion)")
+        Console.note("boardrelay: unknown \(word.hasPrefix("-") ? "option" : "command") \(Printable.quoted(word))\(suggestion)")
         Console.note("'boardrelay --help' lists the commands.")
         return .usage
     }

@@ -61,7 +61,7 @@ struct ArgumentsTests {
 
     @Test("what is wrong is named")
     func problems() {
-        #expect(problem() == "CHANNEL is missing")
+        #expect(problem() == "CHANNEL is missing: where")
         #expect(problem("a", "b\u{1B}") == #"unexpected argument "b\u{1B}""#)
         #expect(problem("a", "--jsn") == "unknown option --jsn, did you mean --json?")
         #expect(problem("a", "--nothing-like-it") == "unknown option --nothing-like-it")

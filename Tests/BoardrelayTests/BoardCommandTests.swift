@@ -150,7 +150,7 @@ struct BoardCommandTests {
         let cut = try await Tool.run("board", "import", "lesson", "-", url: url, input: document.dropLast(30))
         #expect(cut.code == 1 && cut.errors.contains("standard input, line 6: the file ends before the board does"), "\(cut.errors)")
         let missing = try await Tool.run("board", "import", "lesson", "/nowhere.json", url: url)
-        #expect(missing.code == 1 && missing.errors.contains("\"/nowhere.json\" cannot be opened"))
+        #expect(missing.code == 2 && missing.errors.contains("\"/nowhere.json\" cannot be opened"))
         #expect(try await Tool.run("board", "ls", url: url).errors.contains("There are no boards."))
         _ = try await Tool.run("board", "import", "lesson", "-", url: url, input: document)
         let folder = try await Tool.run("board", "export", "lesson", "-o", "/nowhere/x.json", url: url)

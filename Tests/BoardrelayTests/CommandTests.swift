@@ -87,8 +87,8 @@ struct CommandTests {
             #expect(try await texts("--backwards", "-n", "2") == ["m6", "m5"])
             #expect(try await texts("--from", "3", "-n", "2") == ["m3", "m4"])
             #expect(try await texts("--from", "3", "--backwards") == ["m3", "m2", "m1"])
-            let none = try await Tool.run("history", "nobody", url: url)
-            #expect(none.code == 0 && none.output == "" && none.errors.contains("There is no message channel nobody."))
+            let payloads = try await Tool.run("history", "lesson", "--raw", "-n", "2", url: url)
+            #expect(payloads.code == 0 && payloads.output == "m1\nm2\n" && payloads.errors == "")
         }
     }
 
@@ -149,6 +149,8 @@ struct CommandTests {
                 #expect(result.code == 1 && result.output == "")
                 #expect(result.errors.contains("32768") && result.errors.contains("32769"), "\(result.errors)")
             }
+            #expect(try await pub(32_769).errors.contains("; --large sends it in parts\n"))
+            #expect(try await !pub(1, "--type", String(repeating: "x", count: 33)).errors.contains("--large"))
             let packet = try await pub(1_025, "--topic", "t")
             #expect(packet.code == 1 && packet.errors.contains("1024") && packet.errors.contains("1025"), "\(packet.errors)")
             #expect(try await pub(0, "--type", String(repeating: "x", count: 33)).code == 1)
@@ -238,9 +240,9 @@ struct CommandTests {
         #expect(result.errors.contains(url) && result.errors.contains("boardrelay serve"), "\(result.errors)")
     }
 
-    @Test("a file that is not there is exit code 1, and named")
+    @Test("a file that is not there is exit code 2, and named")
     func missingFile() async throws {
         let result = try await Tool.run("pub", "lesson", "-f", "/nowhere/at all")
-        #expect(result.code == 1 && result.errors.contains(#""/nowhere/at all" cannot be opened: No such file"#))
+        #expect(result.code == 2 && result.errors.contains(#""/nowhere/at all" cannot be opened: No such file"#))
     }
 }

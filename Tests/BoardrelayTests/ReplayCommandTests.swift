@@ -79,10 +79,10 @@ struct ReplayCommandTests {
         #expect(objects.contains { $0["type"] as? String == "message" })
     }
 
-    @Test("a file that is missing, broken or empty is exit code 1")
+    @Test("a file that is missing is exit code 2, one that is broken or empty 1")
     func badFiles() async throws {
         let missing = try await Tool.run("replay", "/nowhere.ndjson", "--channel", "c")
-        #expect(missing.code == 1 && missing.errors.contains("/nowhere.ndjson"))
+        #expect(missing.code == 2 && missing.errors.contains("/nowhere.ndjson"))
         let broken = try await Tool.run("replay", "-", "--channel", "c", input: Data("{\"board\":\"b\",\"points\":[[0,0]]}\n{".utf8))
         #expect(broken.code == 1 && broken.errors.contains("line 2: "), "\(broken.errors)")
         let empty = try await Tool.run("replay", "-", "--channel", "c")

@@ -110,7 +110,7 @@ extension Command {
             return
         }
         guard !boards.isEmpty else { return Console.note("There are no boards.") }
-        var table = Table(("BOARD", .left), ("RECORDS", .right), ("BYTES", .right), ("CHANGED", .left))
+        var table = Table(("BOARD", .left), ("RECORDS", .right), ("SIZE", .right), ("CHANGED", .left))
         for board in boards {
             table.add(
                 board.channel.text, Printable.count(board.records), Printable.size(board.bytes),
@@ -123,7 +123,9 @@ extension Command {
 
     private static func export(_ name: String, of client: RelayClient, as format: ExportFormat, into file: inout BoardFile) async throws {
         let board = try await wholeBoard(name, of: client)
-        if board.isEmpty, try await !client.boards().contains(where: { $0.channel.text == name }) { throw Failure("there is no board \(name)") }
+        if board.isEmpty, try await !client.boards().contains(where: { $0.channel.text == name }) {
+            throw await noSuch("board", name, client)
+        }
         let records = board.ordered
         switch format {
         case .json:
@@ -143,7 +145,7 @@ extension Command {
             if picture.broken.count > 10 { Console.note("… and \(Printable.count(picture.broken.count - 10)) more.") }
         }
         try file.finish()
-        Console.note("\(Printable.count(records.count, "record")), \(Printable.size(board.bytes)); written: \(Printable.size(file.bytes)).")
+        Console.note("\(Printable.count(records.count, "record")); the file has \(Printable.size(file.bytes)).")
     }
 
     /// The board as it is at the moment in which all of it has come.
@@ -213,7 +215,7 @@ extension Command {
             "failed": .integer(outcome.failed),
             "failures": .object(outcome.failures.keys.sorted().map { .init(key: $0, value: .integer(outcome.failures[$0]!)) }),
         ]
-        try tell(object, address, json: json, "\(kept(outcome.records, of: records.count)), \(Printable.size(outcome.bytes)).")
+        try tell(object, address, json: json, "\(kept(outcome.records, of: records.count)).")
         if let first = outcome.firstFailure {
             let codes = outcome.failures.keys.sorted().map { "\($0) \(Printable.count(outcome.failures[$0]!))" }.joined(separator: ", ")
             Console.note("\(Printable.count(outcome.failed)) \(outcome.failed == 1 ? "is" : "are") not (\(codes)); the first: \(Printable.escaped(first))")

@@ -14,7 +14,7 @@ extension Command {
             .json, .url, .user, .key, .keyFile, .token, .tokenFile,
         ],
         notes: [
-            "If nobody is in the channel, the command freezes it, says so, and lists the channels in use.",
+            "If nobody is in the channel, the command freezes it, says so, and lists the channels in use. Users whom others do not see (sub --quiet) do not count.",
             "For moderators, as 'boardrelay user' is: give --as, it is what the log shows. A channel that is frozen stays so over restarts of the relay, whether somebody is in it or not; those in it are told.",
         ],
         examples: [

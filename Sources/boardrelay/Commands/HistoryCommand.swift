@@ -12,11 +12,13 @@ extension Command {
             .value("-n", "--count", as: "COUNT", help: "At most so many; all that are kept if not given."),
             .value("--from", as: "OFFSET", help: "From this offset on; with --backwards from it down."),
             .flag("--backwards", help: "The newest first."),
+            .flag("--raw", help: "Prints payloads alone, as they were sent, a line end behind each."),
             .value("--timeout", as: "TIME", help: "Gives up after this time with exit code 124; 30s if not given."),
             .json, .url, .user, .key, .keyFile, .token, .tokenFile,
         ],
         notes: [
             "A relay keeps the newest messages of a channel for ten minutes, at most 1,000 and 8 MiB, unless its operator has set it otherwise. What is not kept any more is said on standard error.",
+            "A message that was sent in parts is one line. If some of its parts are not kept any more, the line says how many are.",
         ],
         examples: [
             .init("boardrelay history lesson", "All that is kept, oldest first."),
@@ -29,27 +31,48 @@ extension Command {
         let count = try arguments.integer("-n", in: 1...Int.max) ?? .max
         let from = try arguments.integer("--from", in: 0...Int.max).map { UInt64($0) }
         let timeout = try arguments.duration("--timeout") ?? .seconds(30)
-        let backwards = arguments.flag("--backwards"), json = arguments.flag("--json")
+        let backwards = arguments.flag("--backwards")
+        let form = try PrintForm(arguments)
         return try await withClient(arguments, as: try arguments.user(), timeout: timeout) { client in
-            var next = from
-            var left = count
-            var isFirst = true
-            repeat {
-                let page = try await client.history(of: channel, from: next, backwards: backwards, limit: min(left, 100))
-                if isFirst { note(page, channel) }
-                isFirst = false
-                for message in page.messages {
-                    try Console.print(json ? EventJSON.object(.message(message)).line : EventText.line(.message(message)))
+            var joined = JoinedHistory(backwards: backwards)
+            var page = try await client.history(of: channel, from: from, backwards: backwards, limit: min(count, 100))
+            guard page.epoch != nil else { throw await noSuch("message channel", channel, client) }
+            if page.floor > 0 { Console.note("Messages up to #\(page.floor) are not kept any more; the newest is #\(page.head).") }
+            page.messages.forEach { joined.add($0) }
+            while let next = page.next, !isEnough(joined.entries(count), count) {
+                page = try await client.history(of: channel, from: next, backwards: backwards, limit: 100)
+                page.messages.forEach { joined.add($0) }
+            }
+            for entry in joined.entries(count) {
+                switch entry {
+                case .whole(let message): try form.print(message: .message(message))
+                case .incomplete(let parts): try show(incomplete: parts, as: form)
                 }
-                left -= page.messages.count
-                next = page.next
-            } while next != nil && left > 0
+            }
             return .ok
         }
     }
 
-    private static func note(_ page: HistoryPage, _ channel: String) {
-        if page.epoch == nil { return Console.note("There is no message channel \(Printable.escaped(channel)).") }
-        if page.floor > 0 { Console.note("Messages up to #\(page.floor) are not kept any more; the newest is #\(page.head).") }
+    /// Parts of a message that are still to come may change the order: a page more tells.
+    private static func isEnough(_ entries: [JoinedHistory.Entry], _ count: Int) -> Bool {
+        entries.count == count && entries.allSatisfy(\.isWhole)
+    }
+
+    private static func show(incomplete parts: [Message], as form: PrintForm) throws {
+        let newest = parts.last!, all = Int(newest.part!.of)
+        let bytes = parts.reduce(0) { $0 + $1.payload.byteCount }
+        let object: JSON = [
+            "type": "incomplete", "channel": .string(newest.channel), "sender": .string(newest.sender),
+            "offset": .integer(Int(clamping: newest.offset)), "time": .integer(Int(clamping: newest.wallMilliseconds)), "customType": .optional(newest.customType), "bytes": .integer(bytes),
+            "parts": .integer(parts.count), "partsSent": .integer(all),
+        ]
+        var line = newest
+        line.key = nil
+        line.payload = .text("large message, \(Printable.count(bytes, "byte")) in \(parts.count) of \(all) parts")
+        switch form {
+        case .json: try Console.print(object.line)
+        case .text: try Console.print(EventText.line(.message(line)))
+        case .raw: Console.note("Not whole: \(EventText.line(.message(line)))")
+        }
     }
 }

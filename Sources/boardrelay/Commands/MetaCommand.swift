@@ -63,7 +63,11 @@ extension Command {
             let after: UInt64
             switch action {
             case .get:
-                try show(try await metadata.get(), key: key, of: name, json: json)
+                let contents = try await metadata.get()
+                guard key != nil || contents.majorRevision > 0 else {
+                    throw Failure("there is no metadata of \(arguments.flag("--user") ? "user " : "")\(name)")
+                }
+                try show(contents, key: key, of: name, json: json)
                 return .ok
             case .set:
                 after = try await metadata.set(

@@ -117,9 +117,6 @@ enum Addressee: Equatable {
     private static let similarMax = 10
 
     private static func isSimilar(_ person: People.Person, _ wanted: String) -> Bool {
-        ([person.user] + person.names).map { $0.lowercased() }.contains { one in
-            let shorter = min(one.count, wanted.count)
-            return shorter > 2 && (one.contains(wanted) || wanted.contains(one)) || editDistance(one, wanted) <= min(2, shorter / 3)
-        }
+        ([person.user] + person.names).contains { boardrelay.isSimilar($0, wanted) }
     }
 }

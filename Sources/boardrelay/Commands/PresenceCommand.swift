@@ -26,7 +26,7 @@ extension Command {
         let channel = ChannelID(kind: arguments.flag("--stream") ? .stream : .message, channel: try Name(name))
         let timeout = try arguments.duration("--timeout")
         let json = arguments.flag("--json")
-        return try await withClient(arguments, as: try arguments.user(), timeout: timeout) { client in
+        return try await withClient(arguments, as: try arguments.user(), timeout: timeout, listens: arguments.flag("--watch")) { client in
             if arguments.flag("--watch") {
                 try await watch(channel, client: client, json: json)
             } else {

@@ -74,7 +74,7 @@ extension Command {
             } else if key != nil || arguments.flag("--large") {
                 result = try await sendRecord(payload, key: key, client: client, channel: channel, arguments)
             } else {
-                let accepted = try await client.send(payload, to: channel, customType: arguments.value("--type")).value
+                let accepted = try await sendMessage(payload, to: channel, client: client, customType: arguments.value("--type"))
                 result = [
                     "type": "accepted", "channel": .string(channel), "offset": .integer(Int(clamping: accepted.offset)),
                     "bytes": .integer(payload.byteCount),
@@ -89,6 +89,20 @@ extension Command {
         }
         if code == .timedOut { Console.note("boardrelay pub: timed out; it may have been sent or not") }
         return code
+    }
+
+    /// - Throws: a `Failure` with what helps, when it does not fit into one message.
+    private static func sendMessage(
+        _ payload: Payload, to channel: String, client: RelayClient, customType: String?
+    ) async throws -> Receipt.Accepted {
+        do throws(RelayError) {
+            return try await client.send(payload, to: channel, customType: customType).value
+        } catch {
+            // A custom type that is too long is too large as well.
+            let bytes = payload.byteCount + (customType?.utf8.count ?? 0)
+            guard error.code == .tooLarge, payload.byteCount > 0, error.actual == bytes else { throw error }
+            throw Failure("\(Failure(error)); --large sends it in parts")
+        }
     }
 
     /// A record, or what may need several messages.

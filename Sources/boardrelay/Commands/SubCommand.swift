@@ -23,7 +23,7 @@ extension Command {
             .url, .user, .key, .keyFile, .token, .tokenFile,
         ],
         notes: [
-            "Each JSON object has a type: message (retained, if it is kept for good under its key; with empty contents that was removed), cleared (all that was kept of the channel was), packet, direct, presence, topics, metadata, locks, lost (packets that this reader did not get), missed (messages likewise), caughtUp, dropped, refused, accessChanged and channelFrozen (by a moderator), link. A payload is text, or base64 if it was sent as bytes.",
+            "Each JSON object has a type: subscribed (the first: what is sent from now on comes), message (retained, if it is kept for good under its key; with empty contents that was removed), cleared (all that was kept of the channel was), packet, direct, presence, topics, metadata, locks, lost (packets that this reader did not get), missed (messages likewise), caughtUp, dropped, refused, accessChanged and channelFrozen (by a moderator), link. A payload is text, or base64 if it was sent as bytes.",
             "Without --json invisible characters are shown as escapes, so nothing that others send can change the terminal.",
         ],
         examples: [
@@ -44,10 +44,9 @@ extension Command {
         let timeout = try arguments.duration("--timeout")
         let since: Since? = try arguments.choice("--since", of: Start.self) == .beginning ? .beginning : nil
         let user = try arguments.user()
-        try arguments.exclude("--raw", "--json")
-        let form: Form = arguments.flag("--json") ? .json : arguments.flag("--raw") ? .raw : .text
+        let form = try PrintForm(arguments)
         var arrived = 0
-        let code = try await withClient(arguments, as: user, timeout: timeout) { client in
+        let code = try await withClient(arguments, as: user, timeout: timeout, listens: true) { client in
             let wanted = [("--presence", Feature.presence), ("--metadata", .metadata), ("--locks", .locks)].filter { arguments.flag($0.0) }
             let features = Set(wanted.map(\.1))
             try await client.subscribe(channel, features: features.union([.messages]), quiet: arguments.flag("--quiet"), since: since)
@@ -55,6 +54,7 @@ extension Command {
                 let stream = try await client.join(channel, features: features, quiet: arguments.flag("--quiet"))
                 for topic in topics { try await stream.subscribeTopic(topic, users: .all) }
             }
+            if form == .json { try Console.print(EventJSON.subscribed(channel, as: user).line) }
             Console.note("Listening on \(channel) as \(user).")
             events: for await events in client.events {
                 for event in events.oneByOne {
@@ -75,10 +75,10 @@ extension Command {
     ///
     /// - Returns: whether it is one of those that are counted.
     /// - Throws: `Failure` when the link has ended for good, or this client is no longer in the channel; `Console.OutputClosed`.
-    private static func show(_ event: RelayEvent, as form: Form, topics: Bool) throws -> Bool {
+    private static func show(_ event: RelayEvent, as form: PrintForm, topics: Bool) throws -> Bool {
         switch event {
         case .message, .board, .packet, .direct:
-            if form == .raw { try printPayload(of: event) } else { try form.print(event) }
+            try form.print(message: event)
             return true
         case .link(let state):
             if form == .json { try form.print(event) }
@@ -98,36 +98,5 @@ extension Command {
             if form == .json { try form.print(event) } else { Console.note(EventText.line(event)) }
         }
         return false
-    }
-
-    /// What was sent and nothing else. That a record was removed is no payload, and is said beside it.
-    private static func printPayload(of event: RelayEvent) throws {
-        let payload: Payload
-        switch event {
-        case .message(let message) where message.isRemoval: return Console.note(EventText.line(event))
-        case .message(let message): payload = message.payload
-        case .packet(let packet): payload = packet.payload
-        case .direct(let direct): payload = direct.payload
-        default: preconditionFailure("no event that comes one by one with a payload: \(event)")
-        }
-        // Into a pipe as it is; a terminal must not be changed by what others sent.
-        switch payload {
-        case _ where !Console.outputIsTerminal: try Console.print(raw: payload.bytes)
-        case .text(let text): try Console.print(Printable.escaped(text))
-        case .bytes(let bytes): try Console.print(Printable.escaped(String(decoding: bytes, as: UTF8.self)))
-        }
-    }
-
-    private enum Form {
-        case text, json, raw
-
-        /// Where it belongs: with `--raw` standard output has payloads alone.
-        func print(_ event: RelayEvent) throws {
-            switch self {
-            case .text: try Console.print(EventText.line(event))
-            case .json: try Console.print(EventJSON.object(event).line)
-            case .raw: Console.note(EventText.line(event))
-            }
-        }
     }
 }

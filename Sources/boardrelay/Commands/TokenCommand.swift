@@ -118,7 +118,9 @@ enum TokenSecrets {
                 id = String(option[..<equals])
                 path = String(option[option.index(after: equals)...])
             }
-            guard var bytes = try PrivateFile.read(path, bytesMax: Limits.tokenSecretBytes.upperBound + 2) else { throw Failure("\(path): no such file") }
+            guard var bytes = try PrivateFile.read(path, bytesMax: Limits.tokenSecretBytes.upperBound + 2) else {
+                throw Failure("\(path): no such file", exitCode: .usage)
+            }
             // An editor's line end is not meant; a byte that only looks like one, at the end of random ones, is.
             if bytes.last == UInt8(ascii: "\n"), bytes.dropLast().allSatisfy({ (0x20...0x7E).contains($0) }) { bytes.removeLast() }
             do {

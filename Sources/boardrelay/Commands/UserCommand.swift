@@ -21,7 +21,7 @@ extension Command {
         ],
         notes: [
             "For moderators: on the machine and as the user that runs the relay the host key is found, elsewhere --key-file brings it. Roles and bans hold over restarts of the relay, which logs each change: give --as, it is what the log shows.",
-            "A name counts if no user has it as an id and one person here has it: the terminal shows name, id and since when, and asks.",
+            "A name counts if no user has it as an id and one person here has it: the terminal shows name, id and since when, and asks. Somebody whom others do not see (sub --quiet) has no name here: give the id.",
             "ban keeps out the id and the client that used it last. Who has a shared key may come back under another id from another device: 'boardrelay key rotate join' helps then.",
             "forget removes the user's metadata, its role, and whose the id is: another client may take it. While the user is here the id stays theirs: forget them again when they have gone. Their ban stays, and what they drew, unless --with-records removes it from all boards.",
             "forget ends when the files of the relay's data folder hold nothing of it. Backups and snapshots are yours to delete.",
