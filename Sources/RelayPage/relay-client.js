@@ -2981,7 +2981,8 @@ export class RelayClient {
    *
    * @param {string} channel
    * @param {{from?: number, backwards?: boolean, limit?: number}} [options] `from`: `next` of the page before
-   * @returns {Promise<{messages: Message[], epoch?: Epoch, head: number, floor: number, next?: number}>}
+   * @returns {Promise<{messages: (Message & {part?: {number: number, of: number, isText: boolean}})[], epoch?: Epoch, head: number, floor: number,
+   *   next?: number}>} a message with `part` is one part of a large one: the others have the same sender and key, and bytes as payload
    */
   async history(channel, {from, backwards, limit} = {}) {
     return this.request('history', {channel: checkedName(channel), from, backwards: backwards || undefined, limit})
