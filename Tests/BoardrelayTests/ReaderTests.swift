@@ -5,6 +5,7 @@ import RelayServer
 import Testing
 
 @testable import boardrelay
+@testable import RelayConsole
 
 /// What programs and people meet who read a channel.
 @Suite("history and sub as others read them", .timeLimit(.minutes(10)))

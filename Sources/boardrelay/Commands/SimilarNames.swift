@@ -1,4 +1,5 @@
 import RelayClient
+import RelayConsole
 
 /// Whether somebody may have meant the one and typed the other.
 func isSimilar(_ one: String, _ other: String) -> Bool {
