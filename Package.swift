@@ -78,11 +78,11 @@ let package = Package(
         // The shape of a hosted realtime SDK, for apps that move.
         module("RelayRTM", ["RelayClient"]),
         // What the commands share: the parser, the help, the terminal, JSON, and coming in.
-        module(
-            "RelayConsole", ["RelayAccess", "RelayBoard", "RelayClient", "RelayClientCore", "RelayIO", "RelayWire"], swiftSettings: unhurried),
+        module("RelayConsole", ["RelayAccess", "RelayBoard", "RelayClient", "RelayClientCore", "RelayIO", "RelayWire"],
+            swiftSettings: unhurried),
         module("RelayBench", ["RelayAccess", "RelayBoard", "RelayClient", "RelayConsole", "RelayIO", "RelayWire"]),
-        module(
-            "RelayReplay", ["RelayAccess", "RelayBoard", "RelayClient", "RelayConsole", "RelayIO", "RelayWire"], swiftSettings: unhurried),
+        module("RelayReplay", ["RelayAccess", "RelayBoard", "RelayClient", "RelayConsole", "RelayIO", "RelayWire"],
+            swiftSettings: unhurried),
         module("RelayTestKit", ["RelayAccess", "RelayClientCore", "RelayCore", "RelayJournal", "RelayWire"]),
         .executableTarget(
             name: "boardrelay",
@@ -106,12 +106,10 @@ let package = Package(
         tests("RelayServerTests", ["RelayAccess", "RelayGateway", "RelayServer", "RelayClient", "RelayClientCore", "RelayIO", "RelayJournal", "RelayWire", "RelayCore"]),
         tests("RelayRTMTests", ["RelayRTM", "RelayAccess", "RelayClient", "RelayServer", "RelayCore"]),
         tests("SimulationTests", ["RelayTestKit", "RelayCore", "RelayWire"]),
-        tests(
-            "BoardrelayTests",
-            [
-                "boardrelay", "RelayAccess", "RelayBench", "RelayBoard", "RelayClient", "RelayClientCore", "RelayConsole", "RelayCore", "RelayIO",
-                "RelayReplay", "RelayServer", "RelayWire",
-            ]),
+        tests("BoardrelayTests", [
+            "boardrelay", "RelayAccess", "RelayBench", "RelayBoard", "RelayClient", "RelayClientCore", "RelayConsole", "RelayCore", "RelayIO",
+            "RelayReplay", "RelayServer", "RelayWire",
+        ]),
         tests("DocsTests", ["RelayAccess", "RelayWire", "RelayCore", "RelayClient", "RelayIO", "RelayRTM", "RelayServer"]),
     ]
 )
