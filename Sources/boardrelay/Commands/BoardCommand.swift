@@ -17,13 +17,13 @@ extension Command {
         options: [
             .value("--format", as: "FORMAT", help: "For export: json (the default), which import reads, or svg, the picture."),
             .value("-o", "--output", as: "FILE", help: "For export: writes this file, whole or not at all; standard output if not given."),
-            .value("--timeout", as: "TIME", help: "Gives up after this time with exit code 124; 30s if not given, for export and import as long as it takes."),
+            .value("--timeout", as: "TIME", help: "Gives up after this time with exit code 124; 30s if not given, for export, import and rm as long as it takes."),
             .json, .url, .user, .key, .keyFile, .token, .tokenFile,
         ],
         notes: [
             "A board is the newest retained message of each key of a channel: 'boardrelay pub --retain --record', 'boardrelay replay --retain'.",
             "An exported board has a record a line, in their order, without authors and times: import it under another name, and it is exported as it was. import reads the whole file before it writes, replaces records with the same keys and leaves all others; exit code 1 if one of them is not kept.",
-            "rm forgets everything, and ends when the relay's disk holds nothing of it; clear can be taken back for 10 minutes.",
+            "rm forgets everything, and ends when the relay's disk holds nothing of it. Ctrl-C ends the waiting; the relay goes on. clear can be taken back for 10 minutes.",
         ],
         examples: [
             .init("boardrelay board ls", "Every board with its records and bytes."),
@@ -48,7 +48,7 @@ extension Command {
         for option in ["--format", "-o"] where arguments.flag(option) && action != .export { throw UsageError("option \(option) is for export") }
         let format = try arguments.choice("--format", of: ExportFormat.self) ?? .json
         if action == .export, arguments.flag("--json") { throw UsageError("option --json is not for export: --format json is what it writes") }
-        let takesLong = action == .export || action == .import
+        let takesLong = action == .export || action == .import || action == .rm
         let timeout = try arguments.duration("--timeout") ?? (takesLong ? nil : .seconds(30))
         let user = try arguments.user()
         let address = try arguments.address()
@@ -64,7 +64,7 @@ extension Command {
                 case .export: try await export(name!, of: client, as: format, into: &output!)
                 case .import: return try await importing(records, into: name!, client, address, json: json)
                 case .rm:
-                    try await client.removeBoard(name!)
+                    try await untilErased { try await client.removeBoard(name!) }
                     let text = "The board of \(name!) is gone, from the relay's disk, too."
                     try tell(["type": "removed", "channel": .string(name!)], address, json: json, text)
                 case .clear:
@@ -85,7 +85,11 @@ extension Command {
             throw error
         }
         if code != .ok { output?.abandon() }
-        if code == .timedOut { Console.note("boardrelay board: timed out" + (takesLong || action == .ls ? "" : "; it may have happened or not")) }
+        if action == .export || action == .import || action == .ls {
+            if code == .timedOut { Console.note("boardrelay board: timed out") }
+        } else {
+            noteEnd(code, of: "board", isErasing: action == .rm)
+        }
         return code
     }
 

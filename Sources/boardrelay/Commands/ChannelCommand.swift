@@ -30,7 +30,7 @@ extension Command {
         let name = try arguments.name(argument: 1, "NAME")!
         let json = arguments.flag("--json")
         let address = try arguments.address()
-        return try await moderate("channel", arguments) { client in
+        return try await moderate("channel", arguments, timeout: try arguments.duration("--timeout") ?? .seconds(30)) { client in
             // Looked for first: what is not found out changes nothing.
             let room = try await Room(name, client)
             switch action {

@@ -16,7 +16,7 @@ extension Command {
             .value("--reason", as: "TEXT", help: "For end: told the user, at most 256 bytes."),
             .flag("--with-records", help: "For forget: what the user drew goes from all boards, too."),
             .value("--for", as: "TIME", help: "For ban: how long, 1s to 365d; until unban if not given."),
-            .value("--timeout", as: "TIME", help: "Gives up after this time with exit code 124; 30s if not given."),
+            .value("--timeout", as: "TIME", help: "Gives up after this time with exit code 124; 30s if not given, for forget as long as it takes."),
             .json, .url, .user, .key, .keyFile, .token, .tokenFile,
         ],
         notes: [
@@ -24,7 +24,7 @@ extension Command {
             "A name counts if no user has it as an id and one person here has it: the terminal shows name, id and since when, and asks. Somebody whom others do not see (sub --quiet) has no name here: give the id.",
             "ban keeps out the id and the client that used it last. Who has a shared key may come back under another id from another device: 'boardrelay key rotate join' helps then.",
             "forget removes the user's metadata, its role, and whose the id is: another client may take it. While the user is here the id stays theirs: forget them again when they have gone. Their ban stays, and what they drew, unless --with-records removes it from all boards.",
-            "forget ends when the files of the relay's data folder hold nothing of it. Backups and snapshots are yours to delete.",
+            "forget ends when the files of the relay's data folder hold nothing of it, which takes a while where they are large. Ctrl-C ends the waiting; the relay goes on. Backups and snapshots are yours to delete.",
         ],
         examples: [
             .init("boardrelay user role anna reader", "From here on anna only looks on."),
@@ -72,14 +72,15 @@ extension Command {
         }
         let json = arguments.flag("--json")
         let address = try arguments.address()
-        var timeout = try arguments.duration("--timeout") ?? .seconds(30)
+        let given = try arguments.duration("--timeout")
+        var timeout = given ?? .seconds(30)
         var known = JSON.null
         if let word = user, let question = question(action, role) {
             let began = ContinuousClock.now
             let found = try await Whom(word: word, question: question).find(arguments, timeout: timeout)
             (user, known, timeout) = (found.user, .bool(found.isKnown), max(.zero, timeout - (found.at - began)))
         }
-        return try await moderate("user", arguments, timeout: timeout) { client in
+        return try await moderate("user", arguments, timeout: action == .forget && given == nil ? nil : timeout, isErasing: action == .forget) { client in
             let moderation = client.moderation
             var fields: JSON = ["type": .string(action.rawValue), "user": .optional(user), "known": known, "relay": .string("\(address)")]
             var words = ""
@@ -101,7 +102,7 @@ extension Command {
             case .bans: return try list(try await moderation.bans(), json: json)
             case .forget:
                 let withRecords = arguments.flag("--with-records")
-                try await moderation.forget(user: user!, withRecords: withRecords)
+                try await untilErased { try await moderation.forget(user: user!, withRecords: withRecords) }
                 fields = .object([fields, withRecords ? ["withRecords": true] : [:]])
                 let drawings = withRecords ? ", with what \(user!) drew" : ""
                 words = "What the relay kept of \(user!) is gone, from its disk, too\(drawings). The id is free if \(user!) is not here; otherwise it stays theirs."
@@ -150,15 +151,16 @@ extension Command {
     }
 
     /// Logs in, does one thing that wants a moderator, and leaves.
+    ///
+    /// - Parameter timeout: `nil`: as long as it takes.
     static func moderate(
-        _ command: String, _ arguments: Arguments, timeout: Duration? = nil, _ body: (RelayClient) async throws -> Void
+        _ command: String, _ arguments: Arguments, timeout: Duration?, isErasing: Bool = false, _ body: (RelayClient) async throws -> Void
     ) async throws -> ExitCode {
-        let timeout = try timeout ?? arguments.duration("--timeout") ?? .seconds(30)
         let code = try await withClient(arguments, as: try arguments.user(), timeout: timeout) { client in
             try await body(client)
             return .ok
         }
-        if code == .timedOut { Console.note("boardrelay \(command): timed out; it may have happened or not") }
+        noteEnd(code, of: command, isErasing: isErasing)
         return code
     }
 }
