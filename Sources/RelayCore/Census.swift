@@ -172,6 +172,8 @@ public struct Counters: Sendable, Hashable, Codable {
     public var changesAccepted: UInt64 = 0
     /// Times that changes could not be stored.
     public var storageFailures: UInt64 = 0
+    /// Requests refused because too many erasures were under way. [AC14]
+    public var erasuresRefused: UInt64 = 0
     /// Events of presence, each counted once for all readers.
     public var presenceEvents: UInt64 = 0
     /// From a frame that finds a reader's queue empty until the socket has taken all that came behind it, too.

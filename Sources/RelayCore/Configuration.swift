@@ -42,6 +42,8 @@ public struct Configuration: Sendable, Hashable {
     public var frozenChannelsMax = 10_000
     /// Users who may be banned at once. [AC13]
     public var bansMax = 10_000
+    /// Erasures that were accepted and are not done: a forgotten user, a removed board. [AC14, BL9]
+    public var erasuresMax = 10_000
     /// Before the first wrong credential of a connection is answered; twice as long before each further one … [AC2]
     public var credentialPause = Duration.seconds(1)
     /// … up to this. [AC2]

@@ -344,7 +344,7 @@ package struct Hub {
         case .wrongCredentialSweep:
             sweepWrongCredentials()
         case .erasure:
-            eraseIfIdle()
+            eraseAgain()
         }
     }
 

@@ -234,7 +234,6 @@ package final class HubDriver {
     package func erase() -> Bool {
         guard let erasure = erasures.popLast() else { return false }
         files.erase(erasure)
-        for mark in erasure.marks { disk[mark] = nil }
         work()
         return true
     }
@@ -249,7 +248,7 @@ package final class HubDriver {
     private var unwritten: [JournalRecord] = []
     private var reads: [BoardRead] = []
     private var authorReads: [BoardAuthorsRead] = []
-    private var searches: [BoardRecordsRead] = []
+    package private(set) var searches: [BoardRecordsRead] = []
     /// What the hub wants off the disk.
     package private(set) var erasures: [StoreErasure] = []
     /// Whether that waits for `erase()`.
@@ -282,7 +281,10 @@ package final class HubDriver {
         for block in files.takeBlocks() { handle(.boardRead(block)) }
         for answer in files.takeAuthors() { handle(.authorsRead(answer)) }
         for answer in files.takeRecords() { handle(.recordsFound(answer)) }
-        for answer in files.takeErased() { handle(.erased(answer)) }
+        for answer in files.takeErased() {
+            for mark in answer.marks { disk[mark] = nil }
+            handle(.erased(answer))
+        }
         for line in files.takeLines() { log.append(LogLine(.warning, line)) }
     }
 

@@ -122,6 +122,7 @@ import Testing
             "users with a role set by a moderator": [defaults.setRolesMax],
             "frozen channels": [defaults.frozenChannelsMax],
             "bans": [defaults.bansMax],
+            "erasures under way": [defaults.erasuresMax],
             "packets queued for a reader": [defaults.packetBacklogBytesMax],
             "other frames queued for a reader": [defaults.reliableBacklogBytesHard],
             "metadata of a relay": [defaults.metadataBytesTotalMax],

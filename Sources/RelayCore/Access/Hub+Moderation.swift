@@ -111,6 +111,7 @@ extension Hub {
         let user = request.user, withRecords = request.withRecords == true
         let requester = requester(connection, request.id, .whenErased)
         try checkStorage()
+        try checkErasures()
         var entries: [JournalEntry] = []
         var metadata: (book: Int32, change: MetadataChange)?
         if let book = metadataByUser[user], let change = try self.metadata[book].applied.removing(nil, .init()) {
@@ -121,6 +122,7 @@ extension Hub {
         if claims[user] != nil, liveSession(of: user) == nil { entries.append(StoredForm.claim(user, nil)) }
         guard !entries.isEmpty || withRecords else { return answerInOrder(requester) }
         if let metadata { applyMetadata(metadata.book, metadata.change) }
+        if withRecords { dropDrafts(of: user) }
         decide(
             .forget(user, withRecords: withRecords), entries, metadata: metadata, session, connection, requester,
             erasing: (withRecords ? user : nil, sessions[session].user))

@@ -129,18 +129,18 @@ extension Hub {
         store(own + entries, .board(transition), requester, erasing: erasing)
     }
 
-    /// Removes what these keys have, all of it in one record. Nobody is sent it: who is live reads it in the file.
-    mutating func remove(_ keys: [[UInt8]], _ channel: Int32, by user: Name) {
-        let board = channels[channel].board, author = Array(user.text.utf8)
+    /// Removes what these keys have, each for a user, all of it in one record. Nobody is sent it: who is live reads it in the file.
+    mutating func remove(_ removals: [(key: [UInt8], by: Name)], _ channel: Int32) {
+        let board = channels[channel].board
         let before = channels[channel].head, sequence = nextSequence
         var entries: [JournalEntry] = []
-        for (index, key) in keys.enumerated() {
+        for (index, (key, user)) in removals.enumerated() {
             let offset = takeOffset(channel)
             var change = change(board, offset: offset, -1, .remove(key: key))
-            change.author = author
+            change.author = Array(user.text.utf8)
             entries.append(change.entry(sequence: sequence, index: index))
             boards[board].pending.append(PendingRecord(offset: offset, bytes: 0, user: user, change: .remove(key)))
-            noteAuthor(board, .remove(key), by: author, at: offset)
+            noteAuthor(board, .remove(key), by: change.author, at: offset)
         }
         boards[board].head = channels[channel].head
         let transition = BoardTransition(
@@ -289,10 +289,6 @@ extension Hub {
         let request = try decode(ChannelRequest.self, body)
         try require(.clear, on: ChannelID(kind: .message, channel: request.channel), session)
         let board = try board(request.channel)
-        // What a user who is forgotten drew does not come back behind the back of who looks for it.
-        if let round = erasure.round, !round.users.isEmpty, round.isSearching {
-            throw WireError(.busy, "records are being removed from all boards", retryAfterMilliseconds: 100)
-        }
         guard boards[board].lastClear <= boards[board].readableHead else {
             throw WireError(.busy, "the board is being cleared", retryAfterMilliseconds: 50)
         }
@@ -337,6 +333,7 @@ extension Hub {
         let request = try decode(ChannelRequest.self, body)
         try require(.clear, on: ChannelID(kind: .message, channel: request.channel), session)
         let board = try board(request.channel)
+        try checkErasures()
         drop(board, by: session, from: sessionName(connection), requester(connection, request.id, .whenErased))
     }
 
@@ -356,7 +353,8 @@ extension Hub {
     /// Boards that nobody has changed for as long as an operator wants to keep them, and that nobody looks at.
     mutating func expireBoards() {
         guard let age = configuration.boardExpiry else { return }
-        for name in boardNames.all {
+        var room = configuration.erasuresMax - erasuresUnderWay
+        for name in boardNames.all where room > 0 {
             let board = boardsByName[name]!
             let isWatched = boards[board].channel >= 0 && !channels[boards[board].channel].inside.isEmpty
             guard !isWatched, !boards[board].isDropping, boards[board].head == boards[board].readableHead, storage.failure == nil,
@@ -364,6 +362,7 @@ extension Hub {
             else { continue }
             log(.info, "the board of \(name) is removed: nothing has changed on it for \(age)")
             drop(board, by: -1, from: nil, nil)
+            room -= 1
         }
         setBoardExpiry()
     }

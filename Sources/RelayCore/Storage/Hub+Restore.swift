@@ -59,8 +59,7 @@ extension Hub {
         sweepBans()
         if configuration.isJournaled { store([StoredForm.start(start)], .nothing, nil) }
         // What was removed before the end, and was still on the disk then.
-        erasure.isWanted = !erasure.marks.isEmpty
-        eraseIfIdle()
+        eraseAgain()
     }
 
     /// Client objects that come back can send again what they were not told about. [BL2]

@@ -145,7 +145,7 @@ extension Hub {
             let change = storage.unrevealed[storage.head]
             storage.head += 1
             storage.unjournaledBytes -= change.byteCount
-            if let requester = change.requester { tell(requester) }
+            if let requester = change.requester { tell(requester, mark: change.erasure?.sequence) }
             switch change.subject {
             case .metadata(let book, let change): revealMetadata(book, change)
             case .lock(let lock, let transition): revealLock(lock, transition)
@@ -168,7 +168,7 @@ extension Hub {
         }
     }
 
-    private mutating func tell(_ requester: Requester) {
+    private mutating func tell(_ requester: Requester, mark: UInt64? = nil) {
         guard isKnown(requester.connection), connections[requester.connection.index].isOpen else { return }
         let connection = requester.connection.index
         switch requester.answer {
@@ -177,7 +177,7 @@ extension Hub {
         case .fencing(let fencing): answer(connection, FencingAnswer(id: requester.id, fencing: fencing))
         case .cleared(let offset, let records): answer(connection, ClearAnswer(id: requester.id, offset: offset, records: records))
         case .whenErased:
-            erasure.waiting.append(requester)
+            erasure.waiting.append(ErasureWaiter(requester: requester, mark: mark))
             erasure.isWanted = true
         case .refusal(let error): refuse(connection, error, id: requester.id)
         }

@@ -22,6 +22,8 @@ package struct BoardChange: Hashable, Sendable {
 
     /// Names the board for good: ids are never used again.
     package var board: UInt64
+    /// Of the journal's record that made it durable (`entry` sets it). It stays when an undo gives the record another offset.
+    package var sequence: UInt64 = 0
     /// Rises from change to change of a board, gaps allowed; 0 for a change that has none.
     package var offset: UInt64
     /// The numbering that `offset` belongs to.

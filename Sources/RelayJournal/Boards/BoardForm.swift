@@ -2,12 +2,12 @@
 //
 //     R board u64, sequence u64, index u8   a change that no checkpoint covers: the sequence of its journal record, its place in it
 //     B board u64                           the checkpoint of a board (BoardCheckpoint)
-//     Q user                                version u8 (1) · u64, bytes of all live records of the user
+//     Q user                                version u8 (2) · u64, bytes of all live records of the user
 //
 // A change, here and as the body of a record in a board's file. Big-endian.
 //
-//     0          1       2          10        14              18                 26           34         42       50
-//     version u8 kind u8 offset u64 start u32 incarnation u32 last unretained u64 instance u64 number u64 wall u64 n u8, author
+//     0          1       2          10        14              18                 26           34         42       50           58
+//     version u8 kind u8 offset u64 start u32 incarnation u32 last unretained u64 instance u64 number u64 wall u64 sequence u64 n u8, author
 //
 // and then by kind:
 //
@@ -20,7 +20,7 @@
 //     7 drop
 
 enum BoardForm {
-    static let version: UInt8 = 1
+    static let version: UInt8 = 2
     static let change = UInt8(ascii: "R")
     static let checkpoint = UInt8(ascii: "B")
     static let user = UInt8(ascii: "Q")
@@ -68,7 +68,9 @@ extension BoardChange {
         var key = BoardForm.key(BoardForm.change, board)
         key.append(bigEndian: sequence)
         key.append(UInt8(index))
-        return JournalEntry(key: key, value: encoded())
+        var change = self
+        change.sequence = sequence
+        return JournalEntry(key: key, value: change.encoded())
     }
 
     /// - Returns: `nil` when the entry is no change that this version writes.
@@ -88,7 +90,7 @@ extension BoardChange {
         bytes.append(bigEndian: offset)
         bytes.append(bigEndian: epoch.start)
         bytes.append(bigEndian: epoch.incarnation)
-        for field in [lastUnretained, instance, number, wallMilliseconds] { bytes.append(bigEndian: field) }
+        for field in [lastUnretained, instance, number, wallMilliseconds, sequence] { bytes.append(bigEndian: field) }
         bytes.append(short: author)
         switch kind {
         case .create(let name): bytes += name
@@ -112,12 +114,13 @@ extension BoardChange {
         guard reader.integer(UInt8.self) == BoardForm.version, let code = reader.integer(UInt8.self), let offset = reader.integer(UInt64.self),
             let start = reader.integer(UInt32.self), let incarnation = reader.integer(UInt32.self),
             let lastUnretained = reader.integer(UInt64.self), let instance = reader.integer(UInt64.self),
-            let number = reader.integer(UInt64.self), let wall = reader.integer(UInt64.self), let author = reader.short(),
+            let number = reader.integer(UInt64.self), let wall = reader.integer(UInt64.self), let sequence = reader.integer(UInt64.self), let author = reader.short(),
             let (kind, payloadBytes) = Kind.decode(code, &reader, keepsPayload), reader.isAtEnd
         else { return nil }
-        let change = BoardChange(
+        var change = BoardChange(
             board: board, offset: offset, epoch: BoardEpoch.ID(start: start, incarnation: incarnation), lastUnretained: lastUnretained,
             author: author, instance: instance, number: number, wallMilliseconds: wall, kind: kind)
+        change.sequence = sequence
         return (change, payloadBytes)
     }
 }

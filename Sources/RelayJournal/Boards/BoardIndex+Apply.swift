@@ -26,7 +26,7 @@ extension BoardIndex {
 
     private mutating func put(_ put: BoardPut, _ placed: PlacedChange, _ settings: BoardSettings) {
         var record = Record(
-            key: put.key, author: number(of: placed.change.author), place: placed.place,
+            key: put.key, author: number(of: placed.change.author), sequence: placed.change.sequence, place: placed.place,
             headBytes: put.key.count + (put.customType?.count ?? 0), payloadBytes: placed.payloadBytes)
         if let upload = put.upload {
             let staged = uploads[upload]?.parts ?? [:]

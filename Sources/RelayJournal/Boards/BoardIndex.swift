@@ -11,6 +11,8 @@ struct BoardIndex {
     struct Record: Hashable {
         var key: [UInt8]
         var author: Int
+        /// Of the change that wrote it.
+        var sequence: UInt64
         var place: BoardPlace
         /// Key and custom type.
         var headBytes: Int

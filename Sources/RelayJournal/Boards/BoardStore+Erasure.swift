@@ -5,32 +5,47 @@
 
 /// Asks for what was removed by now to leave the folder.
 package struct StoreErasure: Hashable, Sendable {
+    /// An entry of the journal that says that it is wanted: it goes with what is erased.
+    package struct Mark: Hashable, Sendable {
+        package var key: [UInt8]
+        /// Whose records are meant, too: it stays while the file of a board that has some of them is as it was.
+        package var user: [UInt8]?
+
+        package init(key: [UInt8], user: [UInt8]? = nil) {
+            self.key = key
+            self.user = user
+        }
+    }
+
     /// Given back with the answer.
     package var token: UInt64
-    /// Whose drawings have been removed, and stand in the files of these boards.
-    package var users: Set<[UInt8]> = []
-    package var boards: [UInt64] = []
-    /// Drawings in parts that they have begun up to this change are not finished any more.
-    package var uploadsThrough: UInt64 = 0
-    /// Entries of the journal that say that it is wanted: they go with what is erased.
-    package var marks: [[UInt8]] = []
+    /// Whose drawings have been removed. Drawings in parts that they have begun up to this change are not finished any more.
+    package var users: [[UInt8]: UInt64] = [:]
+    /// Boards whose files may hold some of them, and whose.
+    package var boards: [UInt64: Set<[UInt8]>] = [:]
+    package var marks: [Mark] = []
 
-    package init(token: UInt64, users: Set<[UInt8]> = [], boards: [UInt64] = [], uploadsThrough: UInt64 = 0, marks: [[UInt8]] = []) {
+    package init(token: UInt64, users: [[UInt8]: UInt64] = [:], boards: [UInt64: Set<[UInt8]>] = [:], marks: [Mark] = []) {
         self.token = token
         self.users = users
         self.boards = boards
-        self.uploadsThrough = uploadsThrough
         self.marks = marks
     }
 }
 
 package struct StoreErased: Hashable, Sendable {
     package var token: UInt64
-    /// Why some of it is still there, if so; for the log.
+    /// Keys of the marks that are done, and gone.
+    package var marks: [[UInt8]] = []
+    /// Boards whose files are as they were, and why.
+    package var boards: [UInt64: String] = [:]
+    /// Why nothing is done, if so; for the log.
     package var failure: String?
 
-    package init(token: UInt64, failure: String? = nil) {
+    package init(token: UInt64, marks: [[UInt8]] = [], boards: [UInt64: String] = [:], failure: String? = nil) {
         self.token = token
+        self.marks = marks
+        self.boards = boards
         self.failure = failure
     }
 }
@@ -43,6 +58,8 @@ struct BoardErasing {
     var state = State.boards
     /// Of boards whose file is still as it was, the next one last.
     var boards: [UInt64]
+    /// Of boards whose file stays as it was: why.
+    var failures: [UInt64: String] = [:]
     /// The generation that the next one is copied to.
     var generation: UInt32?
     /// How often the next one was to be read or copied.
@@ -54,8 +71,10 @@ struct BoardErasing {
 extension BoardStore {
     /// Begins it; `step` goes on with it, and `takeErased` has the answer. A failure of the store ends it without one.
     package func erase(_ request: StoreErasure) {
-        precondition(erasing == nil, "boards: an erasure while another one is under way")
-        erasing = BoardErasing(request: request, boards: request.boards.sorted(by: >))
+        guard erasing == nil else {
+            return erased.append(StoreErased(token: request.token, failure: "another erasure is under way"))
+        }
+        erasing = BoardErasing(request: request, boards: request.boards.keys.sorted(by: >))
     }
 
     package func takeErased() -> [StoreErased] {
@@ -90,10 +109,10 @@ extension BoardStore {
         } else if let generation = erasing?.generation, board.generation == generation {
             try nextFile()
         } else if (erasing?.attempts ?? 0) >= BoardErasing.attemptsMax {
-            end("\(board.file) cannot be written anew")
+            try leave(board, "\(board.file) cannot be written anew")
         } else if case .loaded = board.content {
             erasing?.attempts += 1
-            if board.keepsDamage { return end("\(board.file) is damaged, and what is damaged could not be kept aside") }
+            if board.keepsDamage { return try leave(board, "\(board.file) is damaged, and what is damaged could not be kept aside") }
             beginCompaction(board)
         } else {
             erasing?.attempts += 1
@@ -107,12 +126,15 @@ extension BoardStore {
         if erasing?.boards.popLast() == nil { try beginJournal() }
     }
 
+    /// This file stays as it is; all else is erased.
+    private func leave(_ board: Board, _ reason: String) throws(JournalError) {
+        erasing?.failures[board.id] = reason
+        try nextFile()
+    }
+
     private func beginCompaction(_ board: Board) {
         guard let request = erasing?.request else { return }
-        if board.withIndex({ $0.purge(request.users, uploadsThrough: request.uploadsThrough) }) {
-            board.summary.clear = nil
-            noteSums(board)
-        }
+        board.withIndex { $0.purge(request.users) }
         board.isTouched = true
         let begun = begin(board)
         compaction = begun
@@ -132,8 +154,8 @@ extension BoardStore {
     private func eraseInJournal() throws(JournalError) {
         switch journal.erasure {
         case .underWay:
-            if !(try journal.compactStep(bytesMax: settings.stepBytes)) { end("the journal cannot be compacted") }
-        case .failed(let text): end(text)
+            if !(try journal.compactStep(bytesMax: settings.stepBytes)) { fail("the journal cannot be compacted") }
+        case .failed(let text): fail(text)
         case .none: try removeStrays()
         }
     }
@@ -149,7 +171,7 @@ extension BoardStore {
                 lines.append("\(file) keeps damaged bytes as they were, and may hold what was erased: remove it if you do not need it")
             }
         } catch {
-            return end(error.description)
+            return fail(error.description)
         }
         do throws(StorageError) {
             try storage.syncFolder()
@@ -159,13 +181,19 @@ extension BoardStore {
             doubtNames()
             throw .storage(error)
         }
-        try journal.amend((erasing?.request.marks ?? []).map { JournalEntry(key: $0, value: nil) })
-        end(nil)
+        guard let erasing else { return }
+        let left = erasing.failures.keys.reduce(into: Set<[UInt8]>()) { $0.formUnion(erasing.request.boards[$1] ?? []) }
+        let done = erasing.request.marks.filter { mark in mark.user.map { !left.contains($0) } ?? true }.map(\.key)
+        try journal.amend(done.map { JournalEntry(key: $0, value: nil) })
+        end(StoreErased(token: erasing.request.token, marks: done, boards: erasing.failures))
     }
 
-    private func end(_ failure: String?) {
-        guard let erasing else { return }
-        erased.append(StoreErased(token: erasing.request.token, failure: failure))
-        self.erasing = nil
+    private func end(_ answer: StoreErased) {
+        erased.append(answer)
+        erasing = nil
+    }
+
+    private func fail(_ text: String) {
+        if let erasing { end(StoreErased(token: erasing.request.token, failure: text)) }
     }
 }

@@ -5,30 +5,33 @@ package struct BoardRecordsRead: Hashable, Sendable {
     /// Given back with the answer.
     package var token: UInt64
     package var board: UInt64
-    package var users: Set<[UInt8]>
-    /// Records with a higher offset are not meant.
-    package var through: UInt64
-    /// Keys that the answer may have.
-    package var keysMax: Int
+    /// Each with the sequence of the newest change that is meant.
+    package var users: [[UInt8]: UInt64]
+    /// Records that the answer may have.
+    package var recordsMax: Int
 
-    package init(token: UInt64, board: UInt64, users: Set<[UInt8]>, through: UInt64, keysMax: Int) {
+    package init(token: UInt64, board: UInt64, users: [[UInt8]: UInt64], recordsMax: Int) {
         self.token = token
         self.board = board
         self.users = users
-        self.through = through
-        self.keysMax = keysMax
+        self.recordsMax = recordsMax
     }
 }
 
 package struct BoardRecords: Hashable, Sendable {
     package enum Outcome: Hashable, Sendable {
-        /// Keys of their records, and of those that an undone `clear` would bring back; and whether the file may hold anything that
-        /// they wrote, superseded or not.
-        case found(keys: [[UInt8]], isInFile: Bool)
+        /// Their records, those that an undone `clear` would bring back included; and of whom the file may hold anything,
+        /// superseded or not.
+        case found([Found], users: Set<[UInt8]>)
         /// There is no such board.
         case gone
         /// It cannot be read; for the log.
         case failed(String)
+    }
+
+    package struct Found: Hashable, Sendable {
+        package var key: [UInt8]
+        package var user: [UInt8]
     }
 
     package var token: UInt64
@@ -54,9 +57,9 @@ extension BoardStore {
     func answerSearchers(_ board: Board) {
         guard !board.searchers.isEmpty, case .loaded(let index) = board.content else { return }
         for read in board.searchers {
-            let found = index.keys(of: read.users, through: read.through, max: read.keysMax)
-            let isInFile = read.users.contains { index.authorNumbers[$0] != nil }
-            records.append(BoardRecords(token: read.token, outcome: .found(keys: found, isInFile: isInFile), head: board.summary.head))
+            let found = index.records(of: read.users, max: read.recordsMax)
+            let users = Set(read.users.keys.filter { index.authorNumbers[$0] != nil })
+            records.append(BoardRecords(token: read.token, outcome: .found(found, users: users), head: board.summary.head))
         }
         board.searchers = []
     }
@@ -68,35 +71,47 @@ extension BoardStore {
 }
 
 extension BoardIndex {
-    /// In order of offsets.
-    func keys(of users: Set<[UInt8]>, through: UInt64, max: Int) -> [[UInt8]] {
-        let numbers = Set(users.compactMap { authorNumbers[$0] })
-        guard !numbers.isEmpty else { return [] }
-        var keys: [[UInt8]] = []
-        if let cleared {
-            for (number, (offset, record)) in cleared.records.enumerated() where offset <= through && numbers.contains(record.author) {
-                guard cleared.unchanged[record.key] == number else { continue }
-                keys.append(record.key)
-                if keys.count >= max { return keys }
-            }
+    /// What a `clear` took away first, then in order of offsets.
+    func records(of users: [[UInt8]: UInt64], max: Int) -> [BoardRecords.Found] {
+        var newest: [Int: UInt64] = [:]
+        for (user, sequence) in users { if let number = authorNumbers[user] { newest[number] = sequence } }
+        var found: [BoardRecords.Found] = []
+        guard !newest.isEmpty else { return found }
+        func note(_ record: Record) {
+            guard let newest = newest[record.author], record.sequence <= newest else { return }
+            found.append(BoardRecords.Found(key: record.key, user: authors[record.author]))
+        }
+        for (number, (_, record)) in (cleared?.records ?? []).enumerated() {
+            guard found.count < max else { return found }
+            if cleared?.unchanged[record.key] == number { note(record) }
         }
         for entry in entries {
-            guard entry.offset <= through, keys.count < max else { break }
-            if case .record(let record) = entry.content, numbers.contains(record.author) { keys.append(record.key) }
+            guard found.count < max else { return found }
+            if case .record(let record) = entry.content { note(record) }
         }
-        return keys
+        return found
     }
 
-    /// Takes away what is nobody's record and would be copied all the same: what a `clear` took away, and parts that wait.
+    /// Takes away what is no record and would be copied all the same: parts of these users that wait, and what no undone `clear`
+    /// brings back any more. Records that an undo brings back stay: whoever forgets a user has removed that user's before.
     ///
-    /// - Parameter upload: the newest that is meant.
-    /// - Returns: whether the newest `clear` cannot be undone any more.
-    mutating func purge(_ users: Set<[UInt8]>, uploadsThrough upload: UInt64) -> Bool {
-        let numbers = Set(users.compactMap { authorNumbers[$0] })
-        for (number, staged) in uploads where number <= upload && staged.author.map(numbers.contains) == true { discard(number) }
-        guard let cleared else { return false }
-        guard cleared.hasLostMarkers || cleared.records.contains(where: { numbers.contains($0.record.author) }) else { return false }
-        expireCleared()
-        return true
+    /// - Parameter users: each with the newest upload that is meant.
+    mutating func purge(_ users: [[UInt8]: UInt64]) {
+        for (upload, staged) in uploads {
+            if let author = staged.author, let newest = users[authors[author]], upload <= newest { discard(upload) }
+        }
+        guard let old = cleared else { return }
+        cleared!.records = []
+        cleared!.unchanged = [:]
+        // Nothing depends on these markers now.
+        cleared!.hasLostMarkers = false
+        for (number, taken) in old.records.enumerated() {
+            if old.unchanged[taken.record.key] == number {
+                cleared!.unchanged[taken.record.key] = cleared!.records.count
+                cleared!.records.append(taken)
+            } else {
+                liveFileBytes -= taken.record.fileBytes
+            }
+        }
     }
 }

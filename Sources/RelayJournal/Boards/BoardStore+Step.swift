@@ -11,12 +11,12 @@ extension BoardStore {
         self.wall = max(self.wall, wall)
         if try loadStep() { return true }
         guard failure == nil, journal.failure == nil else { return false }
-        if try eraseStep() { return true }
         if checkpointableBytes > settings.checkpointBytes {
             try checkpoint()
             return true
         }
         if expireStep() { return true }
+        if try eraseStep() { return true }
         return try compactionStep()
     }
 
@@ -32,7 +32,7 @@ extension BoardStore {
     /// One board is forgotten, or what is too old of it.
     private func expireStep() -> Bool {
         let idle = indexedRecords > settings.indexedRecordsMax ? settings.idleMillisecondsWhenFull : settings.idleMilliseconds
-        for id in active.sorted() {
+        for id in active.sorted() where erasing?.boards.last != id {
             guard let board = boards[id], board.isLoaded, board.trouble == nil else { continue }
             if board.lastUsed + idle < wall {
                 unload(board)

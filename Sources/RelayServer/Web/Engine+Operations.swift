@@ -73,6 +73,7 @@ extension Engine {
         text.sample(counters.packetsDroppedRate, [.init("reason", "over_rate")])
         text.single("boardrelay_changes_accepted_total", .counter, "Changes of metadata and locks.", counters.changesAccepted)
         text.single("boardrelay_storage_failures_total", .counter, "Times that changes could not be stored.", counters.storageFailures)
+        text.single("boardrelay_erasures_refused_total", .counter, "Requests refused because too many erasures were under way.", counters.erasuresRefused)
         text.single("boardrelay_moderations_total", .counter, "What moderators have changed.", counters.moderations)
         // What an alarm waits for is there from the start: a counter that comes with its first event has no increase by it.
         counted(Self.from0(ErrorCode.all.filter { !$0.code.closesConnection }.map(\.name), counters.refusals), &text, "boardrelay_refusals_total", "code", "Requests, messages and packets refused, by the code's name.")

@@ -30,9 +30,17 @@ import Testing
     }
 
     private static func erase(_ bench: BoardBench, boards: [UInt64] = [1]) throws -> String? {
-        bench.store.erase(StoreErasure(token: 5, users: [ann], boards: boards, uploadsThrough: 100))
+        let answer = try answer(bench, boards: boards)
+        return answer.failure ?? answer.boards.values.first
+    }
+
+    private static func answer(_ bench: BoardBench, boards: [UInt64] = [1]) throws -> StoreErased {
+        bench.store.erase(
+            StoreErasure(
+                token: 5, users: [ann: 100], boards: Dictionary(uniqueKeysWithValues: boards.map { ($0, [ann]) }),
+                marks: [.init(key: [69, 1]), .init(key: [69, 2], user: ann)]))
         for _ in 0..<10_000 {
-            if let answer = bench.store.takeErased().first { return answer.failure }
+            if let answer = bench.store.takeErased().first { return answer }
             _ = try bench.store.step(wall: bench.wall)
         }
         throw Broken("no answer")
@@ -45,10 +53,10 @@ import Testing
     }
 
     private static func found(_ bench: BoardBench, through: UInt64 = .max, max: Int = 100) throws -> (keys: [String], isInFile: Bool) {
-        bench.store.findRecords(BoardRecordsRead(token: 6, board: 1, users: [ann], through: through, keysMax: max))
+        bench.store.findRecords(BoardRecordsRead(token: 6, board: 1, users: [ann: through], recordsMax: max))
         for _ in 0..<10_000 {
-            if let answer = bench.store.takeRecords().first, case .found(let keys, let isInFile) = answer.outcome {
-                return (keys.map { String(decoding: $0, as: UTF8.self) }, isInFile)
+            if let answer = bench.store.takeRecords().first, case .found(let found, let users) = answer.outcome {
+                return (found.map { String(decoding: $0.key, as: UTF8.self) }, users == [ann])
             }
             _ = try bench.store.step(wall: bench.wall)
         }
@@ -68,7 +76,10 @@ import Testing
             #expect(again.recovery.lines.isEmpty && again.recovery.userBytes[Self.ann] == nil)
             #expect(try again.read(above: 6).items.map(\.short) == ["taken@7", "b1@8", "-a1@9", "-a2@10", "-cleared@11"])
         }
-        #expect(try Self.found(bench.reopened()).isInFile == false)
+        let again = try bench.reopened()
+        #expect(try Self.found(again).isInFile == false)
+        try again.apply([(1, .undo(clear: 3, count: 2))], author: "bob")
+        #expect(try again.read(isFresh: true).items.map(\.short) == ["taken@7", "b1@8", "b0@13"], "what others drew comes back")
     }
 
     @Test("[AC14, SG4] wherever a crash falls, only what was removed is gone, and the erasure can be asked for again", arguments: [1, 2] as [UInt64])
@@ -103,7 +114,7 @@ import Testing
         #expect(again.recovery.boards.map(\.board) == [2])
     }
 
-    @Test("[AC14] whose records a board has is told, with those that an undone clear would bring back, up to an offset and a number")
+    @Test("[AC14] whose records a board has is told, with those that an undone clear would bring back, up to a change and a number")
     func finds() throws {
         let bench = try BoardBench()
         try bench.create(1)
@@ -112,22 +123,53 @@ import Testing
         try bench.apply([(1, BoardBench.put("c2", [1]))], author: "bob")
         for key in ["a1", "a2", "a3"] { try bench.apply([(1, Self.drawn(key))]) }
         #expect(try Self.found(bench).keys == ["c1", "a1", "a2", "a3"])
-        #expect(try Self.found(bench, through: 6).keys == ["c1", "a1", "a2"] && Self.found(bench, max: 2).keys == ["c1", "a1"])
-        // Cleared since: it is the record's own offset that counts.
-        #expect(try Self.found(bench, through: 2).keys == ["c1"] && Self.found(bench, through: 0).keys.isEmpty)
-        bench.store.findRecords(BoardRecordsRead(token: 8, board: 9, users: [Self.ann], through: .max, keysMax: 1))
+        #expect(try Self.found(bench, through: 7).keys == ["c1", "a1", "a2"] && Self.found(bench, max: 2).keys == ["c1", "a1"])
+        // Cleared since: it is the record's own change that counts.
+        #expect(try Self.found(bench, through: 3).keys == ["c1"] && Self.found(bench, through: 0).keys.isEmpty)
+        bench.store.findRecords(BoardRecordsRead(token: 8, board: 9, users: [Self.ann: .max], recordsMax: 1))
         #expect(bench.store.takeRecords() == [BoardRecords(token: 8, outcome: .gone)])
     }
 
     @Test("[AC14] a file that cannot be written anew is told, and stays as it was; so is a quarantine, which the log names")
     func fails() throws {
         let bench = try Self.bench()
-        bench.storage.faults = [.init(1...1_000, of: .create)]
-        #expect(try Self.erase(bench)?.contains("cannot be written anew") == true)
+        let created = bench.count(.create)
+        bench.storage.faults = [.init((created + 1)...(created + 3), of: .create)]
+        let answer = try Self.answer(bench)
+        #expect(answer.failure == nil && answer.boards[1]?.contains("cannot be written anew") == true && !Self.holders(bench.storage.disk).isEmpty)
+        #expect(answer.marks == [[69, 1]], "the request of ann is not done, the other one is")
         bench.storage.faults = []
         bench.storage.disk.list.forEach { #expect(!$0.hasPrefix("quarantine-")) }
         try bench.storage.create("quarantine-0000000000000001-64.bin")
         #expect(try Self.erase(bench) == nil && Self.holders(bench.storage.disk).isEmpty)
         #expect(bench.store.takeLines().contains { $0.hasPrefix("quarantine-0000000000000001-64.bin keeps damaged bytes") })
+    }
+
+    @Test("[AC14] an erasure while another one is under way is refused, and the first one goes on")
+    func another() throws {
+        let bench = try Self.bench()
+        bench.store.erase(StoreErasure(token: 4, users: [Self.ann: 100], boards: [1: [Self.ann]]))
+        bench.store.erase(StoreErasure(token: 5))
+        #expect(bench.store.takeErased() == [StoreErased(token: 5, failure: "another erasure is under way")])
+        try bench.work()
+        #expect(bench.store.takeErased() == [StoreErased(token: 4)])
+    }
+
+    @Test("[AC14] while an erasure goes on, changes are checkpointed, and boards that nobody uses are let go of")
+    func upkeep() throws {
+        var settings = BoardSettings()
+        (settings.checkpointBytes, settings.stepBytes) = (1_000, 100)
+        let bench = try BoardBench(SimulatedStorage(), settings)
+        for board in [1, 2] as [UInt64] { try bench.create(board) }
+        for number in 0..<50 { try bench.apply([(1, Self.drawn("a\(number)"))]) }
+        try bench.store.checkpoint()
+        bench.store.erase(StoreErasure(token: 4, users: [Self.ann: 100], boards: [1: [Self.ann]]))
+        for _ in 0..<3 { _ = try bench.store.step(wall: bench.wall) }
+        try bench.apply([(2, BoardBench.put("b", [UInt8](repeating: 1, count: 2_000)))])
+        bench.wall += settings.idleMilliseconds + 1
+        for _ in 0..<2 { _ = try bench.store.step(wall: bench.wall) }
+        #expect(bench.store.unsavedBytes == 0 && bench.store.loadedBoards == 1 && bench.store.takeErased().isEmpty)
+        try bench.work()
+        #expect(bench.store.takeErased() == [StoreErased(token: 4)])
     }
 }
