@@ -1,4 +1,5 @@
 import RelayClient
+import RelayConsole
 
 /// Waits for a relay that takes something off its disk, and says so when that takes longer than a moment. [AC14, BL9]
 func untilErased(_ body: () async throws -> Void) async throws {
