@@ -32,7 +32,7 @@ package final class Listener: @unchecked Sendable {
         var bound: Int32 = -1
         for address in addresses {
             do throws(SocketAddress.Failure) {
-                bound = try Self.bind(address, anyInterface: host == nil)
+                bound = try Self.bind(address, anyInterface: host == nil || host == "::")
                 break
             } catch {
                 failure = error
