@@ -89,7 +89,7 @@ public struct Census: Sendable, Hashable, Codable {
     /// Users whose role a moderator has set.
     public var setRoles = 0
     /// Names of channels that are frozen.
-    public var frozenChannels = 0
+    public var frozenChannels: [String] = []
     /// Users who are banned, those included whose time is over and was not looked at since.
     public var bans = 0
     /// Messages that channels keep.

@@ -22,7 +22,7 @@ extension Hub {
         census.metadataBytes = storage.metadataBytes
         census.locks = locks.count
         census.setRoles = moderation.revealed.roles.count
-        census.frozenChannels = moderation.revealed.frozen.count
+        census.frozenChannels = moderation.revealed.frozen.sorted().map(\.text)
         census.bans = moderation.revealed.bans.count
         census.historyMessages = historyMessages
         census.historyBytes = historyBytes

@@ -20,7 +20,13 @@ extension Hub {
         let page = ListPage(of: users, bytes: Self.pageBytes)
         status.users = page.elements
         if behind.count > page.elements.count { status.next = page.elements.last?.user }
-        answer(connection, StatusAnswer(id: request.id, status: status))
+        answer(connection, StatusAnswer(id: request.id, status: status, joinKey: request.joinKey == true ? joinKey(for: session) : nil))
+    }
+
+    /// Whoever came in by a key that counts no more may stay, but is not told the new one.
+    private func joinKey(for session: Int32) -> String? {
+        let digest = sessions[session].keyDigest
+        return digest == nil || accessRules.keys.contains { $0.digest == digest } ? accessRules.joinKey : nil
     }
 
     private mutating func totals() -> RelayStatus {

@@ -107,13 +107,14 @@ function changed(what) {
   }
   if (what === 'read') isFitted ??= !canvas.fit(true)
   if (what === 'title' || what === 'access') showTitle()
-  const {progress, mayDraw, mayClear, isFrozen} = session
+  const {progress, standing, mayDraw, mayClear} = session
   $('progress').hidden = progress === undefined
   $('progress').ariaValueNow = Math.round(progress * 100)
   $('progress').firstChild.style.width = `${progress * 100}%`
   $('hint').classList.toggle('gone', records.isReading || records.elements.size > 0)
-  $('reading').hidden = mayDraw
-  $('reading').textContent = isFrozen ? 'The host has paused drawing' : 'View only'
+  $('reading').hidden = !standing
+  $('reading').textContent = standing
+  $('reading').classList.toggle('above', mayDraw)
   $('clear').hidden = !mayClear
   $('undo').disabled = undo.done.length === 0
   $('redo').disabled = undo.undone.length === 0
@@ -193,13 +194,23 @@ function furnish() {
   $('title').onchange = () => session.setTitle($('title').value.trim()).catch(failed).finally(showTitle)
 }
 
+function codePicture(code) {
+  const size = code.length + 8
+  const picture = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${size} ${size}"><path d="${qrPath(code)}"/></svg>`
+  return make('img', {alt: 'QR code of the link', src: `data:image/svg+xml,${encodeURIComponent(picture)}`})
+}
+
 async function invite() {
+  await renewGuestKey()
   const {credential} = session
-  const address = linkTo(location.origin, board, credential)
-  const code = qrCode(address)
   const box = make('div', {id: 'qr'})
-  if (code) box.append(make('img', {alt: 'QR code of the link', src: `data:image/svg+xml,${encodeURIComponent(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${code.length + 8} ${code.length + 8}"><path d="${qrPath(code)}"/></svg>`)}`}))
-  const input = field({id: 'address', value: address, readOnly: true, ariaLabel: 'Link to this board'})
+  const input = field({id: 'address', readOnly: true, ariaLabel: 'Link to this board'})
+  const show = () => {
+    input.value = linkTo(location.origin, board, session.credential)
+    const code = qrCode(input.value)
+    box.replaceChildren(...code ? [codePicture(code)] : [])
+  }
+  show()
   const copy = make('button', {id: 'copy', type: 'button', textContent: 'Copy', onclick: () => {
     // Without a secure context there is no clipboard to write to, but what is selected can be copied.
     input.select()
@@ -209,7 +220,16 @@ async function invite() {
     : credential?.token ? 'Guests need a token of their own, from whom you have yours.'
     : session.mayClear && credential?.key && !credential.guestKey ? 'This link makes others hosts as well. Guests join with the other link that the relay printed.'
       : session.mayDraw ? 'Point a phone or tablet in the same network at the code.' : 'Whoever scans the code can watch.'
+  // On a wall the code stands for long: a key that is drawn anew meanwhile takes its place.
+  const timer = setInterval(async () => await renewGuestKey() && show(), 3_000)
   await ask('invite-dialog', 'Scan to draw along', text, [['invite-close', 'Done']], [box, make('div', {className: 'field'}, input, copy)])
+  clearInterval(timer)
+}
+
+async function renewGuestKey() {
+  const isNew = await session.renewGuestKey()
+  if (isNew) keepCredential(session.credential)
+  return isNew
 }
 
 async function clear() {

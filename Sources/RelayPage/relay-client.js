@@ -630,7 +630,7 @@ const answerShapes = {
   getLocks: shape('', {locks: listOf(lockShape)}),
   renew: shape('', {access: accessShape}),
   getBans: shape('name next?', {bans: listOf(shape('name user by, int time until?'))}),
-  status: shape('int uptimeMs connections boards boardBytes queuedBytes pinnedBytes, text storageFailure?, bool known?, name next?', {
+  status: shape('int uptimeMs connections boards boardBytes queuedBytes pinnedBytes, text storageFailure? joinKey?, bool known?, name next?', {
     sessions: shape('int present away'), channels: shape('int message stream'), counters: mapOf('int'),
     users: listOf(shape('name user, text client peer, bool away, int sessionMs queuedBytes queuedPacketBytes packetsLost backlogMs')),
   }),
@@ -3554,6 +3554,15 @@ class Moderation extends Part {
     const name = text => text === undefined ? undefined : checkedName(text)
     const {id, ...status} = await this.client.request('status', {after: name(after), limit, user: name(user)})
     return status
+  }
+
+  /**
+   * The key with which others come in, as it is now.
+   *
+   * @returns {Promise<string|undefined>} `undefined` if the relay has none, or does not take the own key any more
+   */
+  async joinKey() {
+    return (await this.client.request('status', {limit: 1, joinKey: true})).joinKey
   }
 }
 // #endregion

@@ -203,6 +203,23 @@ export class Session {
   get mayClear() {
     return this.rights?.has('clear') ?? false
   }
+  /** One line about what may not be drawn, and by whom; nothing where everybody may draw. */
+  get standing() {
+    if (this.isFrozen) return this.mayDraw ? 'Drawing is paused for guests' : 'The host has paused drawing'
+    return this.mayDraw ? undefined : 'View only'
+  }
+  /**
+   * Asks the relay for the key with which a host invites: it may have been drawn anew since the page was opened.
+   *
+   * @returns {Promise<boolean>} whether it is another one
+   */
+  async renewGuestKey() {
+    if (!this.mayClear || !this.credential?.key || this.state !== 'connected') return false
+    const guestKey = await this.client.moderation.joinKey().catch(() => {})
+    if (!guestKey || guestKey === this.credential.guestKey) return false
+    this.credential = {...this.credential, guestKey}
+    return true
+  }
   /** Whether all records of an element are one's own, or one may change what others drew. [BL10] */
   mayChange(element) {
     return this.mayDraw && (this.mayClear || element.records.every(({author}) => author === this.user))

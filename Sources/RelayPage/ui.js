@@ -87,13 +87,17 @@ function tinted(user, element) {
 export function showPeople(members, self, isHost) {
   const rank = ([user, {away}]) => user === self ? 0 : away ? 2 : 1
   const people = [...members].sort((one, other) => rank(one) - rank(other) || nameOf(one[1]).localeCompare(nameOf(other[1])))
+  const names = people.map(([, states]) => nameOf(states))
   const badge = ([user, states]) => tinted(user, make('span', {className: states.away ? 'badge away' : 'badge', textContent: initials(nameOf(states))}))
   $('people').replaceChildren(...people.slice(0, 4).map(badge), make('span', {textContent: people.length}))
   $('people').ariaLabel = `Who is here: ${people.length}`
   $('people-list').replaceChildren(...people.slice(0, 200).map(person => {
     const [user, states] = person
     const note = user === self ? 'you' : states.away ? 'away' : ''
-    return tinted(user, make('li', {className: note, title: isHost ? user : ''}, badge(person), make('b', {textContent: nameOf(states)}), make('small', {textContent: note})))
+    // Of two with one name only their ids tell which is which.
+    const id = isHost && names.indexOf(nameOf(states)) !== names.lastIndexOf(nameOf(states)) ? user : ''
+    return tinted(user, make('li', {className: note, title: isHost ? user : ''}, badge(person), make('b', {textContent: nameOf(states)}),
+      make('small', {textContent: [note, id].filter(Boolean).join(' · ')})))
   }))
 }
 

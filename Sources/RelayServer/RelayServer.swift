@@ -60,6 +60,8 @@ public final class RelayServer: Sendable {
         public var isAskedByPort: Bool
         /// Called on the relay's queue for each log line; must return at once. Those with `auditedAt` say what moderators did, and who changes the keys.
         public var log: @Sendable (LogLine) -> Void
+        /// Called when keys were drawn anew and count; must return at once.
+        package var keysChanged: @Sendable () -> Void = {}
 
         /// The relay on this machine alone, on the usual port, unless told otherwise.
         public init(
@@ -129,7 +131,7 @@ public final class RelayServer: Sendable {
         }
         let gate: Gate
         do throws(RelayServerError) {
-            gate = try Gate(options.access, folder: path)
+            gate = try Gate(options.access, folder: path, changed: options.keysChanged)
         } catch {
             await journal.close()
             throw error

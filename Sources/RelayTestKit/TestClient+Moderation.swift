@@ -50,8 +50,10 @@ extension TestClient {
     }
 
     /// One page, or why not.
-    package func status(after user: String? = nil, limit: Int? = nil, asking asked: String? = nil) -> Outcome {
-        request(.status) { StatusRequest(id: $0, after: user.map { try! Name($0) }, limit: limit, user: asked.map { try! Name($0) }) }
+    package func status(after user: String? = nil, limit: Int? = nil, asking asked: String? = nil, joinKey: Bool? = nil) -> Outcome {
+        request(.status) {
+            StatusRequest(id: $0, after: user.map { try! Name($0) }, limit: limit, user: asked.map { try! Name($0) }, joinKey: joinKey)
+        }
     }
 
     /// What was told, and the users of all pages of so many.

@@ -132,31 +132,38 @@ package struct StatusRequest: Codable, Equatable {
     /// 1…100.
     package var limit: Int?
     package var user: Name?
+    /// Whether the answer is to have the key with which others come in.
+    package var joinKey: Bool?
 
-    package init(id: UInt32, after: Name? = nil, limit: Int? = nil, user: Name? = nil) {
+    package init(id: UInt32, after: Name? = nil, limit: Int? = nil, user: Name? = nil, joinKey: Bool? = nil) {
         self.id = id
         self.after = after
         self.limit = limit
         self.user = user
+        self.joinKey = joinKey
     }
 
     package var page: PageRequest { PageRequest(id: id, after: after, limit: limit) }
 }
 
-/// Answer to `status`: its fields and the request's id in one object.
+/// Answer to `status`: its fields, the request's id and, if that was asked for, the key in one object.
 package struct StatusAnswer: Codable, Equatable {
     package var id: UInt32
     package var status: RelayStatus
+    package var joinKey: String?
 
-    private enum CodingKeys: CodingKey { case id }
+    private enum CodingKeys: CodingKey { case id, joinKey }
 
-    package init(id: UInt32, status: RelayStatus) {
+    package init(id: UInt32, status: RelayStatus, joinKey: String? = nil) {
         self.id = id
         self.status = status
+        self.joinKey = joinKey
     }
 
     package init(from decoder: any Decoder) throws {
-        id = try decoder.container(keyedBy: CodingKeys.self).decode(UInt32.self, forKey: .id)
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        id = try container.decode(UInt32.self, forKey: .id)
+        joinKey = try container.decodeIfPresent(String.self, forKey: .joinKey)
         status = try RelayStatus(from: decoder)
     }
 
@@ -164,5 +171,6 @@ package struct StatusAnswer: Codable, Equatable {
         try status.encode(to: encoder)
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(id, forKey: .id)
+        try container.encodeIfPresent(joinKey, forKey: .joinKey)
     }
 }

@@ -83,7 +83,7 @@ struct ModerationCommandTests {
             let anna = try await sub("anna", key, url: url)
             let table = try await Tool.run(["status", "--url", url, "--as", "teacher"], environment: surroundings)
             #expect(table.code == 0, "\(table.errors)")
-            #expect(table.output.contains("2 connections, 2 sessions (0 away), 1 channel, "))
+            #expect(table.output.contains("2 connections, 2 sessions (0 away), 1 channel\n"))
             #expect(table.lines.first?.hasPrefix("\(url)   up ") == true, "\(table.output)")
             #expect(table.lines.contains { $0.hasPrefix("anna     127.0.0.1:") && $0.contains("boardrelay \(Program.version)") }, "\(table.output)")
             let json = try await Tool.run(["status", "--url", url, "--as", "teacher", "--json"], environment: surroundings).object()

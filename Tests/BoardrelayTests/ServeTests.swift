@@ -120,7 +120,7 @@ struct ServeTests {
                 user: "bob", peer: "192.168.1.9:50413", client: "", away: true, messageChannels: 1, streamChannels: 0,
                 queuedBytes: 262_144, queuedPacketBytes: 262_144, pinnedBytes: 0, packetsLost: 12_345),
         ]
-        (census.setRoles, census.frozenChannels, census.bans, census.counters.moderations) = (1, 2, 3, 1_234)
+        (census.setRoles, census.frozenChannels, census.bans, census.counters.moderations) = (1, ["green-dove-149", "lesson"], 3, 1_234)
         census.channels = [
             .init(kind: "message", name: "lesson", subscribers: 2, members: 2, topics: 0, flows: 0, head: 471),
             .init(kind: "stream", name: "lesson", subscribers: 1, members: 1, topics: 2, flows: 2, head: 0),
@@ -133,12 +133,15 @@ struct ServeTests {
             StatusText.lines(status) == [
                 "relay://[::]:7420   pid 4711   up 1:02:03",
                 "",
-                "now       2 connections, 2 sessions (0 away), 2 channels, 0 B of queues",
+                "now       2 connections, 2 sessions (0 away), 2 channels",
+                "queues    0 B",
                 "messages  0 accepted, 0 delivered, 0 over a rate",
-                "packets   0 accepted, 0 queued for readers, 0 lost to slow readers, 0 over a rate",
+                "packets   0 accepted, 0 queued for readers",
+                "          0 lost to slow readers, 0 over a rate",
                 "kept      0 sets of metadata, 0 B, 0 locks; in memory, gone with the relay", "boards    0, 0 records, 0 B",
                 "decided   1 role set, 2 channels frozen, 3 bans; 1,234 decisions",
-                "process   12.3 s of processor time and 56.8 s of the system's for it, 28.3 MB of memory",
+                "frozen    green-dove-149, lesson",
+                "process   12.3 s in the program, 56.8 s in the system for it, 28.3 MB of memory",
                 "",
                 "USER   FROM               CLIENT               CHANNELS    QUEUED    LOST",
                 "alice  192.168.1.7:50412  Board 2.1\\u{1B}[31m         2       0 B       0",
@@ -148,5 +151,8 @@ struct ServeTests {
                 "lesson   message       2     2                           471",
                 "lesson   stream        1     1       2           2",
             ])
+        census.frozenChannels = (0..<10_000).map { "green-dove-\($0)" }
+        #expect(StatusText.names(census.frozenChannels) == "green-dove-0, green-dove-1, green-dove-2 and 9,997 more")
+        #expect(StatusText.names(["lesson"]) == "lesson")
     }
 }

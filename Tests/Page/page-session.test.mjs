@@ -242,3 +242,37 @@ test('a text that others moved while it was written stays where they put it; one
   assert.equal(writing('new', {isReading: true})[0][0], 't', 'a board that is being read anew has not lost it')
   assert.deepEqual(writing('', {now: {}}), [['t', undefined]])
 })
+
+test('[AC11] while drawing is paused the page says so, to a guest who only looks on and to a host who still draws', () => {
+  const {session, client} = page()
+  assert.equal(session.standing, undefined)
+  client.say('channelFrozen', {channel: {kind: 'message', channel: 'lesson'}, isFrozen: true, by: 'host'})
+  assert.equal(session.standing, 'The host has paused drawing')
+  client.access = {rights: () => new Set(['publish', 'clear'])}
+  assert.deepEqual([session.mayDraw, session.standing], [true, 'Drawing is paused for guests'])
+  client.say('channelFrozen', {channel: {kind: 'message', channel: 'lesson'}, isFrozen: false, by: 'host'})
+  assert.equal(session.standing, undefined)
+  client.access = {rights: () => new Set(['subscribe'])}
+  assert.equal(session.standing, 'View only')
+})
+
+test('[AC16] the key with which a host invites is the one that the relay has now; a guest asks for none', async () => {
+  const {session, client} = page()
+  client.moderation = {joinKey: () => client.answer('joinKey')}
+  session.credential = {key: 'own', guestKey: 'old'}
+  await session.renewGuestKey()
+  assert.deepEqual([client.asked.filter(({type}) => type === 'joinKey'), session.credential], [[], {key: 'own', guestKey: 'old'}])
+  client.access = {rights: () => new Set(['publish', 'clear'])}
+  const ends = async use => {
+    const renewed = session.renewGuestKey()
+    use(client.asked.at(-1))
+    return await renewed
+  }
+  assert.equal(await ends(({resolve}) => resolve('new')), true)
+  assert.deepEqual(session.credential, {key: 'own', guestKey: 'new'})
+  assert.equal(await ends(({resolve}) => resolve('new')), false, 'nothing is new')
+  assert.equal(await ends(({reject}) => reject(unknown)), false)
+  assert.deepEqual(session.credential, {key: 'own', guestKey: 'new'})
+  client.linkState = {state: 'waiting'}
+  assert.equal(await session.renewGuestKey(), false, 'without a link nobody waits for an answer')
+})

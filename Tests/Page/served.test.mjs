@@ -16,7 +16,7 @@ const source = readFileSync(join(root, file), 'utf8')
 const modules = readdirSync(join(root, folder)).filter(name => name.endsWith('.js') && name !== 'relay-client.js')
 
 /** Uncompressed: index.html, the style, the modules and the client. */
-const loadedBytesMax = 150_000
+const loadedBytesMax = 152_000
 
 test('what is left out line by line is comments and blanks, and nothing else', () => {
   const text = '// a\nconst a = 1 // kept\n/** b */\n/**\n * c\n *\n */\nfunction f(/** @type {x} */ b) {\n  // d\n\n  return a // 1\n}\n'

@@ -1,3 +1,4 @@
+import RelayAccess
 import RelayCore
 import RelayTestKit
 import RelayWire
@@ -23,6 +24,27 @@ import Testing
         #expect(try status(one).sessions == .init(present: 2, away: 0))
         one.setRole("other", "reader")
         #expect(TestClient.code(other.status()) == .notPermitted)
+    }
+
+    @Test("[AC16] a moderator is told the join key of now, if it asks; who came in by a key that counts no more is not")
+    func joinKey() throws {
+        var rules = TestAccess.rules
+        rules.joinKey = TestAccess.editorKey
+        let driver = HubDriver(access: rules)
+        let host = TestClient(driver, "host", by: TestAccess.hostKey), anna = TestClient(driver, "anna", by: TestAccess.editorKey)
+        func key(_ client: TestClient, asks: Bool = true) throws -> String? {
+            try #require(client.answer(StatusAnswer.self, client.status(joinKey: asks))).joinKey
+        }
+        #expect(try key(host) == TestAccess.editorKey && key(host, asks: false) == nil)
+        #expect(TestClient.code(anna.status(joinKey: true)) == .notPermitted)
+        (rules.keys[1], rules.joinKey) = (.init("KEYEDITOR-0004", .editor), "KEYEDITOR-0004")
+        driver.changeAccess(rules, endsSessions: false)
+        #expect(try key(host) == "KEYEDITOR-0004")
+        rules.keys[2] = .init("KEYHOST-00000004", .moderator)
+        driver.changeAccess(rules, endsSessions: false)
+        #expect(try key(host) == nil)
+        let open = HubDriver()
+        #expect(try key(TestClient(open, "one")) == nil, "it has none")
     }
 
     @Test("[AC16] of a reader that takes nothing it tells what waits, how much of it is packets, what it lost, and since when")

@@ -51,9 +51,9 @@ import Testing
     }
 
     /// Without any compression: what a tablet in a full classroom has to fetch before it can draw.
-    private let bytesMax = 150_000
+    private let bytesMax = 152_000
 
-    @Test("all that the whiteboard loads has at most 150,000 bytes")
+    @Test("all that the whiteboard loads has at most 152,000 bytes")
     func weight() {
         let loaded = Page.files.filter { $0.path == "/" || $0.path.hasPrefix("/page/") && !$0.path.hasPrefix("/page/status") }
         let bytes = loaded.reduce(0) { $0 + $1.bytes.count }

@@ -20,12 +20,15 @@ package struct AccessRules: Sendable {
     package var keys: [Key]
     /// `nil`: no tokens are taken.
     package var tokens: TokenRules?
+    /// As text, for moderators who invite others; `nil` if there is none. [AC16]
+    package var joinKey: String?
 
     package static let open = AccessRules(isOpen: true, keys: [], tokens: nil)
 
-    package init(isOpen: Bool = false, keys: [Key], tokens: TokenRules?) {
+    package init(isOpen: Bool = false, keys: [Key], tokens: TokenRules?, joinKey: String? = nil) {
         self.isOpen = isOpen
         self.keys = keys
+        self.joinKey = joinKey
         self.tokens = tokens
     }
 

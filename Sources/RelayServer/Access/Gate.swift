@@ -12,14 +12,18 @@ final class Gate: Sendable {
     private let turns = DispatchQueue(label: "boardrelay.gate")
     /// Changed on `turns` only.
     private let ring: Lock<KeyRing?>
+    private let changed: @Sendable () -> Void
 
-    /// - Parameter folder: where keys are kept; `nil`: nowhere.
-    init(_ access: RelayServer.Access, folder: String?) throws(RelayServerError) {
+    /// - Parameters:
+    ///   - folder: where keys are kept; `nil`: nowhere.
+    ///   - changed: called when keys were drawn anew and count.
+    init(_ access: RelayServer.Access, folder: String?, changed: @escaping @Sendable () -> Void = {}) throws(RelayServerError) {
         self.access = access
         var ring: KeyRing?
         if case .keys = access { ring = try KeyRing(folder: folder) }
         self.ring = Lock(ring)
         current = Lock(ring?.keys)
+        self.changed = changed
     }
 
     var keys: AccessKeys? { current.withLock { $0 } }
@@ -30,11 +34,12 @@ final class Gate: Sendable {
         switch access {
         case .open: .open
         case .tokens(let rules): AccessRules(keys: [], tokens: rules)
-        case .keys(let role, let tokens): AccessRules(keys: [.init(keys!.join, role), .init(keys!.host, .moderator)], tokens: tokens)
+        case .keys(let role, let tokens):
+            AccessRules(keys: [.init(keys!.join, role), .init(keys!.host, .moderator)], tokens: tokens, joinKey: keys!.join)
         }
     }
 
-    /// Draws keys, keeps them, then lets them count. Waits for the engine's queue: not to be called on it.
+    /// Draws keys, keeps them, lets them count, then tells `changed`. Waits for the engine's queue: not to be called on it.
     ///
     /// - Throws: when the relay has no keys, or one cannot be kept; those that were kept before that count.
     func rotate(_ kinds: Set<AccessKeys.Kind>, endsSessions: Bool, _ engine: Engine) throws(RelayServerError) -> AccessKeys {
@@ -53,6 +58,7 @@ final class Gate: Sendable {
             count(ring.keys, rotated, endsSessions: endsSessions, engine)
             return failure.map { .failure($0) } ?? .success(ring.keys)
         }
+        changed()
         return try result.get()
     }
 

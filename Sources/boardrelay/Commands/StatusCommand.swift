@@ -107,38 +107,56 @@ enum StatusText {
         table.add(
             "now",
             "\(Printable.count(census.connections, "connection")), \(Printable.count(census.sessionsPresent, "session"))"
-                + " (\(Printable.count(census.sessionsAway)) away), \(Printable.count(census.channels.count, "channel")),"
-                + " \(Printable.size(census.queueMemoryBytes)) of queues")
+                + " (\(Printable.count(census.sessionsAway)) away), \(Printable.count(census.channels.count, "channel"))")
+        table.add("queues", Printable.size(census.queueMemoryBytes))
         table.add(
             "messages",
             "\(Printable.count(counters.messagesAccepted)) accepted, \(Printable.count(counters.messagesDelivered)) delivered,"
                 + " \(Printable.count(counters.refusals["rateLimited"] ?? 0)) over a rate")
         table.add(
             "packets",
-            "\(Printable.count(counters.packetsAccepted)) accepted, \(Printable.count(counters.packetsQueued)) queued for readers,"
-                + " \(Printable.count(lost)) lost to slow readers, \(Printable.count(counters.packetsDroppedRate)) over a rate")
+            "\(Printable.count(counters.packetsAccepted)) accepted, \(Printable.count(counters.packetsQueued)) queued for readers")
+        table.add("", "\(Printable.count(lost)) lost to slow readers, \(Printable.count(counters.packetsDroppedRate)) over a rate")
         table.add(
             "kept",
-            "\(Printable.count(census.metadataSets, "set")) of metadata, \(Printable.size(census.metadataBytes)), \(Printable.count(census.locks, "lock")); "
-                + (journal.map(kept) ?? "in memory, gone with the relay"))
+            "\(Printable.count(census.metadataSets, "set")) of metadata, \(Printable.size(census.metadataBytes)),"
+                + " \(Printable.count(census.locks, "lock"))" + (journal == nil ? "; in memory, gone with the relay" : ""))
+        if let journal { for line in kept(journal) { table.add("", line) } }
         table.add(
             "boards",
             "\(Printable.count(census.boards)), \(Printable.count(census.boardRecords, "record")), \(Printable.size(census.boardBytes))")
         table.add(
             "decided",
-            "\(Printable.count(census.setRoles, "role")) set, \(Printable.count(census.frozenChannels, "channel")) frozen, \(Printable.count(census.bans, "ban")); "
-                + Printable.count(counters.moderations, "decision"))
+            "\(Printable.count(census.setRoles, "role")) set, \(Printable.count(census.frozenChannels.count, "channel")) frozen,"
+                + " \(Printable.count(census.bans, "ban")); " + Printable.count(counters.moderations, "decision"))
+        if !census.frozenChannels.isEmpty { table.add("frozen", names(census.frozenChannels)) }
         table.add(
             "process",
-            "\(Printable.fixed(process.userSeconds)) s of processor time and \(Printable.fixed(process.systemSeconds)) s of the system's for it, \(Printable.size(process.residentBytes)) of memory")
+            "\(Printable.fixed(process.userSeconds)) s in the program, \(Printable.fixed(process.systemSeconds)) s in the system for it,"
+                + " \(Printable.size(process.residentBytes)) of memory")
         if let failure = census.storageFailure { table.add("READ-ONLY", Printable.escaped(failure)) }
         return Array(table.lines.dropFirst())
     }
 
-    private static func kept(_ journal: JournalStatus) -> String {
-        "\(Printable.size(journal.bytes)) in \(Printable.escaped(journal.folder)), \(Printable.count(journal.records, "change")) by"
-            + " \(Printable.count(journal.fsyncs, "sync")), \(Printable.count(journal.failures, "failure"))"
+    private static func kept(_ journal: JournalStatus) -> [String] {
+        [
+            "\(Printable.size(journal.bytes)) in \(journal.folder)",
+            "\(Printable.count(journal.records, "change")) by \(Printable.count(journal.fsyncs, "sync")),"
+                + " \(Printable.count(journal.failures, "failure"))",
+        ]
     }
+
+    /// As many as a line of a terminal has room for, and how many more there are.
+    static func names(_ all: [String]) -> String {
+        var text = all[0], shown = 1
+        while shown < all.count, text.count + all[shown].count < namesCharactersMax {
+            text += ", " + all[shown]
+            shown += 1
+        }
+        return text + (shown < all.count ? " and \(Printable.count(all.count - shown)) more" : "")
+    }
+
+    private static let namesCharactersMax = 50
 
     /// As a moderator sees it from anywhere.
     static func lines(_ status: RelayStatus, of address: String) -> [String] {
@@ -148,15 +166,16 @@ enum StatusText {
         table.add(
             "now",
             "\(Printable.count(status.connections, "connection")), \(Printable.count(status.sessions.present, "session"))"
-                + " (\(Printable.count(status.sessions.away)) away), \(Printable.count(status.channels.message + status.channels.stream, "channel")),"
-                + " \(Printable.size(status.queuedBytes)) waiting")
+                + " (\(Printable.count(status.sessions.away)) away),"
+                + " \(Printable.count(status.channels.message + status.channels.stream, "channel"))")
+        table.add("queues", Printable.size(status.queuedBytes))
         table.add(
             "messages",
             "\(Printable.count(counters.messagesAccepted)) accepted, \(Printable.count(counters.messagesDelivered)) delivered")
         table.add(
             "packets",
-            "\(Printable.count(counters.packetsAccepted)) accepted, \(Printable.count(counters.packetsQueued)) queued for readers,"
-                + " \(Printable.count(lost)) lost to slow readers, \(Printable.count(counters.packetsDroppedRate)) over a rate")
+            "\(Printable.count(counters.packetsAccepted)) accepted, \(Printable.count(counters.packetsQueued)) queued for readers")
+        table.add("", "\(Printable.count(lost)) lost to slow readers, \(Printable.count(counters.packetsDroppedRate)) over a rate")
         table.add("boards", "\(Printable.count(status.boards)), \(Printable.size(status.boardBytes))")
         if let failure = status.storageFailure { table.add("READ-ONLY", failure) }
         let uptime = Printable.clock(.milliseconds(Int64(clamping: status.uptimeMs)))
