@@ -6,10 +6,20 @@ import RelayIO
 /// Keys that are pressed at the terminal on standard input: each comes as it is pressed, and is not shown.
 final class Keyboard: Sendable {
     private let queue = DispatchQueue(label: "boardrelay.keyboard")
-    private let sources = Lock<(keys: (any DispatchSourceRead)?, stops: [any DispatchSourceSignal])>((nil, []))
+    private struct Sources {
+        var keys: (any DispatchSourceRead)?
+        var stops: [any DispatchSourceSignal] = []
+        var returns: (any DispatchSourceTimer)?
+    }
+
+    private let sources = Lock(Sources())
     private let pressed: @Sendable (Character) -> Void
     /// How the terminal was found, to which every end of the process takes it back.
     private static let found = Lock<termios?>(nil)
+    /// How often a relay in the background looks whether it has the terminal again: no signal says so after `bg` and `fg`.
+    private static let lookSeconds = 0.5
+    /// What `pressed` is told before Ctrl-Z stops the process.
+    private static let ctrlZ: Character = "\u{1A}"
 
     /// - Returns: `nil` where nobody sits at a terminal, or this process stands in its background.
     init?(_ pressed: @escaping @Sendable (Character) -> Void) {
@@ -37,6 +47,7 @@ final class Keyboard: Sendable {
     func close() {
         sources.withLock { sources in
             sources.keys?.cancel()
+            sources.returns?.cancel()
             for source in sources.stops { source.cancel() }
         }
         Self.restore()
@@ -56,27 +67,45 @@ final class Keyboard: Sendable {
 
     /// Ctrl-Z: the shell gets its terminal back before this process stands still.
     private func stop() {
+        pressed(Self.ctrlZ)
         Self.restore()
         kill(getpid(), SIGSTOP)
     }
 
     private func listen() {
-        guard Self.isInForeground, var settings = Self.found.withLock({ $0 }) else { return }
+        guard Self.isInForeground, var settings = Self.found.withLock({ $0 }) else { return awaitReturn() }
         settings.c_lflag &= ~tcflag_t(ICANON | ECHO)
         tcsetattr(STDIN_FILENO, TCSANOW, &settings)
         let source = DispatchSource.makeReadSource(fileDescriptor: STDIN_FILENO, queue: queue)
         source.setEventHandler { @Sendable [weak self] in self?.readKeys() }
         source.activate()
         sources.withLock { sources in
+            sources.returns?.cancel()
+            sources.returns = nil
             sources.keys?.cancel()
             sources.keys = source
         }
     }
+
+    /// Keys are read again when this process has the terminal again.
+    private func awaitReturn() {
+        sources.withLock { sources in
+            sources.keys?.cancel()
+            guard sources.returns == nil else { return }
+            let timer = DispatchSource.makeTimerSource(queue: queue)
+            timer.schedule(deadline: .now() + Self.lookSeconds, repeating: Self.lookSeconds)
+            timer.setEventHandler { @Sendable [weak self] in if Self.isInForeground { self?.listen() } }
+            timer.activate()
+            sources.returns = timer
+        }
+    }
+
     private func readKeys() {
         var bytes = [UInt8](repeating: 0, count: 64)
         let count = read(STDIN_FILENO, &bytes, bytes.count)
         for byte in bytes.prefix(max(count, 0)) { pressed(Character(Unicode.Scalar(byte))) }
-        // Gone, or in the background: nothing more is read until it is back.
-        if count <= 0 { sources.withLock { $0.keys?.cancel() } }
+        guard count <= 0 else { return }
+        // The terminal is gone, or this process stands in its background: nothing more is read until it is back.
+        if Self.isInForeground { sources.withLock { $0.keys?.cancel() } } else { awaitReturn() }
     }
 }
