@@ -332,8 +332,9 @@ const jsonFrames = {
     'setLock:38 acquireLock:39 releaseLock:3a revokeLock:3b removeLock:3c getLocks:3d locks:b3',
     // #endregion
     // #region moderation
-    'setRole:06 freezeChannel:07 endSession:08 banUser:09 unbanUser:0a getBans:0b forgetUser:0c status:0d',
+    'setRole:06 freezeChannel:07 endSession:08 banUser:09 unbanUser:0a getBans:0b forgetUser:0c',
     // #endregion
+    'status:0d',
     // #region renewal
     'renew:05 accessExpiring:b8',
     // #endregion
@@ -3101,6 +3102,15 @@ export class RelayClient {
   }
   // #endregion
 
+  /**
+   * For moderators: the key with which others come in, as it is now. [AC16]
+   *
+   * @returns {Promise<string|undefined>} `undefined` if the relay has none, or does not take the own key any more
+   */
+  async joinKey() {
+    return (await this.request('status', {limit: 1, joinKey: true})).joinKey
+  }
+
   /** For an app that comes to the foreground: a client that waits tries at once, a link that may be dead is probed. */
   wakeUp() {
     this.act((machine, now) => machine.wakeUp(now))
@@ -3554,15 +3564,6 @@ class Moderation extends Part {
     const name = text => text === undefined ? undefined : checkedName(text)
     const {id, ...status} = await this.client.request('status', {after: name(after), limit, user: name(user)})
     return status
-  }
-
-  /**
-   * The key with which others come in, as it is now.
-   *
-   * @returns {Promise<string|undefined>} `undefined` if the relay has none, or does not take the own key any more
-   */
-  async joinKey() {
-    return (await this.client.request('status', {limit: 1, joinKey: true})).joinKey
   }
 }
 // #endregion

@@ -215,7 +215,7 @@ export class Session {
    */
   async renewGuestKey() {
     if (!this.mayClear || !this.credential?.key || this.state !== 'connected') return false
-    const guestKey = await this.client.moderation.joinKey().catch(() => {})
+    const guestKey = await this.client.joinKey().catch(() => {})
     if (!guestKey || guestKey === this.credential.guestKey) return false
     this.credential = {...this.credential, guestKey}
     return true

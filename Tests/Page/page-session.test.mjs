@@ -258,7 +258,7 @@ test('[AC11] while drawing is paused the page says so, to a guest who only looks
 
 test('[AC16] the key with which a host invites is the one that the relay has now; a guest asks for none', async () => {
   const {session, client} = page()
-  client.moderation = {joinKey: () => client.answer('joinKey')}
+  client.joinKey = () => client.answer('joinKey')
   session.credential = {key: 'own', guestKey: 'old'}
   await session.renewGuestKey()
   assert.deepEqual([client.asked.filter(({type}) => type === 'joinKey'), session.credential], [[], {key: 'own', guestKey: 'old'}])
