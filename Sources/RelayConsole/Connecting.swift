@@ -40,7 +40,9 @@ extension Arguments {
         guard options.count <= 1 else { throw UsageError("options \(options.joined(separator: " and ")) exclude each other") }
         if let key = value("--key") { return .key(key) }
         if let token = value("--token") { return .token(token) }
-        if let path = value("--key-file") { return .key(try Self.secret(in: path)) }
+        if let path = value("--key-file") {
+            return .key(try Self.secret(in: path, ifMissing: "; the relay keeps join.key and host.key in its data folder"))
+        }
         if let path = value("--token-file") { return .token(try Self.secret(in: path)) }
         func set(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
         if let text = value("--url") ?? set("BOARDRELAY_URL"), let credential = Credential(address: text) { return credential }
@@ -49,9 +51,11 @@ extension Arguments {
         return ownKey(address).map { .key($0) }
     }
 
-    package static func secret(in path: String) throws -> String {
+    package static func secret(in path: String) throws -> String { try secret(in: path, ifMissing: "") }
+
+    private static func secret(in path: String, ifMissing hint: String) throws -> String {
         guard let bytes = try PrivateFile.read(path, bytesMax: Limits.tokenBytesMax + 2) else {
-            throw Failure("\(path): no such file", exitCode: .usage)
+            throw Failure("\(path): no such file\(hint)", exitCode: .usage)
         }
         let text = String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
         guard !text.isEmpty else { throw Failure("\(path) is empty") }
@@ -186,8 +190,12 @@ package func connect(_ arguments: Arguments, as user: String) async throws -> Re
         if error.code == .timedOut { throw Failure("\(address): the relay could not be reached in time (\(error.name))") }
         let hint =
             switch error.code {
-            case .connectFailed: " (is it running? 'boardrelay serve' starts one)"
-            case .credentialRequired: " ('boardrelay key show' tells who runs it; --key-file, --token-file, $BOARDRELAY_KEY or an address with #key=… bring it)"
+            case .connectFailed:
+                " (is it running? 'boardrelay serve' starts one; for another port give --url \(address.origin):PORT or set $BOARDRELAY_URL)"
+            case .credentialRequired:
+                " (give --key-file or --token-file, or set $BOARDRELAY_KEY, "
+                    + "or $BOARDRELAY_URL to the address with #key=… that the relay printed; "
+                    + "as the relay's own user, 'sudo -u USER boardrelay …', no key is needed)"
             default: ""
             }
         throw Failure("\(address): \(Failure(error))\(hint)")

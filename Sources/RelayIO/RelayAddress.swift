@@ -56,7 +56,10 @@ public struct RelayAddress: Hashable, Sendable, CustomStringConvertible {
     /// The whiteboard's.
     package var pageURL: String { "http\(description.dropFirst("relay".count))/" }
 
-    public var description: String { "relay://\(host.contains(":") ? "[\(host)]" : host):\(port)" }
+    /// Without the port.
+    package var origin: String { "relay://\(host.contains(":") ? "[\(host)]" : host)" }
+
+    public var description: String { "\(origin):\(port)" }
 }
 
 extension Substring {

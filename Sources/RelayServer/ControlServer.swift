@@ -109,6 +109,19 @@ public struct KeysReport: Codable, Sendable {
         host = keys.host
     }
 
+    /// Whether browsers may ask the relay by this name, as `page(named:)` writes it.
+    ///
+    /// - Parameters:
+    ///   - names: of its machine.
+    ///   - addresses: of its machine.
+    package func answers(to name: String, names: [String], addresses: [String]) -> Bool {
+        guard let page = page(named: name), let relay = RelayAddress(address) else { return false }
+        let scheme = isBehindTLS ? 8 : 7
+        guard let authority = Authority(String(page.dropFirst(scheme).dropLast())) else { return false }
+        let given = hostNames.compactMap { Authority($0) }
+        return HostCheck(port: relay.port, addresses: addresses, names: names, given: given).allows(authority)
+    }
+
     /// The whiteboard's address by a name, `board.example` or `board.example:8080`.
     ///
     /// Without a port it is the relay's own, or, behind TLS, the usual one.

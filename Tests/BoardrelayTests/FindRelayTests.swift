@@ -96,7 +96,56 @@ struct FindRelayTests {
     func nobody(words: [String]) async throws {
         let result = try await Tool.run(words, url: "relay://127.0.0.1:9", environment: surroundings)
         #expect(result.code == 1 && result.output == "", "\(result)")
-        #expect(result.errors.contains("(is it running? 'boardrelay serve' starts one)"), "\(result.errors)")
+        #expect(result.errors.contains("'boardrelay serve' starts one"), "\(result.errors)")
+        // A service is another user's, who alone can open its socket.
+        #expect(result.errors.contains("sudo -u USER boardrelay"), "\(result.errors)")
+    }
+
+    @Test("a command that no relay answers says how another port is named; one that a key is missing for says where keys come from")
+    func hints() async throws {
+        for words in [["presence", "lesson"], ["channel", "freeze", "lesson"], ["user", "bans"]] {
+            let nobody = try await Tool.run(words, url: "relay://127.0.0.1:9", environment: surroundings)
+            for part in ["--url relay://127.0.0.1:PORT", "BOARDRELAY_URL"] { #expect(nobody.code == 1 && nobody.errors.contains(part), "\(nobody)") }
+            let relay = try await RelayServer.start(.init(port: 0, access: .keys()))
+            let keyless = try await Tool.run(words, url: "\(relay.address)", environment: surroundings)
+            await relay.stop()
+            for part in ["--key-file", "BOARDRELAY_URL", "sudo -u"] { #expect(keyless.code == 1 && keyless.errors.contains(part), "\(keyless)") }
+        }
+        let file = try await Tool.run(["presence", "lesson", "--key-file", "\(folder)/host.key"], environment: surroundings)
+        #expect(file.code == 1 && file.errors.contains("host.key: no such file; the relay keeps join.key and host.key in its data folder"), "\(file)")
+    }
+
+    @Test("of every address that --host :: prints the relay answers, those of IPv4 as well")
+    func bothFamilies() async throws {
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let serve = try Running(["serve", "--in-memory", "--host", "::", "--port", "0", "--auth", "open"], environment: surroundings)
+        _ = await serve.errorLine(containing: "Ctrl-C ends it")
+        let first = try #require(await serve.line(containing: "relay://"))
+        let port = try #require(first.split(separator: ":").last)
+        let loopback = try await Tool.run("presence", "lesson", url: "relay://127.0.0.1:\(port)")
+        serve.signal(SIGTERM)
+        let printed = await serve.end()
+        #expect(printed.code == 0 && printed.output.contains("relay://127.0.0.1:\(port)") && loopback.code == 0, "\(printed) \(loopback)")
+    }
+
+    @Test("a name by which the relay lets no browser ask is printed with a warning that says what lets it")
+    func foreignName() async throws {
+        var web = RelayServer.Web()
+        web.hostNames = ["board.example"]
+        try await withRelays(web: web) { _, other in
+            func show(_ name: String) async throws -> String {
+                let shown = try await run("key", "show", "join", "--port", "\(other.address.port)", "--host-name", name)
+                #expect(shown.code == 0 && shown.output.hasPrefix("http://\(name):\(other.address.port)/#key="), "\(shown)")
+                return shown.errors
+            }
+            let foreign = try await show("class.example")
+            #expect(foreign.contains("'serve --host-name class.example'"))
+            for known in ["board.example", "localhost", "127.0.0.1"] {
+                let errors = try await show(known)
+                #expect(errors == "")
+            }
+        }
     }
 
     @Test("key show has the address by a name: by those that the relay was given, and by the one that is asked for")

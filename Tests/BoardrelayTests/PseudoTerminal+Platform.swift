@@ -10,7 +10,12 @@ final class PseudoTerminal: Sendable {
     let rows: Int
 
     /// Runs `boardrelay` in it.
-    init(_ words: [String], environment added: [String: String] = [:], columns: Int = 80, rows: Int = 24) throws {
+    convenience init(_ words: [String], environment: [String: String] = [:], columns: Int = 80, rows: Int = 24) throws {
+        try self.init(program: [Tool.binary().path] + words, environment: environment, columns: columns, rows: rows)
+    }
+
+    /// Runs any program in it.
+    init(program words: [String], environment added: [String: String] = [:], columns: Int = 80, rows: Int = 24) throws {
         (self.columns, self.rows) = (columns, rows)
         main = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
         guard main >= 0, let name = Self.unlock(main) else { throw Failed(errno: errno) }
@@ -21,7 +26,7 @@ final class PseudoTerminal: Sendable {
         var environment = ProcessInfo.processInfo.environment
         environment.merge(added) { $1 }
         program = try ChildProcess(
-            Tool.binary().path, words, environment: environment, input: .descriptor(own),
+            words[0], Array(words.dropFirst()), environment: environment, input: .descriptor(own),
             output: .descriptor(own), errors: .descriptor(own))
         close(own)
         output = Lines(FileHandle(fileDescriptor: main, closeOnDealloc: false))

@@ -32,7 +32,7 @@ struct ServeLogTests {
         sub.signal(SIGINT)
         _ = await sub.end()
         let result = await serve.end()
-        #expect(result.code == 0 && result.errors.contains("Ending"), "\(result)")
+        #expect(result.code == 0 && result.errors.contains("Ending: SIGHUP, the terminal is closed. "), "\(result)")
     }
 
     @Test("who started it with nohup wants it to outlive the terminal")
@@ -79,5 +79,20 @@ struct ServeLogTests {
         #expect(result.errors.contains("Another relay may be running: 'boardrelay status --port \(port)' tells."), "\(result.errors)")
         #expect(result.errors.contains("--port 0"), "\(result.errors)")
         await relay.stop()
+    }
+
+    @Test("a second relay on the same data folder names the process that has it, and the port on which that one listens")
+    func second() async throws {
+        try await withFolder {
+            let words = ["serve", "--data-dir", "\(folder)/board", "--host", "127.0.0.1", "--port", "0"]
+            let serve = try Running(words, environment: surroundings)
+            let address = try #require(await serve.line(containing: "relay://"))
+            let second = try await Tool.run(words, environment: surroundings)
+            #expect(second.code == 1 && second.output == "", "\(second)")
+            let port = address.split(separator: ":").last!
+            #expect(second.errors.firstMatch(of: /in use by pid [0-9]+/) != nil && second.errors.contains("a relay on port \(port)"), "\(second)")
+            serve.signal(SIGTERM)
+            #expect(await serve.end().code == 0)
+        }
     }
 }

@@ -69,4 +69,64 @@ struct TerminalTests {
             #expect(terminal.isAsFound)
         }
     }
+
+    @Test("after the host's address the screen is as it was with the next key; nothing of it stays where others look on")
+    func hidden() async throws {
+        try await withTerminal("--host", "127.0.0.1") { terminal, join, host in
+            terminal.press("h")
+            try #require(await terminal.line(containing: "#key=\(host)&j=\(join)") != nil)
+            // The key that takes it away does nothing else.
+            terminal.press("cc")
+            try #require(await terminal.line(containing: "#key=\(join)") != nil)
+            terminal.press("h")
+            try #require(await terminal.line(containing: "#key=\(host)&j=\(join)") != nil)
+            terminal.signal(SIGTERM)
+            let text = await terminal.end().text
+            let (other, back) = ("\u{1B}[?1049h", "\u{1B}[?1049l")
+            let parts = text.components(separatedBy: other)
+            try #require(parts.count == 3, "\(text)")
+            #expect(parts.dropFirst().allSatisfy { $0.prefix(upTo: $0.range(of: back)?.lowerBound ?? $0.startIndex).contains(host) })
+            let seen = parts[0] + parts.dropFirst().map { $0.suffix(from: $0.range(of: back)!.upperBound) }.joined()
+            #expect(!seen.contains(host) && seen.contains("Ending: "), "\(text)")
+        }
+    }
+
+    @Test("a key that was drawn anew is on the screen at once, in address and code; what the operator did is told to a log, not to a terminal")
+    func rotated() async throws {
+        try await withTerminal("--host", "127.0.0.1") { terminal, join, host in
+            let words = ["key", "rotate", "--json", "--data-dir", "\(folder)/board"]
+            let keys = try await Tool.run(words, environment: surroundings).objects().compactMap { $0["key"] as? String }
+            try #require(keys.count == 2 && keys != [join, host])
+            #expect(await terminal.line(containing: "A key was drawn anew") != nil)
+            #expect(await terminal.line(containing: "#key=\(keys[0])") != nil)
+            terminal.press("h")
+            #expect(await terminal.line(containing: "#key=\(keys[1])&j=\(keys[0])") != nil)
+            terminal.signal(SIGTERM)
+            let text = await terminal.end().text
+            #expect(!text.contains("audit:") && !text.contains("operator"), "\(text)")
+        }
+    }
+
+    @Test("keys work again after Ctrl-Z, bg and fg", .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/setsid")))
+    func background() async throws {
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let shell = ["/usr/bin/setsid", "-c", "-w", "/bin/bash", "--norc", "--noprofile", "-i"]
+        let terminal = try PseudoTerminal(program: shell, environment: surroundings, columns: 200)
+        terminal.press("\(try Tool.binary().path) serve --port 0 --host 127.0.0.1 --in-memory; echo left as $?\r")
+        try #require(await terminal.line(containing: "Ctrl-C ends it") != nil)
+        try #require(await terminal.line(containing: "#key=") != nil)
+        terminal.press("\u{1A}")
+        try #require(await terminal.line(containing: "Stopped") != nil)
+        terminal.press("bg\r")
+        try #require(await terminal.line(containing: "&") != nil)
+        terminal.press("fg\r")
+        try #require(await terminal.line(containing: " serve --port") != nil)
+        terminal.press("h")
+        #expect(await terminal.line(containing: "&j=") != nil)
+        terminal.press("x\u{3}")
+        try #require(await terminal.line(containing: "Ending: ") != nil)
+        terminal.press("exit\r")
+        _ = await terminal.end()
+    }
 }

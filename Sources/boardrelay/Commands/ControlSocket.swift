@@ -49,7 +49,9 @@ enum ControlSocket {
         _ place: Place, address: (Answer) -> String, _ question: (String) throws(RelayServerError) -> Answer
     ) throws(Failure) -> (answer: Answer, path: String) {
         let paths: [String]
-        let hint = " (is it running? 'boardrelay serve' starts one)"
+        let hint =
+            " (is it running? 'boardrelay serve' starts one; "
+            + "one that runs as another user answers that user, 'sudo -u USER boardrelay …', and root with its --data-dir)"
         switch place {
         case .socket(let path): paths = [path]
         case .port(let port):

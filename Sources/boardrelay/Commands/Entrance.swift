@@ -20,9 +20,9 @@ struct Entrance: Sendable {
     /// Who may, as one sentence.
     var rule: String {
         switch access {
-        case .open: "Everybody who can reach it may come in."
-        case .tokens: "Who has a token may come in."
-        case .keys: "Who has a key may come in: 'boardrelay key show\(portOption)' tells both."
+        case .open: "Everybody who can reach it may come in, without a key."
+        case .tokens: "To come in takes a token."
+        case .keys: "To come in takes a key: 'boardrelay key show\(portOption)' prints the one for guests and the one for the host."
         }
     }
 

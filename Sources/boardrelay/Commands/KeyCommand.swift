@@ -58,6 +58,10 @@ extension Command {
             let names = kinds.count > 1 ? "both keys are" : "the \(kinds.first!.rawValue) key is"
             Console.note("\(Printable.escaped(KeyText.relay(report))): \(names) new.")
         }
+        let (names, addresses) = (Interfaces.names(), Interfaces.addresses())
+        if let name = arguments.value("--host-name"), !report.answers(to: name, names: names, addresses: addresses) {
+            Console.note("warning: by the name \(name) this relay gives browsers no whiteboard: start it with 'serve --host-name \(name)'.")
+        }
         let pages = KeyText.pages(report, name: arguments.value("--host-name"))
         for kind in AccessKeys.Kind.allCases where kinds.contains(kind) {
             let lines = KeyText.lines(report, kind, pages: pages, json: arguments.flag("--json"), isAlone: kinds.count == 1)

@@ -9,6 +9,8 @@ struct People {
         /// What it calls itself: its state `name`, which may differ from channel to channel.
         var names: [String] = []
         var hereFor = Duration.zero
+        /// Of those it is in, as far as they were looked at.
+        var channels: [String] = []
     }
 
     /// In order of ids.
@@ -48,6 +50,9 @@ struct People {
             }
         }
         for index in people.all.indices { people.all[index].names = names[people.all[index].user, default: []].sorted() }
+        for (channel, inside) in people.channels.sorted(by: { $0.key < $1.key }) {
+            for index in people.all.indices where inside.contains(people.all[index].user) { people.all[index].channels.append(channel) }
+        }
         return people
     }
 

@@ -24,7 +24,7 @@ extension Command {
             .list("--trusted-proxy", as: "ADDRESS", help: "A proxy that says who asks (X-Forwarded-For) and speaks TLS for it."),
             .value("--operator-token-file", as: "FILE", help: "What lets read /metrics from other machines (Authorization: Bearer …); without it only this one may."),
             .value("--flush", as: "MODE", help: "When queued bytes are written: adaptive (the default), immediate, or a tick such as 2ms."),
-            .value("--log-level", as: "LEVEL", help: "debug, info (the default), warning or error. What moderators do is logged at each."),
+            .value("--log-level", as: "LEVEL", help: "debug, info (the default), warning or error. What moderators do is logged at each, but not on a terminal."),
             .value("--control", as: "PATH", help: "The Unix socket on which 'boardrelay status' asks."),
             .value("--max-connections", as: "N", help: "12000 if not given."),
             .value("--max-channels", as: "N", help: "Of each kind; 10000 if not given."),
@@ -40,7 +40,8 @@ extension Command {
         ],
         notes: [
             "Prints the addresses under which others reach it, one a line, and again when they change; the log goes to standard error. On a terminal it shows a QR code, too: scanned, it opens the whiteboard in a browser.",
-            "The key h shows the host's address, the key c the code again, alone on the screen: on a terminal, for a relay with keys.",
+            "The key h shows the host's address until another key is pressed, at most for 30 s; the key c shows the code again, alone on the screen. Both are for a terminal and a relay with keys.",
+            "A terminal may be projected: what moderators do is not told there. '2>relay.log' keeps it, and shows neither the code nor the host's address.",
             "The same port has the whiteboard at /, the client in JavaScript at /relay-client.js, who is connected at /status, and /healthz, /readyz and /metrics.",
             "Boards, metadata of channels and users, and locks outlive the relay, in the data folder, which one relay at a time may have. Other messages, packets, presence and states do not.",
             "Ctrl-C, SIGTERM or a closed terminal: clients are told, what is queued for them gets up to 5 s to leave, and the exit code is 0. A second Ctrl-C or SIGTERM ends it at once.",
@@ -69,59 +70,64 @@ extension Command {
         // So that commands of this user find it by its address, wherever it keeps its data.
         options.isAskedByPort = true
         try setBounds(of: &options.hub, arguments)
-        let log = ServeLog(level: level)
+        let view = HostView()
+        let log = ServeLog(level: level, say: view.note)
         options.log = log.write
+        let (rotations, rotated) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        options.keysChanged = { @Sendable in rotated.yield() }
 
         let signals = Signals()
         let server = try await startRelay(options)
-        let entrance = { @Sendable [options] in Entrance(options, server) }
         let bound = RelayAddress(host: options.host ?? "::", port: server.address.port)
-        let addresses = { @Sendable in Interfaces.reachable(bound) }
-        for address in addresses() { try? Console.print("\(address)") }
+        let screen = ServeScreen(
+            log: log, view: view, addresses: { @Sendable in Interfaces.reachable(bound) },
+            entrance: { @Sendable [options] in Entrance(options, server) })
+        for address in screen.addresses() { try? Console.print("\(address)") }
         log.note(
-            "boardrelay \(Program.version) listens. \(entrance().rule) "
+            "boardrelay \(Program.version) listens. \(screen.entrance().rule) "
                 + (folder.map { "Boards, profiles and locks are kept in \($0)." } ?? "Nothing is kept on disk."))
-        let keyboard = server.keys == nil ? nil : Keyboard { key in
-            switch key {
-            case "h": if let line = entrance().hostLine(addresses()) { Console.note(line) }
-            case "c": entrance().showAlone(addresses())
-            default: break
-            }
-        }
+        let keyboard = server.keys == nil ? nil : Keyboard(screen.pressed)
         log.note("Ctrl-C ends it." + (keyboard == nil ? "" : " Press h for the host's address, c for the code again."))
-        entrance().show(addresses())
-        let watch = NetworkWatch { @Sendable _ in
-            log.note("This machine has other addresses now.")
-            for address in addresses() { try? Console.print("\(address)") }
-            entrance().show(addresses())
-        }
+        screen.show()
+        let watch = NetworkWatch { @Sendable _ in screen.networkChanged() }
+        let rotation = Task { for await _ in rotations { screen.keysChanged() } }
         let manager = ServiceManager(socket: ProcessInfo.processInfo.environment["NOTIFY_SOCKET"])
         manager?.tellReady()
         let lonely = Task {
             try await Task.sleep(for: .seconds(120))
             guard await server.census().counters.sessionsOpened == 0 else { return }
             log.note(Entrance.hint(port: bound.port))
-            entrance().show(addresses())
+            screen.show()
         }
-        await signals.first()
+        let signal = await signals.first()
         lonely.cancel()
+        rotation.cancel()
         watch.cancel()
         keyboard?.close()
+        view.hide()
         manager?.tellStopping()
-        log.note("Ending: clients are told, queues get 5 s. Ctrl-C again ends it at once.")
+        log.note("Ending: \(Signals.words(signal)). Clients are told, queues get 5 s. Ctrl-C again ends it at once.")
         await server.stop()
         return .ok
     }
 
-    /// - Throws: `Failure`, with what helps where somebody else has the port.
+    /// - Throws: `Failure`, with what helps where somebody else has the port or the data folder.
     static func startRelay(_ options: RelayServer.Options) async throws(Failure) -> RelayServer {
         do throws(RelayServerError) {
             return try await RelayServer.start(options)
         } catch {
             let port = options.port == RelayAddress.defaultPort ? "" : " --port \(options.port)"
             let hint = ". Another relay may be running: 'boardrelay status\(port)' tells. '--port 0' takes a port that is free."
-            throw Failure("the relay cannot start: \(error)\(error.isAddressInUse ? hint : "")")
+            throw Failure("the relay cannot start: \(error)\(error.isAddressInUse ? hint : other(on: options.storage))")
         }
+    }
+
+    /// Who has the data folder, if a relay answers there.
+    private static func other(on storage: RelayServer.Storage) -> String {
+        guard case .folder(let folder) = storage, let status = try? RelayServer.status(controlSocket: ControlSocket.path(inFolder: folder)),
+            let port = RelayAddress(status.address)?.port
+        else { return "" }
+        return ". That is a relay on port \(port), pid \(status.pid): 'boardrelay status --port \(port)' tells more."
     }
 
     /// Browsers, proxies, and who reads the numbers.

@@ -6,16 +6,18 @@ import RelayIO
 struct ServeLog: Sendable {
     let level: LogLine.Level
     var isTerminal = Console.errorsAreTerminal
+    var say: @Sendable (String) -> Void = Console.note
 
     @Sendable func write(_ line: LogLine) {
-        guard line.auditedAt != nil || line.level >= level else { return }
+        // A terminal may be projected: ids and addresses of people are not for all to see.
+        guard line.auditedAt == nil ? line.level >= level : !isTerminal else { return }
         write(line.auditedAt == nil ? line.level.rawValue : "audit", line.text, at: line.auditedAt)
     }
 
     /// For whoever has started it.
     func note(_ text: String) {
         if isTerminal {
-            Console.note(Printable.escaped(text))
+            say(Printable.escaped(text))
         } else {
             write(LogLine.Level.info.rawValue, text, at: nil)
         }
@@ -23,6 +25,6 @@ struct ServeLog: Sendable {
 
     private func write(_ word: String, _ text: String, at time: UInt64?) {
         let time = Console.universalTime(wallMilliseconds: time ?? SystemClock.wallMilliseconds())
-        Console.note("\(word): \(time) \(Printable.escaped(text))")
+        say("\(word): \(time) \(Printable.escaped(text))")
     }
 }

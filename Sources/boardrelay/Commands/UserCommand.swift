@@ -74,11 +74,12 @@ extension Command {
         let address = try arguments.address()
         let given = try arguments.duration("--timeout")
         var timeout = given ?? .seconds(30)
-        var known = JSON.null
+        var known = JSON.null, isKnown = true
         if let word = user, let question = question(action, role) {
             let began = ContinuousClock.now
             let found = try await Whom(word: word, question: question).find(arguments, timeout: timeout)
-            (user, known, timeout) = (found.user, .bool(found.isKnown), max(.zero, timeout - (found.at - began)))
+            (user, isKnown, timeout) = (found.user, found.isKnown, max(.zero, timeout - (found.at - began)))
+            known = .bool(isKnown)
         }
         return try await moderate("user", arguments, timeout: action == .forget && given == nil ? nil : timeout, isErasing: action == .forget) { client in
             let moderation = client.moderation
@@ -105,7 +106,12 @@ extension Command {
                 try await untilErased { try await moderation.forget(user: user!, withRecords: withRecords) }
                 fields = .object([fields, withRecords ? ["withRecords": true] : [:]])
                 let drawings = withRecords ? ", with what \(user!) drew" : ""
-                words = "What the relay kept of \(user!) is gone, from its disk, too\(drawings). The id is free if \(user!) is not here; otherwise it stays theirs."
+                words =
+                    isKnown
+                    ? "What the relay kept of \(user!) is gone, from its disk, too\(drawings). "
+                        + "The id is free if \(user!) is not here; otherwise it stays theirs."
+                    : "The relay kept neither metadata nor a role of \(user!): nothing of these was there to forget"
+                        + (withRecords ? "; what \(user!) drew is gone." : ".")
             }
             if json { try Console.print(fields.line) } else { Console.note(Printable.escaped("\(address): \(words)")) }
         }

@@ -50,6 +50,7 @@ struct Whom {
                 Console.note("Similar:")
                 show(similar)
             }
+            Console.note("It keeps no names of people who have left: they are reached by their ids alone.")
             guard isID else { throw Failure("\(Printable.quoted(word)) is no user's id or name") }
             if Question.canBeAsked { try ask(word) }
             return (word, false, told)
@@ -62,11 +63,11 @@ struct Whom {
 
     private func show(_ people: [People.Person]) {
         let now = Date().timeIntervalSince1970 * 1_000
-        var table = Table(("  ID", .left), ("NAME", .left), ("HERE SINCE", .left))
+        var table = Table(("  ID", .left), ("NAME", .left), ("HERE SINCE", .left), ("IN", .left))
         for person in people {
             let since = UInt64(max(0, now - person.hereFor / .milliseconds(1)))
             let time = "\(Console.localTime(wallMilliseconds: since)) (\(Printable.clock(person.hereFor)))"
-            table.add("  \(person.user)", person.names.joined(separator: ", "), time)
+            table.add("  \(person.user)", person.names.joined(separator: ", "), time, person.channels.joined(separator: ", "))
         }
         for line in table.lines { Console.note(line) }
     }
