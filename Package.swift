@@ -2,7 +2,7 @@
 import PackageDescription
 
 // Arrows point downwards only; docs/architecture.md draws them. The pure modules (RelayDigest, RelayWire,
-// RelayAccess, RelayGateway, RelayBoard, RelayCore, RelayClientCore) never import Dispatch, a clock or a socket.
+// RelayRights, RelayGateway, RelayBoard, RelayCore, RelayClientCore) never import Dispatch, a clock or a socket.
 
 let strict: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
@@ -61,33 +61,33 @@ let package = Package(
     targets: [
         module("RelayDigest"),
         module("RelayWire"),
-        module("RelayAccess", ["RelayDigest", "RelayWire"]),
+        module("RelayRights", ["RelayDigest", "RelayWire"]),
         module("RelayGateway", ["RelayDigest", "RelayWire"]),
         module("RelayBoard"),
         module("RelayJournal"),
-        module("RelayCore", ["RelayAccess", "RelayDigest", "RelayJournal", "RelayWire"]),
-        module("RelayClientCore", ["RelayAccess", "RelayWire"]),
+        module("RelayCore", ["RelayRights", "RelayDigest", "RelayJournal", "RelayWire"]),
+        module("RelayClientCore", ["RelayRights", "RelayWire"]),
         // epoll, which the module of Linux's C library leaves out: a header and no code.
         .systemLibrary(name: "CEpoll"),
         module("RelayIO", [.target(name: "CEpoll", condition: .when(platforms: [.linux]))]),
         // What the compiler puts into the program: the whiteboard and its client, the demo's lesson, and the commit of a packaged build.
         .target(name: "CResources"),
         .target(name: "RelayPage", dependencies: ["CResources"], exclude: pageFiles, swiftSettings: strict),
-        module("RelayServer", ["RelayAccess", "RelayCore", "RelayGateway", "RelayIO", "RelayJournal", "RelayPage", "RelayWire"]),
-        module("RelayClient", ["RelayAccess", "RelayClientCore", "RelayIO", "RelayWire"]),
+        module("RelayServer", ["RelayRights", "RelayCore", "RelayGateway", "RelayIO", "RelayJournal", "RelayPage", "RelayWire"]),
+        module("RelayClient", ["RelayRights", "RelayClientCore", "RelayIO", "RelayWire"]),
         // The shape of a hosted realtime SDK, for apps that move.
         module("RelayRTM", ["RelayClient"]),
         // What the commands share: the parser, the help, the terminal, JSON, and coming in.
-        module("RelayConsole", ["RelayAccess", "RelayBoard", "RelayClient", "RelayClientCore", "RelayIO", "RelayWire"],
+        module("RelayConsole", ["RelayRights", "RelayBoard", "RelayClient", "RelayClientCore", "RelayIO", "RelayWire"],
             swiftSettings: unhurried),
-        module("RelayBench", ["RelayAccess", "RelayBoard", "RelayClient", "RelayConsole", "RelayIO", "RelayWire"]),
-        module("RelayReplay", ["RelayAccess", "RelayBoard", "RelayClient", "RelayConsole", "RelayIO", "RelayWire"],
+        module("RelayBench", ["RelayRights", "RelayBoard", "RelayClient", "RelayConsole", "RelayIO", "RelayWire"]),
+        module("RelayReplay", ["RelayRights", "RelayBoard", "RelayClient", "RelayConsole", "RelayIO", "RelayWire"],
             swiftSettings: unhurried),
-        module("RelayTestKit", ["RelayAccess", "RelayClientCore", "RelayCore", "RelayJournal", "RelayWire"]),
+        module("RelayTestKit", ["RelayRights", "RelayClientCore", "RelayCore", "RelayJournal", "RelayWire"]),
         .executableTarget(
             name: "boardrelay",
             dependencies: [
-                "CResources", "RelayAccess", "RelayBench", "RelayBoard", "RelayClient", "RelayConsole", "RelayCore", "RelayGateway", "RelayIO",
+                "CResources", "RelayRights", "RelayBench", "RelayBoard", "RelayClient", "RelayConsole", "RelayCore", "RelayGateway", "RelayIO",
                 "RelayReplay", "RelayServer", "RelayWire",
             ],
             exclude: ["Demo/README.md", "Demo/lesson.ndjson"],
@@ -95,21 +95,21 @@ let package = Package(
 
         tests("RelayDigestTests", ["RelayDigest"], resources: [.copy("Vectors")]),
         tests("RelayWireTests", ["RelayWire"]),
-        tests("RelayAccessTests", ["RelayAccess", "RelayDigest", "RelayWire"], resources: [.copy("Vectors")]),
+        tests("RelayRightsTests", ["RelayRights", "RelayDigest", "RelayWire"], resources: [.copy("Vectors")]),
         tests("RelayPageTests", ["RelayPage"]),
         tests("RelayGatewayTests", ["RelayDigest", "RelayGateway", "RelayWire"]),
         tests("RelayBoardTests", ["RelayBoard"]),
         tests("RelayJournalTests", ["RelayJournal", "RelayTestKit"]),
-        tests("RelayCoreTests", ["RelayAccess", "RelayCore", "RelayJournal", "RelayTestKit", "RelayWire"]),
-        tests("RelayClientCoreTests", ["RelayAccess", "RelayClientCore", "RelayCore", "RelayTestKit", "RelayWire"]),
+        tests("RelayCoreTests", ["RelayRights", "RelayCore", "RelayJournal", "RelayTestKit", "RelayWire"]),
+        tests("RelayClientCoreTests", ["RelayRights", "RelayClientCore", "RelayCore", "RelayTestKit", "RelayWire"]),
         tests("RelayIOTests", ["RelayIO"]),
-        tests("RelayServerTests", ["RelayAccess", "RelayGateway", "RelayServer", "RelayClient", "RelayClientCore", "RelayIO", "RelayJournal", "RelayWire", "RelayCore"]),
-        tests("RelayRTMTests", ["RelayRTM", "RelayAccess", "RelayClient", "RelayServer", "RelayCore"]),
+        tests("RelayServerTests", ["RelayRights", "RelayGateway", "RelayServer", "RelayClient", "RelayClientCore", "RelayIO", "RelayJournal", "RelayWire", "RelayCore"]),
+        tests("RelayRTMTests", ["RelayRTM", "RelayRights", "RelayClient", "RelayServer", "RelayCore"]),
         tests("SimulationTests", ["RelayTestKit", "RelayCore", "RelayWire"]),
         tests("BoardrelayTests", [
-            "boardrelay", "RelayAccess", "RelayBench", "RelayBoard", "RelayClient", "RelayClientCore", "RelayConsole", "RelayCore", "RelayIO",
+            "boardrelay", "RelayRights", "RelayBench", "RelayBoard", "RelayClient", "RelayClientCore", "RelayConsole", "RelayCore", "RelayIO",
             "RelayReplay", "RelayServer", "RelayWire",
         ]),
-        tests("DocsTests", ["RelayAccess", "RelayWire", "RelayCore", "RelayClient", "RelayIO", "RelayRTM", "RelayServer"]),
+        tests("DocsTests", ["RelayRights", "RelayWire", "RelayCore", "RelayClient", "RelayIO", "RelayRTM", "RelayServer"]),
     ]
 )

@@ -1,4 +1,4 @@
-@_exported import RelayAccess
+@_exported import RelayRights
 @_exported import RelayClientCore
 @_exported import RelayWire
 @_exported import RelayIO

@@ -1,4 +1,4 @@
-package import RelayAccess
+package import RelayRights
 import RelayWire
 
 /// A client without sockets, clocks and dice: calls and bytes in, bytes, effects and events out.

@@ -1,4 +1,4 @@
-package import RelayAccess
+package import RelayRights
 import RelayWire
 
 /// What stands in a request, but for its id.

@@ -1,4 +1,4 @@
-public import RelayAccess
+public import RelayRights
 import RelayWire
 
 /// A moderator has changed what this client may, at once and over reconnects. [AC10]

@@ -1,4 +1,4 @@
-internal import RelayAccess
+internal import RelayRights
 import RelayWire
 
 // What the simulation compares its own books with. Nothing else uses it.

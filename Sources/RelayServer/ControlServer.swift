@@ -1,5 +1,5 @@
 import Foundation
-internal import RelayAccess
+internal import RelayRights
 public import RelayCore
 import RelayGateway
 import RelayIO

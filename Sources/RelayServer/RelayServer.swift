@@ -1,6 +1,6 @@
 internal import Dispatch
 import RelayJournal
-public import RelayAccess
+public import RelayRights
 public import RelayCore
 public import RelayIO
 

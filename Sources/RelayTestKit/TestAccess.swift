@@ -1,4 +1,4 @@
-package import RelayAccess
+package import RelayRights
 package import RelayCore
 internal import RelayWire
 

@@ -1,5 +1,5 @@
 import Foundation
-import RelayAccess
+import RelayRights
 import RelayCore
 import RelayIO
 import RelayServer

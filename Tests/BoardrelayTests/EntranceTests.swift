@@ -1,6 +1,6 @@
 @testable import boardrelay
 @testable import RelayConsole
-import RelayAccess
+import RelayRights
 import RelayIO
 import RelayServer
 import Testing

@@ -1,4 +1,4 @@
-import RelayAccess
+import RelayRights
 @testable import RelayClientCore
 import RelayWire
 import Testing

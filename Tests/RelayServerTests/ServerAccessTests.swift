@@ -1,6 +1,6 @@
 import Dispatch
 import Foundation
-import RelayAccess
+import RelayRights
 import RelayClient
 import RelayClientCore
 import RelayCore

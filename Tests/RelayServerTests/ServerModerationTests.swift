@@ -1,5 +1,5 @@
 import Foundation
-import RelayAccess
+import RelayRights
 import RelayClient
 import RelayClientCore
 import RelayCore

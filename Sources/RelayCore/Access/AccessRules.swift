@@ -1,4 +1,4 @@
-package import RelayAccess
+package import RelayRights
 internal import RelayDigest
 
 /// Who may come in, and with which rights. [AC1]

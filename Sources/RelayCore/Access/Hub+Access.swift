@@ -1,4 +1,4 @@
-internal import RelayAccess
+internal import RelayRights
 import RelayWire
 
 // What a session may: asked before anything is looked up, changed while it is there. [AC4–AC11]

@@ -1,4 +1,4 @@
-internal import RelayAccess
+internal import RelayRights
 import RelayWire
 
 // Credentials: judged, and answered late when they are wrong. [AC1, AC2]

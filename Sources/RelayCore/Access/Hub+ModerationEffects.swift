@@ -1,4 +1,4 @@
-internal import RelayAccess
+internal import RelayRights
 import RelayWire
 
 // What a moderator's decision does once it is durable, and whom it is told. [AC10–AC15]

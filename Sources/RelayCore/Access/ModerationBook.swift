@@ -1,4 +1,4 @@
-internal import RelayAccess
+internal import RelayRights
 internal import RelayJournal
 import RelayWire
 

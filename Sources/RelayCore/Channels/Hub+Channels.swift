@@ -1,4 +1,4 @@
-internal import RelayAccess
+internal import RelayRights
 import RelayWire
 
 // Coming into channels and going out of them. [CH1–CH9]

@@ -1,4 +1,4 @@
-internal import RelayAccess
+internal import RelayRights
 import RelayWire
 
 // What is shown of locks, who waits, and what becomes of the locks of those who are not there. [LK4–LK9]

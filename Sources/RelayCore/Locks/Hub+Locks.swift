@@ -1,4 +1,4 @@
-internal import RelayAccess
+internal import RelayRights
 import RelayWire
 
 // Requests about locks. [LK1–LK9]

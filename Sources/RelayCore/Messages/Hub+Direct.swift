@@ -1,4 +1,4 @@
-internal import RelayAccess
+internal import RelayRights
 import RelayWire
 
 /// A direct message that its receiver has not acknowledged yet. [DM3]

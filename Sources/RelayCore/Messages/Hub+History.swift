@@ -1,4 +1,4 @@
-internal import RelayAccess
+internal import RelayRights
 import RelayWire
 
 // What message channels keep, and reading it. [HI1, HI6]

@@ -1,4 +1,4 @@
-internal import RelayAccess
+internal import RelayRights
 import RelayWire
 
 // Messages: accepted, numbered, delivered. [MS1–MS8]

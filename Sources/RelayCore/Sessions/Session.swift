@@ -1,4 +1,4 @@
-internal import RelayAccess
+internal import RelayRights
 import RelayWire
 
 /// A logged-in client, or what is remembered of one: at most one for each user id.

@@ -1,4 +1,4 @@
-internal import RelayAccess
+internal import RelayRights
 import RelayWire
 
 // Topics: publishing in them, listening to them, flows. [ST1–ST12]

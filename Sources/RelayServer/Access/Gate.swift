@@ -1,5 +1,5 @@
 internal import Dispatch
-internal import RelayAccess
+internal import RelayRights
 internal import RelayCore
 import RelayIO
 

@@ -1,4 +1,4 @@
-import RelayAccess
+import RelayRights
 import RelayConsole
 import RelayGateway
 import RelayIO

@@ -1,3 +1,4 @@
+import RelayConsole
 import RelayIO
 
 /// The host's address on the terminal, alone and for a moment: others may look on, as at a projector.

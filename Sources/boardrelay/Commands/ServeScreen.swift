@@ -1,3 +1,4 @@
+import RelayConsole
 import RelayIO
 import RelayServer
 

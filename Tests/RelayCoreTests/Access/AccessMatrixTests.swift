@@ -1,4 +1,4 @@
-import RelayAccess
+import RelayRights
 import RelayTestKit
 import RelayWire
 import Testing

@@ -1,5 +1,5 @@
 import Foundation
-import RelayAccess
+import RelayRights
 import RelayWire
 
 /// What a request names. There are two sets: one is there, the other is not.

@@ -1,4 +1,4 @@
-import RelayAccess
+import RelayRights
 import RelayCore
 import RelayTestKit
 import RelayWire

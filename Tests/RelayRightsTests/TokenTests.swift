@@ -1,4 +1,4 @@
-import RelayAccess
+import RelayRights
 import RelayDigest
 import RelayWire
 import Testing
