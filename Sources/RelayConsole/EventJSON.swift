@@ -1,6 +1,6 @@
 import Foundation
-import RelayRights
 import RelayClient
+import RelayRights
 import RelayWire
 
 /// An event as one JSON object.

@@ -1,5 +1,5 @@
-import RelayRights
 import RelayClient
+import RelayRights
 import RelayWire
 
 /// An event as one line for people. Whatever others wrote is escaped.

@@ -1,8 +1,8 @@
 import Foundation
-internal import RelayRights
 public import RelayCore
 import RelayGateway
 import RelayIO
+internal import RelayRights
 
 /// Answers the operator on a Unix socket that only this user can open.
 ///

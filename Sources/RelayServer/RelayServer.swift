@@ -1,8 +1,8 @@
 internal import Dispatch
-import RelayJournal
-public import RelayRights
 public import RelayCore
 public import RelayIO
+import RelayJournal
+public import RelayRights
 
 /// A relay in this process: for the daemon, for apps that host a board, for integration tests.
 ///

@@ -1,9 +1,9 @@
-@testable import boardrelay
-@testable import RelayConsole
-import RelayRights
 import RelayIO
+import RelayRights
 import RelayServer
 import Testing
+@testable import boardrelay
+@testable import RelayConsole
 
 @Suite struct EntranceTests {
     private let addresses = [RelayAddress(host: "192.168.178.123", port: 17420), RelayAddress(host: "127.0.0.1", port: 17420)]

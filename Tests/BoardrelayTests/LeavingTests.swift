@@ -1,6 +1,6 @@
 import Foundation
-import RelayRights
 import RelayCore
+import RelayRights
 import RelayServer
 import Testing
 

@@ -1,7 +1,7 @@
 import RelayRights
-@testable import RelayClientCore
 import RelayWire
 import Testing
+@testable import RelayClientCore
 
 /// Keys and tokens, as the client's machine brings, renews and loses them.
 @Suite struct AccessTests {

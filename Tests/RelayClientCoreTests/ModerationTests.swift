@@ -1,7 +1,7 @@
 import RelayRights
-@testable import RelayClientCore
 import RelayWire
 import Testing
+@testable import RelayClientCore
 
 /// What moderators decide, as the client's machine asks for it and is told of it.
 @Suite struct ModerationTests {

@@ -1,6 +1,6 @@
-import RelayRights
 import RelayCore
 import RelayJournal
+import RelayRights
 import RelayTestKit
 import RelayWire
 import Testing

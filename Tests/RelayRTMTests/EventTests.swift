@@ -1,7 +1,7 @@
 import Foundation
-import RelayRights
 import RelayClient
 import RelayCore
+import RelayRights
 import RelayRTM
 import RelayServer
 import Testing

@@ -1,5 +1,5 @@
-import RelayRights
 import RelayDigest
+import RelayRights
 import RelayWire
 import Testing
 

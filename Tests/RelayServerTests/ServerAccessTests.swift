@@ -1,10 +1,10 @@
 import Dispatch
 import Foundation
-import RelayRights
 import RelayClient
 import RelayClientCore
 import RelayCore
 import RelayIO
+import RelayRights
 import RelayServer
 import RelayWire
 import Testing

@@ -1,9 +1,9 @@
 import Foundation
-import RelayRights
 import RelayClient
 import RelayCore
 import RelayIO
 import RelayJournal
+import RelayRights
 import RelayWire
 import Testing
 

@@ -1,7 +1,7 @@
 import Foundation
-import RelayRights
 import RelayCore
 import RelayIO
+import RelayRights
 import RelayServer
 import RelayWire
 import Testing

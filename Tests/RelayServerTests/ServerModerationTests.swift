@@ -1,9 +1,9 @@
 import Foundation
-import RelayRights
 import RelayClient
 import RelayClientCore
 import RelayCore
 import RelayIO
+import RelayRights
 import RelayServer
 import RelayWire
 import Testing

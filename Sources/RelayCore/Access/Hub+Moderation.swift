@@ -1,5 +1,5 @@
-internal import RelayRights
 internal import RelayJournal
+internal import RelayRights
 import RelayWire
 
 // What moderators ask for. What it does when it is durable: `Hub+ModerationEffects.swift`. [AC10–AC15]

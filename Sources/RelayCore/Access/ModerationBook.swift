@@ -1,5 +1,5 @@
-internal import RelayRights
 internal import RelayJournal
+internal import RelayRights
 import RelayWire
 
 /// Who may not come in, for how long, and by whose word. [AC13]

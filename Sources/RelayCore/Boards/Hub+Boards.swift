@@ -1,5 +1,5 @@
-internal import RelayRights
 internal import RelayJournal
+internal import RelayRights
 import RelayWire
 
 // What message channels keep for good: accepted, bounded, cleared, removed. [BL1, BL6–BL9]

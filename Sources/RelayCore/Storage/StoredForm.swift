@@ -1,5 +1,5 @@
-internal import RelayRights
 internal import RelayJournal
+internal import RelayRights
 import RelayWire
 
 // What the hub stores, as keys and values of the journal. A key begins with what it is:

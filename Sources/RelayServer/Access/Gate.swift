@@ -1,7 +1,7 @@
 internal import Dispatch
-internal import RelayRights
 internal import RelayCore
 import RelayIO
+internal import RelayRights
 
 /// Who may come in: the keys of a relay, and the rules that the hub goes by.
 final class Gate: Sendable {

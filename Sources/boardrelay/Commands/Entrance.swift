@@ -1,7 +1,7 @@
-import RelayRights
 import RelayConsole
 import RelayGateway
 import RelayIO
+import RelayRights
 import RelayServer
 
 /// How people come in: what `serve` says at its start, and again when the machine's addresses are others.

@@ -1,8 +1,8 @@
 import Foundation
-import RelayRights
 import RelayConsole
 import RelayCore
 import RelayIO
+import RelayRights
 import RelayServer
 import RelayWire
 

@@ -1,7 +1,7 @@
 import Foundation
-import RelayRights
 import RelayConsole
 import RelayIO
+import RelayRights
 import RelayWire
 
 extension Command {

@@ -1,6 +1,6 @@
-import RelayRights
 import RelayClient
 import RelayConsole
+import RelayRights
 import RelayWire
 
 extension Command {

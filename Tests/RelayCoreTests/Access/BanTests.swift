@@ -1,5 +1,5 @@
-import RelayRights
 import RelayCore
+import RelayRights
 import RelayTestKit
 import RelayWire
 import Testing
