@@ -7,8 +7,9 @@ package enum Question {
 
     /// - Returns: whether the answer is yes; the end of the input is no.
     package static func isYes(_ words: String) -> Bool {
-        // A command that has been at a relay ignores Ctrl-C by now: at a question it ends.
-        for number in [SIGINT, SIGTERM] { signal(number, SIG_DFL) }
+        // A command that has been at a relay watches Ctrl-C by now: at a question it ends.
+        let watching = [SIGINT, SIGTERM].map { ($0, signal($0, SIG_DFL)) }
+        defer { for (number, handler) in watching { signal(number, handler) } }
         Console.noteRaw("\(words) [y/N] ")
         return ["y", "yes"].contains((readLine() ?? "").trimmingCharacters(in: .whitespaces).lowercased())
     }

@@ -5,38 +5,24 @@ import RelayIO
 /// SIGINT, SIGTERM, and SIGHUP of a terminal that is closed: the first can be waited for, the second ends the process at once.
 package final class Signals: Sendable {
     private let arrived: AsyncStream<Int32>
-    private let end: AsyncStream<Int32>.Continuation
-    private let sources = Lock<[any DispatchSourceSignal]>([])
-
-    /// Whether it was started with nohup. Asked once: watching a signal looks the same.
-    private static let outlivesTerminal = unsafeBitCast(signal(SIGHUP, SIG_IGN), to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
+    private let token: UInt64
 
     package init() {
-        (arrived, end) = AsyncStream.makeStream(of: Int32.self, bufferingPolicy: .bufferingOldest(1))
-        let queue = DispatchQueue(label: "boardrelay.signals")
+        let (arrived, end) = AsyncStream.makeStream(of: Int32.self, bufferingPolicy: .bufferingOldest(1))
+        self.arrived = arrived
         let count = Lock(0)
-        let registered = DispatchGroup()
-        for number in [SIGINT, SIGTERM, SIGHUP] {
-            if number == SIGHUP, Self.outlivesTerminal { continue }
-            signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
-            source.setEventHandler { @Sendable [end] in
-                let seen = count.withLock { count in
-                    count += 1
-                    return count
-                }
-                // A terminal that is closed may say so twice, the shell and the system: nobody has lost patience.
-                if seen > 1, number != SIGHUP { exit(ExitCode.interrupted.rawValue) }
-                end.yield(number)
+        token = SignalWatch.shared.add { number in
+            let seen = count.withLock { count in
+                count += 1
+                return count
             }
-            registered.enter()
-            source.setRegistrationHandler { @Sendable in registered.leave() }
-            source.activate()
-            sources.withLock { $0.append(source) }
+            // A terminal that is closed may say so twice, the shell and the system: nobody has lost patience.
+            if seen > 1, number != SIGHUP { exit(ExitCode.interrupted.rawValue) }
+            end.yield(number)
         }
-        // Dispatch watches them on a thread of its own: a signal before that is one that is ignored.
-        registered.wait()
     }
+
+    deinit { SignalWatch.shared.remove(token) }
 
     /// - Returns: the first signal, when it has come; `nil` when the task is cancelled.
     @discardableResult package func first() async -> Int32? {
@@ -52,4 +38,47 @@ package final class Signals: Sendable {
         default: "Ctrl-C"
         }
     }
+}
+
+/// Watches the signals as long as the process lives. On Linux a source of Dispatch has a handler of its own, which is not put back when
+/// the disposition is set again before the source has gone: a second watch may see nothing.
+private final class SignalWatch: Sendable {
+    static let shared = SignalWatch()
+
+    private let sources: Lock<[any DispatchSourceSignal]>
+    private let handlers: Lock<(last: UInt64, all: [UInt64: @Sendable (Int32) -> Void])>
+
+    private init() {
+        // Started with nohup, it outlives the terminal. Asked once: watching a signal looks the same.
+        let outlivesTerminal = unsafeBitCast(signal(SIGHUP, SIG_IGN), to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
+        let numbers = outlivesTerminal ? [SIGINT, SIGTERM] : [SIGINT, SIGTERM, SIGHUP]
+        let handlers = Lock<(last: UInt64, all: [UInt64: @Sendable (Int32) -> Void])>((0, [:]))
+        self.handlers = handlers
+        let queue = DispatchQueue(label: "boardrelay.signals")
+        let registered = DispatchGroup()
+        let sources = numbers.map { number in
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
+            source.setEventHandler { @Sendable in
+                for handler in handlers.withLock({ $0.all.values.map(\.self) }) { handler(number) }
+            }
+            registered.enter()
+            source.setRegistrationHandler { @Sendable in registered.leave() }
+            source.activate()
+            return source
+        }
+        self.sources = Lock(sources)
+        // Dispatch watches them on a thread of its own: a signal before that is one that is ignored.
+        registered.wait()
+    }
+
+    func add(_ handler: @escaping @Sendable (Int32) -> Void) -> UInt64 {
+        handlers.withLock { handlers in
+            handlers.last += 1
+            handlers.all[handlers.last] = handler
+            return handlers.last
+        }
+    }
+
+    func remove(_ token: UInt64) { handlers.withLock { $0.all[token] = nil } }
 }

@@ -1,11 +1,13 @@
 import Foundation
+import RelayClient
 import RelayCore
 import RelayRights
-import RelayServer
 import Testing
 
 @testable import boardrelay
 @testable import RelayConsole
+@testable import RelayIO
+@testable import RelayServer
 
 /// How commands end when all does not go well.
 @Suite("commands that time out before they are let in, and commands that fail", .serialized, .timeLimit(.minutes(10)))
@@ -71,6 +73,32 @@ struct LeavingTests {
                 await relay.stop()
                 throw error
             }
+            await relay.stop()
+        }
+    }
+
+    @Test("[AC14, BL9] forget and rm wait as long as the relay's disk takes, and say so; Ctrl-C ends the waiting, and says that the erasure goes on", arguments: [
+        ["user", "forget", "anna"], ["board", "rm", "lesson"],
+    ])
+    func erasing(words: [String]) async throws {
+        try await withFolder {
+            let isHeld = Lock(false), gate = DispatchSemaphore(value: 0)
+            let relay = try await RelayServer.start(.init(port: 0, storage: .folder("\(folder)/relay"))) { operation in
+                guard "\(operation)" == "remove", isHeld.withLock({ $0 }) else { return }
+                gate.wait()
+                gate.signal()
+            }
+            let anna = try await RelayClient.connect(to: relay.address, as: "anna")
+            try await anna.metadata(of: .user("anna")).set(["name": "Anna"])
+            _ = try await anna.send(.text("x"), to: "lesson", retainedAs: "k").stored
+            isHeld.withLock { $0 = true }
+            let running = try Running(words, url: "\(relay.address)", environment: surroundings)
+            _ = await running.errorLine(containing: "Waiting until the relay's disk holds nothing of it.")
+            running.signal(SIGINT)
+            let result = await running.end()
+            #expect(result.code == 130 && result.errors.contains("stopped; the erasure goes on if the relay has the request"), "\(result)")
+            gate.signal()
+            await anna.close()
             await relay.stop()
         }
     }
