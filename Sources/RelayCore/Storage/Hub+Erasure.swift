@@ -148,7 +148,8 @@ extension Hub {
     /// A `findRecords` is answered.
     mutating func recordsFound(_ answer: BoardRecords) {
         guard case .searching(let id, token: answer.token)? = erasure.round?.step else { return }
-        guard let board = boardsByID[id] else { return goOnErasing() }
+        // Behind the end of a board nothing may stand: its file would be begun anew, without a name.
+        guard let board = boardsByID[id], !boards[board].isDropping else { return goOnErasing() }
         switch answer.outcome {
         case .gone: goOnErasing()
         case .failed(let text):
@@ -257,7 +258,7 @@ extension Hub {
 
     /// Changes can be stored again. Not at once: what has filled a disk does not do so every second.
     mutating func eraseLater() {
-        if !erasure.marks.isEmpty { eraseAfter(ErasureState.pause) }
+        if !erasure.marks.isEmpty { eraseAfter(erasure.nextPause) }
     }
 
     /// It is time to try again what has failed, unless that was put off since.

@@ -161,6 +161,22 @@ import Testing
         #expect(marks(driver) == 0 && driver.hub.census().boardRecords == 0)
     }
 
+    @Test("[AC14, BL9] a board that is removed while records are looked for gets no removal behind its end")
+    func removedMeanwhile() {
+        retain(anna, "a")
+        driver.holdsFiles = true
+        let forgotten = forget("anna", by: host)
+        driver.persist()
+        let removed = ask(.removeBoard, "lesson", by: host)
+        driver.readFiles(now: true)
+        let changes = driver.unpersisted.flatMap(\.entries).compactMap { BoardChange(key: $0.key, value: $0.value ?? []) }
+        #expect(changes.map(\.kind) == [.drop])
+        driver.holdsFiles = false
+        work(driver)
+        #expect(isDone(forgotten, host) && isDone(removed, host) && marks(driver) == 0)
+        #expect(driver.restarted(start: 1_800_000_001).hub.census().boards == 0)
+    }
+
     @Test("[AC14, SG2] a failure while records are looked for does not say that they are gone; nor does a durable change try again before its time")
     func words() {
         retain(anna, "a")
