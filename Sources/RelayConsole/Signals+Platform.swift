@@ -60,7 +60,10 @@ private final class SignalWatch: Sendable {
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
             source.setEventHandler { @Sendable in
-                for handler in handlers.withLock({ $0.all.values.map(\.self) }) { handler(number) }
+                let all = handlers.withLock { $0.all.values.map(\.self) }
+                // What nobody waits for does what it does without a watch.
+                if all.isEmpty { exit(ExitCode.interrupted.rawValue) }
+                for handler in all { handler(number) }
             }
             registered.enter()
             source.setRegistrationHandler { @Sendable in registered.leave() }

@@ -102,4 +102,31 @@ struct LeavingTests {
             await relay.stop()
         }
     }
+
+    @Test("Ctrl-C ends a command that asks the relay twice, also where the relay has fallen silent between")
+    func between() async throws {
+        try await withFolder {
+            let gate = DispatchSemaphore(value: 0), isKnown = Lock(false)
+            let (closed, tellClosed) = AsyncStream.makeStream(of: Void.self)
+            var options = RelayServer.Options(port: 0)
+            // The relay's queue stands still from the end of the first connection on.
+            options.log = { line in
+                guard isKnown.withLock({ $0 }), line.text.contains("closed") else { return }
+                tellClosed.yield()
+                gate.wait()
+                gate.signal()
+            }
+            let relay = try await RelayServer.start(options)
+            let anna = try await RelayClient.connect(to: relay.address, as: "anna")
+            isKnown.withLock { $0 = true }
+            let running = try Running(["user", "role", "anna", "reader"], url: "\(relay.address)", environment: surroundings)
+            for await _ in closed { break }
+            running.signal(SIGINT)
+            let result = await running.end()
+            gate.signal()
+            #expect(result.code == 130, "\(result)")
+            await anna.close()
+            await relay.stop()
+        }
+    }
 }
