@@ -54,6 +54,9 @@ package struct JoinedHistory {
         return Int(part.number) == Int(other.number) + (backwards ? -1 : 1)
     }
 
+    /// Of all entries so far.
+    package var count: Int { groups.count }
+
     /// In the order asked for, at most so many.
     package func entries(_ count: Int = .max) -> [Entry] {
         let all = groups.map(entry).sorted { backwards ? $0.offset > $1.offset : $0.offset < $1.offset }

@@ -200,13 +200,20 @@ function codePicture(code) {
   return make('img', {alt: 'QR code of the link', src: `data:image/svg+xml,${encodeURIComponent(picture)}`})
 }
 
+let isInviting = false
+
 async function invite() {
-  await renewGuestKey()
+  // The relay is asked first: a host's own key must not stand there for a moment. A link that is dead does not keep the panel shut.
+  if (isInviting) return
+  isInviting = true
+  await Promise.race([renewGuestKey(), new Promise(resolve => setTimeout(resolve, 1_000))])
   const {credential} = session
   const box = make('div', {id: 'qr'})
   const input = field({id: 'address', readOnly: true, ariaLabel: 'Link to this board'})
   const show = () => {
-    input.value = linkTo(location.origin, board, session.credential)
+    const link = linkTo(location.origin, board, session.credential)
+    if (link === input.value) return
+    input.value = link
     const code = qrCode(input.value)
     box.replaceChildren(...code ? [codePicture(code)] : [])
   }
@@ -221,9 +228,10 @@ async function invite() {
     : session.mayClear && credential?.key && !credential.guestKey ? 'This link makes others hosts as well. Guests join with the other link that the relay printed.'
       : session.mayDraw ? 'Point a phone or tablet in the same network at the code.' : 'Whoever scans the code can watch.'
   // On a wall the code stands for long: a key that is drawn anew meanwhile takes its place.
-  const timer = setInterval(async () => await renewGuestKey() && show(), 3_000)
+  const timer = setInterval(() => renewGuestKey().then(show), 3_000)
   await ask('invite-dialog', 'Scan to draw along', text, [['invite-close', 'Done']], [box, make('div', {className: 'field'}, input, copy)])
   clearInterval(timer)
+  isInviting = false
 }
 
 async function renewGuestKey() {

@@ -54,7 +54,7 @@ extension BoardStore {
     }
 
     private static func unknown(_ entry: JournalEntry) -> JournalError {
-        .failed("the journal has a board entry that this program does not know: a newer one wrote it (key \(entry.key))")
+        .failed("the journal has a board entry that this program does not know: one of another version wrote it (key \(entry.key))")
     }
 
     // MARK: - Files

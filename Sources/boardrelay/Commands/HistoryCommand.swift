@@ -39,7 +39,7 @@ extension Command {
             guard page.epoch != nil else { throw await noSuch("message channel", channel, client) }
             if page.floor > 0 { Console.note("Messages up to #\(page.floor) are not kept any more; the newest is #\(page.head).") }
             page.messages.forEach { joined.add($0) }
-            while let next = page.next, !isEnough(joined.entries(count), count) {
+            while let next = page.next, !isEnough(joined, count) {
                 page = try await client.history(of: channel, from: next, backwards: backwards, limit: 100)
                 page.messages.forEach { joined.add($0) }
             }
@@ -54,8 +54,8 @@ extension Command {
     }
 
     /// Parts of a message that are still to come may change the order: a page more tells.
-    private static func isEnough(_ entries: [JoinedHistory.Entry], _ count: Int) -> Bool {
-        entries.count == count && entries.allSatisfy(\.isWhole)
+    private static func isEnough(_ joined: JoinedHistory, _ count: Int) -> Bool {
+        joined.count >= count && joined.entries(count).allSatisfy(\.isWhole)
     }
 
     private static func show(incomplete parts: [Message], as form: PrintForm) throws {

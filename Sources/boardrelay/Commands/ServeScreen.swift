@@ -27,7 +27,7 @@ struct ServeScreen: Sendable {
 
     func networkChanged() {
         log.note("This machine has other addresses now.")
-        for address in addresses() { try? Console.print("\(address)") }
+        for address in addresses() { view.print("\(address)") }
         show()
     }
 
