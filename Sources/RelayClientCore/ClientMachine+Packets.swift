@@ -89,8 +89,11 @@ extension ClientMachine {
             next = told.upperBound &+ 1
         }
         if next <= last { entries.append(entry(handle, flow, next, last)) }
-        if !entries.isEmpty { emit(.packetsLost(PacketsLost(reason: .linkBroken, entries: entries))) }
+        if !entries.isEmpty, isHeard(flow) { emit(.packetsLost(PacketsLost(reason: .linkBroken, entries: entries))) }
     }
+
+    /// Whether its packets come to this client: one's own do with an echo. [ST13]
+    private func isHeard(_ flow: KnownSession.Flow) -> Bool { flow.user != settings.user.text || wanted.echoing.contains(flow.topic) }
 
     mutating func flowClosed(_ closed: FlowClosed) {
         known.flows[closed.flow] = nil
@@ -100,7 +103,7 @@ extension ClientMachine {
     /// Flows that the relay did not name again after a resumption have closed meanwhile. [SE9]
     mutating func closeUnconfirmedFlows() {
         for handle in known.unconfirmedFlows.sorted() {
-            guard let flow = known.flows.removeValue(forKey: handle) else { continue }
+            guard let flow = known.flows.removeValue(forKey: handle), isHeard(flow) else { continue }
             emit(.packetsLost(PacketsLost(reason: .linkBroken, entries: [entry(handle, flow, flow.next, nil)])))
         }
         known.unconfirmedFlows = []

@@ -87,7 +87,7 @@ extension ClientMachine {
     /// Encodes what may be sent now, in order; whatever must wait holds back what comes after it.
     mutating func pump(at now: Moment) {
         pumpAt = nil
-        guard state == .live else { return }
+        guard state == .live, !logoutIsSent else { return }
         // What was asked again stands before what the app asks now.
         while outbound.count - outboundStart < ClientLimits.outboundBytes, askedAgain.isEmpty, let first = queue.first {
             guard mayLeave(first, at: now) else { break }
@@ -96,13 +96,16 @@ extension ClientMachine {
             encode(first, at: now)
         }
         if askedAgain.isEmpty { pumpDrawings(at: now) }
-        if closeToken != nil, queue.isEmpty, publishes.isEmpty, requests.isEmpty, unstored.isEmpty, drawings.isEmpty, !logoutIsSent {
-            logoutIsSent = true
-            lastRequest += 1
-            write(.json(.logout, EmptyRequest(id: lastRequest)))
-            closeBy = now + ClientLimits.logoutTimeout
-        }
+        if closeToken != nil, queue.isEmpty, publishes.isEmpty, requests.isEmpty, unstored.isEmpty, drawings.isEmpty { logOut(at: now) }
         boundEvents(at: now)
+    }
+
+    /// Nothing is sent behind it.
+    mutating func logOut(at now: Moment) {
+        logoutIsSent = true
+        lastRequest += 1
+        write(.json(.logout, EmptyRequest(id: lastRequest)))
+        closeBy = now + ClientLimits.logoutTimeout
     }
 
     var unansweredMax: Int { min(limits.unansweredMax, ClientLimits.unansweredMax) }
@@ -176,6 +179,7 @@ extension ClientMachine {
             write(.direct(number: lastNumber, user: user.text, customType: customType, flags: payload.flags, payload: payload.bytes))
         case .packet(let topic, let payload, let slot, let senderTime, let echo, _):
             guard let flow = known.ownFlows[topic] else { return dropped(1, topic, .topicNotJoined) }
+            if echo { wanted.echoing.insert(topic) }
             write(.publishPacket(
                 flow: flow, slot: slot, senderTime: senderTime, flags: payload.flags.union(echo ? .echo : []), payload: payload.bytes))
         case .request(let token, let request): ask(request, token: token)
@@ -193,11 +197,14 @@ extension ClientMachine {
     }
 
     /// After a break: points that are older than a packet lives are noise by now.
-    mutating func dropStalePackets(at now: Moment) {
+    mutating func dropStalePackets(at now: Moment) { dropPackets(.linkDown) { now - $0 > ClientLimits.packetLifetime } }
+
+    /// - Parameter matches: judges by the moment at which a packet was queued.
+    mutating func dropPackets(_ reason: PacketsDropped.Reason, where matches: (Moment) -> Bool = { _ in true }) {
         var stale: [TopicID: Int] = [:]
         var bytes = 0
         queue.removeAll { item in
-            guard case .packet(let topic, let payload, _, _, _, let queuedAt) = item, now - queuedAt > ClientLimits.packetLifetime else { return false }
+            guard case .packet(let topic, let payload, _, _, _, let queuedAt) = item, matches(queuedAt) else { return false }
             stale[topic, default: 0] += 1
             bytes += payload.byteCount
             return true
@@ -205,7 +212,7 @@ extension ClientMachine {
         queuedBytes -= bytes
         for topic in stale.keys.sorted() {
             queuedPackets -= stale[topic]!
-            dropped(stale[topic]!, topic, .linkDown)
+            dropped(stale[topic]!, topic, reason)
         }
     }
 }

@@ -276,6 +276,7 @@ extension ClientMachine {
 
     private mutating func leftTopic(_ topic: TopicID) {
         wanted.publishing[topic] = nil
+        wanted.echoing.remove(topic)
         known.ownFlows[topic] = nil
     }
 

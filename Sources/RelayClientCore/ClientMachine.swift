@@ -240,7 +240,11 @@ package struct ClientMachine: Sendable {
     }
 
     package mutating func deadline(at now: Moment) {
-        if let closeBy, now >= closeBy { return finish(.closedByApp) }
+        if let closeBy, now >= closeBy {
+            guard state == .live, !logoutIsSent else { return finish(.closedByApp) }
+            dropPackets(.closed)
+            return logOut(at: now)
+        }
         switch state {
         case .connecting(let since): if now >= since + settings.connectTimeout { end(.timedOut, at: now) }
         case .waiting(let until): if now >= until { open(at: now) }
@@ -334,6 +338,7 @@ package struct ClientMachine: Sendable {
         attempt += 1
         state = .closed
         closeBy = nil
+        dropPackets(.closed)
         emit(.link(.closed(reason: reason)))
         let error = reason.error
         failAll(error)
@@ -343,7 +348,7 @@ package struct ClientMachine: Sendable {
         closeToken = nil
     }
 
-    /// Sends what waits, logs out, ends; `token` is completed when that is done.
+    /// Sends what waits, logs out, ends; `token` is completed when that is done. What is not sent in time is told.
     package mutating func close(token: ClientToken, at now: Moment) {
         guard state != .closed else { return effects.append(.completed(token, .success(.done))) }
         if let closeToken { effects.append(.completed(closeToken, .success(.done))) }

@@ -33,6 +33,8 @@ struct WantedSession: Sendable {
 
     var channels: [ChannelID: Channel] = [:]
     var publishing: [TopicID: TopicOptions] = [:]
+    /// Topics of `publishing` in which a packet was sent with an echo: one's own come back, and can be lost.
+    var echoing: Set<TopicID> = []
     var selections: [TopicID: TopicSelection] = [:]
     var states: [ChannelID: [String: String]] = [:]
     /// Users whose metadata is subscribed.

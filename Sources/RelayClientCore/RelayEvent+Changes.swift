@@ -106,6 +106,8 @@ public struct PacketsDropped: Hashable, Sendable {
         case linkDown
         /// The topic could not be joined again after a break.
         case topicNotJoined
+        /// They waited when the client was closed, and for 2 s more.
+        case closed
     }
 
     /// Name of the stream channel.

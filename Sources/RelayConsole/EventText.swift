@@ -40,7 +40,7 @@ package enum EventText {
         case .messagesMissed(let missed):
             switch missed.extent {
             case .range(let range): return "missed messages \(range.from)…\(range.to) of \(Printable.escaped(missed.channel))"
-            case .reset: return "\(Printable.escaped(missed.channel)) counts anew: what came before says nothing about it"
+            case .reset: return "\(Printable.escaped(missed.channel)) begins anew, as after a restart of the relay: forget what was printed, all that is kept follows"
             }
         case .accessExpiring(let time): return "the token is over in \(Printable.time(time))"
         case .accessChanged(let change):

@@ -904,6 +904,10 @@ export class ClientMachine {
 
     // What the app wants, to be had again in a new session: by `channelKey` or `topicKey`.
     this.wanted = {channels: new Map(), publishing: new Map(), selections: new Map(), states: new Map(), userMetadata: new Set()}
+    // #region losses
+    // Topics in which a packet was sent with an echo: one's own come back, and can be lost.
+    this.wanted.echoing = new Set()
+    // #endregion
     // What the relay has told, by handle: channels, names of users, flows ({channel, topic, user, next, told}); own flows by
     // topic, and the reverse; sets of metadata by owner. Of message channels by name: positions (the newest offset seen,
     // everything before it has come, or was told), offsets of own messages accepted above what has come, up to where messages
@@ -1122,7 +1126,11 @@ export class ClientMachine {
   }
 
   deadline(now) {
-    if (now >= this.closeBy) return this.finish({kind: 'closedByApp'})
+    if (now >= this.closeBy) {
+      if (this.state !== 'live' || this.logoutIsSent) return this.finish({kind: 'closedByApp'})
+      this.dropPackets('closed')
+      return this.logOut(now)
+    }
     if (this.state === 'connecting' && now >= this.since + this.settings.connectTimeoutMs) return this.end({kind: 'timedOut'}, now)
     if (this.state === 'waiting' && now >= this.until) return this.open(now)
     if (this.state !== 'live') return undefined
@@ -1213,6 +1221,7 @@ export class ClientMachine {
     this.attempt++
     this.state = 'closed'
     this.closeBy = Infinity
+    this.dropPackets('closed')
     this.emit({type: 'link', state: 'closed', reason})
     const error = reasonError(reason)
     this.failAll(error)
@@ -1397,7 +1406,7 @@ export class ClientMachine {
   /** Encodes what may be sent now, in order; whatever must wait holds back what comes after it. */
   pump(now) {
     this.pumpAt = Infinity
-    if (this.state !== 'live') return
+    if (this.state !== 'live' || this.logoutIsSent) return
     // What was asked again stands before what the app asks now.
     while (this.outboundBytes < Limits.outboundBytes && this.askedAgain.length === 0 && this.queue.length > 0 && this.mayLeave(this.queue[0], now)) {
       const item = this.queue.shift()
@@ -1406,14 +1415,17 @@ export class ClientMachine {
     }
     if (this.askedAgain.length === 0) this.pumpDrawings(now)
     const isIdle = this.queue.length + this.publishes.size + this.requests.size + this.unstored.size + this.drawings.length === 0
-    if (this.closePending && isIdle && !this.logoutIsSent) {
-      this.logoutIsSent = true
-      this.write({type: 'logout', body: {id: this.nextRequest()}})
-      this.closeBy = now + Limits.logoutTimeoutMs
-    }
+    if (this.closePending && isIdle) this.logOut(now)
     // #region slow readers
     this.boundEvents(now)
     // #endregion
+  }
+
+  /** Nothing is sent behind it. */
+  logOut(now) {
+    this.logoutIsSent = true
+    this.write({type: 'logout', body: {id: this.nextRequest()}})
+    this.closeBy = now + Limits.logoutTimeoutMs
   }
 
   get unansweredMax() {
@@ -1516,6 +1528,9 @@ export class ClientMachine {
           // #endregion
           return
         }
+        // #region losses
+        if (item.echo) this.wanted.echoing.add(item.key)
+        // #endregion
         return this.write({...item, type: 'publishPacket', flow, payload: item.bytes})
       }
       default: this.ask(item.request, item.pending)
@@ -1537,11 +1552,15 @@ export class ClientMachine {
 
   /** After a break: points that are older than a packet lives are noise by now. */
   dropStalePackets(now) {
+    this.dropPackets('linkDown', queuedAt => now - queuedAt > Limits.packetLifetimeMs)
+  }
+
+  dropPackets(reason, matches = () => true) {
     // #region losses
     const stale = new Map()
     // #endregion
     this.queue = this.queue.filter(item => {
-      if (item.kind !== 'packet' || now - item.queuedAt <= Limits.packetLifetimeMs) return true
+      if (item.kind !== 'packet' || !matches(item.queuedAt)) return true
       // #region losses
       stale.set(item.key, (stale.get(item.key) ?? 0) + 1)
       // #endregion
@@ -1549,7 +1568,7 @@ export class ClientMachine {
       return false
     })
     // #region losses
-    for (const key of sorted(stale.keys())) this.dropped(stale.get(key), key, 'linkDown')
+    for (const key of sorted(stale.keys())) this.dropped(stale.get(key), key, reason)
     // #endregion
   }
 
@@ -1947,6 +1966,9 @@ export class ClientMachine {
 
   leftTopic(key) {
     this.wanted.publishing.delete(key)
+    // #region losses
+    this.wanted.echoing.delete(key)
+    // #endregion
     this.ownFlows.delete(key)
   }
 
@@ -2488,11 +2510,16 @@ export class ClientMachine {
       missing = last + 1
     }
     if (missing <= next - 1) entries.push(lostEntry(handle, flow, missing, next - 1))
-    this.tellLost('linkBroken', entries)
+    if (this.isHeard(flow)) this.tellLost('linkBroken', entries)
     // What was told lost of it before it was opened.
     const early = this.lostEarly.filter(range => range.handle === handle)
     this.lostEarly = this.lostEarly.filter(range => range.handle !== handle)
     for (const {reason, first, last} of early) this.lost({reason, ranges: [{flow: handle, first, last}]})
+  }
+
+  /** Whether its packets come to this client: one's own do with an echo. [ST13] */
+  isHeard({user, channel, topic}) {
+    return user !== this.settings.user || this.wanted.echoing.has(topicKey(channel, topic))
   }
   // #endregion
 
@@ -2504,7 +2531,7 @@ export class ClientMachine {
       // #endregion
       this.flows.delete(handle)
       // #region losses
-      if (flow) this.tellLost('linkBroken', [lostEntry(handle, flow, flow.next, undefined)])
+      if (flow && this.isHeard(flow)) this.tellLost('linkBroken', [lostEntry(handle, flow, flow.next, undefined)])
       // #endregion
     }
     this.unconfirmedFlows.clear()
@@ -3637,7 +3664,7 @@ class Moderation extends Part {
  *   |{type: 'metadata', owner: ChannelID|{user: string}, majorRevision: number, isSnapshot: boolean, written: MetadataItem[], removed: string[], items: Map<string, MetadataItem>}
  *   |{type: 'locks', channel: ChannelID, kind: 'snapshot'|'set'|'acquired'|'released'|'revoked'|'expired'|'removed', locks: LockDetail[], formerOwner?: string}
  *   |{type: 'packetsLost', reason: string, entries: {flow: number, channel: string, topic: string, publisher: string, first: number, last?: number}[]}
- *   |{type: 'packetsDropped', channel: string, topic: string, reason: 'overRate'|'linkDown'|'topicNotJoined', dropped: number}
+ *   |{type: 'packetsDropped', channel: string, topic: string, reason: 'overRate'|'linkDown'|'topicNotJoined'|'closed', dropped: number}
  *   |{type: 'messagesMissed', channel: string, epoch?: Epoch, extent: 'reset'|{from: number, to: number}}
  *   |{type: 'caughtUp', channel: string, head: number}
  *   |{type: 'refused', subject: string, channel?: ChannelID, topic?: string, users?: string[], user?: string, error: RelayError}

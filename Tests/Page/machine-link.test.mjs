@@ -189,9 +189,34 @@ test('[SE12] close sends what waits, logs out, and ends; at the latest after 2.5
   silent.logIn()
   silent.send('a')
   silent.close()
+  silent.sent()
   silent.advance(2_000)
+  assert.deepEqual(silent.sentTypes(), ['logout'])
+  silent.advance(500)
   assert.equal(silent.result('close'), 'done')
   assert.deepEqual(silent.state('a')[0], 'outcomeUnknown')
+})
+
+test('[SE12] a close gives up the packets that wait after 2 s, without a link at once; tells them, and logs out all the same', leftOut('losses'), () => {
+  for (const isLive of [true, false]) {
+    const driver = new MachineDriver()
+    driver.logIn()
+    driver.publishIn()
+    for (let number = 0; number < 1_000; number++) driver.machine.sendPacket({payload: 'p', channel: 'lesson', topic: 'points'}, driver.now)
+    const sent = driver.sentTypes()
+    if (!isLive) driver.cut()
+    driver.close()
+    for (let pass = 0; isLive && pass < 200; pass++) {
+      driver.advance(10)
+      sent.push(...driver.sentTypes())
+    }
+    if (isLive) assert.equal(sent.pop(), 'logout')
+    const packets = sent.filter(type => type === 'publishPacket').length
+    assert.ok(packets < 1_000)
+    assert.deepEqual(driver.events('packetsDropped').map(({reason, dropped}) => [reason, dropped]), [['closed', 1_000 - packets]])
+    if (isLive) driver.feed(closing(304))
+    assert.equal(driver.result('close'), 'done')
+  }
 })
 
 test('an app that does not read is told, and the client comes back when it has read half', leftOut('slow readers'), () => {

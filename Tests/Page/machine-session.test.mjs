@@ -173,6 +173,24 @@ test('[ST9, DL6, SE9] every packet of a flow comes once or stands in one range t
   assert.equal(driver.machine.flows.size, 0)
 })
 
+test("[SE9, ST13] of one's own packets those with an echo are lost with a link, and no others", leftOut('losses'), () => {
+  for (const echo of [false, true]) {
+    const driver = new MachineDriver()
+    driver.logIn()
+    driver.publishIn()
+    driver.feed(flowOpened(21, 1, {user: 'alice'}))
+    driver.machine.sendPacket({payload: 'p', channel: 'lesson', topic: 'points', echo}, driver.now)
+    driver.sent()
+    driver.comeBack()
+    driver.feed({type: 'restored', body: {kind: 'stream', channel: 'lesson', handle: 9, features: [], quiet: false}}, flowOpened(21, 2, {from: 1, user: 'alice'}))
+    driver.pong()
+    driver.comeBack()
+    driver.pong()
+    const told = driver.events('packetsLost').map(({entries: [{first, last}]}) => [first, last])
+    assert.deepEqual(told, echo ? [[1, 1], [2, undefined]] : [])
+  }
+})
+
 test('[DM2] a direct message is acknowledged when the app takes it, and not over another link', leftOut('direct'), () => {
   const driver = new MachineDriver()
   driver.logIn()

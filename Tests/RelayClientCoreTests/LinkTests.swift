@@ -200,10 +200,41 @@ import Testing
         stuck.machine.close(token: 9, at: stuck.now)
         stuck.pass(.milliseconds(1_999))
         #expect(stuck.completed[9] == nil)
+        _ = stuck.sent()
         stuck.pass(.milliseconds(1))
+        #expect(stuck.sentNames() == ["logout"])
+        stuck.pass(.milliseconds(500))
         #expect(try stuck.completed[9]?.get() == .done)
         #expect(throws: RelayError.self) { try stuck.completed[lost]?.get() }
         #expect(stuck.machine.isClosed)
+    }
+
+    @Test("[SE12] a close gives up the packets that wait after 2 s, tells them, and logs out all the same; without a link at once")
+    func closeDrops() throws {
+        for isLive in [true, false] {
+            let driver = MachineDriver()
+            driver.logIn()
+            try driver.joinTopic()
+            _ = driver.sent()
+            for _ in 0..<1_000 { try driver.packet("p") }
+            let sentAtOnce = driver.sent(.publishPacket).count
+            if !isLive { driver.cut() }
+            driver.machine.close(token: 9, at: driver.now)
+            var names: [String] = []
+            // As long as a link takes what is sent.
+            for _ in 0..<200 where isLive {
+                driver.pass(.milliseconds(10))
+                names += driver.sentNames()
+            }
+            #expect(isLive ? names.last == "logout" : names.isEmpty)
+            let sent = sentAtOnce + names.count { $0 == "publishPacket" }
+            let dropped = driver.events().compactMap { event in
+                if case .packetsDropped(let packets) = event { "\(packets.reason) \(packets.dropped)" } else { nil }
+            }
+            #expect(sent < 1_000 && dropped == ["closed \(1_000 - sent)"])
+            if isLive { driver.feed(.json(.closing, CloseNotice(code: .loggedOut, text: ""))) }
+            #expect(try driver.completed[9]?.get() == .done)
+        }
     }
 
     private func publishes(_ driver: MachineDriver) -> [(number: UInt64, text: String)] {

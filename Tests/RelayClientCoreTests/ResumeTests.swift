@@ -207,6 +207,25 @@ import Testing
         #expect(driver.events().withoutLink.isEmpty, "of a flow that is gone nothing is shown")
     }
 
+    @Test("[SE9, ST13] of one's own packets nothing is lost that was sent without an echo", arguments: [false, true], [true, false])
+    func own(echo: Bool, resumed: Bool) throws {
+        let driver = try scene()
+        try driver.joinTopic()
+        driver.feed(MachineDriver.flowOpened(21, user: "alice"))
+        let topic = TopicID(channel: try Name("lesson"), topic: try Name("points"))
+        try driver.machine.sendPacket(.text("p"), topic, slot: nil, senderTime: nil, echo: echo, at: driver.now)
+        _ = driver.sent()
+        _ = driver.events()
+        comeBack(driver, resumed: resumed)
+        if resumed {
+            driver.feed(.json(.restored, MachineDriver.joined(id: nil, handle: 11)))
+            driver.feed(MachineDriver.flowOpened(20, next: 4))
+            driver.feed(MachineDriver.flowOpened(21, next: 2, from: 1, user: "alice"))
+        }
+        let others = resumed ? [] : ["linkBroken 20 bob 4…?"]
+        #expect(lost(driver.events()) == others + (echo ? ["linkBroken 21 alice 1…\(resumed ? "1" : "?")"] : []))
+    }
+
     @Test("[DL6] a notice that names a flow before its opening is told with the opening")
     func early() throws {
         let driver = try scene()

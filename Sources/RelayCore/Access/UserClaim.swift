@@ -34,7 +34,7 @@ extension Hub {
             // A difference is not told by how long it takes to find.
             let difference = known.digest.map { ($0.high ^ (digest?.high ?? 0)) | ($0.low ^ (digest?.low ?? 0)) } ?? 1
             guard difference == 0, digest != nil else {
-                throw WireError(.userIDTaken, "user id \(user) belongs to another client: bring its first secret, or take another id")
+                throw WireError(.userIDTaken, "user id \(user) belongs to the client that used it first: log in with the secret of that client, or take another id")
             }
         }
         if known == nil, claims.count >= configuration.claimsMax { boundClaims() }

@@ -37,7 +37,7 @@ extension Command {
             var joined = JoinedHistory(backwards: backwards)
             var page = try await client.history(of: channel, from: from, backwards: backwards, limit: min(count, 100))
             guard page.epoch != nil else { throw await noSuch("message channel", channel, client) }
-            if page.floor > 0 { Console.note("Messages up to #\(page.floor) are not kept any more; the newest is #\(page.head).") }
+            if page.floor > 0 { Console.note("The history begins after #\(page.floor); the newest is #\(page.head). What the board keeps: 'boardrelay board export \(channel)'.") }
             page.messages.forEach { joined.add($0) }
             while let next = page.next, !isEnough(joined, count) {
                 page = try await client.history(of: channel, from: next, backwards: backwards, limit: 100)

@@ -213,6 +213,14 @@ export class MachineDriver {
     this.answer({all: true, succeeded: [], failed: []})
   }
 
+  /** Joined a stream channel, and publishing in a topic. */
+  publishIn({channel = 'lesson', handle = 9, topic = 'points', flow = 50} = {}) {
+    this.request('join', 'join', {channel, features: [], quiet: false})
+    this.answer({kind: 'stream', channel, handle, features: [], quiet: false})
+    this.request('joinTopic', 'joinTopic', {channel, topic})
+    this.answer({flow, next: 1})
+  }
+
   /** Answers the newest request. */
   answer(fields = {}) {
     const asked = this.sent().findLast(({body}) => body?.id)
