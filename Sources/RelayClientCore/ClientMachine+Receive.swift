@@ -58,7 +58,7 @@ extension ClientMachine {
     }
 
     /// - Returns: `nil` for an event of a newer relay, whose name this client does not know. [FR6]
-    private func event<T: Decodable, Kind: RawRepresentable<String>>(
+    private func event<T: JSONObject, Kind: RawRepresentable<String>>(
         _ type: T.Type, _ frame: Frame, _ kinds: Kind.Type
     ) throws(WireError) -> T? {
         do throws(WireError) {
@@ -69,7 +69,7 @@ extension ClientMachine {
         }
     }
 
-    func body<T: Decodable>(_ type: T.Type, _ frame: Frame) throws(WireError) -> T {
+    func body<T: JSONObject>(_ type: T.Type, _ frame: Frame) throws(WireError) -> T {
         try decoding(frame) { (bytes) throws(WireError) in try JSONBody.decode(type, from: bytes, bytesMax: Limits.frameBodyBytesMax) }
     }
 
@@ -290,4 +290,8 @@ extension ClientMachine {
     }
 }
 
-struct EventName: Decodable { var event: String }
+struct EventName: JSONObject {
+    var event = ""
+
+    mutating func fields(_ json: inout JSONFields) { json("event", &event) }
+}

@@ -252,15 +252,15 @@ extension Hub {
     }
 
     /// Decodes a request and checks its id.
-    func decode<T: Decodable>(_ type: T.Type, _ body: UnsafeRawBufferPointer) throws(WireError) -> T {
-        let json = try CheckedJSON(body)
+    func decode<T: JSONObject>(_ type: T.Type, _ body: UnsafeRawBufferPointer) throws(WireError) -> T {
+        var json = try JSONFields(reading: body)
         guard try json.decode(RequestID.self).id > 0 else { throw WireError(.badRequest, "field id is within 1…4294967295") }
         return try json.decode(type)
     }
 
     // MARK: - Answers
 
-    mutating func answer(_ connection: Int32, _ value: some Encodable) { enqueueJSON(connection, .answer, value) }
+    mutating func answer(_ connection: Int32, _ value: some JSONObject) { enqueueJSON(connection, .answer, value) }
 
     mutating func refuse(_ connection: Int32, _ error: WireError, id: UInt32? = nil, number: UInt64? = nil, flow: UInt32? = nil) {
         guard connections[connection].isOpen else { return }

@@ -32,33 +32,21 @@ package struct TokenClaims: Equatable {
         self.role = role
         self.grants = grants
     }
-
-    /// The claims' names, in the order of `docs/security.md`.
-    package enum CodingKeys: String, CodingKey, CaseIterable { case sub, exp, role, grants, nbf, iat, aud, jti }
 }
 
-extension TokenClaims: Decodable {
-    package init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        guard let subject = try container.present(Name.self, .sub, else: "claim sub is not a user's name (NM1)") else {
-            throw WireError(.tokenInvalid, "claim sub is missing")
-        }
-        guard let expires = try container.present(Int64.self, .exp, else: "claim exp is not an integer") else {
-            throw WireError(.tokenInvalid, "claim exp is missing")
-        }
-        self.subject = subject
-        self.expires = expires
-        notBefore = try container.present(Int64.self, .nbf, else: "claim nbf is not an integer")
-        issuedAt = try container.present(Int64.self, .iat, else: "claim iat is not an integer")
-        audience = try container.present(Audience.self, .aud, else: "claim aud is not a string or a list of strings")?.names
-        tokenID = try container.present(String.self, .jti, else: "claim jti is not a string")
-        role = nil
-        if let word = try container.present(String.self, .role, else: "claim role is not a string") {
-            guard let role = Role(word: word) else { throw WireError(.tokenInvalid, "claim role is none of \(Self.roleWords)") }
-            self.role = role
-        }
-        let words = try container.present([String: [String]].self, .grants, else: "claim grants is not an object of lists of strings")
-        grants = try Self.grants(words ?? [:])
+extension TokenClaims {
+    /// As they stand in a token.
+    package var json: [UInt8] { JSONBody.encode(TokenClaimFields(self)) }
+
+    /// - Throws: `tokenInvalid` for claims that are missing, or give no right.
+    init(_ fields: TokenClaimFields) throws(WireError) {
+        guard let subject = fields.sub else { throw WireError(.tokenInvalid, "claim sub is missing") }
+        guard let expires = fields.exp else { throw WireError(.tokenInvalid, "claim exp is missing") }
+        let role = fields.role.flatMap { Role(word: $0) }
+        guard fields.role == nil || role != nil else { throw WireError(.tokenInvalid, "claim role is none of \(Self.roleWords)") }
+        self.init(
+            subject: subject, expires: expires, notBefore: fields.nbf, issuedAt: fields.iat, audience: fields.aud?.names,
+            tokenID: fields.jti, role: role, grants: try Self.grants(fields.grants ?? [:]))
         // A token that is good for nothing is a mistake of who made it: a misspelt claim, most likely.
         guard role != nil || grants.entries.contains(where: { !$0.rights.isEmpty }) else {
             throw WireError(.tokenInvalid, "neither claim role nor claim grants gives a right")
@@ -76,32 +64,58 @@ extension TokenClaims: Decodable {
             throw invalid
         }
     }
+}
 
-    /// RFC 7519 §4.1.3: a list, or instead of a list of one its only entry.
-    private struct Audience: Decodable {
-        var names: [String]
+/// The claims, each under its name. `null` is there: it is no string, number or list.
+struct TokenClaimFields: JSONObject {
+    fileprivate var aud: Audience?
+    fileprivate var exp: Int64?
+    fileprivate var grants: [String: [String]]?
+    fileprivate var iat: Int64?
+    fileprivate var jti: String?
+    fileprivate var nbf: Int64?
+    fileprivate var role: String?
+    fileprivate var sub: Name?
 
-        init(from decoder: any Decoder) throws {
-            let container = try decoder.singleValueContainer()
-            if let name = try? container.decode(String.self) { names = [name] } else { names = try container.decode([String].self) }
-        }
+    init() {}
+
+    fileprivate init(_ claims: TokenClaims) {
+        aud = claims.audience.map { Audience(names: $0) }
+        exp = claims.expires
+        grants = claims.grants.entries.isEmpty ? nil : claims.grants.words
+        iat = claims.issuedAt
+        jti = claims.tokenID
+        nbf = claims.notBefore
+        role = claims.role?.rawValue
+        sub = claims.subject
+    }
+
+    /// What is wrong is `tokenInvalid`, with a text that repeats nothing that stands in the token.
+    mutating func fields(_ json: inout JSONFields) {
+        func wrong(_ text: String) -> WireError { WireError(.tokenInvalid, text) }
+        json("aud", &aud, else: wrong("claim aud is not a string or a list of strings"))
+        json("exp", &exp, else: wrong("claim exp is not an integer"))
+        json("grants", &grants, else: wrong("claim grants is not an object of lists of strings"))
+        json("iat", &iat, else: wrong("claim iat is not an integer"))
+        json("jti", &jti, else: wrong("claim jti is not a string"))
+        json("nbf", &nbf, else: wrong("claim nbf is not an integer"))
+        json("role", &role, else: wrong("claim role is not a string"))
+        json("sub", &sub, else: wrong("claim sub is not a user's name (NM1)"))
     }
 }
 
-extension TokenClaims: Encodable {
-    package func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(subject, forKey: .sub)
-        try container.encode(expires, forKey: .exp)
-        try container.encodeIfPresent(role?.rawValue, forKey: .role)
-        if !grants.entries.isEmpty { try container.encode(grants.words, forKey: .grants) }
-        try container.encodeIfPresent(notBefore, forKey: .nbf)
-        try container.encodeIfPresent(issuedAt, forKey: .iat)
-        if let audience, audience.count == 1 {
-            try container.encode(audience[0], forKey: .aud)
-        } else {
-            try container.encodeIfPresent(audience, forKey: .aud)
-        }
-        try container.encodeIfPresent(tokenID, forKey: .jti)
+/// RFC 7519 §4.1.3: a list, or instead of a list of one its only entry.
+private struct Audience: JSONValue {
+    var names: [String]
+
+    init(names: [String]) { self.names = names }
+
+    init?(_ json: inout JSONFields, at place: Int) {
+        guard let names = json.isText(at: place) ? String(&json, at: place).map({ [$0] }) : [String](&json, at: place) else { return nil }
+        self.names = names
+    }
+
+    func write(to json: inout JSONFields) {
+        if names.count == 1 { names[0].write(to: &json) } else { names.write(to: &json) }
     }
 }

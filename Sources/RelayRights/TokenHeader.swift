@@ -8,35 +8,23 @@ struct TokenHeader {
 
     /// By which the secret is chosen.
     var secretID: String?
-
-    private enum CodingKeys: String, CodingKey { case alg, crit, kid, typ }
 }
 
-extension TokenHeader: Decodable {
-    /// - Throws: `tokenInvalid` for anything but HS256, for a `typ` other than JWT, and for `crit`: it lists what must be
-    ///   understood (RFC 7515 §4.1.11), and no extension is.
-    init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        let algorithm = try container.present(String.self, .alg, else: "the header's alg is not a string")
-        guard let algorithm, algorithm.utf8.elementsEqual(Self.algorithm.utf8) else {
-            throw WireError(.tokenInvalid, "the header's alg is not HS256")
-        }
-        guard !container.contains(.crit) else { throw WireError(.tokenInvalid, "the header has crit, and this relay knows no extensions") }
-        if let type = try container.present(String.self, .typ, else: "the header's typ is not a string") {
-            guard type.utf8.map({ $0 & ~0x20 }).elementsEqual("JWT".utf8) else {
-                throw WireError(.tokenInvalid, "the header's typ is not JWT")
-            }
-        }
-        secretID = try container.present(String.self, .kid, else: "the header's kid is not a string")
-    }
-}
-
-extension TokenHeader: Encodable {
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(Self.algorithm, forKey: .alg)
-        try container.encodeIfPresent(secretID, forKey: .kid)
-        try container.encode("JWT", forKey: .typ)
+extension TokenHeader: JSONObject {
+    /// Anything but HS256 is `tokenInvalid`, a `typ` other than JWT too, and `crit`: it lists what must be understood
+    /// (RFC 7515 §4.1.11), and no extension is.
+    mutating func fields(_ json: inout JSONFields) {
+        func invalid(_ text: String) -> WireError { WireError(.tokenInvalid, text) }
+        var algorithm = json.isWriting ? Self.algorithm : nil
+        json("alg", &algorithm, else: invalid("the header's alg is not a string"))
+        let isHS256 = algorithm.map { $0.utf8.elementsEqual(Self.algorithm.utf8) } == true
+        if !isHS256 { json.refuse(invalid("the header's alg is not HS256")) }
+        if !json.isWriting, json.has("crit") { json.refuse(invalid("the header has crit, and this relay knows no extensions")) }
+        json("kid", &secretID, else: invalid("the header's kid is not a string"))
+        var type: String? = "JWT"
+        json("typ", &type, else: invalid("the header's typ is not a string"))
+        let isJWT = type.map { $0.utf8.map { $0 & ~0x20 }.elementsEqual("JWT".utf8) } == true
+        if !isJWT { json.refuse(invalid("the header's typ is not JWT")) }
     }
 }
 
@@ -44,7 +32,7 @@ extension TokenHeader: Encodable {
 ///
 /// - Parameter what: how the error's sentence begins.
 /// - Throws: `tokenInvalid`; its text repeats nothing that stands in the token.
-func readTokenJSON<T: Decodable>(_ type: T.Type, from bytes: [UInt8], what: String) throws(WireError) -> T {
+func readTokenJSON<T: JSONObject>(_ type: T.Type, from bytes: [UInt8], what: String) throws(WireError) -> T {
     // `withUnsafeBytes` of an array loses the type of what it throws.
     let result = bytes.withUnsafeBytes { bytes in
         Result { () throws(WireError) in try JSONBody.decode(type, from: bytes) }
@@ -54,16 +42,5 @@ func readTokenJSON<T: Decodable>(_ type: T.Type, from bytes: [UInt8], what: Stri
     case .failure(let error) where error.code == .tokenInvalid: throw error
     // Other codes are of the JSON itself, and quote keys and places of it.
     case .failure: throw WireError(.tokenInvalid, "\(what) not one JSON object as rules JS1 to JS4 of the protocol want it")
-    }
-}
-
-extension KeyedDecodingContainer {
-    /// What stands under a key; `nil` if the key is not there. `null` is there: it is no string, number or list.
-    ///
-    /// - Throws: `tokenInvalid` with a text that, unlike a decoder's, repeats nothing that stands in the token.
-    func present<T: Decodable>(_ type: T.Type, _ key: Key, else text: String) throws -> T? {
-        guard contains(key) else { return nil }
-        guard let value = try? decode(type, forKey: key) else { throw WireError(.tokenInvalid, text) }
-        return value
     }
 }

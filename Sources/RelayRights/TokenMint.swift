@@ -7,7 +7,7 @@ package enum TokenMint {
     /// - Throws: `tokenInvalid` with limit and actual size if it gets larger than a relay takes (many grants).
     package static func mint(_ claims: TokenClaims, secret: TokenSecret) throws(WireError) -> String {
         let token = CompactJWS.sign(
-            header: JSONBody.encode(TokenHeader(secretID: secret.id)), payload: JSONBody.encode(claims), with: secret)
+            header: JSONBody.encode(TokenHeader(secretID: secret.id)), payload: claims.json, with: secret)
         guard token.utf8.count <= Limits.tokenBytesMax else {
             throw WireError(
                 .tokenInvalid, "a token has at most \(Limits.tokenBytesMax) bytes, this one would have \(token.utf8.count)",

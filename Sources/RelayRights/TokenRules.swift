@@ -48,7 +48,7 @@ public struct TokenRules: Sendable {
         guard jws.isSigned(with: try secret(named: header.secretID)) else {
             throw WireError(.tokenInvalid, "the signature is not that of the relay's secret")
         }
-        let claims = try readTokenJSON(TokenClaims.self, from: jws.payload, what: "the claims are")
+        let claims = try TokenClaims(readTokenJSON(TokenClaimFields.self, from: jws.payload, what: "the claims are"))
         try checkAudience(claims.audience)
         let end = try checkTimes(claims, now: Int64(clamping: wallMilliseconds))
         return CheckedToken(

@@ -21,9 +21,16 @@ package struct MetadataPicture: Equatable {
     }
 }
 
-private struct Sizes: Decodable {
-    struct Item: Decodable { var bytes: Int }
-    var items: [Item]
+private struct Sizes: JSONObject {
+    struct Item: JSONObject {
+        var bytes = 0
+
+        mutating func fields(_ json: inout JSONFields) { json("bytes", &bytes) }
+    }
+
+    var items: [Item] = []
+
+    mutating func fields(_ json: inout JSONFields) { json("items", &items) }
 }
 
 extension TestClient {
@@ -97,7 +104,7 @@ extension TestClient {
     }
 
     /// Head and values of a frame with texts.
-    package static func text<Head: Decodable>(_ type: Head.Type, _ frame: Frame) -> (Head, [[UInt8]]) {
+    package static func text<Head: JSONObject>(_ type: Head.Type, _ frame: Frame) -> (Head, [[UInt8]]) {
         frame.body.withUnsafeBytes { body in
             let (head, texts) = try! TextBody.read(body)
             let sizes = try! JSONBody.decode(Sizes.self, from: head, bytesMax: Limits.frameBodyBytesMax)

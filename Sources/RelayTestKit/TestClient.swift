@@ -53,7 +53,7 @@ package final class TestClient {
 
     /// Sends a request and gives its answer or error; other frames that came are in `others`.
     @discardableResult
-    package func request(_ type: FrameType, _ make: (UInt32) -> some Encodable) -> Outcome {
+    package func request(_ type: FrameType, _ make: (UInt32) -> some JSONObject) -> Outcome {
         let wanted = nextRequest()
         driver.send(.json(type, make(wanted)), from: id)
         return outcome(wanted)
@@ -89,12 +89,12 @@ package final class TestClient {
         return others.filter { $0.type == type.rawValue }
     }
 
-    package func answer<T: Decodable>(_ type: T.Type, _ outcome: Outcome) -> T? {
+    package func answer<T: JSONObject>(_ type: T.Type, _ outcome: Outcome) -> T? {
         guard case .frame(.answer, let body) = outcome else { return nil }
         return Self.decode(type, body)
     }
 
-    package static func decode<T: Decodable>(_ type: T.Type, _ body: [UInt8]) -> T {
+    package static func decode<T: JSONObject>(_ type: T.Type, _ body: [UInt8]) -> T {
         do {
             return try body.withUnsafeBytes { bytes throws(WireError) in try JSONBody.decode(type, from: bytes, bytesMax: Limits.frameBodyBytesMax) }
         } catch {

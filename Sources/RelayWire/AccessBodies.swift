@@ -1,62 +1,89 @@
 // What a session may, and its changes. Field by field in `docs/protocol.md`. [AC4, AC7, AC8]
 
 /// In `welcome` and in the answer to `renew`. [AC4]
-package struct AccessBody: Codable, Hashable, Sendable {
+package struct AccessBody: JSONObject, Hashable, Sendable {
     /// `reader`, `editor` or `moderator`: rights in every channel.
-    package var role: String?
+    package internal(set) var role: String?
     /// Names of rights by channel pattern.
-    package var grants: [String: [String]]?
+    package internal(set) var grants: [String: [String]]?
     /// From now on, in milliseconds; `nil`: without an end.
-    package var untilMs: UInt64?
+    package internal(set) var untilMs: UInt64?
+
+    package init() {}
 
     package init(role: String? = nil, grants: [String: [String]]? = nil, untilMs: UInt64? = nil) {
-        self.role = role
-        self.grants = grants
-        self.untilMs = untilMs
+        (self.role, self.grants, self.untilMs) = (role, grants, untilMs)
+    }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("grants", &grants)
+        json("role", &role)
+        json("untilMs", &untilMs)
     }
 }
 
 /// Another credential for the session that is there. [AC8]
-package struct RenewRequest: Codable, Equatable {
-    package var id: UInt32
-    package var key: String?
-    package var token: String?
+package struct RenewRequest: JSONObject {
+    package internal(set) var id: UInt32 = 0
+    package internal(set) var key: String?
+    package internal(set) var token: String?
 
-    package init(id: UInt32, key: String? = nil, token: String? = nil) {
-        self.id = id
-        self.key = key
-        self.token = token
+    package init() {}
+
+    package init(id: UInt32, key: String? = nil, token: String? = nil) { (self.id, self.key, self.token) = (id, key, token) }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("id", &id)
+        json("key", &key)
+        json("token", &token)
     }
 }
 
-package struct RenewAnswer: Codable, Equatable {
-    package var id: UInt32
-    package var access: AccessBody
+package struct RenewAnswer: JSONObject {
+    package internal(set) var id: UInt32 = 0
+    package internal(set) var access = AccessBody()
 
-    package init(id: UInt32, access: AccessBody) {
-        self.id = id
-        self.access = access
+    package init() {}
+
+    package init(id: UInt32, access: AccessBody) { (self.id, self.access) = (id, access) }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("access", &access)
+        json("id", &id)
     }
 }
 
 /// Rights end soon. [AC8]
-package struct AccessExpiring: Codable, Equatable {
-    package var inMs: UInt64
+package struct AccessExpiring: JSONObject {
+    package internal(set) var inMs: UInt64 = 0
+
+    package init() {}
     package init(inMs: UInt64) { self.inMs = inMs }
+
+    package mutating func fields(_ json: inout JSONFields) { json("inMs", &inMs) }
 }
 
 /// A session is in a channel no more, and did not ask for that. [AC7]
-package struct RemovedNotice: Codable, Equatable {
+package struct RemovedNotice: JSONObject {
     /// Handle.
-    package var channel: UInt32
-    package var code: ErrorCode
-    package var name: String
-    package var text: String
+    package internal(set) var channel: UInt32 = 0
+    package internal(set) var code: ErrorCode = .badRequest
+    package internal(set) var name = ""
+    package internal(set) var text = ""
+
+    package init() {}
 
     package init(channel: UInt32, code: ErrorCode, text: String) {
         self.channel = channel
         self.code = code
         name = code.name
         self.text = text
+    }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("channel", &channel)
+        json("code", &code)
+        json("name", &name)
+        json("text", &text)
     }
 }

@@ -1,58 +1,74 @@
 // Bodies about boards: what a message channel keeps for good. [BL1–BL9]
 
 /// Answer to `clear` and `undoClear`. [BL6]
-package struct ClearAnswer: Codable, Equatable {
-    package var id: UInt32
+package struct ClearAnswer: JSONObject, Equatable {
+    package internal(set) var id: UInt32 = 0
     /// Of the change.
-    package var offset: UInt64
+    package internal(set) var offset: UInt64 = 0
     /// Records that the `clear` took away, however many come back.
-    package var records: UInt64
+    package internal(set) var records: UInt64 = 0
 
-    package init(id: UInt32, offset: UInt64, records: UInt64) {
-        self.id = id
-        self.offset = offset
-        self.records = records
+    package init() {}
+
+    package init(id: UInt32, offset: UInt64, records: UInt64) { (self.id, self.offset, self.records) = (id, offset, records) }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("id", &id)
+        json("offset", &offset)
+        json("records", &records)
     }
 }
 
 /// Body of `cleared`: the board is empty from this offset on. [BL6]
-package struct Cleared: Codable, Equatable {
+package struct Cleared: JSONObject, Equatable {
     /// Handle.
-    package var channel: UInt32
-    package var offset: UInt64
+    package internal(set) var channel: UInt32 = 0
+    package internal(set) var offset: UInt64 = 0
     /// Id of the user who cleared it.
-    package var user: Name
+    package internal(set) var user = Name.unread
     /// Wall clock of the relay, in milliseconds since 1970.
-    package var time: UInt64
+    package internal(set) var time: UInt64 = 0
+
+    package init() {}
 
     package init(channel: UInt32, offset: UInt64, user: Name, time: UInt64) {
-        self.channel = channel
-        self.offset = offset
-        self.user = user
-        self.time = time
+        (self.channel, self.offset, self.user, self.time) = (channel, offset, user, time)
+    }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("channel", &channel)
+        json("offset", &offset)
+        json("time", &time)
+        json("user", &user)
     }
 }
 
 /// Body of `reset`: what the reader holds of the channel is void. [BL4]
-package struct ChannelReset: Codable, Equatable {
+package struct ChannelReset: JSONObject {
     /// Handle.
-    package var channel: UInt32
-    package var epoch: Epoch
-    package var head: UInt64
+    package internal(set) var channel: UInt32 = 0
+    package internal(set) var epoch = Epoch()
+    package internal(set) var head: UInt64 = 0
 
-    package init(channel: UInt32, epoch: Epoch, head: UInt64) {
-        self.channel = channel
-        self.epoch = epoch
-        self.head = head
+    package init() {}
+
+    package init(channel: UInt32, epoch: Epoch, head: UInt64) { (self.channel, self.epoch, self.head) = (channel, epoch, head) }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("channel", &channel)
+        json("epoch", &epoch)
+        json("head", &head)
     }
 }
 
 /// Body of `notStored`: a publish that was accepted is not kept, and will not be. [BL2]
-package struct NotStored: Codable, Equatable {
-    package var number: UInt64
-    package var code: ErrorCode
-    package var name: String
-    package var text: String
+package struct NotStored: JSONObject {
+    package internal(set) var number: UInt64 = 0
+    package internal(set) var code: ErrorCode = .badRequest
+    package internal(set) var name = ""
+    package internal(set) var text = ""
+
+    package init() {}
 
     package init(number: UInt64, _ error: WireError) {
         self.number = number
@@ -60,20 +76,25 @@ package struct NotStored: Codable, Equatable {
         name = error.code.name
         text = error.text
     }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("code", &code)
+        json("name", &name)
+        json("number", &number)
+        json("text", &text)
+    }
 }
 
 /// `boards` and `getBans`: a page of what is listed in order of names. [AC13, BL9]
-package struct PageRequest: Codable, Equatable {
-    package var id: UInt32
-    package var after: Name?
+package struct PageRequest: JSONObject {
+    package internal(set) var id: UInt32 = 0
+    package internal(set) var after: Name?
     /// 1…100.
-    package var limit: Int?
+    package internal(set) var limit: Int?
 
-    package init(id: UInt32, after: Name? = nil, limit: Int? = nil) {
-        self.id = id
-        self.after = after
-        self.limit = limit
-    }
+    package init() {}
+
+    package init(id: UInt32, after: Name? = nil, limit: Int? = nil) { (self.id, self.after, self.limit) = (id, after, limit) }
 
     /// How many to list.
     ///
@@ -85,41 +106,59 @@ package struct PageRequest: Codable, Equatable {
         }
         return limit
     }
-}
 
-/// One board of the relay.
-public struct BoardInfo: Codable, Hashable, Sendable {
-    /// Name of its message channel.
-    public var channel: Name
-    /// Drawings and other records on it.
-    public var records: Int
-    /// Keys, custom types and payloads of its records, and 64 for each.
-    public var bytes: Int
-    /// When it was last changed: wall clock of the relay, in milliseconds since 1970.
-    public var changed: UInt64
-
-    package init(channel: Name, records: Int, bytes: Int, changed: UInt64) {
-        self.channel = channel
-        self.records = records
-        self.bytes = bytes
-        self.changed = changed
+    package mutating func fields(_ json: inout JSONFields) {
+        json("after", &after)
+        json("id", &id)
+        json("limit", &limit)
     }
 }
 
-package struct BoardsAnswer: Codable, Equatable {
-    package var id: UInt32
-    package var boards: [BoardInfo]
+/// One board of the relay.
+public struct BoardInfo: JSONObject, Hashable, Sendable {
+    /// Name of its message channel.
+    public var channel = Name.unread
+    /// Drawings and other records on it.
+    public var records = 0
+    /// Keys, custom types and payloads of its records, and 64 for each.
+    public var bytes = 0
+    /// When it was last changed: wall clock of the relay, in milliseconds since 1970.
+    public var changed: UInt64 = 0
+
+    package init() {}
+
+    package init(channel: Name, records: Int, bytes: Int, changed: UInt64) {
+        (self.channel, self.records, self.bytes, self.changed) = (channel, records, bytes, changed)
+    }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("bytes", &bytes)
+        json("changed", &changed)
+        json("channel", &channel)
+        json("records", &records)
+    }
+}
+
+package struct BoardsAnswer: JSONObject {
+    package internal(set) var id: UInt32 = 0
+    package internal(set) var boards: [BoardInfo] = []
     /// Give it as `after`; absent at the end.
-    package var next: Name?
+    package internal(set) var next: Name?
     /// Of all boards, and what they may have.
-    package var bytes: Int
-    package var bytesMax: Int
+    package internal(set) var bytes = 0
+    package internal(set) var bytesMax = 0
+
+    package init() {}
 
     package init(id: UInt32, boards: [BoardInfo], next: Name?, bytes: Int, bytesMax: Int) {
-        self.id = id
-        self.boards = boards
-        self.next = next
-        self.bytes = bytes
-        self.bytesMax = bytesMax
+        (self.id, self.boards, self.next, self.bytes, self.bytesMax) = (id, boards, next, bytes, bytesMax)
+    }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("boards", &boards)
+        json("bytes", &bytes)
+        json("bytesMax", &bytesMax)
+        json("id", &id)
+        json("next", &next)
     }
 }

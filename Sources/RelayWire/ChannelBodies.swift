@@ -1,86 +1,106 @@
 // JSON bodies about coming into channels and going out of them. [CH1–CH9]
 
 /// A channel: its kind and its name. [CH1]
-public struct ChannelID: Codable, Hashable, Sendable, Comparable, CustomStringConvertible {
+public struct ChannelID: JSONObject, Hashable, Sendable, Comparable, CustomStringConvertible {
     /// Message or stream.
-    public var kind: ChannelKind
+    public var kind: ChannelKind = .message
     /// Its name.
-    public var channel: Name
+    public var channel = Name.unread
+
+    package init() {}
 
     /// The channel of this kind and name.
-    public init(kind: ChannelKind, channel: Name) {
-        self.kind = kind
-        self.channel = channel
-    }
+    public init(kind: ChannelKind, channel: Name) { (self.kind, self.channel) = (kind, channel) }
 
     public static func < (left: Self, right: Self) -> Bool {
         left.channel == right.channel ? left.kind < right.kind : left.channel < right.channel
     }
 
     public var description: String { "\(kind.rawValue):\(channel)" }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("channel", &channel)
+        json("kind", &kind)
+    }
 }
 
 /// What a session wants to receive from a channel. [CH3]
-public enum Feature: String, Codable, Hashable, Sendable, CaseIterable, Comparable {
+public enum Feature: String, JSONValue, Hashable, Sendable, CaseIterable, Comparable {
     case messages, presence, metadata, locks
 
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
 /// `subscribe` (message channels).
-package struct SubscribeRequest: Codable, Equatable {
-    package var id: UInt32
-    package var channel: Name
-    package var features: [String]?
-    package var quiet: Bool?
-    package var since: Since?
+package struct SubscribeRequest: JSONObject, Equatable {
+    package internal(set) var id: UInt32 = 0
+    package internal(set) var channel = Name.unread
+    package internal(set) var features: [String]?
+    package internal(set) var quiet: Bool?
+    package internal(set) var since: Since?
+
+    package init() {}
 
     package init(id: UInt32, channel: Name, features: [String]? = nil, quiet: Bool? = nil, since: Since? = nil) {
-        self.id = id
-        self.channel = channel
-        self.features = features
-        self.quiet = quiet
-        self.since = since
+        (self.id, self.channel, self.features, self.quiet, self.since) = (id, channel, features, quiet, since)
+    }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("channel", &channel)
+        json("features", &features)
+        json("id", &id)
+        json("quiet", &quiet)
+        json("since", &since)
     }
 }
 
 /// `join` (stream channels).
-package struct JoinRequest: Codable, Equatable {
-    package var id: UInt32
-    package var channel: Name
-    package var features: [String]?
-    package var quiet: Bool?
-    package var token: String?
+package struct JoinRequest: JSONObject {
+    package internal(set) var id: UInt32 = 0
+    package internal(set) var channel = Name.unread
+    package internal(set) var features: [String]?
+    package internal(set) var quiet: Bool?
+    package internal(set) var token: String?
+
+    package init() {}
 
     package init(id: UInt32, channel: Name, features: [String]? = nil, quiet: Bool? = nil, token: String? = nil) {
-        self.id = id
-        self.channel = channel
-        self.features = features
-        self.quiet = quiet
-        self.token = token
+        (self.id, self.channel, self.features, self.quiet, self.token) = (id, channel, features, quiet, token)
+    }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("channel", &channel)
+        json("features", &features)
+        json("id", &id)
+        json("quiet", &quiet)
+        json("token", &token)
     }
 }
 
 /// `unsubscribe` and `leave`.
-package struct ChannelRequest: Codable, Equatable {
-    package var id: UInt32
-    package var channel: Name
+package struct ChannelRequest: JSONObject {
+    package internal(set) var id: UInt32 = 0
+    package internal(set) var channel = Name.unread
 
-    package init(id: UInt32, channel: Name) {
-        self.id = id
-        self.channel = channel
+    package init() {}
+
+    package init(id: UInt32, channel: Name) { (self.id, self.channel) = (id, channel) }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("channel", &channel)
+        json("id", &id)
     }
 }
 
 /// Answer to `subscribe`, and body of `restored` for a message channel. [CH4, SE9]
-package struct SubscribeAnswer: Codable, Equatable {
+package struct SubscribeAnswer: JSONObject {
     /// Absent in `restored`.
     package var id: UInt32?
-    package var kind: ChannelKind
-    package var channel: Name
-    package var handle: UInt32
-    package var features: [Feature]
-    package var quiet: Bool
+    package var kind: ChannelKind = .message
+    package var channel = Name.unread
+    package var handle: UInt32 = 0
+    package var features: [Feature] = []
+    package var quiet = false
     /// Message channels only.
     package var epoch: Epoch?
     /// Message channels only: the offset of the newest message, 0 before the first.
@@ -93,6 +113,8 @@ package struct SubscribeAnswer: Codable, Equatable {
     package var after: UInt64?
     /// While it is frozen; absent otherwise. [AC11]
     package var frozen: Bool?
+
+    package init() {}
 
     package init(
         id: UInt32?, kind: ChannelKind, channel: Name, handle: UInt32, features: [Feature], quiet: Bool,
@@ -113,24 +135,44 @@ package struct SubscribeAnswer: Codable, Equatable {
         self.after = after
         self.frozen = frozen
     }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("after", &after)
+        json("channel", &channel)
+        json("epoch", &epoch)
+        json("features", &features)
+        json("frozen", &frozen)
+        json("handle", &handle)
+        json("head", &head)
+        json("id", &id)
+        json("kind", &kind)
+        json("missed", &missed)
+        json("quiet", &quiet)
+        json("recovered", &recovered)
+        json("reset", &reset)
+    }
 }
 
 /// Where a reader of a message channel stands: the numbering's identity and the last offset it has seen. [CH6]
-public struct ChannelPosition: Codable, Hashable, Sendable {
+public struct ChannelPosition: JSONObject, Hashable, Sendable {
     /// The numbering that `offset` belongs to.
-    public var epoch: Epoch
+    public var epoch = Epoch()
     /// The last offset that was seen.
-    public var offset: UInt64
+    public var offset: UInt64 = 0
+
+    package init() {}
 
     /// A position in a channel's numbering.
-    public init(epoch: Epoch, offset: UInt64) {
-        self.epoch = epoch
-        self.offset = offset
+    public init(epoch: Epoch, offset: UInt64) { (self.epoch, self.offset) = (epoch, offset) }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("epoch", &epoch)
+        json("offset", &offset)
     }
 }
 
 /// Where a subscription begins, if not now. [CH6]
-public enum Since: Codable, Hashable, Sendable {
+public enum Since: JSONValue, Hashable, Sendable {
     /// With the oldest message that is kept.
     case beginning
     /// Behind the last message that was seen.
@@ -146,91 +188,118 @@ public enum Since: Codable, Hashable, Sendable {
         }
     }
 
-    private struct Form: Codable {
+    private struct Form: JSONObject {
         var beginning: Bool?
         var epoch: Epoch?
         var offset: UInt64?
         var own: Bool?
+
+        mutating func fields(_ json: inout JSONFields) {
+            json("beginning", &beginning)
+            json("epoch", &epoch)
+            json("offset", &offset)
+            json("own", &own)
+        }
     }
 
-    public init(from decoder: any Decoder) throws {
-        let form = try Form(from: decoder)
+    package init?(_ json: inout JSONFields, at place: Int) {
+        var form = Form()
+        json.read(&form, at: place)
         switch (form.beginning, form.epoch, form.offset) {
         case (true?, nil, nil): self = .beginning
         case (nil, let epoch?, let offset?):
             let position = ChannelPosition(epoch: epoch, offset: offset)
             self = form.own == true ? .rest(position) : .position(position)
         default:
-            throw DecodingError.dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: "either beginning: true, or epoch and offset"))
+            json.refuseValue(at: place)
+            return nil
         }
     }
 
-    public func encode(to encoder: any Encoder) throws {
+    package func write(to json: inout JSONFields) {
+        var form = Form()
         switch self {
-        case .beginning: try Form(beginning: true).encode(to: encoder)
-        case .position(let position): try position.encode(to: encoder)
-        case .rest(let position): try Form(epoch: position.epoch, offset: position.offset, own: true).encode(to: encoder)
+        case .beginning: form.beginning = true
+        case .position(let position): (form.epoch, form.offset) = (position.epoch, position.offset)
+        case .rest(let position): (form.epoch, form.offset, form.own) = (position.epoch, position.offset, true)
         }
+        json.write(&form)
     }
 }
 
 /// Body of `gap`: the history has moved past messages that this reader was still to get. [HI4]
-package struct Gap: Codable, Equatable {
+package struct Gap: JSONObject {
     /// Handle.
-    package var channel: UInt32
-    package var from: UInt64
-    package var to: UInt64
+    package internal(set) var channel: UInt32 = 0
+    package internal(set) var from: UInt64 = 0
+    package internal(set) var to: UInt64 = 0
 
-    package init(channel: UInt32, from: UInt64, to: UInt64) {
-        self.channel = channel
-        self.from = from
-        self.to = to
+    package init() {}
+
+    package init(channel: UInt32, from: UInt64, to: UInt64) { (self.channel, self.from, self.to) = (channel, from, to) }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("channel", &channel)
+        json("from", &from)
+        json("to", &to)
     }
 }
 
 /// Body of `caughtUp`: from here on comes what is accepted. [HI2]
-package struct CaughtUp: Codable, Equatable {
+package struct CaughtUp: JSONObject {
     /// Handle.
-    package var channel: UInt32
+    package internal(set) var channel: UInt32 = 0
     /// Offset of the newest message.
-    package var head: UInt64
+    package internal(set) var head: UInt64 = 0
 
-    package init(channel: UInt32, head: UInt64) {
-        self.channel = channel
-        self.head = head
+    package init() {}
+
+    package init(channel: UInt32, head: UInt64) { (self.channel, self.head) = (channel, head) }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("channel", &channel)
+        json("head", &head)
     }
 }
 
 /// `history`: messages that are kept, without a subscription. [HI6]
-package struct HistoryRequest: Codable, Equatable {
-    package var id: UInt32
-    package var channel: Name
+package struct HistoryRequest: JSONObject {
+    package internal(set) var id: UInt32 = 0
+    package internal(set) var channel = Name.unread
     /// The first offset wanted; the oldest, or with `backwards` the newest, if absent.
-    package var from: UInt64?
-    package var backwards: Bool?
-    package var limit: Int?
+    package internal(set) var from: UInt64?
+    package internal(set) var backwards: Bool?
+    package internal(set) var limit: Int?
+
+    package init() {}
 
     package init(id: UInt32, channel: Name, from: UInt64? = nil, backwards: Bool? = nil, limit: Int? = nil) {
-        self.id = id
-        self.channel = channel
-        self.from = from
-        self.backwards = backwards
-        self.limit = limit
+        (self.id, self.channel, self.from, self.backwards, self.limit) = (id, channel, from, backwards, limit)
+    }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("backwards", &backwards)
+        json("channel", &channel)
+        json("from", &from)
+        json("id", &id)
+        json("limit", &limit)
     }
 }
 
 /// Answer to `history`, behind its `historyItem`s. [HI6]
-package struct HistoryAnswer: Codable, Equatable {
-    package var id: UInt32
+package struct HistoryAnswer: JSONObject {
+    package internal(set) var id: UInt32 = 0
     /// Absent when there is no such channel.
-    package var epoch: Epoch?
-    package var head: UInt64
+    package internal(set) var epoch: Epoch?
+    package internal(set) var head: UInt64 = 0
     /// Items sent.
-    package var count: Int
+    package internal(set) var count = 0
     /// Messages up to this offset are not kept any more; 0: all of them are.
-    package var floor: UInt64
+    package internal(set) var floor: UInt64 = 0
     /// Where to go on; absent at the end.
-    package var next: UInt64?
+    package internal(set) var next: UInt64?
+
+    package init() {}
 
     package init(id: UInt32, epoch: Epoch?, head: UInt64, count: Int, floor: UInt64, next: UInt64?) {
         self.id = id
@@ -240,32 +309,49 @@ package struct HistoryAnswer: Codable, Equatable {
         self.floor = floor
         self.next = next
     }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("count", &count)
+        json("epoch", &epoch)
+        json("floor", &floor)
+        json("head", &head)
+        json("id", &id)
+        json("next", &next)
+    }
 }
 
 /// Identity of a channel's numbering: offsets compare only within one epoch. [CH5]
-public struct Epoch: Codable, Hashable, Sendable {
+public struct Epoch: JSONObject, Hashable, Sendable {
     /// Rises with each start of the relay.
-    public var start: UInt32
+    public var start: UInt32 = 0
     /// Rises with each new numbering of the channel within one start.
-    public var incarnation: UInt32
+    public var incarnation: UInt32 = 0
+
+    package init() {}
 
     /// The numbering that a relay with this start number began as its nth.
-    public init(start: UInt32, incarnation: UInt32) {
-        self.start = start
-        self.incarnation = incarnation
+    public init(start: UInt32, incarnation: UInt32) { (self.start, self.incarnation) = (start, incarnation) }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("incarnation", &incarnation)
+        json("start", &start)
     }
 }
 
 /// Offsets from `from` to `to`, both included.
-public struct OffsetRange: Codable, Hashable, Sendable {
+public struct OffsetRange: JSONObject, Hashable, Sendable {
     /// The first.
-    public var from: UInt64
+    public var from: UInt64 = 0
     /// The last.
-    public var to: UInt64
+    public var to: UInt64 = 0
+
+    package init() {}
 
     /// From `from` to `to`, both included.
-    public init(from: UInt64, to: UInt64) {
-        self.from = from
-        self.to = to
+    public init(from: UInt64, to: UInt64) { (self.from, self.to) = (from, to) }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("from", &from)
+        json("to", &to)
     }
 }

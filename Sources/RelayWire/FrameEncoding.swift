@@ -54,7 +54,7 @@ extension Frame {
     }
 
     /// A frame with a JSON body, its keys sorted. [JS1]
-    package static func json(_ type: FrameType, _ value: some Encodable) -> Frame {
+    package static func json(_ type: FrameType, _ value: some JSONObject) -> Frame {
         Frame(type, body: JSONBody.encode(value))
     }
 }

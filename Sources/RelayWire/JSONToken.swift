@@ -23,6 +23,9 @@ struct JSONTokens {
     let bytes: UnsafeRawBufferPointer
     var tokens: [JSONToken] = []
 
+    /// None.
+    init() { bytes = UnsafeRawBufferPointer(start: nil, count: 0) }
+
     init(of bytes: UnsafeRawBufferPointer) {
         self.bytes = bytes
         tokens.reserveCapacity(min(48, bytes.count / 4 + 4))
@@ -99,9 +102,9 @@ struct JSONTokens {
         (0..<4).reduce(0) { $0 << 4 | UInt32(hexValue(raw[index + $1])!) }
     }
 
-    /// Keys from the top to a token; positions in arrays are numbers.
-    func path(to target: Int) -> [JSONPathKey] {
-        var path: [JSONPathKey] = []
+    /// Keys from the top to a token, and positions in arrays.
+    func path(to target: Int) -> [String] {
+        var path: [String] = []
         var index = 0
         while index < target {
             var child = index + 1
@@ -112,29 +115,13 @@ struct JSONTokens {
                 child = next
                 position += 1
             }
-            path.append(isObject ? JSONPathKey(stringValue: string(child)) : JSONPathKey(intValue: position))
+            path.append(isObject ? string(child) : "Index \(position)")
             index = isObject ? child + 1 : child
         }
         return path
     }
 
     private func end(of index: Int) -> Int? { tokens[index].next == JSONToken.open ? nil : Int(tokens[index].next) }
-}
-
-/// A key that no type names: for telling where an error is.
-struct JSONPathKey: CodingKey {
-    let stringValue: String
-    let intValue: Int?
-
-    init(stringValue: String) {
-        self.stringValue = stringValue
-        intValue = nil
-    }
-
-    init(intValue: Int) {
-        stringValue = "Index \(intValue)"
-        self.intValue = intValue
-    }
 }
 
 /// Of one hexadecimal digit, of either case.

@@ -1,71 +1,114 @@
-/// What can stand in a body that is written by hand.
+/// What stands in JSON as anything but an object with fields of its own.
 package protocol JSONValue {
-    /// Keys in the order of their bytes, and what is absent not at all.
-    func write(to text: inout JSONText)
-}
+    /// Reads the value at a place.
+    ///
+    /// - Returns: `nil` when it is no such value; `json` has been told.
+    init?(_ json: inout JSONFields, at place: Int)
 
-extension JSONText {
-    @inline(__always)
-    mutating func object(_ fields: (inout Self) -> Void) {
-        beginObject()
-        fields(&self)
-        endObject()
-    }
-
-    /// Nothing where there is no value.
-    @inline(__always)
-    mutating func field(_ key: StaticString, _ value: (some JSONValue)?) {
-        guard let value else { return }
-        self.key(key)
-        value.write(to: &self)
-    }
+    func write(to json: inout JSONFields)
 }
 
 extension String: JSONValue {
-    package func write(to text: inout JSONText) { text.value(self) }
+    package init?(_ json: inout JSONFields, at place: Int) {
+        guard let text = json.string(at: place) else { return nil }
+        self = text
+    }
+
+    package func write(to json: inout JSONFields) { json.text.value(self) }
 }
 
 extension Name: JSONValue {
-    package func write(to text: inout JSONText) { text.value(self.text) }
+    package init?(_ json: inout JSONFields, at place: Int) {
+        guard let text = json.string(at: place) else { return nil }
+        do {
+            try self.init(text)
+        } catch {
+            json.refuse(error)
+            return nil
+        }
+    }
+
+    package func write(to json: inout JSONFields) { json.text.value(text) }
 }
 
 extension Bool: JSONValue {
-    package func write(to text: inout JSONText) { text.value(self) }
+    package init?(_ json: inout JSONFields, at place: Int) {
+        guard let flag = json.bool(at: place) else { return nil }
+        self = flag
+    }
+
+    package func write(to json: inout JSONFields) { json.text.value(self) }
 }
 
 extension FixedWidthInteger where Self: JSONValue {
-    package func write(to text: inout JSONText) { text.value(self) }
+    package init?(_ json: inout JSONFields, at place: Int) {
+        guard let integer = json.integer(at: place) else { return nil }
+        guard let value = Self(exactly: integer) else {
+            json.refuseValue(at: place)
+            return nil
+        }
+        self = value
+    }
+
+    package func write(to json: inout JSONFields) { json.text.value(isNegative: self < 0, UInt64(magnitude)) }
 }
 
 extension Int: JSONValue {}
+extension Int64: JSONValue {}
 extension UInt16: JSONValue {}
 extension UInt32: JSONValue {}
 extension UInt64: JSONValue {}
 
 extension RawRepresentable where Self: JSONValue, RawValue: JSONValue {
-    package func write(to text: inout JSONText) { rawValue.write(to: &text) }
+    package init?(_ json: inout JSONFields, at place: Int) {
+        guard let rawValue = RawValue(&json, at: place) else { return nil }
+        guard let value = Self(rawValue: rawValue) else {
+            json.refuseValue(at: place)
+            return nil
+        }
+        self = value
+    }
+
+    package func write(to json: inout JSONFields) { rawValue.write(to: &json) }
 }
 
-extension ChannelKind: JSONValue {}
-extension ErrorCode: JSONValue {}
-extension Feature: JSONValue {}
-extension PresenceEvent.Kind: JSONValue {}
-
 extension Array: JSONValue where Element: JSONValue {
-    package func write(to text: inout JSONText) {
-        text.beginArray()
-        for element in self { element.write(to: &text) }
-        text.endArray()
+    package init?(_ json: inout JSONFields, at place: Int) {
+        guard let end = json.elements(at: place) else { return nil }
+        self.init()
+        var place = place + 1
+        while place < end {
+            guard let element = Element(&json, at: place) else { return nil }
+            append(element)
+            place = json.behind(place)
+        }
+    }
+
+    package func write(to json: inout JSONFields) {
+        json.text.beginArray()
+        for element in self { element.write(to: &json) }
+        json.text.endArray()
     }
 }
 
 extension Dictionary: JSONValue where Key == String, Value: JSONValue {
-    package func write(to text: inout JSONText) {
-        text.beginObject()
-        for (key, value) in sorted(by: { $0.key < $1.key }) {
-            text.key(key)
-            value.write(to: &text)
+    package init?(_ json: inout JSONFields, at place: Int) {
+        guard let end = json.members(at: place) else { return nil }
+        self.init()
+        var key = place + 1
+        while key < end {
+            guard let name = json.string(at: key), let value = Value(&json, at: key + 1) else { return nil }
+            self[name] = value
+            key = json.behind(key)
         }
-        text.endObject()
+    }
+
+    package func write(to json: inout JSONFields) {
+        json.text.beginObject()
+        for (key, value) in sorted(by: { $0.key < $1.key }) {
+            json.text.key(key)
+            value.write(to: &json)
+        }
+        json.text.endObject()
     }
 }

@@ -1,128 +1,170 @@
 // Bodies about locks. [LK1–LK9]
 
 /// `setLock`.
-package struct SetLockRequest: Codable, Equatable {
-    package var id: UInt32
-    package var kind: ChannelKind
-    package var channel: Name
-    package var lock: Name
-    package var ttlMs: Int?
+package struct SetLockRequest: JSONObject {
+    package internal(set) var id: UInt32 = 0
+    package internal(set) var kind: ChannelKind = .message
+    package internal(set) var channel = Name.unread
+    package internal(set) var lock = Name.unread
+    package internal(set) var ttlMs: Int?
+
+    package init() {}
 
     package init(id: UInt32, kind: ChannelKind, channel: Name, lock: Name, ttlMs: Int? = nil) {
-        self.id = id
-        self.kind = kind
-        self.channel = channel
-        self.lock = lock
-        self.ttlMs = ttlMs
+        (self.id, self.kind, self.channel, self.lock, self.ttlMs) = (id, kind, channel, lock, ttlMs)
+    }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("channel", &channel)
+        json("id", &id)
+        json("kind", &kind)
+        json("lock", &lock)
+        json("ttlMs", &ttlMs)
     }
 }
 
 /// `acquireLock`.
-package struct AcquireLockRequest: Codable, Equatable {
-    package var id: UInt32
-    package var kind: ChannelKind
-    package var channel: Name
-    package var lock: Name
+package struct AcquireLockRequest: JSONObject {
+    package internal(set) var id: UInt32 = 0
+    package internal(set) var kind: ChannelKind = .message
+    package internal(set) var channel = Name.unread
+    package internal(set) var lock = Name.unread
     /// How long to wait for it; refused at once if absent.
-    package var waitMs: Int?
+    package internal(set) var waitMs: Int?
+
+    package init() {}
 
     package init(id: UInt32, kind: ChannelKind, channel: Name, lock: Name, waitMs: Int? = nil) {
-        self.id = id
-        self.kind = kind
-        self.channel = channel
-        self.lock = lock
-        self.waitMs = waitMs
+        (self.id, self.kind, self.channel, self.lock, self.waitMs) = (id, kind, channel, lock, waitMs)
+    }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("channel", &channel)
+        json("id", &id)
+        json("kind", &kind)
+        json("lock", &lock)
+        json("waitMs", &waitMs)
     }
 }
 
 /// `releaseLock` and `removeLock`; `revokeLock` with the `owner` it is taken from.
-package struct LockRequest: Codable, Equatable {
-    package var id: UInt32
-    package var kind: ChannelKind
-    package var channel: Name
-    package var lock: Name
-    package var owner: Name?
+package struct LockRequest: JSONObject {
+    package internal(set) var id: UInt32 = 0
+    package internal(set) var kind: ChannelKind = .message
+    package internal(set) var channel = Name.unread
+    package internal(set) var lock = Name.unread
+    package internal(set) var owner: Name?
+
+    package init() {}
 
     package init(id: UInt32, kind: ChannelKind, channel: Name, lock: Name, owner: Name? = nil) {
-        self.id = id
-        self.kind = kind
-        self.channel = channel
-        self.lock = lock
-        self.owner = owner
+        (self.id, self.kind, self.channel, self.lock, self.owner) = (id, kind, channel, lock, owner)
+    }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("channel", &channel)
+        json("id", &id)
+        json("kind", &kind)
+        json("lock", &lock)
+        json("owner", &owner)
     }
 }
 
 /// `getLocks`.
-package struct GetLocksRequest: Codable, Equatable {
-    package var id: UInt32
-    package var kind: ChannelKind
-    package var channel: Name
+package struct GetLocksRequest: JSONObject {
+    package internal(set) var id: UInt32 = 0
+    package internal(set) var kind: ChannelKind = .message
+    package internal(set) var channel = Name.unread
 
-    package init(id: UInt32, kind: ChannelKind, channel: Name) {
-        self.id = id
-        self.kind = kind
-        self.channel = channel
+    package init() {}
+
+    package init(id: UInt32, kind: ChannelKind, channel: Name) { (self.id, self.kind, self.channel) = (id, kind, channel) }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("channel", &channel)
+        json("id", &id)
+        json("kind", &kind)
     }
 }
 
 /// Answer to `acquireLock`.
-package struct FencingAnswer: Codable, Equatable {
-    package var id: UInt32
-    package var fencing: UInt64
+package struct FencingAnswer: JSONObject {
+    package internal(set) var id: UInt32 = 0
+    package internal(set) var fencing: UInt64 = 0
 
-    package init(id: UInt32, fencing: UInt64) {
-        self.id = id
-        self.fencing = fencing
+    package init() {}
+
+    package init(id: UInt32, fencing: UInt64) { (self.id, self.fencing) = (id, fencing) }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("fencing", &fencing)
+        json("id", &id)
     }
 }
 
-package struct LocksAnswer: Codable, Equatable {
-    package var id: UInt32
-    package var locks: [LockDetail]
+package struct LocksAnswer: JSONObject {
+    package internal(set) var id: UInt32 = 0
+    package internal(set) var locks: [LockDetail] = []
 
-    package init(id: UInt32, locks: [LockDetail]) {
-        self.id = id
-        self.locks = locks
+    package init() {}
+
+    package init(id: UInt32, locks: [LockDetail]) { (self.id, self.locks) = (id, locks) }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("id", &id)
+        json("locks", &locks)
     }
 }
 
 /// A lock of a channel.
-public struct LockDetail: Codable, Hashable, Sendable {
+public struct LockDetail: JSONObject, Hashable, Sendable {
     /// Its name.
-    public var lock: Name
+    public var lock = Name.unread
     /// How long it outlives its owner's last connection, in milliseconds.
-    public var ttlMs: Int
+    public var ttlMs = 0
     /// Absent: it is free.
     public var owner: Name?
     /// Of the acquisition by `owner`; only grows.
     public var fencing: UInt64?
 
+    package init() {}
+
     /// Free unless there is an owner.
     public init(lock: Name, ttlMs: Int, owner: Name? = nil, fencing: UInt64? = nil) {
-        self.lock = lock
-        self.ttlMs = ttlMs
-        self.owner = owner
-        self.fencing = fencing
+        (self.lock, self.ttlMs, self.owner, self.fencing) = (lock, ttlMs, owner, fencing)
+    }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("fencing", &fencing)
+        json("lock", &lock)
+        json("owner", &owner)
+        json("ttlMs", &ttlMs)
     }
 }
 
 /// `locks`.
-package struct LocksEvent: Codable, Equatable {
-    package enum Event: String, Codable, CaseIterable {
+package struct LocksEvent: JSONObject {
+    package enum Event: String, JSONValue, CaseIterable {
         case snapshot, set, acquired, released, revoked, expired, removed
     }
 
-    package var channel: UInt32
-    package var event: Event
+    package internal(set) var channel: UInt32 = 0
+    package internal(set) var event: Event = .snapshot
     /// As they are after the event; of `removed` as it was.
-    package var locks: [LockDetail]
+    package internal(set) var locks: [LockDetail] = []
     /// Who held it until now: `released`, `revoked`, `expired`.
-    package var user: Name?
+    package internal(set) var user: Name?
+
+    package init() {}
 
     package init(channel: UInt32, event: Event, locks: [LockDetail], user: Name? = nil) {
-        self.channel = channel
-        self.event = event
-        self.locks = locks
-        self.user = user
+        (self.channel, self.event, self.locks, self.user) = (channel, event, locks, user)
+    }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("channel", &channel)
+        json("event", &event)
+        json("locks", &locks)
+        json("user", &user)
     }
 }

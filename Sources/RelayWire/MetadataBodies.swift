@@ -25,7 +25,7 @@ public enum MetadataOwner: Hashable, Comparable, Sendable, CustomStringConvertib
 }
 
 /// How `MetadataOwner` stands in a request or event.
-package struct MetadataOwnerFields: Codable, Equatable {
+package struct MetadataOwnerFields: Equatable {
     package var kind: ChannelKind?
     package var channel: Name?
     package var user: Name?
@@ -37,11 +37,7 @@ package struct MetadataOwnerFields: Codable, Equatable {
         }
     }
 
-    package init(_ kind: ChannelKind?, _ channel: Name?, _ user: Name?) {
-        self.kind = kind
-        self.channel = channel
-        self.user = user
-    }
+    package init(_ kind: ChannelKind?, _ channel: Name?, _ user: Name?) { (self.kind, self.channel, self.user) = (kind, channel, user) }
 
     /// - Throws: `badRequest` unless there are `kind` and `channel`, or `user` alone.
     package func owner() throws(WireError) -> MetadataOwner {
@@ -54,31 +50,37 @@ package struct MetadataOwnerFields: Codable, Equatable {
 }
 
 /// `setMetadata` and `updateMetadata`: the head; each item's value follows, `bytes` long, in this order.
-package struct WriteMetadataRequest: Codable, Equatable {
-    package struct Item: Codable, Equatable {
-        package var key: Name
-        package var bytes: Int
+package struct WriteMetadataRequest: JSONObject {
+    package struct Item: JSONObject {
+        package internal(set) var key = Name.unread
+        package internal(set) var bytes = 0
         /// Condition: the revision the item has, 0 for "there is none".
-        package var revision: UInt64?
+        package internal(set) var revision: UInt64?
 
-        package init(key: Name, bytes: Int, revision: UInt64? = nil) {
-            self.key = key
-            self.bytes = bytes
-            self.revision = revision
+        package init() {}
+
+        package init(key: Name, bytes: Int, revision: UInt64? = nil) { (self.key, self.bytes, self.revision) = (key, bytes, revision) }
+
+        package mutating func fields(_ json: inout JSONFields) {
+            json("bytes", &bytes)
+            json("key", &key)
+            json("revision", &revision)
         }
     }
 
-    package var id: UInt32
-    package var kind: ChannelKind?
-    package var channel: Name?
-    package var user: Name?
-    package var items: [Item]
+    package internal(set) var id: UInt32 = 0
+    package internal(set) var kind: ChannelKind?
+    package internal(set) var channel: Name?
+    package internal(set) var user: Name?
+    package internal(set) var items: [Item] = []
     /// Condition: the major revision the set has, 0 for "never written".
-    package var majorRevision: UInt64?
+    package internal(set) var majorRevision: UInt64?
     /// Condition: a lock of the channel that the writer holds.
-    package var lock: Name?
-    package var recordUser: Bool?
-    package var recordTime: Bool?
+    package internal(set) var lock: Name?
+    package internal(set) var recordUser: Bool?
+    package internal(set) var recordTime: Bool?
+
+    package init() {}
 
     package init(
         id: UInt32, _ owner: MetadataOwner, items: [Item], majorRevision: UInt64? = nil, lock: Name? = nil, recordUser: Bool? = nil,
@@ -95,27 +97,45 @@ package struct WriteMetadataRequest: Codable, Equatable {
         self.recordUser = recordUser
         self.recordTime = recordTime
     }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("channel", &channel)
+        json("id", &id)
+        json("items", &items)
+        json("kind", &kind)
+        json("lock", &lock)
+        json("majorRevision", &majorRevision)
+        json("recordTime", &recordTime)
+        json("recordUser", &recordUser)
+        json("user", &user)
+    }
 }
 
 /// `removeMetadata`; without `items` everything goes.
-package struct RemoveMetadataRequest: Codable, Equatable {
-    package struct Item: Codable, Equatable {
-        package var key: Name
-        package var revision: UInt64?
+package struct RemoveMetadataRequest: JSONObject {
+    package struct Item: JSONObject {
+        package internal(set) var key = Name.unread
+        package internal(set) var revision: UInt64?
 
-        package init(key: Name, revision: UInt64? = nil) {
-            self.key = key
-            self.revision = revision
+        package init() {}
+
+        package init(key: Name, revision: UInt64? = nil) { (self.key, self.revision) = (key, revision) }
+
+        package mutating func fields(_ json: inout JSONFields) {
+            json("key", &key)
+            json("revision", &revision)
         }
     }
 
-    package var id: UInt32
-    package var kind: ChannelKind?
-    package var channel: Name?
-    package var user: Name?
-    package var items: [Item]?
-    package var majorRevision: UInt64?
-    package var lock: Name?
+    package internal(set) var id: UInt32 = 0
+    package internal(set) var kind: ChannelKind?
+    package internal(set) var channel: Name?
+    package internal(set) var user: Name?
+    package internal(set) var items: [Item]?
+    package internal(set) var majorRevision: UInt64?
+    package internal(set) var lock: Name?
+
+    package init() {}
 
     package init(id: UInt32, _ owner: MetadataOwner, items: [Item]? = nil, majorRevision: UInt64? = nil, lock: Name? = nil) {
         let fields = MetadataOwnerFields(owner)
@@ -127,15 +147,27 @@ package struct RemoveMetadataRequest: Codable, Equatable {
         self.majorRevision = majorRevision
         self.lock = lock
     }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("channel", &channel)
+        json("id", &id)
+        json("items", &items)
+        json("kind", &kind)
+        json("lock", &lock)
+        json("majorRevision", &majorRevision)
+        json("user", &user)
+    }
 }
 
 /// `getMetadata`: the items in order of key, behind `after`.
-package struct GetMetadataRequest: Codable, Equatable {
-    package var id: UInt32
-    package var kind: ChannelKind?
-    package var channel: Name?
-    package var user: Name?
-    package var after: Name?
+package struct GetMetadataRequest: JSONObject {
+    package internal(set) var id: UInt32 = 0
+    package internal(set) var kind: ChannelKind?
+    package internal(set) var channel: Name?
+    package internal(set) var user: Name?
+    package internal(set) var after: Name?
+
+    package init() {}
 
     package init(id: UInt32, _ owner: MetadataOwner, after: Name? = nil) {
         let fields = MetadataOwnerFields(owner)
@@ -145,71 +177,99 @@ package struct GetMetadataRequest: Codable, Equatable {
         user = fields.user
         self.after = after
     }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("after", &after)
+        json("channel", &channel)
+        json("id", &id)
+        json("kind", &kind)
+        json("user", &user)
+    }
 }
 
 /// `subscribeUserMetadata` and `unsubscribeUserMetadata`.
-package struct UserRequest: Codable, Equatable {
-    package var id: UInt32
-    package var user: Name
+package struct UserRequest: JSONObject {
+    package internal(set) var id: UInt32 = 0
+    package internal(set) var user = Name.unread
 
-    package init(id: UInt32, user: Name) {
-        self.id = id
-        self.user = user
+    package init() {}
+
+    package init(id: UInt32, user: Name) { (self.id, self.user) = (id, user) }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("id", &id)
+        json("user", &user)
     }
 }
 
 /// Answer to a change.
-package struct MetadataAnswer: Codable, Equatable {
-    package var id: UInt32
+package struct MetadataAnswer: JSONObject, Equatable {
+    package internal(set) var id: UInt32 = 0
     /// Of the set, and of each item that was written. [MD2]
-    package var majorRevision: UInt64
+    package internal(set) var majorRevision: UInt64 = 0
 
-    package init(id: UInt32, majorRevision: UInt64) {
-        self.id = id
-        self.majorRevision = majorRevision
+    package init() {}
+
+    package init(id: UInt32, majorRevision: UInt64) { (self.id, self.majorRevision) = (id, majorRevision) }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("id", &id)
+        json("majorRevision", &majorRevision)
     }
 }
 
 /// An item in the head of `metadataPage` and `metadata`; its value follows, `bytes` long.
-package struct MetadataItemHead: Codable, Equatable {
-    package var key: Name
-    package var bytes: Int
-    package var revision: UInt64
-    package var author: Name?
+package struct MetadataItemHead: JSONObject {
+    package internal(set) var key = Name.unread
+    package internal(set) var bytes = 0
+    package internal(set) var revision: UInt64 = 0
+    package internal(set) var author: Name?
     /// Milliseconds since 1970.
-    package var time: UInt64?
+    package internal(set) var time: UInt64?
+
+    package init() {}
 
     package init(key: Name, bytes: Int, revision: UInt64, author: Name? = nil, time: UInt64? = nil) {
-        self.key = key
-        self.bytes = bytes
-        self.revision = revision
-        self.author = author
-        self.time = time
+        (self.key, self.bytes, self.revision, self.author, self.time) = (key, bytes, revision, author, time)
     }
 
     /// The most it takes in a head: in a name every byte may be one that JSON escapes.
     package var pageBytes: Int { 90 + 2 * key.text.utf8.count + 2 * (author?.text.utf8.count ?? 0) }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("author", &author)
+        json("bytes", &bytes)
+        json("key", &key)
+        json("revision", &revision)
+        json("time", &time)
+    }
 }
 
 /// `metadataPage`, the answer to `getMetadata`: the head.
-package struct MetadataPageHead: Codable, Equatable {
-    package var id: UInt32
-    package var majorRevision: UInt64
-    package var items: [MetadataItemHead]
+package struct MetadataPageHead: JSONObject {
+    package internal(set) var id: UInt32 = 0
+    package internal(set) var majorRevision: UInt64 = 0
+    package internal(set) var items: [MetadataItemHead] = []
     /// Give it as `after`; absent at the end.
-    package var next: Name?
+    package internal(set) var next: Name?
+
+    package init() {}
 
     package init(id: UInt32, majorRevision: UInt64, items: [MetadataItemHead], next: Name?) {
-        self.id = id
-        self.majorRevision = majorRevision
-        self.items = items
-        self.next = next
+        (self.id, self.majorRevision, self.items, self.next) = (id, majorRevision, items, next)
+    }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("id", &id)
+        json("items", &items)
+        json("majorRevision", &majorRevision)
+        json("next", &next)
     }
 }
 
 /// `metadata`: the head.
-package struct MetadataEventHead: Codable, Equatable {
-    package enum Event: String, Codable {
+package struct MetadataEventHead: JSONObject {
+    package enum Event: String, JSONValue {
         case snapshot, changed
     }
 
@@ -217,12 +277,14 @@ package struct MetadataEventHead: Codable, Equatable {
     package var channel: UInt32?
     /// … the user.
     package var user: Name?
-    package var event: Event
-    package var majorRevision: UInt64
-    package var items: [MetadataItemHead]
+    package var event: Event = .snapshot
+    package var majorRevision: UInt64 = 0
+    package var items: [MetadataItemHead] = []
     package var removed: [Name]?
     /// It goes on in the next frame.
     package var more: Bool?
+
+    package init() {}
 
     package init(channel: UInt32?, user: Name?, event: Event, majorRevision: UInt64) {
         self.channel = channel
@@ -231,11 +293,21 @@ package struct MetadataEventHead: Codable, Equatable {
         self.majorRevision = majorRevision
         items = []
     }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("channel", &channel)
+        json("event", &event)
+        json("items", &items)
+        json("majorRevision", &majorRevision)
+        json("more", &more)
+        json("removed", &removed)
+        json("user", &user)
+    }
 }
 
 /// Body of a frame with texts that are too large for JSON: `n u16 · n bytes of JSON · the texts`. [JS6]
 package enum TextBody {
-    package static func encode(head: some Encodable, texts: some Sequence<[UInt8]>) -> [UInt8] {
+    package static func encode(head: some JSONObject, texts: some Sequence<[UInt8]>) -> [UInt8] {
         let json = JSONBody.encode(head)
         precondition(json.count <= Int(UInt16.max), "a head of \(json.count) bytes")
         var body: [UInt8] = []

@@ -1,114 +1,146 @@
 // Bodies of moderation: what a moderator asks for, and what those concerned are told. [AC10–AC15]
 
 /// `setRole`; without a role what the credential gives counts again. [AC10]
-package struct SetRoleRequest: Codable, Equatable {
-    package var id: UInt32
-    package var user: Name
+package struct SetRoleRequest: JSONObject {
+    package internal(set) var id: UInt32 = 0
+    package internal(set) var user = Name.unread
     /// `reader` or `editor`.
-    package var role: String?
+    package internal(set) var role: String?
 
-    package init(id: UInt32, user: Name, role: String? = nil) {
-        self.id = id
-        self.user = user
-        self.role = role
+    package init() {}
+
+    package init(id: UInt32, user: Name, role: String? = nil) { (self.id, self.user, self.role) = (id, user, role) }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("id", &id)
+        json("role", &role)
+        json("user", &user)
     }
 }
 
 /// `freezeChannel`. [AC11]
-package struct FreezeChannelRequest: Codable, Equatable {
-    package var id: UInt32
+package struct FreezeChannelRequest: JSONObject {
+    package internal(set) var id: UInt32 = 0
     /// Both kinds of this name.
-    package var channel: Name
-    package var frozen: Bool
+    package internal(set) var channel = Name.unread
+    package internal(set) var frozen = false
 
-    package init(id: UInt32, channel: Name, frozen: Bool) {
-        self.id = id
-        self.channel = channel
-        self.frozen = frozen
+    package init() {}
+
+    package init(id: UInt32, channel: Name, frozen: Bool) { (self.id, self.channel, self.frozen) = (id, channel, frozen) }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("channel", &channel)
+        json("frozen", &frozen)
+        json("id", &id)
     }
 }
 
 /// `endSession`. [AC12]
-package struct EndSessionRequest: Codable, Equatable {
-    package var id: UInt32
-    package var user: Name
+package struct EndSessionRequest: JSONObject {
+    package internal(set) var id: UInt32 = 0
+    package internal(set) var user = Name.unread
     /// For people: the text of its `closing`.
-    package var reason: String?
+    package internal(set) var reason: String?
 
-    package init(id: UInt32, user: Name, reason: String? = nil) {
-        self.id = id
-        self.user = user
-        self.reason = reason
+    package init() {}
+
+    package init(id: UInt32, user: Name, reason: String? = nil) { (self.id, self.user, self.reason) = (id, user, reason) }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("id", &id)
+        json("reason", &reason)
+        json("user", &user)
     }
 }
 
 /// `forgetUser`. [AC14]
-package struct ForgetUserRequest: Codable, Equatable {
-    package var id: UInt32
-    package var user: Name
+package struct ForgetUserRequest: JSONObject {
+    package internal(set) var id: UInt32 = 0
+    package internal(set) var user = Name.unread
     /// Its records go from all boards.
-    package var withRecords: Bool?
+    package internal(set) var withRecords: Bool?
 
-    package init(id: UInt32, user: Name, withRecords: Bool? = nil) {
-        self.id = id
-        self.user = user
-        self.withRecords = withRecords
+    package init() {}
+
+    package init(id: UInt32, user: Name, withRecords: Bool? = nil) { (self.id, self.user, self.withRecords) = (id, user, withRecords) }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("id", &id)
+        json("user", &user)
+        json("withRecords", &withRecords)
     }
 }
 
 /// `banUser`. [AC13]
-package struct BanUserRequest: Codable, Equatable {
-    package var id: UInt32
-    package var user: Name
+package struct BanUserRequest: JSONObject {
+    package internal(set) var id: UInt32 = 0
+    package internal(set) var user = Name.unread
     /// Absent: until `unbanUser`.
-    package var forMs: Int?
+    package internal(set) var forMs: Int?
 
-    package init(id: UInt32, user: Name, forMs: Int? = nil) {
-        self.id = id
-        self.user = user
-        self.forMs = forMs
+    package init() {}
+
+    package init(id: UInt32, user: Name, forMs: Int? = nil) { (self.id, self.user, self.forMs) = (id, user, forMs) }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("forMs", &forMs)
+        json("id", &id)
+        json("user", &user)
     }
 }
 
 /// A user who may not come in.
-public struct BanInfo: Codable, Hashable, Sendable {
+public struct BanInfo: JSONObject, Hashable, Sendable {
     /// Id of the user; the client that used it last is banned with it.
-    public var user: Name
+    public var user = Name.unread
     /// Id of the moderator who did it.
-    public var by: Name
+    public var by = Name.unread
     /// When: wall clock of the relay, in milliseconds since 1970.
-    public var time: UInt64
+    public var time: UInt64 = 0
     /// When it is over, likewise; `nil`: when a moderator says so.
     public var until: UInt64?
 
+    package init() {}
+
     package init(user: Name, by: Name, time: UInt64, until: UInt64?) {
-        self.user = user
-        self.by = by
-        self.time = time
-        self.until = until
+        (self.user, self.by, self.time, self.until) = (user, by, time, until)
+    }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("by", &by)
+        json("time", &time)
+        json("until", &until)
+        json("user", &user)
     }
 }
 
-package struct BansAnswer: Codable, Equatable {
-    package var id: UInt32
-    package var bans: [BanInfo]
+package struct BansAnswer: JSONObject {
+    package internal(set) var id: UInt32 = 0
+    package internal(set) var bans: [BanInfo] = []
     /// Give it as `after`; absent at the end.
-    package var next: Name?
+    package internal(set) var next: Name?
 
-    package init(id: UInt32, bans: [BanInfo], next: Name?) {
-        self.id = id
-        self.bans = bans
-        self.next = next
+    package init() {}
+
+    package init(id: UInt32, bans: [BanInfo], next: Name?) { (self.id, self.bans, self.next) = (id, bans, next) }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("bans", &bans)
+        json("id", &id)
+        json("next", &next)
     }
 }
 
 /// Body of `accessChanged`: what the session may from here on, as `access` tells it. [AC10]
-package struct AccessChanged: Codable, Equatable {
-    package var role: String?
-    package var grants: [String: [String]]?
-    package var untilMs: UInt64?
+package struct AccessChanged: JSONObject, Equatable {
+    package internal(set) var role: String?
+    package internal(set) var grants: [String: [String]]?
+    package internal(set) var untilMs: UInt64?
     /// Id of the moderator.
-    package var by: Name
+    package internal(set) var by = Name.unread
+
+    package init() {}
 
     package init(_ access: AccessBody, by: Name) {
         role = access.role
@@ -118,19 +150,30 @@ package struct AccessChanged: Codable, Equatable {
     }
 
     package var access: AccessBody { AccessBody(role: role, grants: grants, untilMs: untilMs) }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("by", &by)
+        json("grants", &grants)
+        json("role", &role)
+        json("untilMs", &untilMs)
+    }
 }
 
 /// Body of `channelFrozen`. [AC11]
-package struct ChannelFrozen: Codable, Equatable {
+package struct ChannelFrozen: JSONObject, Equatable {
     /// Handle.
-    package var channel: UInt32
-    package var frozen: Bool
+    package internal(set) var channel: UInt32 = 0
+    package internal(set) var frozen = false
     /// Id of the moderator.
-    package var by: Name
+    package internal(set) var by = Name.unread
 
-    package init(channel: UInt32, frozen: Bool, by: Name) {
-        self.channel = channel
-        self.frozen = frozen
-        self.by = by
+    package init() {}
+
+    package init(channel: UInt32, frozen: Bool, by: Name) { (self.channel, self.frozen, self.by) = (channel, frozen, by) }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("by", &by)
+        json("channel", &channel)
+        json("frozen", &frozen)
     }
 }

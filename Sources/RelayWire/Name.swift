@@ -16,6 +16,11 @@ public struct Name: Hashable, Comparable, Sendable, CustomStringConvertible {
         text = String(decoding: bytes, as: UTF8.self)
     }
 
+    private init(unchecked text: String) { self.text = text }
+
+    /// Stands in a body until the body's own name is read.
+    static var unread: Name { Name(unchecked: "?") }
+
     public var description: String { text }
 
     public static func < (left: Name, right: Name) -> Bool {
@@ -41,17 +46,5 @@ public struct Name: Hashable, Comparable, Sendable, CustomStringConvertible {
             }
         }
         return nil
-    }
-}
-
-extension Name: Codable {
-    public init(from decoder: any Decoder) throws {
-        let text = try decoder.singleValueContainer().decode(String.self)
-        try self.init(text)
-    }
-
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(text)
     }
 }

@@ -1,24 +1,28 @@
 // JSON bodies about who is here, and with which states. [PR2–PR8]
 
 /// One user in a presence snapshot, event or page.
-public struct Member: Codable, Hashable, Sendable {
+public struct Member: JSONObject, Hashable, Sendable {
     /// Id of the user.
-    public var user: Name
+    public var user = Name.unread
     /// What it says about itself in the channel: a display name, a tool.
-    public var states: [String: String]
+    public var states: [String: String] = [:]
+
+    package init() {}
 
     /// A user with its states.
-    public init(user: Name, states: [String: String] = [:]) {
-        self.user = user
-        self.states = states
+    public init(user: Name, states: [String: String] = [:]) { (self.user, self.states) = (user, states) }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("states", &states)
+        json("user", &user)
     }
 }
 
-package struct PresenceEvent: Codable, Equatable {
-    package enum Kind: String, Codable { case snapshot, join, leave, timeout, stateChanged, interval }
+package struct PresenceEvent: JSONObject {
+    package enum Kind: String, JSONValue { case snapshot, join, leave, timeout, stateChanged, interval }
 
-    package var channel: UInt32
-    package var event: Kind
+    package var channel: UInt32 = 0
+    package var event: Kind = .snapshot
     /// `snapshot`.
     package var members: [Member]?
     /// `snapshot`: how many there are in all.
@@ -36,116 +40,171 @@ package struct PresenceEvent: Codable, Equatable {
     package var left: [Name]?
     package var timedOut: [Name]?
 
-    package init(channel: UInt32, event: Kind) {
-        self.channel = channel
-        self.event = event
+    package init() {}
+
+    package init(channel: UInt32, event: Kind) { (self.channel, self.event) = (channel, event) }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("changed", &changed)
+        json("channel", &channel)
+        json("event", &event)
+        json("joined", &joined)
+        json("left", &left)
+        json("members", &members)
+        json("removed", &removed)
+        json("states", &states)
+        json("timedOut", &timedOut)
+        json("total", &total)
+        json("user", &user)
     }
 }
 
-package struct WhoRequest: Codable, Equatable {
-    package var id: UInt32
-    package var kind: ChannelKind
-    package var channel: Name
-    package var after: Name?
-    package var limit: Int?
+package struct WhoRequest: JSONObject {
+    package internal(set) var id: UInt32 = 0
+    package internal(set) var kind: ChannelKind = .message
+    package internal(set) var channel = Name.unread
+    package internal(set) var after: Name?
+    package internal(set) var limit: Int?
+
+    package init() {}
 
     package init(id: UInt32, kind: ChannelKind, channel: Name, after: Name? = nil, limit: Int? = nil) {
-        self.id = id
-        self.kind = kind
-        self.channel = channel
-        self.after = after
-        self.limit = limit
+        (self.id, self.kind, self.channel, self.after, self.limit) = (id, kind, channel, after, limit)
+    }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("after", &after)
+        json("channel", &channel)
+        json("id", &id)
+        json("kind", &kind)
+        json("limit", &limit)
     }
 }
 
-package struct WhoAnswer: Codable, Equatable {
-    package var id: UInt32
-    package var total: Int
-    package var members: [Member]
+package struct WhoAnswer: JSONObject {
+    package internal(set) var id: UInt32 = 0
+    package internal(set) var total = 0
+    package internal(set) var members: [Member] = []
     /// Give it as `after` to read on; absent on the last page.
-    package var next: Name?
+    package internal(set) var next: Name?
+
+    package init() {}
 
     package init(id: UInt32, total: Int, members: [Member], next: Name?) {
-        self.id = id
-        self.total = total
-        self.members = members
-        self.next = next
+        (self.id, self.total, self.members, self.next) = (id, total, members, next)
+    }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("id", &id)
+        json("members", &members)
+        json("next", &next)
+        json("total", &total)
     }
 }
 
-package struct WhereRequest: Codable, Equatable {
-    package var id: UInt32
-    package var user: Name
-    package var after: ChannelID?
+package struct WhereRequest: JSONObject {
+    package internal(set) var id: UInt32 = 0
+    package internal(set) var user = Name.unread
+    package internal(set) var after: ChannelID?
 
-    package init(id: UInt32, user: Name, after: ChannelID? = nil) {
-        self.id = id
-        self.user = user
-        self.after = after
+    package init() {}
+
+    package init(id: UInt32, user: Name, after: ChannelID? = nil) { (self.id, self.user, self.after) = (id, user, after) }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("after", &after)
+        json("id", &id)
+        json("user", &user)
     }
 }
 
-package struct WhereAnswer: Codable, Equatable {
-    package var id: UInt32
-    package var channels: [ChannelID]
+package struct WhereAnswer: JSONObject {
+    package internal(set) var id: UInt32 = 0
+    package internal(set) var channels: [ChannelID] = []
     /// Give it as `after` to read on; absent on the last page.
-    package var next: ChannelID?
+    package internal(set) var next: ChannelID?
 
-    package init(id: UInt32, channels: [ChannelID], next: ChannelID? = nil) {
-        self.id = id
-        self.channels = channels
-        self.next = next
+    package init() {}
+
+    package init(id: UInt32, channels: [ChannelID], next: ChannelID? = nil) { (self.id, self.channels, self.next) = (id, channels, next) }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("channels", &channels)
+        json("id", &id)
+        json("next", &next)
     }
 }
 
-package struct SetStatesRequest: Codable, Equatable {
-    package var id: UInt32
-    package var kind: ChannelKind
-    package var channel: Name
-    package var states: [String: String]
+package struct SetStatesRequest: JSONObject {
+    package internal(set) var id: UInt32 = 0
+    package internal(set) var kind: ChannelKind = .message
+    package internal(set) var channel = Name.unread
+    package internal(set) var states: [String: String] = [:]
+
+    package init() {}
 
     package init(id: UInt32, kind: ChannelKind, channel: Name, states: [String: String]) {
-        self.id = id
-        self.kind = kind
-        self.channel = channel
-        self.states = states
+        (self.id, self.kind, self.channel, self.states) = (id, kind, channel, states)
+    }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("channel", &channel)
+        json("id", &id)
+        json("kind", &kind)
+        json("states", &states)
     }
 }
 
-package struct RemoveStatesRequest: Codable, Equatable {
-    package var id: UInt32
-    package var kind: ChannelKind
-    package var channel: Name
-    package var keys: [Name]?
+package struct RemoveStatesRequest: JSONObject {
+    package internal(set) var id: UInt32 = 0
+    package internal(set) var kind: ChannelKind = .message
+    package internal(set) var channel = Name.unread
+    package internal(set) var keys: [Name]?
+
+    package init() {}
 
     package init(id: UInt32, kind: ChannelKind, channel: Name, keys: [Name]? = nil) {
-        self.id = id
-        self.kind = kind
-        self.channel = channel
-        self.keys = keys
+        (self.id, self.kind, self.channel, self.keys) = (id, kind, channel, keys)
+    }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("channel", &channel)
+        json("id", &id)
+        json("keys", &keys)
+        json("kind", &kind)
     }
 }
 
-package struct GetStatesRequest: Codable, Equatable {
-    package var id: UInt32
-    package var kind: ChannelKind
-    package var channel: Name
-    package var user: Name
+package struct GetStatesRequest: JSONObject {
+    package internal(set) var id: UInt32 = 0
+    package internal(set) var kind: ChannelKind = .message
+    package internal(set) var channel = Name.unread
+    package internal(set) var user = Name.unread
+
+    package init() {}
 
     package init(id: UInt32, kind: ChannelKind, channel: Name, user: Name) {
-        self.id = id
-        self.kind = kind
-        self.channel = channel
-        self.user = user
+        (self.id, self.kind, self.channel, self.user) = (id, kind, channel, user)
+    }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("channel", &channel)
+        json("id", &id)
+        json("kind", &kind)
+        json("user", &user)
     }
 }
 
-package struct StatesAnswer: Codable, Equatable {
-    package var id: UInt32
-    package var states: [String: String]
+package struct StatesAnswer: JSONObject {
+    package internal(set) var id: UInt32 = 0
+    package internal(set) var states: [String: String] = [:]
 
-    package init(id: UInt32, states: [String: String]) {
-        self.id = id
-        self.states = states
+    package init() {}
+
+    package init(id: UInt32, states: [String: String]) { (self.id, self.states) = (id, states) }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("id", &id)
+        json("states", &states)
     }
 }

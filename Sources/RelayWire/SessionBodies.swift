@@ -2,20 +2,22 @@
 // `docs/protocol.md`; optional fields that are absent are not written. Every request carries `id`, 1…2³²−1, and its
 // answer or error repeats it. [SE2, SE6, JS5, ER1, ER2]
 
-package struct LoginRequest: Codable, Equatable {
-    package var id: UInt32
-    package var version: Int
-    package var user: Name
+package struct LoginRequest: JSONObject {
+    package var id: UInt32 = 0
+    package var version = 0
+    package var user = Name.unread
     /// 128 bits as 32 hexadecimal digits, drawn once per installation and user id.
     package var secret: String?
     /// What lets it in, if the relay is not open: one of both. [AC1]
     package var key: String?
     package var token: String?
     /// 64 bits as 16 hexadecimal digits, drawn once per client object.
-    package var instance: String
+    package var instance = ""
     package var presenceTimeoutMs: Int?
     package var client: String?
     package var resume: ResumeRequest?
+
+    package init() {}
 
     package init(
         id: UInt32, version: Int = Limits.protocolVersion, user: Name, secret: String? = nil, key: String? = nil, token: String? = nil, instance: String,
@@ -32,34 +34,53 @@ package struct LoginRequest: Codable, Equatable {
         self.client = client
         self.resume = resume
     }
-}
 
-package struct ResumeRequest: Codable, Equatable {
-    /// From the last `welcome`: 32 hexadecimal digits.
-    package var token: String
-    /// Pairs of a message channel's handle and the last offset seen in it. [SE9]
-    package var seen: [[UInt64]]?
-
-    package init(token: String, seen: [[UInt64]]? = nil) {
-        self.token = token
-        self.seen = seen
+    package mutating func fields(_ json: inout JSONFields) {
+        json("client", &client)
+        json("id", &id)
+        json("instance", &instance)
+        json("key", &key)
+        json("presenceTimeoutMs", &presenceTimeoutMs)
+        json("resume", &resume)
+        json("secret", &secret)
+        json("token", &token)
+        json("user", &user)
+        json("version", &version)
     }
 }
 
-package struct Welcome: Codable, Equatable {
-    package var id: UInt32
-    package var version: Int
-    package var user: Name
+package struct ResumeRequest: JSONObject {
+    /// From the last `welcome`: 32 hexadecimal digits.
+    package internal(set) var token = ""
+    /// Pairs of a message channel's handle and the last offset seen in it. [SE9]
+    package internal(set) var seen: [[UInt64]]?
+
+    package init() {}
+
+    package init(token: String, seen: [[UInt64]]? = nil) { (self.token, self.seen) = (token, seen) }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("seen", &seen)
+        json("token", &token)
+    }
+}
+
+package struct Welcome: JSONObject {
+    package internal(set) var id: UInt32 = 0
+    package internal(set) var version = 0
+    package internal(set) var user = Name.unread
     /// The relay's handle of this user, as in `deliver`.
-    package var handle: UInt32
-    package var resumeToken: String
-    package var resumed: Bool
-    package var lastEnd: CloseNotice?
-    package var start: UInt32
-    package var heartbeatMs: Int
-    package var presenceTimeoutMs: Int
-    package var access: AccessBody
-    package var limits: ServerLimits
+    package internal(set) var handle: UInt32 = 0
+    package internal(set) var resumeToken = ""
+    package internal(set) var resumed = false
+    package internal(set) var lastEnd: CloseNotice?
+    package internal(set) var start: UInt32 = 0
+    package internal(set) var heartbeatMs = 0
+    package internal(set) var presenceTimeoutMs = 0
+    package internal(set) var access = AccessBody()
+    package internal(set) var limits = ServerLimits()
+
+    package init() {}
 
     package init(
         id: UInt32, user: Name, handle: UInt32, resumeToken: String, resumed: Bool, lastEnd: CloseNotice?,
@@ -78,10 +99,25 @@ package struct Welcome: Codable, Equatable {
         self.access = access
         self.limits = limits
     }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("access", &access)
+        json("handle", &handle)
+        json("heartbeatMs", &heartbeatMs)
+        json("id", &id)
+        json("lastEnd", &lastEnd)
+        json("limits", &limits)
+        json("presenceTimeoutMs", &presenceTimeoutMs)
+        json("resumeToken", &resumeToken)
+        json("resumed", &resumed)
+        json("start", &start)
+        json("user", &user)
+        json("version", &version)
+    }
 }
 
 /// The limits this relay is configured with, told in `welcome`. Sizes in bytes, rates per second. [SE6]
-public struct ServerLimits: Codable, Hashable, Sendable {
+public struct ServerLimits: JSONObject, Hashable, Sendable {
     /// Payload and custom type of a message, in bytes. [MS2]
     public var messageBytesMax = 32_768
     /// Payload and custom type of a drawing that is sent in parts, in bytes. [BL8]
@@ -109,50 +145,87 @@ public struct ServerLimits: Codable, Hashable, Sendable {
 
     /// The defaults.
     public init() {}
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("directMessagesPerSecond", &directMessagesPerSecond)
+        json("joinedChannelsMax", &joinedChannelsMax)
+        json("largeMessageBytesMax", &largeMessageBytesMax)
+        json("messageBytesMax", &messageBytesMax)
+        json("messagesPerSecond", &messagesPerSecond)
+        json("packetBytesMax", &packetBytesMax)
+        json("packetsPerSecond", &packetsPerSecond)
+        json("publishedTopicsMax", &publishedTopicsMax)
+        json("requestsPerSecond", &requestsPerSecond)
+        json("subscribedChannelsMax", &subscribedChannelsMax)
+        json("subscribedTopicsMax", &subscribedTopicsMax)
+        json("unansweredMax", &unansweredMax)
+    }
 }
 
-package struct EmptyRequest: Codable, Equatable {
-    package var id: UInt32
+package struct EmptyRequest: JSONObject {
+    package internal(set) var id: UInt32 = 0
+
+    package init() {}
     package init(id: UInt32) { self.id = id }
+
+    package mutating func fields(_ json: inout JSONFields) { json("id", &id) }
 }
 
 /// Just enough of any request to answer it when the rest cannot be read.
-package struct RequestID: Codable {
-    package var id: UInt32
+package struct RequestID: JSONObject {
+    package internal(set) var id: UInt32 = 0
+
+    package init() {}
+
+    package mutating func fields(_ json: inout JSONFields) { json("id", &id) }
 }
 
-package struct EmptyAnswer: Codable, Equatable {
-    package var id: UInt32
+package struct EmptyAnswer: JSONObject {
+    package internal(set) var id: UInt32 = 0
+
+    package init() {}
     package init(id: UInt32) { self.id = id }
+
+    package mutating func fields(_ json: inout JSONFields) { json("id", &id) }
 }
 
 /// Body of `closing`, and `lastEnd` of `welcome`: why a connection ended. [ER2]
-package struct CloseNotice: Codable, Hashable, Sendable {
-    package var code: ErrorCode
-    package var name: String
-    package var text: String
+package struct CloseNotice: JSONObject, Hashable, Sendable {
+    package internal(set) var code: ErrorCode = .badRequest
+    package internal(set) var name = ""
+    package internal(set) var text = ""
+
+    package init() {}
 
     package init(code: ErrorCode, text: String) {
         self.code = code
         name = code.name
         self.text = text
     }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("code", &code)
+        json("name", &name)
+        json("text", &text)
+    }
 }
 
 /// Body of `error`. [ER1]
-package struct ErrorBody: Codable, Hashable, Sendable, Error {
+package struct ErrorBody: JSONObject, Hashable, Sendable, Error {
     /// The request that is refused.
-    package var id: UInt32?
+    package internal(set) var id: UInt32?
     /// The publish or direct message that is refused.
-    package var number: UInt64?
+    package internal(set) var number: UInt64?
     /// The flow whose packet is refused.
-    package var flow: UInt32?
-    package var code: ErrorCode
-    package var name: String
-    package var text: String
-    package var limit: UInt64?
-    package var actual: UInt64?
-    package var retryAfterMs: UInt64?
+    package internal(set) var flow: UInt32?
+    package internal(set) var code: ErrorCode = .badRequest
+    package internal(set) var name = ""
+    package internal(set) var text = ""
+    package internal(set) var limit: UInt64?
+    package internal(set) var actual: UInt64?
+    package internal(set) var retryAfterMs: UInt64?
+
+    package init() {}
 
     package init(_ error: WireError, id: UInt32? = nil, number: UInt64? = nil, flow: UInt32? = nil) {
         self.id = id
@@ -164,5 +237,17 @@ package struct ErrorBody: Codable, Hashable, Sendable, Error {
         limit = error.limit
         actual = error.actual
         retryAfterMs = error.retryAfterMilliseconds
+    }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("actual", &actual)
+        json("code", &code)
+        json("flow", &flow)
+        json("id", &id)
+        json("limit", &limit)
+        json("name", &name)
+        json("number", &number)
+        json("retryAfterMs", &retryAfterMs)
+        json("text", &text)
     }
 }

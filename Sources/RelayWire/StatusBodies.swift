@@ -1,35 +1,43 @@
 /// What a moderator sees of a relay at one moment. [AC16]
 ///
 /// Rates are differences of two of these: the relay keeps none.
-public struct RelayStatus: Codable, Hashable, Sendable {
+public struct RelayStatus: JSONObject, Hashable, Sendable {
     /// Sessions of the relay.
-    public struct Sessions: Codable, Hashable, Sendable {
+    public struct Sessions: JSONObject, Hashable, Sendable {
         /// With a connection.
-        public var present: Int
+        public var present = 0
         /// Without one, and still there for others.
-        public var away: Int
+        public var away = 0
 
-        package init(present: Int = 0, away: Int = 0) {
-            self.present = present
-            self.away = away
+        package init() {}
+
+        package init(present: Int = 0, away: Int = 0) { (self.present, self.away) = (present, away) }
+
+        package mutating func fields(_ json: inout JSONFields) {
+            json("away", &away)
+            json("present", &present)
         }
     }
 
     /// Channels of the relay.
-    public struct Channels: Codable, Hashable, Sendable {
+    public struct Channels: JSONObject, Hashable, Sendable {
         /// Of the kind for messages.
-        public var message: Int
+        public var message = 0
         /// Of the kind for packets.
-        public var stream: Int
+        public var stream = 0
 
-        package init(message: Int = 0, stream: Int = 0) {
-            self.message = message
-            self.stream = stream
+        package init() {}
+
+        package init(message: Int = 0, stream: Int = 0) { (self.message, self.stream) = (message, stream) }
+
+        package mutating func fields(_ json: inout JSONFields) {
+            json("message", &message)
+            json("stream", &stream)
         }
     }
 
     /// What has happened since the relay started. Each only grows.
-    public struct Counters: Codable, Hashable, Sendable {
+    public struct Counters: JSONObject, Hashable, Sendable {
         /// Messages that got an offset.
         public var messagesAccepted: UInt64 = 0
         /// Messages put into readers' queues.
@@ -56,28 +64,45 @@ public struct RelayStatus: Codable, Hashable, Sendable {
         public var refusals: UInt64 = 0
 
         package init() {}
+
+        package mutating func fields(_ json: inout JSONFields) {
+            json("directAccepted", &directAccepted)
+            json("messagesAccepted", &messagesAccepted)
+            json("messagesDelivered", &messagesDelivered)
+            json("messagesRecovered", &messagesRecovered)
+            json("packetsAccepted", &packetsAccepted)
+            json("packetsDiscarded", &packetsDiscarded)
+            json("packetsDroppedRate", &packetsDroppedRate)
+            json("packetsQueued", &packetsQueued)
+            json("packetsShedCatchingUp", &packetsShedCatchingUp)
+            json("packetsShedExpired", &packetsShedExpired)
+            json("packetsShedSlow", &packetsShedSlow)
+            json("refusals", &refusals)
+        }
     }
 
     /// A user with a session.
-    public struct User: Codable, Hashable, Sendable {
+    public struct User: JSONObject, Hashable, Sendable {
         /// Id of the user.
-        public var user: Name
+        public var user = Name.unread
         /// What its client calls itself.
-        public var client: String
+        public var client = ""
         /// Address of its connection; empty while away.
-        public var peer: String
+        public var peer = ""
         /// Whether it has no connection and others still see it.
-        public var away: Bool
+        public var away = false
         /// For how long it has been here, in milliseconds: over reconnects, and logins that took over.
-        public var sessionMs: UInt64
+        public var sessionMs: UInt64 = 0
         /// Bytes that wait for it.
-        public var queuedBytes: Int
+        public var queuedBytes = 0
         /// Of them, bytes of packets.
-        public var queuedPacketBytes: Int
+        public var queuedPacketBytes = 0
         /// Packets that it did not get since its session began.
-        public var packetsLost: UInt64
+        public var packetsLost: UInt64 = 0
         /// For how long something has been waiting for it without a pause, in milliseconds.
-        public var backlogMs: UInt64
+        public var backlogMs: UInt64 = 0
+
+        package init() {}
 
         package init(
             user: Name, client: String, peer: String, away: Bool, sessionMs: UInt64, queuedBytes: Int, queuedPacketBytes: Int,
@@ -92,6 +117,18 @@ public struct RelayStatus: Codable, Hashable, Sendable {
             self.queuedPacketBytes = queuedPacketBytes
             self.packetsLost = packetsLost
             self.backlogMs = backlogMs
+        }
+
+        package mutating func fields(_ json: inout JSONFields) {
+            json("away", &away)
+            json("backlogMs", &backlogMs)
+            json("client", &client)
+            json("packetsLost", &packetsLost)
+            json("peer", &peer)
+            json("queuedBytes", &queuedBytes)
+            json("queuedPacketBytes", &queuedPacketBytes)
+            json("sessionMs", &sessionMs)
+            json("user", &user)
         }
     }
 
@@ -123,54 +160,69 @@ public struct RelayStatus: Codable, Hashable, Sendable {
     public var next: Name?
 
     package init() {}
+
+    package mutating func fields(_ json: inout JSONFields) { fields(&json) { _ in } }
+
+    /// - Parameter others: what stands in the same object between `counters` and `known`.
+    fileprivate mutating func fields(_ json: inout JSONFields, _ others: (inout JSONFields) -> Void) {
+        json("boardBytes", &boardBytes)
+        json("boards", &boards)
+        json("channels", &channels)
+        json("connections", &connections)
+        json("counters", &counters)
+        others(&json)
+        json("known", &known)
+        json("next", &next)
+        json("pinnedBytes", &pinnedBytes)
+        json("queuedBytes", &queuedBytes)
+        json("sessions", &sessions)
+        json("storageFailure", &storageFailure)
+        json("uptimeMs", &uptimeMs)
+        json("users", &users)
+    }
 }
 
 /// `status`: a page of users, and whether the relay knows one of them. [AC16]
-package struct StatusRequest: Codable, Equatable {
-    package var id: UInt32
-    package var after: Name?
+package struct StatusRequest: JSONObject {
+    package internal(set) var id: UInt32 = 0
+    package internal(set) var after: Name?
     /// 1…100.
-    package var limit: Int?
-    package var user: Name?
+    package internal(set) var limit: Int?
+    package internal(set) var user: Name?
     /// Whether the answer is to have the key with which others come in.
-    package var joinKey: Bool?
+    package internal(set) var joinKey: Bool?
+
+    package init() {}
 
     package init(id: UInt32, after: Name? = nil, limit: Int? = nil, user: Name? = nil, joinKey: Bool? = nil) {
-        self.id = id
-        self.after = after
-        self.limit = limit
-        self.user = user
-        self.joinKey = joinKey
+        (self.id, self.after, self.limit, self.user, self.joinKey) = (id, after, limit, user, joinKey)
     }
 
     package var page: PageRequest { PageRequest(id: id, after: after, limit: limit) }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("after", &after)
+        json("id", &id)
+        json("joinKey", &joinKey)
+        json("limit", &limit)
+        json("user", &user)
+    }
 }
 
 /// Answer to `status`: its fields, the request's id and, if that was asked for, the key in one object.
-package struct StatusAnswer: Codable, Equatable {
-    package var id: UInt32
-    package var status: RelayStatus
-    package var joinKey: String?
+package struct StatusAnswer: JSONObject {
+    package internal(set) var id: UInt32 = 0
+    package internal(set) var status = RelayStatus()
+    package internal(set) var joinKey: String?
 
-    private enum CodingKeys: CodingKey { case id, joinKey }
+    package init() {}
 
-    package init(id: UInt32, status: RelayStatus, joinKey: String? = nil) {
-        self.id = id
-        self.status = status
-        self.joinKey = joinKey
-    }
+    package init(id: UInt32, status: RelayStatus, joinKey: String? = nil) { (self.id, self.status, self.joinKey) = (id, status, joinKey) }
 
-    package init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        id = try container.decode(UInt32.self, forKey: .id)
-        joinKey = try container.decodeIfPresent(String.self, forKey: .joinKey)
-        status = try RelayStatus(from: decoder)
-    }
-
-    package func encode(to encoder: any Encoder) throws {
-        try status.encode(to: encoder)
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(id, forKey: .id)
-        try container.encodeIfPresent(joinKey, forKey: .joinKey)
+    package mutating func fields(_ json: inout JSONFields) {
+        status.fields(&json) { json in
+            json("id", &id)
+            json("joinKey", &joinKey)
+        }
     }
 }

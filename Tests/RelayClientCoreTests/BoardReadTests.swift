@@ -190,7 +190,7 @@ import Testing
     @Test("[BL6, BL9] requests about boards and their answers")
     func requests() throws {
         let driver = try live()
-        func answer(_ request: ClientRequest, _ type: FrameType, _ body: (UInt32) -> any Encodable) throws -> ClientAnswer? {
+        func answer(_ request: ClientRequest, _ type: FrameType, _ body: (UInt32) -> any JSONObject) throws -> ClientAnswer? {
             let token = try driver.ask(request)
             let id = try #require(driver.sent(type).first.map { MachineDriver.decode(RequestID.self, $0).id })
             driver.feed(.json(.answer, body(id)))

@@ -150,7 +150,7 @@ final class MachineDriver {
 
     /// Asks, and answers as the relay would.
     @discardableResult
-    func ask(_ request: ClientRequest, answer: (UInt32) -> any Encodable) throws -> ClientToken {
+    func ask(_ request: ClientRequest, answer: (UInt32) -> any JSONObject) throws -> ClientToken {
         let token = try ask(request)
         for frame in sent() where (0x20...0x2D).contains(frame.type) {
             feed(.json(.answer, answer(Self.decode(RequestID.self, frame).id)))
@@ -186,7 +186,7 @@ final class MachineDriver {
         SubscribeAnswer(id: id, kind: .stream, channel: try! Name("lesson"), handle: handle, features: [.presence], quiet: false, epoch: nil, head: nil)
     }
 
-    static func decode<T: Decodable>(_ type: T.Type, _ frame: Frame) -> T {
+    static func decode<T: JSONObject>(_ type: T.Type, _ frame: Frame) -> T {
         frame.body.withUnsafeBytes { try! JSONBody.decode(type, from: $0, bytesMax: Limits.frameBodyBytesMax) }
     }
 

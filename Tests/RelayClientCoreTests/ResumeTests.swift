@@ -290,7 +290,7 @@ import Testing
         }
         for frame in first where frame.type == FrameType.ping.rawValue { driver.feed(Frame(.pong, body: frame.body)) }
         let sent = driver.sent()
-        func answer(_ type: FrameType, _ body: (UInt32) -> any Encodable) throws {
+        func answer(_ type: FrameType, _ body: (UInt32) -> any JSONObject) throws {
             let frame = try #require(sent.first { $0.type == type.rawValue })
             driver.feed(.json(.answer, body(MachineDriver.decode(RequestID.self, frame).id)))
         }

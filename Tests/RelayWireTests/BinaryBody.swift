@@ -157,7 +157,7 @@ struct BinaryBody: Equatable {
     }
 
     /// A head in JSON and texts behind it.
-    private static func texts<Head: Codable>(_ type: FrameType, _ head: Head.Type, _ sizes: @escaping (Head) -> [Int]) -> Decoder {
+    private static func texts<Head: JSONObject>(_ type: FrameType, _ head: Head.Type, _ sizes: @escaping (Head) -> [Int]) -> Decoder {
         { flags, body in
             let (json, rest) = try TextBody.read(body)
             let decoded = try JSONBody.decode(head, from: json)

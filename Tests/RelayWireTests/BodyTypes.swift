@@ -5,7 +5,7 @@ extension FrameVector {
     var bodyBytesMax: Int { type?.sender == .relay ? Limits.frameBodyBytesMax : Limits.jsonBodyBytesMax }
 
     /// The type of its JSON body.
-    var bodyType: (any Codable.Type)? {
+    var bodyType: (any JSONObject.Type)? {
         switch typeName {
         case "login": LoginRequest.self
         case "logout": EmptyRequest.self

@@ -2,8 +2,15 @@ import RelayWire
 import Testing
 
 @Suite struct JSONBodyTests {
-    private struct Anything: Codable {}
-    private struct Number: Codable { var n: Int }
+    private struct Anything: JSONObject {
+        mutating func fields(_ json: inout JSONFields) {}
+    }
+
+    private struct Number: JSONObject {
+        var n = 0
+
+        mutating func fields(_ json: inout JSONFields) { json("n", &n) }
+    }
 
     /// The strict check alone, and with the decoder behind it: what the check passes the decoder must read.
     private func problem(_ bytes: [UInt8]) throws -> ErrorCode? {
@@ -181,7 +188,11 @@ import Testing
 
     @Test("[JS4] whole surrogate pairs are their scalars, from the first to the last")
     func pairs() throws {
-        struct Text: Codable { var s: String }
+        struct Text: JSONObject {
+            var s = ""
+
+            mutating func fields(_ json: inout JSONFields) { json("s", &s) }
+        }
         for (escape, scalar) in [(#"\uD800\uDC00"#, "\u{10000}"), (#"\uDBFF\uDFFF"#, "\u{10FFFF}"), (#"\ud83d\ude00"#, "😀"), (#"\uD7FF\uE000"#, "\u{D7FF}\u{E000}")] {
             let decoded = try Array("{\"s\":\"\(escape)\"}".utf8).withUnsafeBytes { try JSONBody.decode(Text.self, from: $0).s }
             #expect(decoded == scalar)

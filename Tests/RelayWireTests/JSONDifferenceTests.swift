@@ -4,45 +4,53 @@ import Testing
 
 /// The relay's own reader and writer of JSON beside Foundation's: the same bytes out, the same bodies taken and refused.
 @Suite struct JSONDifferenceTests {
-    private enum Outcome: Equatable {
-        /// Read, and written again by Foundation.
-        case body(String)
-        case refused(ErrorCode, String)
-    }
-
-    private func outcome<T: Codable>(_ type: T.Type, _ decode: () throws -> T) throws -> Outcome {
+    /// The body as it is written again once it was read.
+    private func ours<T: JSONObject>(_ type: T.Type, _ body: [UInt8], bytesMax: Int) throws -> Result<[UInt8], WireError> {
         do {
-            return .body(String(decoding: try ReferenceJSON.encode(try decode()), as: UTF8.self))
+            return .success(try body.withUnsafeBytes { JSONBody.encode(try JSONBody.decode(type, from: $0, bytesMax: bytesMax)) })
         } catch let error as WireError {
-            // Foundation says of a number that its type cannot hold only that it is somewhere in the body, and of null in place
-            // of a flag that its type is wrong.
-            let notAllowed = "has a value that is not allowed"
-            if error.text.hasSuffix(notAllowed) { return .refused(error.code, notAllowed) }
-            return .refused(error.code, error.text.replacingOccurrences(of: "is null", with: "has the wrong type"))
+            return .failure(error)
         }
     }
 
-    private func compare<T: Codable>(_ type: T.Type, _ body: [UInt8], bytesMax: Int) throws {
-        let ours = try outcome(type) { try body.withUnsafeBytes { try JSONBody.decode(type, from: $0, bytesMax: bytesMax) } }
-        let reference = try outcome(type) { try ReferenceJSON.decode(type, from: body, bytesMax: bytesMax) }
-        #expect(ours == reference, "\(type): \(String(decoding: body, as: UTF8.self))")
+    private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+
+    /// - Parameter fields: some that the type has.
+    private func compare<T: JSONObject>(_ type: T.Type, _ body: [UInt8], bytesMax: Int, fields: Set<String> = []) throws {
+        let comment = Comment(rawValue: "\(type): \(String(decoding: body, as: UTF8.self))")
+        let reference = Result { () throws(WireError) in try ReferenceJSON.decode(ReferenceValue.self, from: body, bytesMax: bytesMax) }
+        switch (try ours(type, body, bytesMax: bytesMax), reference) {
+        case (.success(let written), .success(let there)):
+            let value = try ReferenceValue(written)
+            #expect(written == (try ReferenceJSON.encode(value)), comment)
+            #expect(value.isPart(of: there), comment)
+            #expect(fields.allSatisfy { there[$0] == nil || there[$0] == .null || value[$0] != nil }, comment)
+        case (.failure(let error), .success(let there)):
+            #expect(error.code == .badName || error.code == .badRequest && there.explains(error.text), "\(comment): \(error.text)")
+        case (.failure(let error), .failure(let expected)):
+            #expect(error == expected, comment)
+        case (.success, .failure(let error)):
+            Issue.record("\(comment) is taken: \(error.text)")
+        }
     }
 
     @Test("[JS1] every body of the vectors is written as Foundation writes it", arguments: FrameVector.json)
     func written(vector: FrameVector) throws {
-        func check<T: Codable>(_ type: T.Type) throws {
-            let value = try vector.frame.body.withUnsafeBytes { try JSONBody.decode(type, from: $0, bytesMax: vector.bodyBytesMax) }
-            #expect(String(decoding: JSONBody.encode(value), as: UTF8.self) == String(decoding: try ReferenceJSON.encode(value), as: UTF8.self))
-        }
-        try check(vector.bodyType!)
+        let written = try ours(vector.bodyType!, vector.frame.body, bytesMax: vector.bodyBytesMax).get()
+        #expect(text(written) == text(try ReferenceJSON.encode(ReferenceValue(written))))
     }
 
     @Test("[JS1–JS5] bodies that are changed at random are read, or refused, as by Foundation behind the strict check", arguments: FrameVector.json)
     func mutants(vector: FrameVector) throws {
         let type = vector.bodyType!
-        try compare(type, vector.frame.body, bytesMax: vector.bodyBytesMax)
+        guard case .object(let fields) = try ReferenceValue(vector.frame.body) else {
+            Issue.record("\(vector.name) is no object")
+            return
+        }
         var mutation = Mutation(seed: vector.bytes.reduce(7) { $0 &* 31 &+ UInt64($1) })
-        for _ in 0..<150 { try compare(type, mutation.mutate(vector.frame.body), bytesMax: vector.bodyBytesMax) }
+        for body in [vector.frame.body] + (0..<150).map({ _ in mutation.mutate(vector.frame.body) }) {
+            try compare(type, body, bytesMax: vector.bodyBytesMax, fields: Set(fields.keys))
+        }
     }
 
     @Test("[JS1] random values, with every kind of character and nesting, are written as Foundation writes them", arguments: 0..<200 as Range<UInt64>)
@@ -52,10 +60,12 @@ import Testing
         #expect(String(decoding: JSONBody.encode(value), as: UTF8.self) == String(decoding: try ReferenceJSON.encode(value), as: UTF8.self))
     }
 
-    @Test("[JS1] bodies that are written by hand are those of their types, whichever fields are there", arguments: 0..<200 as Range<UInt64>)
-    func direct(seed: UInt64) throws {
-        func check(_ value: some Codable & DirectBody) throws {
-            #expect(String(decoding: JSONBody.encode(value), as: UTF8.self) == String(decoding: try ReferenceJSON.encode(value), as: UTF8.self))
+    @Test("[JS1] bodies are written as Foundation writes them, and read again, whichever fields are there", arguments: 0..<200 as Range<UInt64>)
+    func fields(seed: UInt64) throws {
+        func check<Body: JSONObject>(_ body: Body) throws {
+            let written = JSONBody.encode(body)
+            #expect(text(written) == text(try ReferenceJSON.encode(ReferenceValue(written))))
+            #expect(try ours(Body.self, written, bytesMax: Limits.frameBodyBytesMax).get() == written)
         }
         var random = RandomBody(seed)
         try check(random.welcome())
@@ -69,8 +79,16 @@ import Testing
     func characters() throws {
         for scalar in (0..<0x250).map({ UInt32($0) }) + [0x2028, 0x2029, 0xFEFF, 0xFFFF, 0x1F600, 0x10FFFF] {
             let text = "a" + String(Character(Unicode.Scalar(scalar)!)) + "b"
-            let value = scalar < 0x80 ? [text: text] : ["key": text]
+            let value = Texts(texts: scalar < 0x80 ? [text: text] : ["key": text])
             #expect(JSONBody.encode(value) == (try ReferenceJSON.encode(value)), "U+\(String(scalar, radix: 16))")
+        }
+    }
+
+    @Test("[JS1] a body is written whole, however large it is")
+    func sizes() throws {
+        for count in [0, 1, 10_000] + Array(1_900...2_100) {
+            let texts = Texts(texts: ["a": String(repeating: "x", count: count), "b": "", "c": "\n"])
+            #expect(JSONBody.encode(texts) == (try ReferenceJSON.encode(texts)), "\(count)")
         }
     }
 
@@ -79,24 +97,45 @@ import Testing
         for first in 0..<count - 1 {
             for second in first + 1..<count {
                 let keys = (0..<count).map { $0 == second ? first : $0 }.map { $0 == first && $0.isMultiple(of: 2) ? #""\u006b\#($0)":0"# : #""k\#($0)":0"# }
-                try compare([String: Int].self, Array("{\(keys.joined(separator: ","))}".utf8), bytesMax: Limits.jsonBodyBytesMax)
+                try compare(Texts.self, Array("{\(keys.joined(separator: ","))}".utf8), bytesMax: Limits.jsonBodyBytesMax)
             }
         }
     }
 }
 
+private struct Texts: JSONObject, Encodable {
+    var texts: [String: String]?
+
+    mutating func fields(_ json: inout JSONFields) { json("texts", &texts) }
+}
+
 /// Anything, any number of times within itself.
-private struct Something: Codable {
-    var text: String
+private struct Something: JSONObject, Encodable {
+    var text = ""
     var flag: Bool?
-    var number: Int
+    var number = 0
     var small: UInt16?
-    var large: UInt64
-    var b: [Something]
-    var a10: [String: String]
-    var a9: [[Int64]]
-    var A: [String: [Something]]?
-    var nothing: [String: Int]
+    var large: UInt64 = 0
+    var b: [Something] = []
+    var a10: [String: String] = [:]
+    var a9: [[Int64]] = []
+    var A: [Something]?
+    var nothing: [String: Int] = [:]
+
+    init() {}
+
+    mutating func fields(_ json: inout JSONFields) {
+        json("A", &A)
+        json("a10", &a10)
+        json("a9", &a9)
+        json("b", &b)
+        json("flag", &flag)
+        json("large", &large)
+        json("nothing", &nothing)
+        json("number", &number)
+        json("small", &small)
+        json("text", &text)
+    }
 
     init(_ random: inout SeededGenerator, depth: Int) {
         func count() -> Int { depth > 2 ? 0 : Int.random(in: 0...3, using: &random) }
@@ -105,16 +144,11 @@ private struct Something: Codable {
         number = .random(in: -9_007_199_254_740_991...9_007_199_254_740_991, using: &random)
         small = .random(using: &random) ? nil : .random(in: 0...UInt16.max, using: &random)
         large = .random(in: 0...9_007_199_254_740_991, using: &random)
-        b = []
-        a10 = [:]
-        a9 = []
-        nothing = [:]
         for _ in 0..<count() { b.append(Something(&random, depth: depth + 1)) }
         for _ in 0..<count() * 3 { a10[random.key()] = random.text() }
         for _ in 0..<count() { a9.append((0..<count()).map { Int64($0) - 1 }) }
         guard .random(using: &random) else { return }
-        A = [:]
-        for _ in 0..<count() { A![random.key()] = [Something(&random, depth: depth + 1)] }
+        A = (0..<count()).map { _ in Something(&random, depth: depth + 1) }
     }
 }
 

@@ -1,7 +1,7 @@
 import Foundation
 import RelayWire
 
-// What `JSONBody` replaced: Foundation's coders behind a look at the bytes, for comparison.
+// Foundation's coders behind a look at the bytes, for comparison.
 
 enum ReferenceJSON {
     static func decode<T: Decodable>(_ type: T.Type, from bytes: [UInt8], bytesMax: Int) throws(WireError) -> T {
@@ -36,6 +36,74 @@ enum ReferenceJSON {
         case .dataCorrupted(let context): return "\(path(context)) has a value that is not allowed"
         @unknown default: return "the JSON body cannot be read"
         }
+    }
+}
+
+/// A body as Foundation sees it.
+enum ReferenceValue: Codable, Equatable {
+    case object([String: ReferenceValue]), array([ReferenceValue]), text(String), integer(Int64), flag(Bool), null
+
+    init(_ bytes: [UInt8]) throws { self = try JSONDecoder().decode(Self.self, from: Data(bytes)) }
+
+    init(from decoder: any Decoder) throws {
+        let value = try decoder.singleValueContainer()
+        if value.decodeNil() {
+            self = .null
+        } else if let flag = try? value.decode(Bool.self) {
+            self = .flag(flag)
+        } else if let integer = try? value.decode(Int64.self) {
+            self = .integer(integer)
+        } else if let text = try? value.decode(String.self) {
+            self = .text(text)
+        } else if let array = try? value.decode([ReferenceValue].self) {
+            self = .array(array)
+        } else {
+            self = .object(try value.decode([String: ReferenceValue].self))
+        }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var value = encoder.singleValueContainer()
+        switch self {
+        case .object(let members): try value.encode(members)
+        case .array(let elements): try value.encode(elements)
+        case .text(let text): try value.encode(text)
+        case .integer(let integer): try value.encode(integer)
+        case .flag(let flag): try value.encode(flag)
+        case .null: try value.encodeNil()
+        }
+    }
+
+    subscript(key: String) -> ReferenceValue? {
+        switch self {
+        case .object(let members): members[key]
+        case .array(let elements): Int(key.dropFirst("Index ".count)).flatMap { elements.indices.contains($0) ? elements[$0] : nil }
+        case .text, .integer, .flag, .null: nil
+        }
+    }
+
+    /// Whether the other has the same, and perhaps more members in its objects.
+    func isPart(of other: ReferenceValue) -> Bool {
+        switch (self, other) {
+        case (.object(let members), .object): members.allSatisfy { key, value in other[key].map { value.isPart(of: $0) } == true }
+        case (.array(let elements), .array(let others)):
+            elements.count == others.count && zip(elements, others).allSatisfy { $0.isPart(of: $1) }
+        case (.text(let text), .text(let other)): text.utf8.elementsEqual(other.utf8)
+        default: self == other
+        }
+    }
+
+    /// Whether an error is true of it as far as one can see that without knowing the type: `field a.b is missing`.
+    func explains(_ error: String) -> Bool {
+        let words = error.dropFirst(error.hasPrefix("field ") ? "field ".count : error.count)
+        for (ending, isTrue) in [
+            (" is missing", { $0 == nil }), (" is null", { $0 == .null }), (" has the wrong type", { $0 != nil && $0 != .null }),
+            (" has a value that is not allowed", { $0 != nil && $0 != .null }),
+        ] as [(String, (ReferenceValue?) -> Bool)] where words.hasSuffix(ending) {
+            let path = words.dropLast(ending.count).split(separator: ".", omittingEmptySubsequences: false)
+            return isTrue(path.reduce(self) { $0?[String($1)] })
+        }
+        return false
     }
 }
 

@@ -47,7 +47,12 @@ import Testing
 
     @Test("[PR2, ST11, LK8] the vectors show every event of presence, topics and locks")
     func events() throws {
-        struct Event: Codable { var event: String }
+        struct Event: JSONObject {
+            var event = ""
+
+            mutating func fields(_ json: inout JSONFields) { json("event", &event) }
+        }
+
         func events(_ type: FrameType) throws -> Set<String> {
             Set(try FrameVector.json.filter { $0.type == type }.map { vector in
                 try vector.frame.body.withUnsafeBytes { try JSONBody.decode(Event.self, from: $0) }.event
@@ -60,7 +65,7 @@ import Testing
 
     /// The body decoded to the type that the frame's name stands for, and written again.
     private static func reencoded(_ vector: FrameVector) throws -> String {
-        func through<T: Codable>(_ type: T.Type) throws -> String {
+        func through<T: JSONObject>(_ type: T.Type) throws -> String {
             let value = try vector.frame.body.withUnsafeBytes { try JSONBody.decode(type, from: $0, bytesMax: vector.bodyBytesMax) }
             return String(decoding: JSONBody.encode(value), as: UTF8.self)
         }

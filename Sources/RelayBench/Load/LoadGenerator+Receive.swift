@@ -83,7 +83,7 @@ extension LoadGenerator {
         }
     }
 
-    private func decode<Value: Decodable>(_ type: Value.Type, _ body: UnsafeRawBufferPointer) throws(WireError) -> Value {
+    private func decode<Value: JSONObject>(_ type: Value.Type, _ body: UnsafeRawBufferPointer) throws(WireError) -> Value {
         try JSONBody.decode(type, from: body, bytesMax: Limits.frameBodyBytesMax)
     }
 

@@ -86,7 +86,7 @@ extension Hub {
     }
 
     /// A JSON frame for a single connection.
-    mutating func enqueueJSON(_ connection: Int32, _ type: FrameType, _ value: some Encodable) {
+    mutating func enqueueJSON(_ connection: Int32, _ type: FrameType, _ value: some JSONObject) {
         let body = JSONBody.encode(value)
         enqueuePrivate(connection, head: FrameHead(type: type.rawValue, bodyBytes: body.count)) { writer in
             body.withUnsafeBytes { writer.bytes($0) }
@@ -94,7 +94,7 @@ extension Hub {
     }
 
     /// A JSON frame for all of `receivers`.
-    mutating func enqueueJSON(room: Int32, _ type: FrameType, _ value: some Encodable, to receivers: [Int32], except: Int32 = -1) {
+    mutating func enqueueJSON(room: Int32, _ type: FrameType, _ value: some JSONObject, to receivers: [Int32], except: Int32 = -1) {
         guard !receivers.isEmpty else { return }
         let body = JSONBody.encode(value)
         enqueueShared(

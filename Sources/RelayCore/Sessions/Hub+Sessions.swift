@@ -220,7 +220,11 @@ extension Hub {
     }
 }
 
-private struct LoginVersion: Decodable { var version: Int }
+private struct LoginVersion: JSONObject {
+    var version = 0
+
+    mutating func fields(_ json: inout JSONFields) { json("version", &version) }
+}
 
 /// The fields of a login that need more than the right type. [SE2, SE7]
 private struct CheckedLogin {

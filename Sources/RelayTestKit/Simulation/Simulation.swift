@@ -200,14 +200,14 @@ package final class Simulation {
     // MARK: - Requests, with the books kept
 
     private func request(
-        _ client: ModelClient, _ type: FrameType, _ body: some Encodable, then: ((ModelClient, [UInt8]) -> Void)? = nil
+        _ client: ModelClient, _ type: FrameType, _ body: some JSONObject, then: ((ModelClient, [UInt8]) -> Void)? = nil
     ) {
         client.requestID += 1
         if let then { client.pendingRequests[client.requestID] = then }
         driver.send(.json(type, body), from: client.connection!)
     }
 
-    private func enter(_ client: ModelClient, _ id: ChannelID, messages: Bool, _ body: (UInt32) -> some Encodable) {
+    private func enter(_ client: ModelClient, _ id: ChannelID, messages: Bool, _ body: (UInt32) -> some JSONObject) {
         var subscription = client.subscriptions[id] ?? ModelClient.Subscription(messages: messages, presence: true)
         subscription.messages = messages
         subscription.isSnapshotTaken = false

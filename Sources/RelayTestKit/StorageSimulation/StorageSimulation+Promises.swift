@@ -125,10 +125,16 @@ extension StorageSimulation {
 
     // MARK: - Answers
 
-    private struct AnyAnswer: Decodable {
-        var id: UInt32
+    private struct AnyAnswer: JSONObject {
+        var id: UInt32 = 0
         var fencing: UInt64?
         var majorRevision: UInt64?
+
+        mutating func fields(_ json: inout JSONFields) {
+            json("fencing", &fencing)
+            json("id", &id)
+            json("majorRevision", &majorRevision)
+        }
     }
 
     private func takeAnswer(_ frame: Frame, _ user: StorageUser) throws {

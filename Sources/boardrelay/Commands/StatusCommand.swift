@@ -68,7 +68,7 @@ extension Command {
             }
             status.users = users
             if arguments.flag("--json") {
-                try Console.print(try WireStatus(address: address.description, status: status).line)
+                try Console.print(WireStatus(address: address.description, status: status).line)
             } else {
                 for line in StatusText.lines(status, of: address.description) { try Console.print(line) }
             }
@@ -78,17 +78,16 @@ extension Command {
 }
 
 /// What `status --json` prints of a relay that was asked over the wire.
-private struct WireStatus: Encodable {
-    var address: String
-    var status: RelayStatus
+private struct WireStatus: JSONObject {
+    var address = ""
+    var status = RelayStatus()
 
-    var line: String {
-        get throws {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            return String(decoding: try encoder.encode(self), as: UTF8.self)
-        }
+    mutating func fields(_ json: inout JSONFields) {
+        json("address", &address)
+        json("status", &status)
     }
+
+    var line: String { String(decoding: JSONBody.encode(self), as: UTF8.self) }
 }
 
 /// A relay's status as tables.

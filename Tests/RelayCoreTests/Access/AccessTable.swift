@@ -36,7 +36,7 @@ struct Probe: Sendable {
     }
 
     /// A request with a JSON body.
-    init<Body: Encodable & SendableMetatype>(
+    init<Body: JSONObject & SendableMetatype>(
         _ name: String, _ type: FrameType, also: Rights = [], others: Set<ErrorCode> = [], body: @escaping @Sendable (UInt32, Named) -> Body
     ) {
         self.init(name, type, also: also, others: others) { .json(type, body(Self.id, $0)) }

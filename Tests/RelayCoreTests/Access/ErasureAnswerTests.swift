@@ -21,7 +21,7 @@ import Testing
         driver.persist()
     }
 
-    private func ask(_ type: FrameType, _ make: (UInt32) -> some Encodable) -> UInt32 {
+    private func ask(_ type: FrameType, _ make: (UInt32) -> some JSONObject) -> UInt32 {
         let id = host.nextRequest()
         driver.send(.json(type, make(id)), from: host.id)
         return id

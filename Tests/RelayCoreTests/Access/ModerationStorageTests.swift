@@ -28,7 +28,7 @@ import Testing
     }
 
     /// Sends a request without waiting for what the disk says.
-    private func send(_ type: FrameType, _ make: (UInt32) -> some Encodable) -> UInt32 {
+    private func send(_ type: FrameType, _ make: (UInt32) -> some JSONObject) -> UInt32 {
         let id = host.nextRequest()
         driver.send(.json(type, make(id)), from: host.id)
         return id
@@ -136,7 +136,7 @@ import Testing
         let clients = [("host", TestAccess.hostKey), ("anna", TestAccess.editorKey), ("bob", TestAccess.editorKey)].map { user, key in
             TestClient(driver, user, by: key)
         }
-        func ask(_ client: TestClient, _ type: FrameType, _ make: (UInt32) -> some Encodable) {
+        func ask(_ client: TestClient, _ type: FrameType, _ make: (UInt32) -> some JSONObject) {
             driver.send(.json(type, make(client.nextRequest())), from: client.id)
             driver.persist()
         }

@@ -58,7 +58,7 @@ import Testing
             id: 1, user: name("alice"), instance: "00000000000000aa", presenceTimeoutMs: presenceTimeoutMs, client: client)
         driver.send(.json(.login, request), from: id)
         let frames = driver.received(id)
-        func first<T: Decodable>(_ type: FrameType, _ body: T.Type) -> T? {
+        func first<T: JSONObject>(_ type: FrameType, _ body: T.Type) -> T? {
             frames.first { $0.type == type.rawValue }.map { TestClient.decode(body, $0.body) }
         }
         return (first(.welcome, Welcome.self), first(.error, ErrorBody.self))
