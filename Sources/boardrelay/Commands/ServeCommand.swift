@@ -13,8 +13,8 @@ extension Command {
         options: [
             .value("--host", as: "HOST", help: "The address to listen on; every interface if not given."),
             .value("--port", as: "PORT", help: "7420 if not given; 0 lets the system choose."),
-            .value("--data-dir", as: "DIR", help: "Where boards, profiles and locks are kept; $STATE_DIRECTORY or \(RelayServer.Storage.defaultFolder) if not given."),
-            .flag("--in-memory", help: "Keeps nothing on disk: boards, profiles and locks are gone when the relay ends."),
+            .value("--data-dir", as: "DIR", help: "Where boards, metadata and locks are kept; $STATE_DIRECTORY or \(RelayServer.Storage.defaultFolder) if not given."),
+            .flag("--in-memory", help: "Keeps nothing on disk: boards, metadata and locks are gone when the relay ends."),
             .value("--auth", as: "MODE", help: "key (the default): who has the join key or the host key; token: who has a token; open: everybody who can reach the port."),
             .value("--pupils", as: "WHAT", help: "What the join key lets do: draw (the default) or view."),
             .list("--token-secret-file", as: "[ID=]FILE", help: "What signs tokens, 32…1024 bytes, with an id if there are several; taken besides keys, too."),
@@ -48,7 +48,7 @@ extension Command {
         ],
         examples: [
             .init("boardrelay serve", "On every interface, port 7420."),
-            .init("boardrelay serve --data-dir ./board", "Keeps boards, profiles and locks in that folder."),
+            .init("boardrelay serve --data-dir ./board", "Keeps boards, metadata and locks in that folder."),
             .init("boardrelay serve --in-memory --host 127.0.0.1 --port 0 --log-level debug", "For this machine alone, on a free port."),
         ],
         run: serve)
@@ -85,7 +85,7 @@ extension Command {
         for address in screen.addresses() { try? Console.print("\(address)") }
         log.note(
             "boardrelay \(Program.version) listens. \(screen.entrance().rule) "
-                + (folder.map { "Boards, profiles and locks are kept in \($0)." } ?? "Nothing is kept on disk."))
+                + (folder.map { "Boards, metadata and locks are kept in \($0)." } ?? "Nothing is kept on disk."))
         let keyboard = server.keys == nil ? nil : Keyboard(screen.pressed)
         log.note("Ctrl-C ends it." + (keyboard == nil ? "" : " Press h for the host's address, c for the code again."))
         screen.show()

@@ -109,6 +109,7 @@ extension Command {
                 words =
                     isKnown
                     ? "What the relay kept of \(user!) is gone, from its disk, too\(drawings). "
+                        + (withRecords ? "The history in memory gives it until it is too old, after ten minutes if not set otherwise. " : "")
                         + "The id is free if \(user!) is not here; otherwise it stays theirs."
                     : "The relay kept neither metadata nor a role of \(user!): nothing of these was there to forget"
                         + (withRecords ? "; what \(user!) drew is gone." : ".")
