@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Arrows point downwards only; docs/architecture.md draws them. The pure modules (RelayDigest, RelayWire,
+// Arrows point downwards only; docs/architecture.md draws them. The pure modules (RelayPrimitives, RelayWire,
 // RelayRights, RelayGateway, RelayBoard, RelayCore, RelayClientCore) never import Dispatch, a clock or a socket.
 
 let strict: [SwiftSetting] = [
@@ -59,13 +59,13 @@ let package = Package(
         .executable(name: "boardrelay", targets: ["boardrelay"]),
     ],
     targets: [
-        module("RelayDigest"),
+        module("RelayPrimitives"),
         module("RelayWire"),
-        module("RelayRights", ["RelayDigest", "RelayWire"]),
-        module("RelayGateway", ["RelayDigest", "RelayWire"]),
+        module("RelayRights", ["RelayPrimitives", "RelayWire"]),
+        module("RelayGateway", ["RelayPrimitives", "RelayWire"]),
         module("RelayBoard"),
         module("RelayJournal"),
-        module("RelayCore", ["RelayRights", "RelayDigest", "RelayJournal", "RelayWire"]),
+        module("RelayCore", ["RelayRights", "RelayPrimitives", "RelayJournal", "RelayWire"]),
         module("RelayClientCore", ["RelayRights", "RelayWire"]),
         // epoll, which the module of Linux's C library leaves out: a header and no code.
         .systemLibrary(name: "CEpoll"),
@@ -93,11 +93,11 @@ let package = Package(
             exclude: ["Demo/README.md", "Demo/lesson.ndjson"],
             swiftSettings: unhurried),
 
-        tests("RelayDigestTests", ["RelayDigest"], resources: [.copy("Vectors")]),
+        tests("RelayPrimitivesTests", ["RelayPrimitives"], resources: [.copy("Vectors")]),
         tests("RelayWireTests", ["RelayWire"]),
-        tests("RelayRightsTests", ["RelayRights", "RelayDigest", "RelayWire"], resources: [.copy("Vectors")]),
+        tests("RelayRightsTests", ["RelayRights", "RelayPrimitives", "RelayWire"], resources: [.copy("Vectors")]),
         tests("RelayPageTests", ["RelayPage"]),
-        tests("RelayGatewayTests", ["RelayDigest", "RelayGateway", "RelayWire"]),
+        tests("RelayGatewayTests", ["RelayPrimitives", "RelayGateway", "RelayWire"]),
         tests("RelayBoardTests", ["RelayBoard"]),
         tests("RelayJournalTests", ["RelayJournal", "RelayTestKit"]),
         tests("RelayCoreTests", ["RelayRights", "RelayCore", "RelayJournal", "RelayTestKit", "RelayWire"]),

@@ -1,4 +1,4 @@
-import RelayDigest
+import RelayPrimitives
 
 /// A file that is part of the program. There are no others: no path leads to a folder.
 package struct EmbeddedFile: Hashable, Sendable {

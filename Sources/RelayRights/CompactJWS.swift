@@ -1,4 +1,4 @@
-import RelayDigest
+import RelayPrimitives
 import RelayWire
 
 /// A token as it travels: header, claims and signature in base64url, a dot between them. [RFC 7515 §3.1, §7.1]

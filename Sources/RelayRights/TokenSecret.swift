@@ -1,4 +1,4 @@
-import RelayDigest
+import RelayPrimitives
 import RelayWire
 
 /// What tokens are signed with: shared by the relay and whoever lets people in. Shows its bytes to nobody.

@@ -1,4 +1,4 @@
-import RelayDigest
+import RelayPrimitives
 @testable import RelayGateway
 import Testing
 

@@ -1,4 +1,4 @@
-import RelayDigest
+import RelayPrimitives
 import RelayRights
 import RelayWire
 import Testing

@@ -1,5 +1,5 @@
+internal import RelayPrimitives
 package import RelayRights
-internal import RelayDigest
 
 /// Who may come in, and with which rights. [AC1]
 package struct AccessRules: Sendable {

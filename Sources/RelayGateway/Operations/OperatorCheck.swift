@@ -1,4 +1,4 @@
-import RelayDigest
+import RelayPrimitives
 
 /// Who may read the relay's numbers: this machine itself, or who has the operators' token. [HT9]
 package struct OperatorCheck: Sendable {

@@ -1,4 +1,4 @@
-import RelayDigest
+import RelayPrimitives
 
 /// The answer to a request that turns its connection into a WebSocket. [RFC 6455 §4.2]
 package enum WebSocketHandshake {

@@ -1,4 +1,4 @@
-import RelayDigest
+import RelayPrimitives
 import Testing
 
 @Suite("base64url") struct Base64URLTests {

@@ -1,4 +1,4 @@
-import RelayDigest
+import RelayPrimitives
 import Testing
 
 @Suite("HMAC-SHA-256") struct HMACTests {

@@ -1,4 +1,4 @@
-import RelayDigest
+import RelayPrimitives
 import Testing
 
 /// The two hashes as what the tests ask of both.
