@@ -17,7 +17,7 @@ final class Keyboard: Sendable {
     /// How the terminal was found, to which every end of the process takes it back.
     private static let found = Lock<termios?>(nil)
     /// How often a relay in the background looks whether it has the terminal again: no signal says so after `bg` and `fg`.
-    private static let lookSeconds = 0.5
+    private static let lookInterval = DispatchTimeInterval.milliseconds(500)
     /// What `pressed` is told before Ctrl-Z stops the process.
     private static let ctrlZ: Character = "\u{1A}"
 
@@ -93,7 +93,7 @@ final class Keyboard: Sendable {
             sources.keys?.cancel()
             guard sources.returns == nil else { return }
             let timer = DispatchSource.makeTimerSource(queue: queue)
-            timer.schedule(deadline: .now() + Self.lookSeconds, repeating: Self.lookSeconds)
+            timer.schedule(deadline: .now() + Self.lookInterval, repeating: Self.lookInterval)
             timer.setEventHandler { @Sendable [weak self] in if Self.isInForeground { self?.listen() } }
             timer.activate()
             sources.returns = timer

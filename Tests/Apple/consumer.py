@@ -60,6 +60,11 @@ def builds_and_runs(folder: pathlib.Path, system: str, deadline: float) -> int:
         return subprocess.run(command, cwd=folder / "app", stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=left)
 
     built = run(build)
+    if built.returncode < 0:
+        # SwiftPM 6.3.1 itself ends with a segmentation fault now and then, in its task construction: that says nothing about the package.
+        print(f"{system}: SwiftPM was ended by signal {-built.returncode}; the build is tried once more", file=sys.stderr)
+        shutil.rmtree(folder / system, ignore_errors=True)
+        built = run(build)
     if built.returncode != 0:
         print(f"error: {system}: the build ended with {built.returncode}:\n{built.stdout[-6000:]}", file=sys.stderr)
         return 1
