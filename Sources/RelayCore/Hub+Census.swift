@@ -28,8 +28,8 @@ extension Hub {
         census.historyBytes = historyBytes
         census.boards = boards.count
         census.boardBytes = boardBytes
-        for board in 0..<Int32(boards.slots) { census.boardRecords += boards[board].summary.records }
-        for room in 0..<Int32(rooms.slots) { census.catchingUp += rooms[room].catchingUp }
+        for board in boards.indices { census.boardRecords += boards[board].summary.records }
+        for room in rooms.indices { census.catchingUp += rooms[room].catchingUp }
         census.changesUnrevealed = storage.unrevealed.count - storage.head
         census.changesUnjournaledBytes = storage.unjournaledBytes
         census.storageFailure = storage.failure
@@ -56,19 +56,20 @@ extension Hub {
     mutating func backlog() -> (queuedBytes: Int, pinnedBytes: Int) {
         var sum = (queuedBytes: 0, pinnedBytes: 0)
         for connection in busy {
-            sum.queuedBytes += queues[connection].bytes
+            sum.queuedBytes += queues[beside: connection].bytes
             sum.pinnedBytes += memoryHeld(by: connection).shared
         }
         return sum
     }
 
-    private mutating func sessionCensus(_ session: Int32) -> Census.Session {
-        let connection = links[Int(session)]
-        let kinds = sessions[session].memberships.channels.map { channels[$0].id!.kind }
+    private mutating func sessionCensus(_ session: Session.Index) -> Census.Session {
+        let connection = links[session]
+        let pinned = if let connection { memoryHeld(by: connection).shared } else { 0 }
+        let kinds = sessions[session].memberships.all.map { [channels, memberships] in channels[memberships[$0].channel].id!.kind }
         return Census.Session(
-            user: sessions[session].user!.text, peer: connection >= 0 ? connections[connection].peer : "", client: sessions[session].client,
-            away: connection < 0, messageChannels: kinds.count { $0 == .message }, streamChannels: kinds.count { $0 == .stream },
-            queuedBytes: connection >= 0 ? queues[connection].bytes : 0, queuedPacketBytes: connection >= 0 ? queues[connection].packetBytes : 0,
-            pinnedBytes: connection >= 0 ? memoryHeld(by: connection).shared : 0, packetsLost: sessions[session].packetsLost)
+            user: sessions[session].user!.text, peer: connection.map { connections[$0].peer } ?? "", client: sessions[session].client,
+            away: connection == nil, messageChannels: kinds.count { $0 == .message }, streamChannels: kinds.count { $0 == .stream },
+            queuedBytes: connection.map { queues[beside: $0].bytes } ?? 0, queuedPacketBytes: connection.map { queues[beside: $0].packetBytes } ?? 0,
+            pinnedBytes: pinned, packetsLost: sessions[session].packetsLost)
     }
 }

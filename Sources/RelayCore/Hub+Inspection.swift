@@ -16,20 +16,20 @@ extension Hub {
     package func members(of id: ChannelID) -> [Member] {
         guard let channel = channelsByID[id] else { return [] }
         return channels[channel].presence.members.map {
-            Member(user: $0.user, states: sessions[$0.session].memberships[channel]!.states.strings)
+            Member(user: $0.user, states: memberships[$0.membership].states.strings)
         }
     }
 
     /// Bytes that wait for a connection, and the memory its queue keeps alive in shared chunks.
     package mutating func load(of id: ConnectionID) -> (reliable: Int, packets: Int, shared: Int)? {
         guard isKnown(id) else { return nil }
-        return (queues[id.index].reliableBytes, queues[id.index].packetBytes, memoryHeld(by: id.index).shared)
+        return (queues[beside: id.place].reliableBytes, queues[beside: id.place].packetBytes, memoryHeld(by: id.place).shared)
     }
 
     /// Ranges of packets that a session was not given while it catches up, as they are remembered. [HI5]
     package func lostMeanwhile(of id: ConnectionID) -> Int {
-        guard isKnown(id), connections[id.index].session >= 0 else { return 0 }
-        return sessions[connections[id.index].session].memberships.all.reduce(0) { $0 + ($1.catchUp?.lost.count ?? 0) }
+        guard isKnown(id), let session = connections[id.place].session else { return 0 }
+        return sessions[session].memberships.all.reduce(0) { $0 + (memberships[$1].catchUp?.lost.count ?? 0) }
     }
 
     /// What moderators have decided and what holds: roles, frozen channels, and who has banned whom.
@@ -63,7 +63,7 @@ extension Hub {
     package func receivers(ofMessages channel: Name) -> Set<String> {
         guard let channel = channelsByID[ChannelID(kind: .message, channel: channel)] else { return [] }
         var receivers = channels[channel].messageReceivers
-        for session in channels[channel].inside where sessions[session].memberships[channel]?.catchUp != nil { receivers.append(session) }
+        for session in channels[channel].inside where memberships[membership(of: session, inside: channel)].catchUp != nil { receivers.append(session) }
         var users: Set<String> = []
         for session in receivers { users.insert(sessions[session].user!.text) }
         return users

@@ -5,7 +5,7 @@ import RelayWire
 // readers that lag and the users of one page, whatever the number of sessions and channels. [AC16]
 
 extension Hub {
-    mutating func status(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
+    mutating func status(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) {
         let request = try decode(StatusRequest.self, body)
         try requireModerator(session)
         let limit = try request.page.count()
@@ -24,7 +24,7 @@ extension Hub {
     }
 
     /// Whoever came in by a key that counts no more may stay, but is not told the new one.
-    private func joinKey(for session: Int32) -> String? {
+    private func joinKey(for session: Session.Index) -> String? {
         let digest = sessions[session].keyDigest
         return digest == nil || accessRules.keys.contains { $0.digest == digest } ? accessRules.joinKey : nil
     }
@@ -50,17 +50,17 @@ extension Hub {
         return moderation.applied.roles[user] != nil || moderation.applied.bans[user] != nil
     }
 
-    private func userStatus(_ session: Int32) -> RelayStatus.User {
-        let connection = links[Int(session)]
+    private func userStatus(_ session: Session.Index) -> RelayStatus.User {
+        let connection = links[session]
         var user = RelayStatus.User(
-            user: sessions[session].user!, client: sessions[session].client, peer: "", away: connection < 0,
+            user: sessions[session].user!, client: sessions[session].client, peer: "", away: connection == nil,
             sessionMs: UInt64(clamping: (now.instant - sessions[session].since).milliseconds), queuedBytes: 0, queuedPacketBytes: 0,
             packetsLost: sessions[session].packetsLost, backlogMs: 0)
-        guard connection >= 0 else { return user }
+        guard let connection else { return user }
         user.peer = connections[connection].peer
-        user.queuedBytes = queues[connection].bytes
-        user.queuedPacketBytes = queues[connection].packetBytes
-        if queues[connection].busyPosition >= 0 { user.backlogMs = UInt64(clamping: (now.instant - queues[connection].busySince).milliseconds) }
+        user.queuedBytes = queues[beside: connection].bytes
+        user.queuedPacketBytes = queues[beside: connection].packetBytes
+        if queues[beside: connection].isBusy { user.backlogMs = UInt64(clamping: (now.instant - queues[beside: connection].busySince).milliseconds) }
         return user
     }
 

@@ -25,9 +25,10 @@ package struct Hub {
     /// Outbound queues, by connection.
     var queues = Slab<OutQueue>(vacant: OutQueue(), release: { $0.releaseRing() })
     var sessions = Slab<Session>(vacant: Session())
-    /// The connection of each session, or -1.
-    var links: [Int32] = []
+    /// The connection of each session that has one.
+    var links = Links()
     var channels = Slab<Channel>(vacant: Channel())
+    var memberships = Slab<Membership>(vacant: Membership())
     var rooms = Slab<Room>(vacant: Room())
     var flows = Slab<Flow>(vacant: Flow())
     var buckets = Slab<TokenBucket>(vacant: TokenBucket())
@@ -36,14 +37,14 @@ package struct Hub {
     var chunks: ChunkPool
     var deadlines = DeadlineTable()
 
-    var sessionsByUser: [Name: Int32] = [:]
+    var sessionsByUser: [Name: Session.Index] = [:]
     var roster = Roster()
-    var channelsByID: [ChannelID: Int32] = [:]
+    var channelsByID: [ChannelID: Channel.Index] = [:]
     var channelCounts: [ChannelKind: Int] = [:]
-    var roomsByName: [Name: Int32] = [:]
-    var flowsByHandle: [UInt32: Int32] = [:]
-    var metadataByUser: [Name: Int32] = [:]
-    var locksByOwner: [Name: Set<Int32>] = [:]
+    var roomsByName: [Name: Room.Index] = [:]
+    var flowsByHandle: [UInt32: Flow.Index] = [:]
+    var metadataByUser: [Name: MetadataBook.Index] = [:]
+    var locksByOwner: [Name: Set<Lock.Index>] = [:]
     /// Of users who have no session with that client object now. [MS9]
     var publishWindows: [Name: [KeptPublishWindow]] = [:]
     /// All of them.
@@ -62,9 +63,9 @@ package struct Hub {
     var erasure = ErasureState()
     /// What message channels keep for good. [BL1]
     var boards = Slab<Board>(vacant: Board())
-    var boardsByName: [Name: Int32] = [:]
+    var boardsByName: [Name: Board.Index] = [:]
     var boardNames = SortedNames()
-    var boardsByID: [UInt64: Int32] = [:]
+    var boardsByID: [UInt64: Board.Index] = [:]
     /// Records of all boards, those on their way to a file counted, and of each user: in files, and on their way.
     var boardBytes = 0
     var boardUserBytes: [Name: Int] = [:]
@@ -74,7 +75,7 @@ package struct Hub {
     /// While a relay starts: publishes that were remembered, by client object.
     var restoredPublishes: [Name: [UInt64: [PublishWindow.Remembered]]] = [:]
     /// Reads that have not been answered, by token.
-    var boardReadings: [UInt64: BoardReading] = [:]
+    var boardReadings: [UInt64: Membership.Index] = [:]
     var lastBoardRead: UInt64 = 0
     /// The same of authors; keys whose author is known; connections that go on at the end of the call; and why the first
     /// frame of the one that does cannot be judged. [BL10]
@@ -89,19 +90,19 @@ package struct Hub {
     var directs: [PendingDirect] = []
 
     /// Connections with something new to send; from `dirtyHead` on.
-    var dirty: [Int32] = []
+    var dirty: [Connection.Index] = []
     var dirtyHead = 0
     /// Connections whose queue is not empty.
-    var busy: [Int32] = []
+    var busy: [Connection.Index] = []
     /// Connections whose packets exceed their bound, and those whose reliable backlog does, until the end of the call.
-    var overfull: [Int32] = []
-    var tooSlow: [Int32] = []
+    var overfull: [Connection.Index] = []
+    var tooSlow: [Connection.Index] = []
     /// Whether chunks were begun since memory was last looked at.
     var memoryGrew = false
     /// The same, of what has been looked at before it was known who lags.
     var memoryGrewSinceFlush = false
     var sweepIsSet = false
-    var scratchChunks: [Int32] = []
+    var scratchChunks: [Chunk.Index] = []
 
     /// What all message channels keep. [HI1]
     var historyBytes = 0
@@ -109,7 +110,7 @@ package struct Hub {
     var historySweepIsSet = false
     /// What readers that catch up may still be given before others have their turn, and those that wait for the next one.
     var catchUpBudget = Int.max
-    var catchUpsWait: [Int32] = []
+    var catchUpsWait: [Connection.Index] = []
 
     var counters = Counters()
     var openConnections = 0
@@ -174,7 +175,7 @@ package struct Hub {
     ) {
         guard isKnown(id) else { return }
         enter(now)
-        read(bytes, from: id.index)
+        read(bytes, from: id.place)
         leave(&effects)
     }
 
@@ -200,14 +201,14 @@ package struct Hub {
             for connection in take(\.tooSlow) where connections[connection].isOpen {
                 closeSlow(
                     connection,
-                    "\(queues[connection].reliableBytes) bytes waited, at most \(configuration.reliableBacklogBytesHard) may")
+                    "\(queues[beside: connection].reliableBytes) bytes waited, at most \(configuration.reliableBacklogBytesHard) may")
             }
             for connection in take(\.overfull) where connections[connection].isOpen { shedOverfull(connection) }
             if memoryGrew { boundMemory() }
         }
     }
 
-    private mutating func take(_ list: WritableKeyPath<Lists, [Int32]>) -> [Int32] {
+    private mutating func take(_ list: WritableKeyPath<Lists, [Connection.Index]>) -> [Connection.Index] {
         var lists = Lists(tooSlow: tooSlow, overfull: overfull)
         let taken = lists[keyPath: list]
         lists[keyPath: list] = []
@@ -217,14 +218,14 @@ package struct Hub {
     }
 
     private struct Lists {
-        var tooSlow: [Int32]
-        var overfull: [Int32]
+        var tooSlow: [Connection.Index]
+        var overfull: [Connection.Index]
     }
 
     /// The shell's id is the connection that stands there now, not an earlier one.
     @inline(__always)
     func isKnown(_ id: ConnectionID) -> Bool {
-        id.index >= 0 && Int(id.index) < connections.slots && connections[id.index].id == id && connections[id.index].state != .vacant
+        id.index >= 0 && connections.has(id.place) && connections[id.place].id == id && connections[id.place].state != .vacant
     }
 
     // MARK: - Numbers
@@ -268,9 +269,9 @@ package struct Hub {
 
     /// Judged by when a client was last heard, heartbeats move by moving that. [HB4]
     private mutating func shiftLastHeard(by lateness: Duration) {
-        for index in 0..<Int32(connections.slots) where connections[index].isOpen {
+        for index in connections.indices where connections[index].isOpen {
             connections[index].lastHeard = min(now.instant, connections[index].lastHeard + lateness)
-            if let since = queues[index].softLimitSince { queues[index].softLimitSince = min(now.instant, since + lateness) }
+            if let since = queues[beside: index].softLimitSince { queues[beside: index].softLimitSince = min(now.instant, since + lateness) }
         }
     }
 
@@ -321,7 +322,7 @@ package struct Hub {
         case .publishWindows(let user):
             publishWindowsDeadline(user)
         case .boardReading(let connection, let generation):
-            guard isCurrent(connection, generation), connections[connection].isOpen, !queues[connection].isDirty else { return }
+            guard isCurrent(connection, generation), connections[connection].isOpen, !queues[beside: connection].isDirty else { return }
             markDirty(connection)
         case .boardAuthors(let board, let generation):
             guard boards[board].generation == generation, boards[board].authors != nil else { return }
@@ -348,7 +349,7 @@ package struct Hub {
         }
     }
 
-    private func isCurrent(_ connection: Int32, _ generation: UInt32) -> Bool {
+    private func isCurrent(_ connection: Connection.Index, _ generation: UInt32) -> Bool {
         connections[connection].id.generation == generation
     }
 
@@ -360,7 +361,7 @@ package struct Hub {
 
     private mutating func sweepQueues() {
         sweepIsSet = false
-        for connection in busy where queues[connection].packetBytes > 0 && isEarlier(queues[connection].expiresAt, than: milliseconds) {
+        for connection in busy where queues[beside: connection].packetBytes > 0 && isEarlier(queues[beside: connection].expiresAt, than: milliseconds) {
             shedExpired(connection)
         }
         if !busy.isEmpty { setQueueSweep() }

@@ -42,7 +42,10 @@ import Testing
         let released = Released()
         do {
             var slab = Slab<Int>(vacant: -1, release: { released.elements.append($0) })
-            for element in 0..<40 { #expect(slab.insert(element) == Int32(element)) }
+            for element in 0..<40 {
+                let index = slab.insert(element)
+                #expect(slab[index] == element)
+            }
             #expect(released.elements.isEmpty)
         }
         #expect(released.elements == Array(0..<40))

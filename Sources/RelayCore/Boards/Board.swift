@@ -7,8 +7,8 @@ struct Board {
     var generation: UInt32 = 0
     /// What is in its file.
     var summary = BoardSummary(board: 0, name: [])
-    /// Its channel while there is one, else -1.
-    var channel: Int32 = -1
+    /// Its channel while there is one.
+    @Packed var channel: Channel.Index?
     /// Offset of the newest change that was accepted, and of the newest one known to be durable.
     var head: UInt64 = 0
     var durableHead: UInt64 = 0
@@ -92,7 +92,7 @@ struct BoardTransition {
         case drop
     }
 
-    var board: Int32
+    var board: Board.Index
     var generation: UInt32
     var kind: Kind
     var offset: UInt64

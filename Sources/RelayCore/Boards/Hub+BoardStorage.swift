@@ -19,7 +19,7 @@ extension Hub {
     }
 
     /// What is destroyed leaves a line, and so does its coming back; what the relay removes itself has one of its own.
-    private mutating func auditBoard(_ board: Int32, _ transition: BoardTransition) {
+    private mutating func auditBoard(_ board: Board.Index, _ transition: BoardTransition) {
         guard let by = transition.by else { return }
         let summary = boards[board].summary
         let (words, records): (String, UInt64)
@@ -32,23 +32,23 @@ extension Hub {
         audit(by: by, "\(words) the board of channel \(boards[board].name!), \(records) record\(records == 1 ? "" : "s")")
     }
 
-    private func known(_ transition: BoardTransition) -> Int32? {
+    private func known(_ transition: BoardTransition) -> Board.Index? {
         boards[transition.board].generation == transition.generation && boards[transition.board].name != nil ? transition.board : nil
     }
 
     /// Over whatever connection its client object has now.
-    private func connection(of user: Name, _ instance: UInt64) -> Int32? {
-        guard let session = sessionsByUser[user], sessions[session].instance == instance, links[Int(session)] >= 0,
-            connections[links[Int(session)]].isOpen
+    private func connection(of user: Name, _ instance: UInt64) -> Connection.Index? {
+        guard let session = sessionsByUser[user], sessions[session].instance == instance, let connection = links[session],
+            connections[connection].isOpen
         else { return nil }
-        return links[Int(session)]
+        return connection
     }
 
     private mutating func tellStored(_ user: Name, _ instance: UInt64, _ number: UInt64, _ offset: UInt64) {
         if let connection = connection(of: user, instance) { sendStored(number, offset, to: connection) }
     }
 
-    private mutating func sendStored(_ number: UInt64, _ offset: UInt64, to connection: Int32) {
+    private mutating func sendStored(_ number: UInt64, _ offset: UInt64, to connection: Connection.Index) {
         enqueuePrivate(connection, head: FrameHead(type: FrameType.stored.rawValue, bodyBytes: 16)) { writer in
             writer.integer(number)
             writer.integer(offset)
@@ -56,14 +56,14 @@ extension Hub {
     }
 
     /// A number that was accepted is asked about again: if it is durable, that is told, too.
-    mutating func tellStoredAgain(_ known: PublishWindow.Accepted, to connection: Int32) {
+    mutating func tellStoredAgain(_ known: PublishWindow.Accepted, to connection: Connection.Index) {
         guard known.board != 0, known.offset > 0 else { return }
         if let board = boardsByID[known.board], boards[board].durableHead < known.offset { return }
         sendStored(known.number, known.offset, to: connection)
     }
 
     /// The board and its file are gone.
-    private mutating func dropped(_ board: Int32) {
+    private mutating func dropped(_ board: Board.Index) {
         let channel = boards[board].channel
         forgetAuthors(of: board)
         forgetNames(of: board)
@@ -72,8 +72,8 @@ extension Hub {
         let id = boards[board].id
         boards.remove(board)
         eraseOn(id)
-        guard channel >= 0 else { return }
-        channels[channel].board = -1
+        guard let channel else { return }
+        channels[channel].board = nil
         let removed = channels[channel].history.removeRetained(above: 0)
         historyMessages -= removed.messages
         historyBytes -= removed.bytes
@@ -81,7 +81,7 @@ extension Hub {
         endChannelIfUnused(channel)
     }
 
-    private mutating func forgetNames(of board: Int32) {
+    private mutating func forgetNames(of board: Board.Index) {
         boardNames.remove(boards[board].name!)
         boardsByName[boards[board].name!] = nil
         boardsByID[boards[board].id] = nil
@@ -108,7 +108,7 @@ extension Hub {
                 boardBytes -= first.bytes
                 forgetPending(first)
             }
-            if boards[board].channel >= 0 { wakeReaders(of: boards[board].channel) }
+            if let channel = boards[board].channel { wakeReaders(of: channel) }
             authorsCanBeAsked(board, before: before)
             eraseOn(summary.board)
         }
@@ -154,7 +154,7 @@ extension Hub {
 
     /// After all was undone: readers that were shown what is gone begin anew, and boards that never came to be are none.
     mutating func settleUndoneBoards(_ transitions: [BoardTransition]) {
-        var shown: Set<Int32> = []
+        var shown: Set<Board.Index> = []
         for transition in transitions {
             guard let board = known(transition) else { continue }
             if transition.offset > 0 { shown.insert(board) }
@@ -164,8 +164,7 @@ extension Hub {
             boards[board].head = boards[board].durableHead
             boards[board].unheld = min(boards[board].unheld, boards[board].durableHead)
             boards[board].lastClear = min(boards[board].lastClear, boards[board].durableHead)
-            let channel = boards[board].channel
-            guard channel >= 0 else { continue }
+            guard let channel = boards[board].channel else { continue }
             let removed = channels[channel].history.removeRetained(above: boards[board].durableHead)
             historyMessages -= removed.messages
             historyBytes -= removed.bytes
@@ -173,7 +172,7 @@ extension Hub {
         }
         for transition in transitions where transition.begins {
             guard let board = known(transition) else { continue }
-            if boards[board].channel >= 0 { channels[boards[board].channel].board = -1 }
+            if let channel = boards[board].channel { channels[channel].board = nil }
             forgetAuthors(of: board)
             forgetNames(of: board)
             boards.remove(board)
@@ -200,7 +199,7 @@ extension Hub {
     static let placesMax = 256
 
     /// What lets a retained message be sent again to a relay that has started anew.
-    mutating func remembered(_ session: Int32, _ number: UInt64, _ offset: UInt64, _ board: Int32) -> [JournalEntry] {
+    mutating func remembered(_ session: Session.Index, _ number: UInt64, _ offset: UInt64, _ board: Board.Index) -> [JournalEntry] {
         guard configuration.isJournaled, let instance = sessions[session].instance else { return [] }
         let place = sessions[session].window.nextPlace(of: Self.placesMax)
         return [StoredForm.publish(sessions[session].user!, instance, place, number: number, offset: offset, board: boards[board].id)]
@@ -235,7 +234,7 @@ extension Hub {
     }
 
     /// A channel that comes to be goes on where its board is. [BL5]
-    mutating func takeUpBoard(_ channel: Int32) {
+    mutating func takeUpBoard(_ channel: Channel.Index) {
         guard channels[channel].id!.kind == .message, let board = boardsByName[channels[channel].id!.channel] else { return }
         channels[channel].board = board
         channels[channel].head = boards[board].head

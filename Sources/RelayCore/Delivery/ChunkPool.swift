@@ -14,8 +14,8 @@ struct Chunk {
     var marks: UInt32 = 0
     /// Segments, in all queues, that point into it.
     var references: Int32 = 0
-    /// The room that writes or wrote it, or -1: private to one connection.
-    var room: Int32 = -1
+    /// The room that writes or wrote it, if it is not private to one connection.
+    @Packed var room: Room.Index?
     /// The how-manieth chunk of its room it is.
     var serial: UInt32 = 0
     /// Scratch of whoever counts distinct chunks.
@@ -87,7 +87,7 @@ struct ChunkPool {
     }
 
     @inline(__always)
-    subscript(index: Int32) -> Chunk {
+    subscript(index: Chunk.Index) -> Chunk {
         _read { yield chunks[index] }
         _modify { yield &chunks[index] }
     }
@@ -98,7 +98,7 @@ struct ChunkPool {
     var lastClass: UInt8 { UInt8(classes - 1) }
 
     /// A chunk with room for at least `bytes` and one mark, of at least the given class.
-    mutating func make(sizeClass wanted: UInt8, holding bytes: Int, room: Int32, serial: UInt32) -> Int32 {
+    mutating func make(sizeClass wanted: UInt8, holding bytes: Int, room: Room.Index?, serial: UInt32) -> Chunk.Index {
         var sizeClass = Int(min(wanted, lastClass))
         while sizeClass < classes - 1, bytesMin << sizeClass < bytes + Int(Chunk.markBytes) { sizeClass += 1 }
         let capacity = max(bytesMin << sizeClass, bytes + Int(Chunk.markBytes))
@@ -115,7 +115,7 @@ struct ChunkPool {
     }
 
     /// Gives the memory back. Nothing may refer to the chunk.
-    mutating func discard(_ index: Int32) {
+    mutating func discard(_ index: Chunk.Index) {
         let chunk = chunks[index]
         precondition(chunk.references == 0, "a chunk with \(chunk.references) references is discarded")
         let capacity = Int(chunk.capacity)
@@ -132,7 +132,7 @@ struct ChunkPool {
     /// A new round of counting distinct chunks: `firstVisit` is true once for each chunk.
     mutating func beginVisit() { visit &+= 1 }
 
-    mutating func firstVisit(_ index: Int32) -> Bool {
+    mutating func firstVisit(_ index: Chunk.Index) -> Bool {
         if chunks[index].visit == visit { return false }
         chunks[index].visit = visit
         return true

@@ -15,7 +15,7 @@ extension Hub {
     @inline(__always)
     @discardableResult
     mutating func enqueueShared(
-        room: Int32, head: FrameHead, kind: Segment.Kind, to receivers: [Int32], except: Int32 = -1, expiresAt: UInt32 = 0,
+        room: Room.Index, head: FrameHead, kind: Segment.Kind, to receivers: [Session.Index], except: Session.Index? = nil, expiresAt: UInt32 = 0,
         body: (inout ByteWriter) -> Void
     ) -> Int {
         guard !receivers.isEmpty, !(receivers.count == 1 && receivers[0] == except) else { return 0 }
@@ -33,15 +33,14 @@ extension Hub {
         var reached = 0
         receivers.withUnsafeBufferPointer { receivers in
             for session in receivers where session != except {
-                let connection = links[Int(session)]
-                if connection < 0 { continue }
+                guard let connection = links[session] else { continue }
                 reached += 1
                 references += enqueue(connection, chunk: chunk, start: start, end: end, kind: kind, expiresAt: expiresAt)
             }
         }
         chunks[chunk].references += references
         if chunks[chunk].references == 0 {
-            rooms[room].chunk = -1
+            rooms[room].chunk = nil
             discardShared(chunk)
         }
         return reached
@@ -50,29 +49,29 @@ extension Hub {
     /// - Returns: 1 if the queue refers to the chunk once more, else 0.
     @inline(__always)
     private mutating func enqueue(
-        _ connection: Int32, chunk: Int32, start: UInt32, end: UInt32, kind: Segment.Kind, expiresAt: UInt32
+        _ connection: Connection.Index, chunk: Chunk.Index, start: UInt32, end: UInt32, kind: Segment.Kind, expiresAt: UInt32
     ) -> Int32 {
         let made: Bool
         if kind == .packets {
-            let hadPackets = queues[connection].packetBytes > 0
-            made = queues[connection].append(chunk: chunk, start: start, end: end, kind: .packets)
-            if !hadPackets || isEarlier(expiresAt, than: queues[connection].expiresAt) { queues[connection].expiresAt = expiresAt }
-            if queues[connection].packetBytes > configuration.packetBacklogBytesMax, !queues[connection].mustShed {
-                queues[connection].mustShed = true
+            let hadPackets = queues[beside: connection].packetBytes > 0
+            made = queues[beside: connection].append(chunk: chunk, start: start, end: end, kind: .packets)
+            if !hadPackets || isEarlier(expiresAt, than: queues[beside: connection].expiresAt) { queues[beside: connection].expiresAt = expiresAt }
+            if queues[beside: connection].packetBytes > configuration.packetBacklogBytesMax, !queues[beside: connection].mustShed {
+                queues[beside: connection].mustShed = true
                 overfull.append(connection)
             }
             counters.packetsQueued += 1
         } else {
-            made = queues[connection].append(chunk: chunk, start: start, end: end, kind: kind)
-            if queues[connection].reliableBytes > configuration.reliableBacklogBytesSoft { noteBacklog(connection) }
+            made = queues[beside: connection].append(chunk: chunk, start: start, end: end, kind: kind)
+            if queues[beside: connection].reliableBytes > configuration.reliableBacklogBytesSoft { noteBacklog(connection) }
         }
-        if !queues[connection].isDirty { markDirty(connection) }
+        if !queues[beside: connection].isDirty { markDirty(connection) }
         return made ? 1 : 0
     }
 
     /// Writes one frame for a single connection.
     mutating func enqueuePrivate(
-        _ connection: Int32, head: FrameHead, kind: Segment.Kind = .reliable, body: (inout ByteWriter) -> Void
+        _ connection: Connection.Index, head: FrameHead, kind: Segment.Kind = .reliable, body: (inout ByteWriter) -> Void
     ) {
         let bytes = head.frameBytes
         let chunk = privateChunk(of: connection, for: bytes)
@@ -86,7 +85,7 @@ extension Hub {
     }
 
     /// A JSON frame for a single connection.
-    mutating func enqueueJSON(_ connection: Int32, _ type: FrameType, _ value: some JSONObject) {
+    mutating func enqueueJSON(_ connection: Connection.Index, _ type: FrameType, _ value: some JSONObject) {
         let body = JSONBody.encode(value)
         enqueuePrivate(connection, head: FrameHead(type: type.rawValue, bodyBytes: body.count)) { writer in
             body.withUnsafeBytes { writer.bytes($0) }
@@ -94,7 +93,7 @@ extension Hub {
     }
 
     /// A JSON frame for all of `receivers`.
-    mutating func enqueueJSON(room: Int32, _ type: FrameType, _ value: some JSONObject, to receivers: [Int32], except: Int32 = -1) {
+    mutating func enqueueJSON(room: Room.Index, _ type: FrameType, _ value: some JSONObject, to receivers: [Session.Index], except: Session.Index? = nil) {
         guard !receivers.isEmpty else { return }
         let body = JSONBody.encode(value)
         enqueueShared(
@@ -104,25 +103,25 @@ extension Hub {
         }
     }
 
-    mutating func markDirty(_ connection: Int32) {
-        queues[connection].isDirty = true
+    mutating func markDirty(_ connection: Connection.Index) {
+        queues[beside: connection].isDirty = true
         dirty.append(connection)
-        if queues[connection].busyPosition < 0 {
-            queues[connection].busyPosition = Int32(busy.count)
-            queues[connection].busySince = now.instant
+        if queues[beside: connection].busyPosition < 0 {
+            queues[beside: connection].busyPosition = Int32(busy.count)
+            queues[beside: connection].busySince = now.instant
             busy.append(connection)
         }
     }
 
-    private mutating func unmarkBusy(_ connection: Int32) {
-        let position = queues[connection].busyPosition
+    private mutating func unmarkBusy(_ connection: Connection.Index) {
+        let position = queues[beside: connection].busyPosition
         guard position >= 0 else { return }
-        queues[connection].busyPosition = -1
-        queues[connection].isLagging = false
+        queues[beside: connection].busyPosition = -1
+        queues[beside: connection].isLagging = false
         let last = busy.removeLast()
         if last != connection {
             busy[Int(position)] = last
-            queues[last].busyPosition = position
+            queues[beside: last].busyPosition = position
         }
     }
 
@@ -137,13 +136,13 @@ extension Hub {
         while dirtyHead < dirty.count {
             let connection = dirty[dirtyHead]
             dirtyHead += 1
-            guard queues[connection].isDirty else { continue }
-            queues[connection].isDirty = false
-            guard connections[connection].isOpen, !queues[connection].isEmpty || !connections[connection].catchUps.isEmpty else {
-                if queues[connection].isEmpty { unmarkBusy(connection) }
+            guard queues[beside: connection].isDirty else { continue }
+            queues[beside: connection].isDirty = false
+            guard connections[connection].isOpen, !queues[beside: connection].isEmpty || !connections[connection].catchUps.isEmpty else {
+                if queues[beside: connection].isEmpty { unmarkBusy(connection) }
                 continue
             }
-            queues[connection].isLagging = true
+            queues[beside: connection].isLagging = true
             return connections[connection].id
         }
         dirty.removeAll(keepingCapacity: true)
@@ -158,19 +157,19 @@ extension Hub {
     package mutating func announce(_ id: ConnectionID, limit: Int, at now: Now) -> Int {
         guard isKnown(id) else { return 0 }
         enter(now)
-        let connection = id.index
-        precondition(queues[connection].announcedBytes == 0, "\(id): \(queues[connection].announcedBytes) announced bytes are not sent yet")
+        let connection = id.place
+        precondition(queues[beside: connection].announcedBytes == 0, "\(id): \(queues[beside: connection].announcedBytes) announced bytes are not sent yet")
         refresh(connection)
         let bytes = wholeFrames(of: connection, limit: limit)
-        queues[connection].announcedBytes = bytes
+        queues[beside: connection].announcedBytes = bytes
         return bytes
     }
 
     /// A queue that is sent in messages begins with a whole frame.
-    private func wholeFrames(of connection: Int32, limit: Int) -> Int {
+    private func wholeFrames(of connection: Connection.Index, limit: Int) -> Int {
         var bytes = 0
-        for index in 0..<queues[connection].count {
-            let segment = queues[connection][index]
+        for index in 0..<queues[beside: connection].count {
+            let segment = queues[beside: connection][index]
             if bytes + segment.bytes <= limit {
                 bytes += segment.bytes
                 continue
@@ -187,9 +186,9 @@ extension Hub {
     }
 
     /// What is to be looked at before bytes are taken out: readers that catch up, and packets that have outlived their use.
-    private mutating func refresh(_ connection: Int32) {
+    private mutating func refresh(_ connection: Connection.Index) {
         if !connections[connection].catchUps.isEmpty { pullCatchUp(connection) }
-        if queues[connection].packetBytes > 0, isEarlier(queues[connection].expiresAt, than: milliseconds) { shedExpired(connection) }
+        if queues[beside: connection].packetBytes > 0, isEarlier(queues[beside: connection].expiresAt, than: milliseconds) { shedExpired(connection) }
     }
 
     /// Fills `vectors` with what the connection is to send next.
@@ -202,12 +201,12 @@ extension Hub {
     ) -> Int {
         guard isKnown(id) else { return 0 }
         enter(now)
-        let connection = id.index
+        let connection = id.place
         refresh(connection)
         var filled = 0
         var rest = limit
-        while filled < vectors.count, filled < queues[connection].count, rest > 0 {
-            let segment = queues[connection][filled]
+        while filled < vectors.count, filled < queues[beside: connection].count, rest > 0 {
+            let segment = queues[beside: connection][filled]
             let bytes = min(segment.bytes, rest)
             vectors[filled] = IOVector(base: UnsafeRawPointer(chunks[segment.chunk].base!) + Int(segment.start), count: bytes)
             filled += 1
@@ -222,19 +221,19 @@ extension Hub {
     package mutating func wrote(_ id: ConnectionID, bytes: Int, at now: Now) -> Bool {
         guard isKnown(id) else { return false }
         enter(now)
-        let connection = id.index
+        let connection = id.place
         take(bytes, from: connection)
-        if queues[connection].softLimitSince != nil,
-            queues[connection].reliableBytes <= configuration.reliableBacklogBytesSoft
+        if queues[beside: connection].softLimitSince != nil,
+            queues[beside: connection].reliableBytes <= configuration.reliableBacklogBytesSoft
         {
-            queues[connection].softLimitSince = nil
+            queues[beside: connection].softLimitSince = nil
         }
-        if queues[connection].isEmpty {
-            queues[connection].trim()
-            if queues[connection].busyPosition >= 0 { counters.delivery.observe(now.instant - queues[connection].busySince) }
+        if queues[beside: connection].isEmpty {
+            queues[beside: connection].trim()
+            if queues[beside: connection].busyPosition >= 0 { counters.delivery.observe(now.instant - queues[beside: connection].busySince) }
             unmarkBusy(connection)
             // Flushed without having been asked for by `nextDirty`: what comes next must make it dirty, and busy, again.
-            queues[connection].isDirty = false
+            queues[beside: connection].isDirty = false
             // The next block comes behind what others wait for.
             if !connections[connection].catchUps.isEmpty { markDirty(connection) }
             return false
@@ -243,53 +242,52 @@ extension Hub {
         return true
     }
 
-    private mutating func take(_ bytes: Int, from connection: Int32) {
+    private mutating func take(_ bytes: Int, from connection: Connection.Index) {
         // Released segments are few; the closure may not touch the hub while its queue is being changed.
         var gone = scratchChunks
         scratchChunks = []
-        queues[connection].consume(bytes) { gone.append($0.chunk) }
+        queues[beside: connection].consume(bytes) { gone.append($0.chunk) }
         for chunk in gone { release(chunk, of: connection) }
         gone.removeAll(keepingCapacity: true)
         scratchChunks = gone
     }
 
     /// One reference to a chunk less.
-    mutating func release(_ chunk: Int32, of connection: Int32) {
+    mutating func release(_ chunk: Chunk.Index, of connection: Connection.Index) {
         chunks[chunk].references -= 1
         guard chunks[chunk].references == 0 else { return }
-        let room = chunks[chunk].room
-        if room < 0 {
-            if queues[connection].privateChunk == chunk { queues[connection].privateChunk = -1 }
-            chunks.discard(chunk)
-        } else {
-            if rooms[room].chunk == chunk { rooms[room].chunk = -1 }
+        if let room = chunks[chunk].room {
+            if rooms[room].chunk == chunk { rooms[room].chunk = nil }
             discardShared(chunk)
+        } else {
+            if queues[beside: connection].privateChunk == chunk { queues[beside: connection].privateChunk = nil }
+            chunks.discard(chunk)
         }
     }
 
     /// Empties a queue whose connection ends. Packets that nobody will get are counted.
-    mutating func discardQueue(_ connection: Int32) {
+    mutating func discardQueue(_ connection: Connection.Index) {
         counters.packetsDiscarded += UInt64(queuedPacketFrames(connection))
-        let (segments, _) = queues[connection].removeAll()
+        let (segments, _) = queues[beside: connection].removeAll()
         for segment in segments { release(segment.chunk, of: connection) }
         unmarkBusy(connection)
-        queues[connection].isDirty = false
-        queues[connection].mustShed = false
-        queues[connection].announcedBytes = 0
-        queues[connection].softLimitSince = nil
+        queues[beside: connection].isDirty = false
+        queues[beside: connection].mustShed = false
+        queues[beside: connection].announcedBytes = 0
+        queues[beside: connection].softLimitSince = nil
     }
 
     /// Moves the boundary of a queue to the frame that is being sent, or is next.
-    mutating func findBoundary(_ connection: Int32) {
-        guard !queues[connection].isEmpty else { return }
-        let first = queues[connection][0]
-        var position = queues[connection].headBoundary
+    mutating func findBoundary(_ connection: Connection.Index) {
+        guard !queues[beside: connection].isEmpty else { return }
+        let first = queues[beside: connection][0]
+        var position = queues[beside: connection].headBoundary
         while position < first.start {
             let next = position + UInt32(frameHead(chunk: first.chunk, at: position).frameBytes)
             guard next <= first.start else { break }
             position = next
         }
-        queues[connection].headBoundary = position
+        queues[beside: connection].headBoundary = position
     }
 
     /// Copies those frames of a segment that can be neither shed nor moved: what is on the wire in part, and what is announced.
@@ -298,7 +296,7 @@ extension Hub {
     ///   - frameStart: where the first one begins, perhaps before the segment.
     ///   - ahead: bytes of the queue before the segment; afterwards, before what this leaves.
     /// - Returns: where the first frame begins that may go.
-    mutating func copyFixed(_ segment: Segment, from frameStart: UInt32, ahead: inout Int, announced: Int, to connection: Int32) -> UInt32 {
+    mutating func copyFixed(_ segment: Segment, from frameStart: UInt32, ahead: inout Int, announced: Int, to connection: Connection.Index) -> UInt32 {
         var position = frameStart
         while position < segment.end, position < segment.start || ahead < announced {
             let sent = position < segment.start ? segment.start - position : 0
@@ -309,12 +307,12 @@ extension Hub {
         return position
     }
 
-    mutating func queuedPacketFrames(_ connection: Int32) -> Int {
+    mutating func queuedPacketFrames(_ connection: Connection.Index) -> Int {
         findBoundary(connection)
         var frames = 0
-        for index in 0..<queues[connection].count where queues[connection][index].kind == .packets {
-            let segment = queues[connection][index]
-            var position = index == 0 ? queues[connection].headBoundary : segment.start
+        for index in 0..<queues[beside: connection].count where queues[beside: connection][index].kind == .packets {
+            let segment = queues[beside: connection][index]
+            var position = index == 0 ? queues[beside: connection].headBoundary : segment.start
             while position < segment.end {
                 position += UInt32(frameHead(chunk: segment.chunk, at: position).frameBytes)
                 frames += 1
@@ -324,7 +322,7 @@ extension Hub {
     }
 
     /// The head of a frame that the hub itself wrote.
-    func frameHead(chunk: Int32, at position: UInt32) -> FrameHead {
+    func frameHead(chunk: Chunk.Index, at position: UInt32) -> FrameHead {
         let bytes = UnsafeRawBufferPointer(start: chunks[chunk].base! + Int(position), count: Limits.frameHeadBytes)
         guard case .head(let head) = FrameHead.read(bytes) else { preconditionFailure("no frame at \(position) of chunk \(chunk)") }
         return head

@@ -16,20 +16,20 @@ private struct QueuedPacket {
 
 extension Hub {
     /// The packets of a queue exceed their bound. [DL4]
-    mutating func shedOverfull(_ connection: Int32) {
-        queues[connection].mustShed = false
-        guard queues[connection].packetBytes > configuration.packetBacklogBytesMax else { return }
+    mutating func shedOverfull(_ connection: Connection.Index) {
+        queues[beside: connection].mustShed = false
+        guard queues[beside: connection].packetBytes > configuration.packetBacklogBytesMax else { return }
         shed(connection)
     }
 
     /// Some packet may have outlived its use. [DL4]
-    mutating func shedExpired(_ connection: Int32) { shed(connection) }
+    mutating func shedExpired(_ connection: Connection.Index) { shed(connection) }
 
-    private mutating func shed(_ connection: Int32) {
+    private mutating func shed(_ connection: Connection.Index) {
         findBoundary(connection)
         var packets = queuedPackets(connection)
         // The rest of a packet that is on the wire in part counts and cannot be shed.
-        let remaining = packets.reduce(queues[connection].packetBytes) { $1.reason == nil ? $0 : $0 - Int($1.bytes) }
+        let remaining = packets.reduce(queues[beside: connection].packetBytes) { $1.reason == nil ? $0 : $0 - Int($1.bytes) }
         if remaining > configuration.packetBacklogBytesMax {
             chooseSlow(&packets, excess: remaining - configuration.packetBacklogBytesMax / 2)
         }
@@ -43,16 +43,16 @@ extension Hub {
     }
 
     /// Every packet that is not on the wire yet, those that have expired marked; sets when the next one expires.
-    private mutating func queuedPackets(_ connection: Int32) -> [QueuedPacket] {
+    private mutating func queuedPackets(_ connection: Connection.Index) -> [QueuedPacket] {
         var packets: [QueuedPacket] = []
         var expiresAt: UInt32?
         var ahead = 0
-        for index in 0..<queues[connection].count {
-            let segment = queues[connection][index]
-            let fixed = fixedEnd(of: segment, ahead: ahead, announced: queues[connection].announcedBytes)
+        for index in 0..<queues[beside: connection].count {
+            let segment = queues[beside: connection][index]
+            let fixed = fixedEnd(of: segment, ahead: ahead, announced: queues[beside: connection].announcedBytes)
             ahead += segment.bytes
             guard segment.kind == .packets else { continue }
-            var position = index == 0 ? queues[connection].headBoundary : segment.start
+            var position = index == 0 ? queues[beside: connection].headBoundary : segment.start
             while position < segment.end {
                 let head = frameHead(chunk: segment.chunk, at: position)
                 defer { position += UInt32(head.frameBytes) }
@@ -72,7 +72,7 @@ extension Hub {
                         reason: isExpired ? .expired : nil))
             }
         }
-        queues[connection].expiresAt = expiresAt ?? milliseconds &+ UInt32(configuration.packetLifetime.milliseconds)
+        queues[beside: connection].expiresAt = expiresAt ?? milliseconds &+ UInt32(configuration.packetLifetime.milliseconds)
         return packets
     }
 
@@ -103,17 +103,16 @@ extension Hub {
     }
 
     /// Makes the queue anew without the packets that are shed, with the notice in the place of the first of them.
-    private mutating func rebuild(_ connection: Int32, _ packets: [QueuedPacket]) {
+    private mutating func rebuild(_ connection: Connection.Index, _ packets: [QueuedPacket]) {
         var (lost, shedCounts) = lostRanges(packets)
         mergeUnsentNotices(of: connection, into: &lost)
         counters.packetsShedSlow += shedCounts.slow
         counters.packetsShedExpired += shedCounts.expired
-        let session = connections[connection].session
-        if session >= 0 { sessions[session].packetsLost += shedCounts.slow + shedCounts.expired }
+        if let session = connections[connection].session { sessions[session].packetsLost += shedCounts.slow + shedCounts.expired }
 
-        let expiresAt = queues[connection].expiresAt
-        let (segments, boundary) = queues[connection].removeAll()
-        let announced = queues[connection].announcedBytes
+        let expiresAt = queues[beside: connection].expiresAt
+        let (segments, boundary) = queues[beside: connection].removeAll()
+        let announced = queues[beside: connection].announcedBytes
         var ahead = 0
         var nextPacket = 0
         var noticeIsDue = true
@@ -121,7 +120,7 @@ extension Hub {
             let frameStart = index == 0 ? boundary : segment.start
             switch segment.kind {
             case .reliable:
-                queues[connection].restore(segment, boundary: frameStart)
+                queues[beside: connection].restore(segment, boundary: frameStart)
                 ahead += segment.bytes
             case .lost:
                 let left = copyFixed(segment, from: frameStart, ahead: &ahead, announced: announced, to: connection)
@@ -148,9 +147,9 @@ extension Hub {
                 release(segment.chunk, of: connection)
             }
         }
-        queues[connection].expiresAt = expiresAt
+        queues[beside: connection].expiresAt = expiresAt
         // The notice was weighed against a queue that was only half made.
-        if queues[connection].reliableBytes > configuration.reliableBacklogBytesSoft { noteBacklog(connection) }
+        if queues[beside: connection].reliableBytes > configuration.reliableBacklogBytesSoft { noteBacklog(connection) }
     }
 
     typealias Lost = [(reason: LostReason, ranges: [LostRange])]
@@ -174,14 +173,14 @@ extension Hub {
 
     /// Takes the ranges of notices that have not begun to leave, so that a reader that stands still is owed one
     /// notice and not one for each pass. [DL6]
-    private mutating func mergeUnsentNotices(of connection: Int32, into lost: inout Lost) {
+    private mutating func mergeUnsentNotices(of connection: Connection.Index, into lost: inout Lost) {
         var ahead = 0
-        for index in 0..<queues[connection].count {
-            let segment = queues[connection][index]
-            let fixed = fixedEnd(of: segment, ahead: ahead, announced: queues[connection].announcedBytes)
+        for index in 0..<queues[beside: connection].count {
+            let segment = queues[beside: connection][index]
+            let fixed = fixedEnd(of: segment, ahead: ahead, announced: queues[beside: connection].announcedBytes)
             ahead += segment.bytes
             guard segment.kind == .lost else { continue }
-            var position = index == 0 ? queues[connection].headBoundary : segment.start
+            var position = index == 0 ? queues[beside: connection].headBoundary : segment.start
             while position < segment.end {
                 let head = frameHead(chunk: segment.chunk, at: position)
                 defer { position += UInt32(head.frameBytes) }
@@ -209,7 +208,7 @@ extension Hub {
         return result
     }
 
-    mutating func enqueueLost(_ connection: Int32, _ lost: Lost) {
+    mutating func enqueueLost(_ connection: Connection.Index, _ lost: Lost) {
         for (reason, ranges) in lost {
             var index = 0
             while index < ranges.count {

@@ -11,7 +11,7 @@ struct Segment {
         case lost
     }
 
-    var chunk: Int32
+    var chunk: Chunk.Index
     var start: UInt32
     var end: UInt32
     var kind: Kind
@@ -40,8 +40,8 @@ struct OutQueue {
     var announcedBytes = 0
     /// No packet in the queue expires before this, in milliseconds of the hub's clock; exact after a look through.
     var expiresAt: UInt32 = 0
-    /// The connection's own chunk that is being written to, or -1.
-    var privateChunk: Int32 = -1
+    /// The connection's own chunk that is being written to.
+    @Packed var privateChunk: Chunk.Index?
     /// Since when `reliableBytes` is above the soft limit without a pause.
     var softLimitSince: Instant?
     /// Whether the connection stands on the hub's list of those to be flushed.
@@ -54,6 +54,7 @@ struct OutQueue {
     var isLagging = false
     /// Where it stands on the hub's list of connections with something to send, or -1.
     var busyPosition: Int32 = -1
+    var isBusy: Bool { busyPosition >= 0 }
 
     var isEmpty: Bool { count == 0 }
     var bytes: Int { reliableBytes + packetBytes }
@@ -63,7 +64,7 @@ struct OutQueue {
 
     /// - Returns: whether a new segment was made, which is one more reference to its chunk.
     @inline(__always)
-    mutating func append(chunk: Int32, start: UInt32, end: UInt32, kind: Segment.Kind) -> Bool {
+    mutating func append(chunk: Chunk.Index, start: UInt32, end: UInt32, kind: Segment.Kind) -> Bool {
         if kind == .packets { packetBytes += Int(end - start) } else { reliableBytes += Int(end - start) }
         if count > 0 {
             let last = (head + count - 1) & (capacity - 1)

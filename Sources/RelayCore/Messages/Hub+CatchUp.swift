@@ -14,7 +14,7 @@ extension Hub {
     /// - Returns: where it begins to catch up.
     ///
     /// - Parameter freshThrough: of a reader that goes on with a board on another connection.
-    mutating func recover(from since: Since, _ channel: Int32, freshThrough: UInt64 = 0, into answer: inout SubscribeAnswer) -> CatchUp.Start {
+    mutating func recover(from since: Since, _ channel: Channel.Index, freshThrough: UInt64 = 0, into answer: inout SubscribeAnswer) -> CatchUp.Start {
         forgetExpired(of: channel)
         let head = channels[channel].head
         let floor = channels[channel].history.floor
@@ -26,21 +26,21 @@ extension Hub {
         if let position = since.position {
             if position.epoch == channels[channel].epoch, position.offset <= head {
                 seen = position.offset
-            } else if board >= 0, let durable = boards[board].durable(in: position.epoch), position.offset <= durable {
+            } else if let board, let durable = boards[board].durable(in: position.epoch), position.offset <= durable {
                 seen = position.offset
                 isOlder = true
             } else {
                 // What it holds says nothing about this numbering: it gets all of it.
                 answer.reset = true
             }
-            if board >= 0, answer.reset == nil, max(seen, freshThrough) < boards[board].summary.markerFloor {
+            if let board, answer.reset == nil, max(seen, freshThrough) < boards[board].summary.markerFloor {
                 answer.reset = true
                 seen = 0
             }
         }
         answer.recovered = answer.reset == nil && seen >= floor && !isOlder
         let isFresh = since == .beginning || answer.reset == true
-        guard board < 0 else {
+        guard board == nil else {
             // What is missing is told in its place, between what the board has. [BL3]
             answer.after = seen
             return CatchUp.Start(offset: seen, isFresh: isFresh, takesOwn: isFresh || isRest)
@@ -51,56 +51,56 @@ extension Hub {
     }
 
     /// From now on it gets what is kept, then what comes.
-    mutating func beginCatchUp(_ session: Int32, _ channel: Int32, _ start: CatchUp.Start, _ connection: Int32) {
-        endCatchUp(session, channel)
+    mutating func beginCatchUp(_ membership: Membership.Index, _ start: CatchUp.Start, _ connection: Connection.Index) {
+        let (session, channel) = (memberships[membership].session, memberships[membership].channel)
+        endCatchUp(membership)
         channels[channel].messageReceivers.removeFirst(of: session)
-        sessions[session].memberships[channel]!.catchUp = CatchUp(
+        memberships[membership].catchUp = CatchUp(
             offset: start.offset, began: channels[channel].head, takesOwn: start.takesOwn, complete: start.offset)
         // What is in the file now comes as it is now. Of what is on its way a removal may take back what comes before it.
-        let board = channels[channel].board
-        if start.isFresh { sessions[session].memberships[channel]!.freshThrough = board < 0 ? 0 : boards[board].readableHead }
-        if !start.takesOwn { sessions[session].memberships[channel]!.freshThrough = 0 }
-        sessions[session].memberships[channel]!.catchUp!.freshThrough = sessions[session].memberships[channel]!.freshThrough
+        if start.isFresh { memberships[membership].freshThrough = channels[channel].board.map { boards[$0].readableHead } ?? 0 }
+        if !start.takesOwn { memberships[membership].freshThrough = 0 }
+        memberships[membership].catchUp!.freshThrough = memberships[membership].freshThrough
         rooms[channels[channel].room].catchingUp += 1
-        connections[connection].catchUps.append(channel)
+        connections[connection].catchUps.append(membership)
         markDirty(connection)
     }
 
     /// It is live, whatever is left; packets that it did not get meanwhile are told.
-    mutating func endCatchUp(_ session: Int32, _ channel: Int32) {
-        guard let catchUp = sessions[session].memberships[channel]?.catchUp else { return }
-        let connection = links[Int(session)]
-        if connection >= 0, connections[connection].isOpen {
+    mutating func endCatchUp(_ membership: Membership.Index) {
+        guard let catchUp = memberships[membership].catchUp else { return }
+        let (session, channel) = (memberships[membership].session, memberships[membership].channel)
+        if let connection = links[session], connections[connection].isOpen {
             tellLost(catchUp.lost, to: connection)
-            connections[connection].catchUps.removeFirst(of: channel)
+            connections[connection].catchUps.removeFirst(of: membership)
         }
-        sessions[session].memberships[channel]!.catchUp = nil
+        memberships[membership].catchUp = nil
         rooms[channels[channel].room].catchingUp -= 1
         // Publishers are named anew for it. [MS5]
         channels[channel].named = []
-        if sessions[session].memberships[channel]!.receivesMessages { channels[channel].messageReceivers.insertOnce(session) }
+        if memberships[membership].receivesMessages { channels[channel].messageReceivers.insertOnce(session) }
     }
 
     /// Its connection has ended: a resumption begins where the client says. [SE9]
-    mutating func endCatchUps(of connection: Int32, _ session: Int32) {
-        let channels = connections[connection].catchUps
+    mutating func endCatchUps(of connection: Connection.Index) {
+        let ended = connections[connection].catchUps
         connections[connection].catchUps = []
-        for channel in channels { endCatchUp(session, channel) }
+        for membership in ended { endCatchUp(membership) }
     }
 
     // MARK: - Pulling
 
     /// The next block for a connection that takes it, if it may be now.
-    mutating func pullCatchUp(_ connection: Int32) {
-        guard connections[connection].isOpen, queues[connection].reliableBytes < configuration.catchUpQueueBytesInUse else { return }
-        let session = connections[connection].session
-        let before = queues[connection].reliableBytes
+    mutating func pullCatchUp(_ connection: Connection.Index) {
+        guard connections[connection].isOpen, queues[beside: connection].reliableBytes < configuration.catchUpQueueBytesInUse else { return }
+        let before = queues[beside: connection].reliableBytes
         for _ in 0..<connections[connection].catchUps.count {
-            guard let channel = connections[connection].catchUps.first else { return }
+            guard let membership = connections[connection].catchUps.first else { return }
             guard catchUpBudget > 0 else { return catchUpsWait.insertOnce(connection) }
-            let pull = pullBlock(session, channel, connection)
+            let pull = pullBlock(membership, connection)
             if pull == .done {
-                endCatchUp(session, channel)
+                endCatchUp(membership)
+                let channel = memberships[membership].channel
                 enqueueJSON(connection, .caughtUp, CaughtUp(channel: channels[channel].handle, head: channels[channel].head))
             } else {
                 // Another channel's turn.
@@ -108,16 +108,17 @@ extension Hub {
             }
             guard pull == .waits else { break }
         }
-        catchUpBudget -= queues[connection].reliableBytes - before
+        catchUpBudget -= queues[beside: connection].reliableBytes - before
     }
 
-    private mutating func pullBlock(_ session: Int32, _ channel: Int32, _ connection: Int32) -> Pull {
+    private mutating func pullBlock(_ membership: Membership.Index, _ connection: Connection.Index) -> Pull {
+        let channel = memberships[membership].channel
         forgetExpired(of: channel)
         var bytes = 0
-        if let pull = pullBoard(session, channel, connection, &bytes) { return pull }
+        if let pull = pullBoard(membership, connection, &bytes) { return pull }
         // Everything that is readable of a board has been given: the ring has the rest.
-        tellGap(session, channel, connection, through: channels[channel].history.floor(began: sessions[session].memberships[channel]!.catchUp!.began))
-        let from = max(sessions[session].memberships[channel]!.catchUp!.offset, sessions[session].memberships[channel]!.catchUp!.complete)
+        tellGap(membership, connection, through: channels[channel].history.floor(began: memberships[membership].catchUp!.began))
+        let from = max(memberships[membership].catchUp!.offset, memberships[membership].catchUp!.complete)
         var offset = from
         var index = channels[channel].history.index(above: offset)
         while index < channels[channel].history.count {
@@ -126,14 +127,14 @@ extension Hub {
             let message = channels[channel].history[index]
             index += 1
             offset = message.offset
-            bytes += give(message, session, channel, connection)
+            bytes += give(message, membership, connection)
         }
-        sessions[session].memberships[channel]!.catchUp!.offset = offset
-        sessions[session].memberships[channel]!.catchUp!.complete = max(offset, sessions[session].memberships[channel]!.catchUp!.complete)
+        memberships[membership].catchUp!.offset = offset
+        memberships[membership].catchUp!.complete = max(offset, memberships[membership].catchUp!.complete)
         return index == channels[channel].history.count ? .done : .more
     }
 
-    mutating func sendName(_ user: Name, _ handle: UInt32, to connection: Int32) {
+    mutating func sendName(_ user: Name, _ handle: UInt32, to connection: Connection.Index) {
         let head = FrameHead(type: FrameType.userNamed.rawValue, bodyBytes: 4 + user.text.utf8.count)
         enqueuePrivate(connection, head: head) { writer in
             writer.integer(handle)
@@ -142,7 +143,7 @@ extension Hub {
     }
 
     /// A frame that was encoded before.
-    mutating func enqueueWhole(_ connection: Int32, _ frame: [UInt8]) {
+    mutating func enqueueWhole(_ connection: Connection.Index, _ frame: [UInt8]) {
         frame.withUnsafeBytes { bytes in
             guard case .head(let head) = FrameHead.read(bytes) else { preconditionFailure("what is kept is no frame") }
             enqueuePrivate(connection, head: head) { $0.bytes(UnsafeRawBufferPointer(rebasing: bytes[Limits.frameHeadBytes...])) }
@@ -156,7 +157,7 @@ extension Hub {
         catchUpBudget = configuration.catchUpTurnBytes
         let waiting = catchUpsWait
         catchUpsWait = []
-        for connection in waiting where connections[connection].isOpen && !queues[connection].isDirty { markDirty(connection) }
+        for connection in waiting where connections[connection].isOpen && !queues[beside: connection].isDirty { markDirty(connection) }
     }
 
     /// The shell has offered everything to the sockets: whatever is left waits for its reader.
@@ -172,54 +173,53 @@ extension Hub {
     // MARK: - Packets
 
     /// Those of a flow's receivers that get its packets now; for those that catch up the packet is lost, and told later. [HI5]
-    mutating func receiversNow(_ flow: Int32, except: Int32) -> [Int32] {
+    mutating func receiversNow(_ flow: Flow.Index, except: Session.Index?) -> [Session.Index] {
         let room = channels[flows[flow].channel].room
-        let channel = rooms[room].messageChannel
-        guard channel >= 0 else { return flows[flow].receivers }
-        var receivers: [Int32] = []
+        guard let channel = rooms[room].messageChannel else { return flows[flow].receivers }
+        var receivers: [Session.Index] = []
         let sequence = flows[flow].sequence
         let handle = flows[flow].handle
         for session in flows[flow].receivers {
-            guard sessions[session].memberships[channel]?.catchUp != nil else {
+            guard let membership = sessions[session].memberships[channel], memberships[membership].catchUp != nil else {
                 receivers.append(session)
                 continue
             }
-            if session != except { noteLost(LostRange(flow: handle, first: sequence, last: sequence), session, channel) }
+            if session != except { noteLost(LostRange(flow: handle, first: sequence, last: sequence), membership) }
         }
         return receivers
     }
 
-    private mutating func noteLost(_ packet: LostRange, _ session: Int32, _ channel: Int32) {
-        let count = sessions[session].memberships[channel]!.catchUp!.lost.count
-        sessions[session].packetsLost += 1
+    private mutating func noteLost(_ packet: LostRange, _ membership: Membership.Index) {
+        let count = memberships[membership].catchUp!.lost.count
+        sessions[memberships[membership].session].packetsLost += 1
         counters.packetsShedCatchingUp += 1
         // The range to extend is among the last ones, as long as few flows take turns.
         for index in stride(from: count - 1, through: max(0, count - 64), by: -1) {
-            let range = sessions[session].memberships[channel]!.catchUp!.lost[index]
+            let range = memberships[membership].catchUp!.lost[index]
             if range.flow == packet.flow, range.last &+ 1 == packet.first {
-                sessions[session].memberships[channel]!.catchUp!.lost[index].last = packet.last
+                memberships[membership].catchUp!.lost[index].last = packet.last
                 return
             }
         }
-        if count >= sessions[session].memberships[channel]!.catchUp!.lostMergedAt {
+        if count >= memberships[membership].catchUp!.lostMergedAt {
             // A reader that reads nothing stays here as long as it likes: this grows with the flows, not with their packets.
-            let merged = Self.merged(sessions[session].memberships[channel]!.catchUp!.lost)
-            sessions[session].memberships[channel]!.catchUp!.lost = merged
-            sessions[session].memberships[channel]!.catchUp!.lostMergedAt = max(CatchUp.lostMergedAtLeast, 2 * merged.count)
+            let merged = Self.merged(memberships[membership].catchUp!.lost)
+            memberships[membership].catchUp!.lost = merged
+            memberships[membership].catchUp!.lostMergedAt = max(CatchUp.lostMergedAtLeast, 2 * merged.count)
         }
-        sessions[session].memberships[channel]!.catchUp!.lost.append(packet)
+        memberships[membership].catchUp!.lost.append(packet)
     }
 
     /// Before a flow closes, or a selection changes: what it did not get so far is told. [ST10]
-    mutating func tellLostMeanwhile(_ session: Int32, room: Int32) {
-        guard rooms[room].catchingUp > 0, rooms[room].messageChannel >= 0 else { return }
-        let channel = rooms[room].messageChannel
-        guard let catchUp = sessions[session].memberships[channel]?.catchUp, !catchUp.lost.isEmpty, links[Int(session)] >= 0 else { return }
-        sessions[session].memberships[channel]!.catchUp!.lost = []
-        tellLost(catchUp.lost, to: links[Int(session)])
+    mutating func tellLostMeanwhile(_ session: Session.Index, room: Room.Index) {
+        guard rooms[room].catchingUp > 0, let channel = rooms[room].messageChannel,
+            let membership = sessions[session].memberships[channel], let catchUp = memberships[membership].catchUp, !catchUp.lost.isEmpty, let connection = links[session]
+        else { return }
+        memberships[membership].catchUp!.lost = []
+        tellLost(catchUp.lost, to: connection)
     }
 
-    private mutating func tellLost(_ ranges: [LostRange], to connection: Int32) {
+    private mutating func tellLost(_ ranges: [LostRange], to connection: Connection.Index) {
         if !ranges.isEmpty { enqueueLost(connection, [(.catchingUp, Self.merged(ranges))]) }
     }
 }

@@ -119,7 +119,7 @@ struct KeptPublishWindow {
 
 extension Hub {
     /// A session goes on, or begins, with what is known of this client object.
-    mutating func takeUpWindow(_ session: Int32, instance: UInt64) {
+    mutating func takeUpWindow(_ session: Session.Index, instance: UInt64) {
         guard sessions[session].instance != instance else { return }
         let user = sessions[session].user!
         // Taken out before the other one is put in: there is room for so many besides the one that is there.
@@ -131,7 +131,7 @@ extension Hub {
     }
 
     /// The session has another client object now, or is forgotten.
-    mutating func keepWindow(of session: Int32) {
+    mutating func keepWindow(of session: Session.Index) {
         guard let instance = sessions[session].instance, !sessions[session].window.isEmpty else { return }
         let user = sessions[session].user!
         let until = now.instant + .milliseconds(Limits.publishMemoryMilliseconds)

@@ -11,7 +11,7 @@ struct MetadataBook {
     /// Changes between the two.
     var unrevealed = 0
     /// Sessions that subscribed to a user's metadata; a channel has its own list.
-    var receivers: [Int32] = []
+    var receivers: [Session.Index] = []
     var lastWritten = Instant(nanoseconds: 0)
     /// Whether a look at whether it can be forgotten is due some time.
     var endIsSet = false

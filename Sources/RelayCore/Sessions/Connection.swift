@@ -16,7 +16,7 @@ struct Connection {
 
     var id = ConnectionID(index: -1, generation: 0)
     var state = State.vacant
-    var session: Int32 = -1
+    @Packed var session: Session.Index?
     var entropy = Entropy(high: 0, low: 0)
     var peer = ""
     var lastHeard = Instant(nanoseconds: 0)
@@ -43,8 +43,8 @@ struct Connection {
     /// The shell was told to read no more.
     var isPaused = false
 
-    /// Channels in which its session catches up; the first is next. [HI2]
-    var catchUps: [Int32] = []
+    /// Memberships that catch up; the first is next. [HI2]
+    var catchUps: [Membership.Index] = []
 
     var hasLoggedIn: Bool { state != .greeting && state != .requesting }
 

@@ -171,7 +171,7 @@ extension Hub {
     /// Removes them as the moderator would have who wants it: readers catch up with that, however many there are. [BL4]
     ///
     /// - Parameter head: what was found stands up to there in the file.
-    private mutating func remove(_ found: [BoardRecords.Found], on board: Int32, above head: UInt64) throws(WireError) {
+    private mutating func remove(_ found: [BoardRecords.Found], on board: Board.Index, above head: UInt64) throws(WireError) {
         // What is on its way to the file came after the request, and takes the place of what was found.
         var rewritten: Set<[UInt8]> = []
         for record in boards[board].pending where record.offset > head { if case .put(let key) = record.change { rewritten.insert(key) } }
@@ -180,7 +180,7 @@ extension Hub {
         guard !removals.isEmpty else { return }
         let channel = try channelFor(ChannelID(kind: .message, channel: boards[board].name!))
         if channels[channel].inside.isEmpty { setChannelEnd(channel) }
-        remove(removals, channel)
+        remove(removals, of: board, channel)
     }
 
     /// The disk has nothing of it any more, or still has some.
@@ -198,8 +198,8 @@ extension Hub {
         for waiter in round.waiting {
             if let mark = waiter.mark.flatMap({ left[$0] }) {
                 refuse(waiter, mark, isSearched: round.unsearched.isEmpty, text)
-            } else if isKnown(waiter.requester.connection), connections[waiter.requester.connection.index].isOpen {
-                self.answer(waiter.requester.connection.index, EmptyAnswer(id: waiter.requester.id))
+            } else if isKnown(waiter.requester.connection), connections[waiter.requester.connection.place].isOpen {
+                self.answer(waiter.requester.connection.place, EmptyAnswer(id: waiter.requester.id))
             }
         }
         if left.isEmpty { (erasure.failures, erasure.againAt) = (0, nil) } else { tryAgain(text) }
@@ -217,7 +217,7 @@ extension Hub {
                 "what was removed is gone for everybody, but still stands on the disk"
             }
         refuse(
-            waiter.requester.connection.index, WireError(.storageFailed, "\(words): \(text); the relay tries again by itself"),
+            waiter.requester.connection.place, WireError(.storageFailed, "\(words): \(text); the relay tries again by itself"),
             id: waiter.requester.id)
     }
 

@@ -42,12 +42,12 @@ extension Hub {
     package mutating func restored(lastSequence sequence: UInt64, at now: Now) {
         enter(now)
         storage.sequence = max(storage.sequence, sequence)
-        for index in 0..<Int32(metadata.slots) where metadata[index].owner != nil {
+        for index in metadata.indices where metadata[index].owner != nil {
             metadata[index].revealed = metadata[index].applied
             metadata[index].lastWritten = now.instant
             endMetadataIfUnused(index)
         }
-        for index in 0..<Int32(locks.slots) where locks[index].name != nil {
+        for index in locks.indices where locks[index].name != nil {
             locks[index].revealed = locks[index].applied
             locks[index].absence = makeGeneration()
             if locks[index].applied?.owner != nil { setLockExpiry(index, after: locks[index].applied!.ttl) }
