@@ -16,8 +16,8 @@ extension Hub {
         census.connections = openConnections
         census.users = sessionsByUser.count
         census.deadlines = deadlines.count
-        census.queueMemoryBytes = chunks.liveBytes
-        census.counters = counters
+        census.queueMemoryBytes = outbox.liveBytes
+        census.counters = allCounters
         census.metadataSets = metadata.count
         census.metadataBytes = storage.metadataBytes
         census.locks = locks.count
@@ -35,7 +35,7 @@ extension Hub {
         census.storageFailure = storage.failure
         census.messageChannels = channelCounts[.message] ?? 0
         census.streamChannels = channelCounts[.stream] ?? 0
-        (census.queuedBytes, census.pinnedBytes) = backlog()
+        (census.queuedBytes, census.pinnedBytes) = outbox.backlog()
         census.sessionsPresent = roster.present
         census.sessionsAway = roster.away
         guard isDetailed else { return census }
@@ -51,25 +51,30 @@ extension Hub {
         return census
     }
 
-    /// What waits for all readers, and the shared memory that those who lag keep alive, each counted for itself. Costs the readers
-    /// that lag.
-    mutating func backlog() -> (queuedBytes: Int, pinnedBytes: Int) {
-        var sum = (queuedBytes: 0, pinnedBytes: 0)
-        for connection in busy {
-            sum.queuedBytes += queues[beside: connection].bytes
-            sum.pinnedBytes += memoryHeld(by: connection).shared
-        }
-        return sum
+    /// What the outbox counts is among them.
+    var allCounters: Counters {
+        var all = counters
+        let counts = outbox.counts
+        all.packetsQueued = counts.packetsQueued
+        all.packetsShedSlow = counts.packetsShedSlow
+        all.packetsShedExpired = counts.packetsShedExpired
+        all.packetsDiscarded = counts.packetsDiscarded
+        all.delivery = counts.delays
+        return all
     }
 
     private mutating func sessionCensus(_ session: Session.Index) -> Census.Session {
-        let connection = links[session]
-        let pinned = if let connection { memoryHeld(by: connection).shared } else { 0 }
+        let connection = outbox.connection(of: session)
+        var load = (reliable: 0, packets: 0), pinned = 0
+        if let connection {
+            load = outbox.load(of: connection)
+            pinned = outbox.held(by: connection).shared
+        }
         let kinds = sessions[session].memberships.all.map { [channels, memberships] in channels[memberships[$0].channel].id!.kind }
         return Census.Session(
             user: sessions[session].user!.text, peer: connection.map { connections[$0].peer } ?? "", client: sessions[session].client,
             away: connection == nil, messageChannels: kinds.count { $0 == .message }, streamChannels: kinds.count { $0 == .stream },
-            queuedBytes: connection.map { queues[beside: $0].bytes } ?? 0, queuedPacketBytes: connection.map { queues[beside: $0].packetBytes } ?? 0,
+            queuedBytes: load.reliable + load.packets, queuedPacketBytes: load.packets,
             pinnedBytes: pinned, packetsLost: sessions[session].packetsLost)
     }
 }

@@ -23,7 +23,8 @@ extension Hub {
     /// Bytes that wait for a connection, and the memory its queue keeps alive in shared chunks.
     package mutating func load(of id: ConnectionID) -> (reliable: Int, packets: Int, shared: Int)? {
         guard isKnown(id) else { return nil }
-        return (queues[beside: id.place].reliableBytes, queues[beside: id.place].packetBytes, memoryHeld(by: id.place).shared)
+        let load = outbox.load(of: id.place)
+        return (load.reliable, load.packets, outbox.held(by: id.place).shared)
     }
 
     /// Ranges of packets that a session was not given while it catches up, as they are remembered. [HI5]
@@ -50,7 +51,7 @@ extension Hub {
     /// Bytes of connections that wait for whose record is theirs to change. [BL10]
     package var bytesHeld: Int { heldBytes }
 
-    package var queueMemoryBytes: Int { chunks.liveBytes }
+    package var queueMemoryBytes: Int { outbox.liveBytes }
     package var settings: Configuration { configuration }
 }
 

@@ -37,8 +37,8 @@ extension Hub {
         status.channels = .init(message: channelCounts[.message] ?? 0, stream: channelCounts[.stream] ?? 0)
         status.boards = boards.count
         status.boardBytes = boardBytes
-        (status.queuedBytes, status.pinnedBytes) = backlog()
-        status.counters = RelayStatus.Counters(counters)
+        (status.queuedBytes, status.pinnedBytes) = outbox.backlog()
+        status.counters = RelayStatus.Counters(allCounters)
         status.storageFailure = storage.failure
         return status
     }
@@ -51,16 +51,17 @@ extension Hub {
     }
 
     private func userStatus(_ session: Session.Index) -> RelayStatus.User {
-        let connection = links[session]
+        let connection = outbox.connection(of: session)
         var user = RelayStatus.User(
             user: sessions[session].user!, client: sessions[session].client, peer: "", away: connection == nil,
             sessionMs: UInt64(clamping: (now.instant - sessions[session].since).milliseconds), queuedBytes: 0, queuedPacketBytes: 0,
             packetsLost: sessions[session].packetsLost, backlogMs: 0)
         guard let connection else { return user }
         user.peer = connections[connection].peer
-        user.queuedBytes = queues[beside: connection].bytes
-        user.queuedPacketBytes = queues[beside: connection].packetBytes
-        if queues[beside: connection].isBusy { user.backlogMs = UInt64(clamping: (now.instant - queues[beside: connection].busySince).milliseconds) }
+        let load = outbox.load(of: connection)
+        user.queuedBytes = load.reliable + load.packets
+        user.queuedPacketBytes = load.packets
+        if let since = outbox.busySince(connection) { user.backlogMs = UInt64(clamping: (now.instant - since).milliseconds) }
         return user
     }
 

@@ -22,11 +22,7 @@ package struct Hub {
     let startedAt: Instant
 
     var connections = Slab<Connection>(vacant: Connection())
-    /// Outbound queues, by connection.
-    var queues = Slab<OutQueue>(vacant: OutQueue(), release: { $0.releaseRing() })
     var sessions = Slab<Session>(vacant: Session())
-    /// The connection of each session that has one.
-    var links = Links()
     var channels = Slab<Channel>(vacant: Channel())
     var memberships = Slab<Membership>(vacant: Membership())
     var rooms = Slab<Room>(vacant: Room())
@@ -34,7 +30,7 @@ package struct Hub {
     var buckets = Slab<TokenBucket>(vacant: TokenBucket())
     var metadata = Slab<MetadataBook>(vacant: MetadataBook())
     var locks = Slab<Lock>(vacant: Lock())
-    var chunks: ChunkPool
+    var outbox: Outbox
     var deadlines = DeadlineTable()
 
     var sessionsByUser: [Name: Session.Index] = [:]
@@ -89,20 +85,7 @@ package struct Hub {
     /// Direct messages that wait for their acknowledgement, in the order they were sent.
     var directs: [PendingDirect] = []
 
-    /// Connections with something new to send; from `dirtyHead` on.
-    var dirty: [Connection.Index] = []
-    var dirtyHead = 0
-    /// Connections whose queue is not empty.
-    var busy: [Connection.Index] = []
-    /// Connections whose packets exceed their bound, and those whose reliable backlog does, until the end of the call.
-    var overfull: [Connection.Index] = []
-    var tooSlow: [Connection.Index] = []
-    /// Whether chunks were begun since memory was last looked at.
-    var memoryGrew = false
-    /// The same, of what has been looked at before it was known who lags.
-    var memoryGrewSinceFlush = false
     var sweepIsSet = false
-    var scratchChunks: [Chunk.Index] = []
 
     /// What all message channels keep. [HI1]
     var historyBytes = 0
@@ -137,7 +120,7 @@ package struct Hub {
         self.start = start
         // 2²⁰ changes a second could be made and the next start would still begin above. Stays below 2⁵³.
         storage = StorageState(sequence: UInt64(start) << 20)
-        chunks = ChunkPool(bytesMin: configuration.chunkBytesMin, bytesMax: configuration.chunkBytesMax)
+        outbox = Outbox(configuration)
     }
 
     /// When `Event.deadlineReached` is wanted next. May be early, never late.
@@ -182,6 +165,7 @@ package struct Hub {
     mutating func enter(_ now: Now) {
         precondition(isKnownUniquelyReferenced(&identity), "a hub was copied")
         self.now = now
+        outbox.now = now.instant
     }
 
     /// Shared by copies, if there were any.
@@ -196,32 +180,6 @@ package struct Hub {
         self.effects.removeAll(keepingCapacity: true)
     }
 
-    mutating func keepBounds() {
-        while !tooSlow.isEmpty || !overfull.isEmpty || memoryGrew {
-            for connection in take(\.tooSlow) where connections[connection].isOpen {
-                closeSlow(
-                    connection,
-                    "\(queues[beside: connection].reliableBytes) bytes waited, at most \(configuration.reliableBacklogBytesHard) may")
-            }
-            for connection in take(\.overfull) where connections[connection].isOpen { shedOverfull(connection) }
-            if memoryGrew { boundMemory() }
-        }
-    }
-
-    private mutating func take(_ list: WritableKeyPath<Lists, [Connection.Index]>) -> [Connection.Index] {
-        var lists = Lists(tooSlow: tooSlow, overfull: overfull)
-        let taken = lists[keyPath: list]
-        lists[keyPath: list] = []
-        tooSlow = lists.tooSlow
-        overfull = lists.overfull
-        return taken
-    }
-
-    private struct Lists {
-        var tooSlow: [Connection.Index]
-        var overfull: [Connection.Index]
-    }
-
     /// The shell's id is the connection that stands there now, not an earlier one.
     @inline(__always)
     func isKnown(_ id: ConnectionID) -> Bool {
@@ -229,9 +187,6 @@ package struct Hub {
     }
 
     // MARK: - Numbers
-
-    /// Milliseconds of the monotonic clock, cut to 32 bits; compared with `isEarlier`.
-    var milliseconds: UInt32 { UInt32(truncatingIfNeeded: now.instant.nanoseconds / 1_000_000) }
 
     mutating func makeHandle() -> UInt32 {
         lastHandle += 1
@@ -271,8 +226,8 @@ package struct Hub {
     private mutating func shiftLastHeard(by lateness: Duration) {
         for index in connections.indices where connections[index].isOpen {
             connections[index].lastHeard = min(now.instant, connections[index].lastHeard + lateness)
-            if let since = queues[beside: index].softLimitSince { queues[beside: index].softLimitSince = min(now.instant, since + lateness) }
         }
+        outbox.postponeClocks(by: lateness)
     }
 
     private mutating func carryOut(_ deadline: Deadline) {
@@ -322,8 +277,8 @@ package struct Hub {
         case .publishWindows(let user):
             publishWindowsDeadline(user)
         case .boardReading(let connection, let generation):
-            guard isCurrent(connection, generation), connections[connection].isOpen, !queues[beside: connection].isDirty else { return }
-            markDirty(connection)
+            guard isCurrent(connection, generation), connections[connection].isOpen else { return }
+            outbox.wake(connection)
         case .boardAuthors(let board, let generation):
             guard boards[board].generation == generation, boards[board].authors != nil else { return }
             boardAuthorsDeadline(board)
@@ -351,19 +306,5 @@ package struct Hub {
 
     private func isCurrent(_ connection: Connection.Index, _ generation: UInt32) -> Bool {
         connections[connection].id.generation == generation
-    }
-
-    /// While readers lag: their expired packets go even if they take nothing. [DL4]
-    mutating func setQueueSweep() {
-        sweepIsSet = true
-        deadlines.set(.queueSweep, at: now.instant + configuration.packetLifetime)
-    }
-
-    private mutating func sweepQueues() {
-        sweepIsSet = false
-        for connection in busy where queues[beside: connection].packetBytes > 0 && isEarlier(queues[beside: connection].expiresAt, than: milliseconds) {
-            shedExpired(connection)
-        }
-        if !busy.isEmpty { setQueueSweep() }
     }
 }

@@ -6,6 +6,7 @@ extension Channel { typealias Index = Slab<Channel>.Index }
 extension Membership { typealias Index = Slab<Membership>.Index }
 extension Room { typealias Index = Slab<Room>.Index }
 extension Flow { typealias Index = Slab<Flow>.Index }
+extension Feed { typealias Index = Slab<Feed>.Index }
 extension Chunk { typealias Index = Slab<Chunk>.Index }
 extension TokenBucket { typealias Index = Slab<TokenBucket>.Index }
 extension MetadataBook { typealias Index = Slab<MetadataBook>.Index }
@@ -15,18 +16,4 @@ extension Board { typealias Index = Slab<Board>.Index }
 extension ConnectionID {
     /// Where the hub has it: the shell hands out these places.
     var place: Connection.Index { Connection.Index(givenOut: index) }
-}
-
-/// The connection of each session that has one: 4 bytes for each session.
-struct Links {
-    /// Vacant where a session has none.
-    private var connections = Slab<Packed<Connection>>(vacant: Packed(wrappedValue: nil))
-
-    @inline(__always)
-    subscript(session: Session.Index) -> Connection.Index? {
-        _read { yield connections[beside: session].wrappedValue }
-        _modify { yield &connections[beside: session].wrappedValue }
-    }
-
-    mutating func reserve(_ session: Session.Index) { connections.reserve(session) }
 }

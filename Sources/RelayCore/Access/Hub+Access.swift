@@ -72,7 +72,7 @@ extension Hub {
         sessions[session].keyDigest = admission.keyDigest
         updateAccess(session)
         applyAccess(session)
-        if let connection = links[session] { setAccessDeadline(connection) }
+        if let connection = outbox.connection(of: session) { setAccessDeadline(connection) }
     }
 
     /// What its credential gives, as far as moderators have not decided otherwise.
@@ -109,7 +109,7 @@ extension Hub {
     }
 
     private mutating func tellRemoved(_ membership: Membership.Index) {
-        guard let connection = links[memberships[membership].session], !memberships[membership].heldOver else { return }
+        guard let connection = outbox.connection(of: memberships[membership].session), !memberships[membership].heldOver else { return }
         let channel = memberships[membership].channel
         let error = Self.notPermitted(.subscribe)
         enqueueJSON(connection, .removed, RemovedNotice(channel: channels[channel].handle, code: error.code, text: error.text))
@@ -119,7 +119,7 @@ extension Hub {
     mutating func closeOwnFlows(_ membership: Membership.Index) {
         let own = memberships[membership].publishing.values.map { [flows] in flows[$0].handle }.sorted()
         closeFlows(of: membership)
-        guard let connection = links[memberships[membership].session] else { return }
+        guard let connection = outbox.connection(of: memberships[membership].session) else { return }
         for flow in own { refuse(connection, Self.notPermitted(.stream), flow: flow) }
     }
 
@@ -213,7 +213,7 @@ extension Hub {
             guard let digest = sessions[session].keyDigest, !rules.keys.contains(where: { $0.digest == digest }) else { continue }
             // Its token is good for nothing now.
             sessions[session].resumeToken = nil
-            if endsSessions, let connection = links[session] {
+            if endsSessions, let connection = outbox.connection(of: session) {
                 close(connection, .keyChanged, "the relay has another key now")
                 endSession(session, telling: .leave)
             } else if endsSessions, sessions[session].state == .away {

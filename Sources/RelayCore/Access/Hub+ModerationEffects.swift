@@ -49,7 +49,7 @@ extension Hub {
     private mutating func roleWasSet(_ user: Name, by moderator: Name) {
         guard let session = liveSession(of: user) else { return }
         updateAccess(session)
-        if let connection = links[session] { enqueueJSON(connection, .accessChanged, AccessChanged(accessBody(sessions[session].access), by: moderator)) }
+        if let connection = outbox.connection(of: session) { enqueueJSON(connection, .accessChanged, AccessChanged(accessBody(sessions[session].access), by: moderator)) }
         applyAccess(session)
     }
 
@@ -62,7 +62,7 @@ extension Hub {
         }
         for channel in kinds {
             var inside: [Session.Index] = []
-            for session in channels[channel].inside.sorted() where links[session] != nil {
+            for session in channels[channel].inside.sorted() where outbox.connection(of: session) != nil {
                 if !memberships[membership(of: session, inside: channel)].heldOver { inside.append(session) }
             }
             enqueueJSON(
@@ -90,7 +90,7 @@ extension Hub {
     mutating func endByModerator(_ session: Session.Index, _ code: ErrorCode, _ text: String) {
         // What it would resume with is good for nothing now.
         sessions[session].resumeToken = nil
-        if let connection = links[session] { close(connection, code, text) }
+        if let connection = outbox.connection(of: session) { close(connection, code, text) }
         endSession(session, telling: .leave)
     }
 

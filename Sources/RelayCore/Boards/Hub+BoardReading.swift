@@ -198,14 +198,14 @@ extension Hub {
     /// A block has been read.
     mutating func boardRead(_ block: BoardBlock) {
         guard let membership = boardReadings.removeValue(forKey: block.token), memberships[membership].catchUp?.reading == block.token,
-            let connection = links[memberships[membership].session]
+            let connection = outbox.connection(of: memberships[membership].session)
         else { return }
         switch block.outcome {
         case .read:
             memberships[membership].catchUp!.reading = 0
             memberships[membership].catchUp!.block = block
             memberships[membership].catchUp!.blockIndex = 0
-            if connections[connection].isOpen, !queues[beside: connection].isDirty { markDirty(connection) }
+            if connections[connection].isOpen { outbox.wake(connection) }
         case .belowFloor: resetReader(membership)
         case .gone:
             // Removed while it was read: that is told when it is durable.
@@ -221,7 +221,7 @@ extension Hub {
     mutating func wakeReaders(of channel: Channel.Index) {
         guard rooms[channels[channel].room].catchingUp > 0 else { return }
         for session in channels[channel].inside.sorted() where memberships[membership(of: session, inside: channel)].catchUp != nil {
-            if let connection = links[session], connections[connection].isOpen, !queues[beside: connection].isDirty { markDirty(connection) }
+            if let connection = outbox.connection(of: session), connections[connection].isOpen { outbox.wake(connection) }
         }
     }
 
@@ -230,7 +230,7 @@ extension Hub {
     /// What a reader holds is void: it gets all that is kept. [BL4]
     mutating func resetReader(_ membership: Membership.Index) {
         let (session, channel) = (memberships[membership].session, memberships[membership].channel)
-        guard let connection = links[session], connections[connection].isOpen, memberships[membership].receivesMessages,
+        guard let connection = outbox.connection(of: session), connections[connection].isOpen, memberships[membership].receivesMessages,
             !memberships[membership].heldOver
         else { return }
         endCatchUp(membership)

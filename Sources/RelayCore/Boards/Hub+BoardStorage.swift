@@ -38,7 +38,7 @@ extension Hub {
 
     /// Over whatever connection its client object has now.
     private func connection(of user: Name, _ instance: UInt64) -> Connection.Index? {
-        guard let session = sessionsByUser[user], sessions[session].instance == instance, let connection = links[session],
+        guard let session = sessionsByUser[user], sessions[session].instance == instance, let connection = outbox.connection(of: session),
             connections[connection].isOpen
         else { return nil }
         return connection

@@ -258,7 +258,7 @@ extension Hub {
     private mutating func readFromFile(_ channel: Channel.Index, _ board: Board.Index, above offset: UInt64) {
         boards[board].unheld = channels[channel].head
         for session in channels[channel].messageReceivers {
-            guard let connection = links[session] else { continue }
+            guard let connection = outbox.connection(of: session) else { continue }
             beginCatchUp(membership(of: session, inside: channel), CatchUp.Start(offset: offset, isFresh: false, takesOwn: false), connection)
         }
     }

@@ -145,13 +145,7 @@ extension Hub {
                 .relayFull, "the relay holds at most \(configuration.channelsMax) \(id.kind.rawValue) channels",
                 limit: configuration.channelsMax, actual: count + 1)
         }
-        let room: Room.Index
-        if let known = roomsByName[id.channel] {
-            room = known
-        } else {
-            room = rooms.insert(Room(name: id.channel))
-            roomsByName[id.channel] = room
-        }
+        let room = roomFor(id.channel)
         var made = Channel(id: id, generation: makeGeneration(), handle: makeHandle(), room: Placed(room))
         made.epoch = Epoch(start: start, incarnation: makeIncarnation())
         made.lastUsed = now.instant

@@ -81,7 +81,7 @@ extension Hub {
 
     /// Who has no right to a lock any more does not wait for it. [AC7]
     mutating func endLockWaits(_ session: Session.Index) {
-        guard let connection = links[session] else { return }
+        guard let connection = outbox.connection(of: session) else { return }
         let id = connections[connection].id
         for lock in sessions[session].waitsForLocks.sorted() where locks[lock].name != nil {
             guard !rights(of: session, on: locks[lock].channel!).contains(.lock) else { continue }
@@ -118,7 +118,7 @@ extension Hub {
     /// Whether a user has a live connection: as long as it has one, its locks do not end. [LK5]
     func isConnected(_ user: Name) -> Bool {
         guard let session = sessionsByUser[user] else { return false }
-        return links[session] != nil
+        return outbox.connection(of: session) != nil
     }
 
     mutating func setLockExpiry(_ lock: Lock.Index, after ttl: Duration) {

@@ -63,14 +63,14 @@ extension Hub {
         memberships[membership].catchUp!.freshThrough = memberships[membership].freshThrough
         rooms[channels[channel].room].catchingUp += 1
         connections[connection].catchUps.append(membership)
-        markDirty(connection)
+        outbox.wake(connection)
     }
 
     /// It is live, whatever is left; packets that it did not get meanwhile are told.
     mutating func endCatchUp(_ membership: Membership.Index) {
         guard let catchUp = memberships[membership].catchUp else { return }
         let (session, channel) = (memberships[membership].session, memberships[membership].channel)
-        if let connection = links[session], connections[connection].isOpen {
+        if let connection = outbox.connection(of: session), connections[connection].isOpen {
             tellLost(catchUp.lost, to: connection)
             connections[connection].catchUps.removeFirst(of: membership)
         }
@@ -92,8 +92,8 @@ extension Hub {
 
     /// The next block for a connection that takes it, if it may be now.
     mutating func pullCatchUp(_ connection: Connection.Index) {
-        guard connections[connection].isOpen, queues[beside: connection].reliableBytes < configuration.catchUpQueueBytesInUse else { return }
-        let before = queues[beside: connection].reliableBytes
+        guard connections[connection].isOpen, outbox.load(of: connection).reliable < configuration.catchUpQueueBytesInUse else { return }
+        let before = outbox.load(of: connection).reliable
         for _ in 0..<connections[connection].catchUps.count {
             guard let membership = connections[connection].catchUps.first else { return }
             guard catchUpBudget > 0 else { return catchUpsWait.insertOnce(connection) }
@@ -108,7 +108,7 @@ extension Hub {
             }
             guard pull == .waits else { break }
         }
-        catchUpBudget -= queues[beside: connection].reliableBytes - before
+        catchUpBudget -= outbox.load(of: connection).reliable - before
     }
 
     private mutating func pullBlock(_ membership: Membership.Index, _ connection: Connection.Index) -> Pull {
@@ -150,26 +150,6 @@ extension Hub {
         }
     }
 
-    // MARK: - Turns
-
-    /// The shell is about to flush: readers that catch up may be given so much, and those that had to wait are dirty.
-    package mutating func beginFlush() {
-        catchUpBudget = configuration.catchUpTurnBytes
-        let waiting = catchUpsWait
-        catchUpsWait = []
-        for connection in waiting where connections[connection].isOpen && !queues[beside: connection].isDirty { markDirty(connection) }
-    }
-
-    /// The shell has offered everything to the sockets: whatever is left waits for its reader.
-    package mutating func endFlush() {
-        if memoryGrewSinceFlush { memoryGrew = true }
-        keepBounds()
-        memoryGrewSinceFlush = false
-    }
-
-    /// Whether readers that catch up had to stop for others: another flush is wanted soon.
-    package var wantsFlush: Bool { mutating get { !catchUpsWait.isEmpty } }
-
     // MARK: - Packets
 
     /// Those of a flow's receivers that get its packets now; for those that catch up the packet is lost, and told later. [HI5]
@@ -203,7 +183,7 @@ extension Hub {
         }
         if count >= memberships[membership].catchUp!.lostMergedAt {
             // A reader that reads nothing stays here as long as it likes: this grows with the flows, not with their packets.
-            let merged = Self.merged(memberships[membership].catchUp!.lost)
+            let merged = memberships[membership].catchUp!.lost.merged()
             memberships[membership].catchUp!.lost = merged
             memberships[membership].catchUp!.lostMergedAt = max(CatchUp.lostMergedAtLeast, 2 * merged.count)
         }
@@ -213,13 +193,16 @@ extension Hub {
     /// Before a flow closes, or a selection changes: what it did not get so far is told. [ST10]
     mutating func tellLostMeanwhile(_ session: Session.Index, room: Room.Index) {
         guard rooms[room].catchingUp > 0, let channel = rooms[room].messageChannel,
-            let membership = sessions[session].memberships[channel], let catchUp = memberships[membership].catchUp, !catchUp.lost.isEmpty, let connection = links[session]
+            let membership = sessions[session].memberships[channel], let catchUp = memberships[membership].catchUp, !catchUp.lost.isEmpty, let connection = outbox.connection(of: session)
         else { return }
         memberships[membership].catchUp!.lost = []
         tellLost(catchUp.lost, to: connection)
     }
 
     private mutating func tellLost(_ ranges: [LostRange], to connection: Connection.Index) {
-        if !ranges.isEmpty { enqueueLost(connection, [(.catchingUp, Self.merged(ranges))]) }
+        guard !ranges.isEmpty else { return }
+        var lost = LostRanges()
+        lost.add(ranges, .catchingUp)
+        outbox.tell(lost, to: connection)
     }
 }

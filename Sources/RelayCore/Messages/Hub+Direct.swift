@@ -33,7 +33,7 @@ extension Hub {
                 throw .overRate("direct messages", rate: rate, wait: wait)
             }
             guard connections[connection].isOpen else { return }
-            guard let receiver = sessionsByUser[user], let link = links[receiver] else {
+            guard let receiver = sessionsByUser[user], let link = outbox.connection(of: receiver) else {
                 throw WireError(.userOffline, "user \(user) has no connection")
             }
             accept(frame, from: session, to: receiver, over: link)
@@ -102,7 +102,7 @@ extension Hub {
     /// Tells the sender, if the client that sent it is there.
     private mutating func settle(_ direct: PendingDirect, _ tell: (inout Hub, Connection.Index) -> Void) {
         sessions[direct.sender].directsPending -= 1
-        if let connection = links[direct.sender], sessions[direct.sender].instance == direct.instance { tell(&self, connection) }
+        if let connection = outbox.connection(of: direct.sender), sessions[direct.sender].instance == direct.instance { tell(&self, connection) }
     }
 
     private func directIndex(_ delivery: UInt64) -> Int? {

@@ -204,7 +204,7 @@ extension Hub {
         let room = channels[channel].room
         if channels[channel].named.insert(handle).inserted { nameUser(session, room: room, to: receivers) }
         let reached = enqueueShared(
-            room: room, head: head, kind: .reliable, to: receivers, except: frame.flags.contains(.echo) ? nil : session
+            room: room, head: head, to: receivers, except: frame.flags.contains(.echo) ? nil : session
         ) { write(to: &$0) }
         counters.messagesDelivered += UInt64(reached)
     }
@@ -224,7 +224,7 @@ extension Hub {
         let handle = sessions[session].handle
         let user = sessions[session].user!.text
         let head = FrameHead(type: FrameType.userNamed.rawValue, bodyBytes: 4 + user.utf8.count)
-        enqueueShared(room: room, head: head, kind: .reliable, to: receivers) { writer in
+        enqueueShared(room: room, head: head, to: receivers) { writer in
             writer.integer(handle)
             for byte in user.utf8 { writer.integer(byte) }
         }

@@ -57,11 +57,11 @@ extension Hub {
         switch owner {
         case .channel(let id):
             let head = FrameHead(type: FrameType.metadata.rawValue, bodyBytes: body.count)
-            enqueueShared(room: channels[channelsByID[id]!].room, head: head, kind: .reliable, to: receivers) { writer in
+            enqueueShared(room: channels[channelsByID[id]!].room, head: head, to: receivers) { writer in
                 body.withUnsafeBytes { writer.bytes($0) }
             }
         case .user:
-            for session in receivers { if let connection = links[session] { enqueueText(connection, .metadata, body) } }
+            for session in receivers { if let connection = outbox.connection(of: session) { enqueueText(connection, .metadata, body) } }
         }
     }
 

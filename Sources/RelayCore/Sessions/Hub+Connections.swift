@@ -6,7 +6,7 @@ extension Hub {
     mutating func opened(_ id: ConnectionID, entropy: Entropy, peer: String) {
         precondition(id.index >= 0, "\(id) opened: an index is not negative")
         connections.reserve(id.place)
-        queues.reserve(id.place)
+        outbox.open(id.place)
         precondition(connections[id.place].state == .vacant, "\(id) opened while \(connections[id.place].id) is there")
         connections[id.place] = Connection(id: id, state: .greeting, entropy: entropy, peer: peer, lastHeard: now.instant)
         openConnections += 1
@@ -77,7 +77,7 @@ extension Hub {
             greetingEnded()
         }
         if connections[connection].state == .live { detach(connection, lastEnd: nil) }
-        discardQueue(connection)
+        outbox.discard(connection)
         discardHeld(connection)
         connections.clear(connection)
         openConnections -= 1
@@ -97,31 +97,12 @@ extension Hub {
         if connections[connection].state == .live { detach(connection, lastEnd: notice) }
         let hasLoggedIn = connections[connection].state == .live
         connections[connection].state = .closing
+        outbox.close(connection)
         if !hasLoggedIn { greetingEnded() }
         connections[connection].partial = []
         discardHeld(connection)
         effects.append(
             .close(connections[connection].id, code, lingerMilliseconds: Int((linger ?? configuration.farewellLinger).milliseconds)))
-    }
-
-    /// As `close`, but all that waits is discarded except for what is on the wire in part, or announced. [ER2, WS7]
-    mutating func closeSlow(_ connection: Connection.Index, _ text: String) {
-        keepOnlyFixed(connection)
-        close(connection, .slowConsumer, text)
-    }
-
-    private mutating func keepOnlyFixed(_ connection: Connection.Index) {
-        guard !queues[beside: connection].isEmpty else { return }
-        let packets = queuedPacketFrames(connection)
-        let announced = queues[beside: connection].announcedBytes
-        let (segments, boundary) = queues[beside: connection].removeAll()
-        var ahead = 0
-        for (index, segment) in segments.enumerated() {
-            let left = copyFixed(segment, from: index == 0 ? boundary : segment.start, ahead: &ahead, announced: announced, to: connection)
-            ahead += Int(segment.end - left)
-        }
-        counters.packetsDiscarded += UInt64(packets - queuedPacketFrames(connection))
-        for segment in segments { release(segment.chunk, of: connection) }
     }
 
     func sessionName(_ connection: Connection.Index) -> String {

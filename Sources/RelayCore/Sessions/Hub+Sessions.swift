@@ -55,7 +55,6 @@ extension Hub {
                 return close(connection, .tooManySessions, "the relay holds \(configuration.sessionsMax) sessions, it may not hold more")
             }
             session = sessions.insert(Session(user: request.user, handle: makeHandle()))
-            links.reserve(session)
             sessionsByUser[request.user] = session
         }
         attach(session, to: connection, checked, resumed: resumed)
@@ -88,7 +87,7 @@ extension Hub {
         sessions[session].presenceTimeout = login.presenceTimeout
         sessions[session].heartbeat = login.heartbeat(max: configuration.heartbeatMax)
         sessions[session].client = login.client
-        links[session] = connection
+        outbox.link(session, to: connection)
         ownerCame(sessions[session].user!)
         connections[connection].session = session
         connections[connection].state = .live
@@ -131,7 +130,7 @@ extension Hub {
     mutating func detach(_ connection: Connection.Index, lastEnd: CloseNotice?) {
         guard let session = connections[connection].session else { return }
         connections[connection].session = nil
-        links[session] = nil
+        outbox.link(session, to: nil)
         endCatchUps(of: connection)
         failDirects(to: session)
         stopWaiting(session, connections[connection].id)
@@ -165,7 +164,7 @@ extension Hub {
         sessions[session].closedFlows = []
         setState(session, .lingering)
         sessions[session].lastEnd = nil
-        links[session] = nil
+        outbox.link(session, to: nil)
         deadlines.set(
             .userForgotten(session: session, generation: sessions[session].generation), at: now.instant + configuration.userLinger)
     }

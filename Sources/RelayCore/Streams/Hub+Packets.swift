@@ -43,8 +43,8 @@ extension Hub {
         let room = channels[flows[flow].channel].room
         let except = frame.flags.contains(.echo) ? nil : session
         enqueueShared(
-            room: room, head: head, kind: .packets,
-            to: rooms[room].catchingUp == 0 ? flows[flow].receivers : receiversNow(flow, except: except), except: except, expiresAt: milliseconds &+ flows[flow].lifetimeMilliseconds
+            room: room, head: head, packet: PacketMark(expiresAt: outbox.milliseconds &+ flows[flow].lifetimeMilliseconds, rank: flows[flow].rank),
+            to: rooms[room].catchingUp == 0 ? flows[flow].receivers : receiversNow(flow, except: except), except: except
         ) { writer in
             writer.integer(frame.flow)
             writer.integer(sequence)
@@ -74,7 +74,7 @@ extension Hub {
 
     /// Without a connection nothing is told and nothing counts as told.
     mutating func sendDropped(_ flow: Flow.Index) {
-        guard let connection = links[flows[flow].session], flows[flow].dropped > flows[flow].droppedTold else { return }
+        guard let connection = outbox.connection(of: flows[flow].session), flows[flow].dropped > flows[flow].droppedTold else { return }
         let notice = PacketsDroppedNotice(
             flow: flows[flow].handle, dropped: flows[flow].dropped - flows[flow].droppedTold, total: flows[flow].dropped)
         flows[flow].droppedTold = flows[flow].dropped

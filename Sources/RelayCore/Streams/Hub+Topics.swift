@@ -200,7 +200,7 @@ extension Hub {
             if isWanted, !isReceiving {
                 flows[flow].receivers.append(session)
                 if flows[flow].sequence > 0 { flows[flow].meantFrom[session] = flows[flow].sequence &+ 1 }
-                if let connection = links[session] { sendFlowOpened(flow, to: connection) }
+                if let connection = outbox.connection(of: session) { sendFlowOpened(flow, to: connection) }
             } else if !isWanted, isReceiving {
                 flows[flow].receivers.removeFirst(of: session)
                 flows[flow].meantFrom[session] = nil

@@ -1,5 +1,3 @@
-import RelayWire
-
 /// A run of frames in one chunk that one connection still has to send. All of one kind.
 struct Segment {
     enum Kind: UInt8 {
@@ -21,9 +19,9 @@ struct Segment {
 
 /// What one connection still has to send, in order. [DL1]
 ///
-/// A ring of segments. Frames next to the last segment's end only extend it, so that a burst to many readers costs
+/// Frames next to the last segment's end only extend it, so that a burst to many readers costs
 /// each of them a comparison and an addition.
-struct OutQueue {
+struct SegmentRing {
     private var ring: UnsafeMutablePointer<Segment>?
     private var capacity = 0
     private var head = 0
@@ -32,29 +30,9 @@ struct OutQueue {
     /// Bytes of segments that are not packets.
     private(set) var reliableBytes = 0
     private(set) var packetBytes = 0
-    /// Where in the first segment's chunk a frame begins, at or before what is to be sent next. Writing does not look
-    /// for the next one; `Hub.findBoundary` does, when it matters in the middle of which frame the link stands.
+    /// Where in the first segment's chunk a frame begins, at or before what is sent next. Writing does not look for the next one;
+    /// `Outbox.walk` does, when it matters in the middle of which frame the link stands.
     var headBoundary: UInt32 = 0
-    /// Bytes at the front, whole frames at first, that stand in a WebSocket message whose head is written: nothing of them is
-    /// shed. [WS7]
-    var announcedBytes = 0
-    /// No packet in the queue expires before this, in milliseconds of the hub's clock; exact after a look through.
-    var expiresAt: UInt32 = 0
-    /// The connection's own chunk that is being written to.
-    @Packed var privateChunk: Chunk.Index?
-    /// Since when `reliableBytes` is above the soft limit without a pause.
-    var softLimitSince: Instant?
-    /// Whether the connection stands on the hub's list of those to be flushed.
-    var isDirty = false
-    /// Whether the connection stands on the hub's list of those whose packets exceed their bound.
-    var mustShed = false
-    /// Since when the connection stands on the hub's list of those with something to send.
-    var busySince = Instant(nanoseconds: 0)
-    /// Whether the shell was told of it since it was empty: what is left now waits for its reader, and not for the shell.
-    var isLagging = false
-    /// Where it stands on the hub's list of connections with something to send, or -1.
-    var busyPosition: Int32 = -1
-    var isBusy: Bool { busyPosition >= 0 }
 
     var isEmpty: Bool { count == 0 }
     var bytes: Int { reliableBytes + packetBytes }
@@ -99,7 +77,6 @@ struct OutQueue {
     @inline(__always)
     mutating func consume(_ written: Int, released: (Segment) -> Void) {
         var rest = written
-        announcedBytes = max(0, announcedBytes - written)
         while rest > 0 {
             precondition(count > 0, "more was written than was queued")
             let first = ring.unsafelyUnwrapped + head
@@ -119,37 +96,22 @@ struct OutQueue {
         }
     }
 
-    /// Hands over everything and is empty; the ring's memory goes as well. What was announced stays announced, and the clock of the soft
-    /// limit goes on: what is taken out to be copied is put back.
-    mutating func removeAll() -> (segments: [Segment], headBoundary: UInt32) {
-        let segments = (0..<count).map { self[$0] }
-        let boundary = headBoundary
-        releaseMemory()
-        count = 0
-        reliableBytes = 0
-        packetBytes = 0
-        return (segments, boundary)
-    }
-
-    /// Puts a segment back after `removeAll`, never merging it; the first one says where its frame begins.
-    mutating func restore(_ segment: Segment, boundary: UInt32? = nil) {
-        if segment.kind == .packets { packetBytes += segment.bytes } else { reliableBytes += segment.bytes }
-        push(segment)
-        if count == 1, let boundary { headBoundary = boundary }
+    /// So much of the one frame in here is on the wire already.
+    mutating func frontIsSent(_ sent: UInt32) {
+        precondition(count == 1, "\(count) segments: only the first frame of a queue is on the wire in part")
+        let first = ring.unsafelyUnwrapped + head
+        first.pointee.start += sent
+        if first.pointee.kind == .packets { packetBytes -= Int(sent) } else { reliableBytes -= Int(sent) }
     }
 
     /// An idle connection keeps at most a ring of a few segments.
     mutating func trim() {
-        if count == 0, capacity > 8 { releaseMemory() }
+        if count == 0, capacity > 8 { free() }
     }
 
-    /// For the end of the hub: gives the ring back and nothing else.
-    func releaseRing() { ring?.deallocate() }
-
-    private mutating func releaseMemory() {
+    /// Gives the memory back; the ring is empty.
+    mutating func free() {
         ring?.deallocate()
-        ring = nil
-        capacity = 0
-        head = 0
+        self = SegmentRing()
     }
 }

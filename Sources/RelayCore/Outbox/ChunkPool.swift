@@ -1,11 +1,10 @@
 import RelayWire
 
-/// Raw memory into which frames are encoded once, from the front; from the back grow the times at which its packets
-/// were accepted:
+/// Raw memory into which frames are encoded once, from the front; from the back grow the marks of its packets:
 ///
 ///     | frame | frame | frame | …free… | mark n | … | mark 1 | mark 0 |
 ///
-/// A chunk lives while a queue's segment refers to it, and as the one its room writes to.
+/// A chunk lives while a queue's segment refers to it, and as the one its feed writes to.
 struct Chunk {
     var base: UnsafeMutableRawPointer?
     var sizeClass: UInt8 = 0
@@ -14,20 +13,20 @@ struct Chunk {
     var marks: UInt32 = 0
     /// Segments, in all queues, that point into it.
     var references: Int32 = 0
-    /// The room that writes or wrote it, if it is not private to one connection.
-    @Packed var room: Room.Index?
-    /// The how-manieth chunk of its room it is.
+    /// The feed that writes or wrote it; none of a connection's own chunk.
+    @Packed var feed: Feed.Index?
+    /// The ordinal of the chunk in its feed.
     var serial: UInt32 = 0
-    /// Scratch of whoever counts distinct chunks.
+    /// Scratch of a count of distinct chunks.
     var visit: UInt32 = 0
 
-    /// When the packet at `offset` was accepted, in milliseconds of the hub's clock.
+    /// What is known of the packet whose frame begins at `offset`.
     struct Mark {
         var offset: UInt32
-        var milliseconds: UInt32
+        var packet: PacketMark
     }
 
-    static let markBytes = UInt32(MemoryLayout<Mark>.size)
+    static let markBytes = UInt32(MemoryLayout<Mark>.stride)
 
     var free: UInt32 { capacity - used - marks * Self.markBytes }
 
@@ -40,8 +39,8 @@ struct Chunk {
         base!.storeBytes(of: mark, toByteOffset: Int(capacity - marks * Self.markBytes), as: Mark.self)
     }
 
-    /// Acceptance time of the packet frame that begins at `offset`.
-    func acceptedAt(_ offset: UInt32) -> UInt32 {
+    /// The mark of the packet frame that begins at `offset`.
+    func packet(at offset: UInt32) -> PacketMark {
         var low: UInt32 = 0
         var high = marks
         while low < high {
@@ -49,11 +48,30 @@ struct Chunk {
             if mark(middle).offset < offset { low = middle + 1 } else { high = middle }
         }
         precondition(low < marks && mark(low).offset == offset, "no mark for a packet at \(offset)")
-        return mark(low).milliseconds
+        return mark(low).packet
+    }
+
+    /// The head of a frame that the outbox itself wrote.
+    func head(at position: UInt32) -> FrameHead {
+        let bytes = UnsafeRawBufferPointer(start: base! + Int(position), count: Limits.frameHeadBytes)
+        guard case .head(let head) = FrameHead.read(bytes) else { preconditionFailure("no frame at \(position)") }
+        return head
+    }
+
+    func body(_ head: FrameHead, at position: UInt32) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: base! + Int(position) + Limits.frameHeadBytes, count: head.bodyBytes)
     }
 }
 
-/// All chunks of a hub, and memory kept ready for the next ones.
+/// What a shed pass asks of a packet: its flow may be gone by then. [DL4, DL5]
+struct PacketMark {
+    /// When it is of no use any more, in milliseconds of the hub's clock.
+    var expiresAt: UInt32
+    /// Of its topic's priority: less goes first.
+    var rank: UInt8
+}
+
+/// All chunks, and memory kept ready for the next ones.
 struct ChunkPool {
     private var chunks = Slab<Chunk>(vacant: Chunk(), release: { $0.base?.deallocate() })
     private let spare: Spare
@@ -98,7 +116,7 @@ struct ChunkPool {
     var lastClass: UInt8 { UInt8(classes - 1) }
 
     /// A chunk with room for at least `bytes` and one mark, of at least the given class.
-    mutating func make(sizeClass wanted: UInt8, holding bytes: Int, room: Room.Index?, serial: UInt32) -> Chunk.Index {
+    mutating func make(sizeClass wanted: UInt8, holding bytes: Int, feed: Feed.Index?, serial: UInt32) -> Chunk.Index {
         var sizeClass = Int(min(wanted, lastClass))
         while sizeClass < classes - 1, bytesMin << sizeClass < bytes + Int(Chunk.markBytes) { sizeClass += 1 }
         let capacity = max(bytesMin << sizeClass, bytes + Int(Chunk.markBytes))
@@ -111,7 +129,7 @@ struct ChunkPool {
         }
         liveBytes += capacity
         return chunks.insert(
-            Chunk(base: base, sizeClass: UInt8(sizeClass), capacity: UInt32(capacity), room: room, serial: serial))
+            Chunk(base: base, sizeClass: UInt8(sizeClass), capacity: UInt32(capacity), feed: feed, serial: serial))
     }
 
     /// Gives the memory back. Nothing may refer to the chunk.
