@@ -68,7 +68,7 @@ extension Hub {
         var load = (reliable: 0, packets: 0), pinned = 0
         if let connection {
             load = outbox.load(of: connection)
-            pinned = outbox.held(by: connection).shared
+            pinned = outbox.pinnedBytes(of: connection)
         }
         let kinds = sessions[session].memberships.all.map { [channels, memberships] in channels[memberships[$0].channel].id!.kind }
         return Census.Session(

@@ -24,7 +24,7 @@ extension Hub {
     package mutating func load(of id: ConnectionID) -> (reliable: Int, packets: Int, shared: Int)? {
         guard isKnown(id) else { return nil }
         let load = outbox.load(of: id.place)
-        return (load.reliable, load.packets, outbox.held(by: id.place).shared)
+        return (load.reliable, load.packets, outbox.pinnedBytes(of: id.place))
     }
 
     /// Ranges of packets that a session was not given while it catches up, as they are remembered. [HI5]

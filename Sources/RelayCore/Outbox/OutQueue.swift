@@ -22,20 +22,6 @@ struct OutQueue {
     var isClosing = false
 }
 
-/// What one room delivers: chunks that its receivers share.
-struct Feed {
-    /// The chunk being written to, if there is one.
-    @Packed var chunk: Chunk.Index?
-    /// Size class of the next chunk: grows with traffic.
-    var sizeClass: UInt8 = 0
-    /// Its room is gone.
-    var isEnded = false
-    /// Chunks begun so far.
-    var serial: UInt32 = 0
-    /// Chunks that are alive.
-    var chunks = 0
-}
-
 /// The connection of each session that has one: 4 bytes for each session.
 struct Links {
     private var connections = Slab<Packed<Connection>>(vacant: Packed(wrappedValue: nil))

@@ -42,17 +42,16 @@ struct SegmentRing {
 
     /// - Returns: whether a new segment was made, which is one more reference to its chunk.
     @inline(__always)
-    mutating func append(chunk: Chunk.Index, start: UInt32, end: UInt32, kind: Segment.Kind) -> Bool {
-        if kind == .packets { packetBytes += Int(end - start) } else { reliableBytes += Int(end - start) }
+    mutating func append(_ segment: Segment) -> Bool {
+        if segment.kind == .packets { packetBytes += segment.bytes } else { reliableBytes += segment.bytes }
         if count > 0 {
-            let last = (head + count - 1) & (capacity - 1)
-            let segment = ring.unsafelyUnwrapped + last
-            if segment.pointee.chunk == chunk, segment.pointee.end == start, segment.pointee.kind == kind {
-                segment.pointee.end = end
+            let last = ring.unsafelyUnwrapped + ((head + count - 1) & (capacity - 1))
+            if last.pointee.chunk == segment.chunk, last.pointee.end == segment.start, last.pointee.kind == segment.kind {
+                last.pointee.end = segment.end
                 return false
             }
         }
-        push(Segment(chunk: chunk, start: start, end: end, kind: kind))
+        push(segment)
         return true
     }
 
