@@ -62,24 +62,29 @@ struct Slab<Element> {
     /// All slots, those that are vacant too.
     var indices: some Sequence<Index> { (0..<Int32(slots)).lazy.map { Index($0) } }
 
+    /// In place: an accessor that yields would be a coroutine, which allocates wherever it is not inlined.
     @inline(__always)
     subscript(index: Index) -> Element {
-        _read { yield base[place(index.place)] }
-        _modify { yield &base[place(index.place)] }
+        unsafeAddress { UnsafePointer(address(index)) }
+        unsafeMutableAddress { address(index) }
     }
 
     /// What stands beside an element of another slab, at the same place.
     @inline(__always)
     subscript<Other>(beside index: Slab<Other>.Index) -> Element {
-        _read { yield base[place(index.place)] }
-        _modify { yield &base[place(index.place)] }
+        unsafeAddress { UnsafePointer(address(Index(index.place))) }
+        unsafeMutableAddress { address(Index(index.place)) }
+    }
+
+    /// Valid until an element is added.
+    @inline(__always)
+    func address(_ index: Index) -> UnsafeMutablePointer<Element> {
+        precondition(UInt32(bitPattern: index.place) < UInt32(slots))
+        return base + Int(index.place)
     }
 
     @inline(__always)
-    private func place(_ place: Int32) -> Int {
-        precondition(UInt32(bitPattern: place) < UInt32(slots))
-        return Int(place)
-    }
+    func address<Other>(beside index: Slab<Other>.Index) -> UnsafeMutablePointer<Element> { address(Index(index.place)) }
 
     /// Whether the slot exists, vacant or not.
     func has(_ index: Index) -> Bool { Int(index.place) < slots }

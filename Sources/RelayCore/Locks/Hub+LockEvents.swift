@@ -97,7 +97,8 @@ extension Hub {
         let channel = locks[lock].channel!
         var ended: [LockWaiter] = []
         for waiter in locks[lock].waiters where isWaiting(waiter) {
-            if !rights(of: connections[waiter.requester.connection.place].session!, on: channel).contains(.lock) { ended.append(waiter) }
+            guard let session = connections[waiter.requester.connection.place].session else { continue }
+            if !rights(of: session, on: channel).contains(.lock) { ended.append(waiter) }
         }
         guard !ended.isEmpty else { return }
         locks[lock].waiters.removeAll { waiter in ended.contains { $0.ticket == waiter.ticket } }

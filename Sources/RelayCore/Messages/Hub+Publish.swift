@@ -125,6 +125,11 @@ extension Hub {
         return rights.contains(.clear)
     }
 
+    private func boardID(_ board: Board.Index?) -> UInt64 {
+        guard let board else { return 0 }
+        return boards[board].id
+    }
+
     /// A number is taken, before what it stands for is handed on.
     private mutating func take(_ number: UInt64, offset: UInt64, board: UInt64, _ session: Session.Index) {
         let limit = max(Limits.publishWindowMax, 2 * configuration.limits.unansweredMax)
@@ -141,7 +146,7 @@ extension Hub {
         let offset = isLast ? channels[channel].head + 1 : 0
         sendAccepted(frame.number, offset, to: connection)
         let board = keepPart(frame, key, channel, session)
-        take(frame.number, offset: offset, board: board.map { boards[$0].id } ?? 0, session)
+        take(frame.number, offset: offset, board: boardID(board), session)
     }
 
     private mutating func accept(_ frame: PublishFrame, _ key: Name?, _ channel: Channel.Index, _ session: Session.Index, _ connection: Connection.Index) {
@@ -151,7 +156,7 @@ extension Hub {
         sendAccepted(frame.number, offset, to: connection)
         var board: Board.Index?
         if let key, isRetained { board = keepRecord(frame, key, channel, session, offset: offset) }
-        take(frame.number, offset: offset, board: board.map { [boards] in boards[$0].id } ?? 0, session)
+        take(frame.number, offset: offset, board: boardID(board), session)
 
         let hasType = frame.flags.contains(.customType)
         let hasKey = frame.flags.contains(.key)

@@ -31,9 +31,12 @@ struct ChunkPool {
     }
 
     @inline(__always)
+    func address(_ index: Chunk.Index) -> UnsafeMutablePointer<Chunk> { chunks.address(index) }
+
+    @inline(__always)
     subscript(index: Chunk.Index) -> Chunk {
-        _read { yield chunks[index] }
-        _modify { yield &chunks[index] }
+        unsafeAddress { UnsafePointer(chunks.address(index)) }
+        unsafeMutableAddress { chunks.address(index) }
     }
 
     /// The largest size class.

@@ -31,8 +31,8 @@ struct Chunks {
 
     @inline(__always)
     subscript(index: Chunk.Index) -> Chunk {
-        _read { yield pool[index] }
-        _modify { yield &pool[index] }
+        unsafeAddress { UnsafePointer(pool.address(index)) }
+        unsafeMutableAddress { pool.address(index) }
     }
 
     // MARK: - Feeds

@@ -17,8 +17,8 @@ struct Queues {
 
     @inline(__always)
     subscript(connection: Connection.Index) -> OutQueue {
-        _read { yield queues[beside: connection] }
-        _modify { yield &queues[beside: connection] }
+        unsafeAddress { UnsafePointer(queues.address(beside: connection)) }
+        unsafeMutableAddress { queues.address(beside: connection) }
     }
 
     mutating func open(_ connection: Connection.Index) { queues.reserve(connection) }
