@@ -13,8 +13,8 @@ extension Hub {
     package mutating func census(isDetailed: Bool = true) -> Census {
         var census = Census()
         census.start = start
-        census.connections = openConnections
-        census.users = sessionsByUser.count
+        census.connections = connections.count
+        census.users = sessions.count
         census.deadlines = deadlines.count
         census.queueMemoryBytes = outbox.liveBytes
         census.counters = allCounters
@@ -24,10 +24,10 @@ extension Hub {
         census.setRoles = moderation.revealed.roles.count
         census.frozenChannels = moderation.revealed.frozen.sorted().map(\.text)
         census.bans = moderation.revealed.bans.count
-        census.historyMessages = historyMessages
-        census.historyBytes = historyBytes
+        census.historyMessages = historyTotals.messages
+        census.historyBytes = historyTotals.bytes
         census.boards = boards.count
-        census.boardBytes = boardBytes
+        census.boardBytes = boards.bytes
         for board in boards.indices { census.boardRecords += boards[board].summary.records }
         for room in rooms.indices { census.catchingUp += rooms[room].catchingUp }
         census.changesUnrevealed = storage.unrevealed.count - storage.head
@@ -39,9 +39,9 @@ extension Hub {
         census.sessionsPresent = roster.present
         census.sessionsAway = roster.away
         guard isDetailed else { return census }
-        for user in roster.names.all { census.sessions.append(sessionCensus(sessionsByUser[user]!)) }
-        for id in channelsByID.keys.sorted() {
-            let channel = channels[channelsByID[id]!]
+        for user in roster.names.all { census.sessions.append(sessionCensus(sessions[named: user]!)) }
+        for id in channels.names.sorted() {
+            let channel = channels[channels[named: id]!]
             census.channels.append(
                 Census.Channel(
                     kind: id.kind.rawValue, name: id.channel.text, subscribers: channel.inside.count,

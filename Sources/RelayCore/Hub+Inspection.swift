@@ -6,15 +6,15 @@ import RelayWire
 extension Hub {
     /// Offset of the newest message, `nil` when there is no such channel.
     package func head(of channel: Name) -> UInt64? {
-        channelsByID[ChannelID(kind: .message, channel: channel)].map { channels[$0].head }
+        channels[named: ChannelID(kind: .message, channel: channel)].map { channels[$0].head }
     }
 
     /// Sequence of the last accepted packet of an open flow.
-    package func sequence(ofFlow handle: UInt32) -> UInt32? { flowsByHandle[handle].map { flows[$0].sequence } }
+    package func sequence(ofFlow handle: UInt32) -> UInt32? { flows[named: handle].map { flows[$0].sequence } }
 
     /// Who is seen in a channel, in order.
     package func members(of id: ChannelID) -> [Member] {
-        guard let channel = channelsByID[id] else { return [] }
+        guard let channel = channels[named: id] else { return [] }
         return channels[channel].presence.members.map {
             Member(user: $0.user, states: memberships[$0.membership].states.strings)
         }
@@ -43,13 +43,13 @@ extension Hub {
     }
 
     /// Keys of all boards whose author is known. [BL10]
-    package var authorsKnown: Int { boardAuthorKeys }
+    package var authorsKnown: Int { authors.keys }
 
     /// How often a publish that waited was judged anew. [BL10]
-    package var waitersJudged: Int { judgedAgain }
+    package var waitersJudged: Int { authors.judgedAgain }
 
     /// Bytes of connections that wait for whose record is theirs to change. [BL10]
-    package var bytesHeld: Int { heldBytes }
+    package var bytesHeld: Int { authors.heldBytes }
 
     package var queueMemoryBytes: Int { outbox.liveBytes }
     package var settings: Configuration { configuration }
@@ -57,12 +57,12 @@ extension Hub {
 
 extension Hub {
     package func epoch(of channel: Name) -> Epoch? {
-        channelsByID[ChannelID(kind: .message, channel: channel)].map { channels[$0].epoch }
+        channels[named: ChannelID(kind: .message, channel: channel)].map { channels[$0].epoch }
     }
 
     /// Users whose sessions get the messages of a channel, those who are away included.
     package func receivers(ofMessages channel: Name) -> Set<String> {
-        guard let channel = channelsByID[ChannelID(kind: .message, channel: channel)] else { return [] }
+        guard let channel = channels[named: ChannelID(kind: .message, channel: channel)] else { return [] }
         var receivers = channels[channel].messageReceivers
         for session in channels[channel].inside where memberships[membership(of: session, inside: channel)].catchUp != nil { receivers.append(session) }
         var users: Set<String> = []
@@ -70,15 +70,15 @@ extension Hub {
         return users
     }
 
-    package func handle(of id: ChannelID) -> UInt32? { channelsByID[id].map { channels[$0].handle } }
+    package func handle(of id: ChannelID) -> UInt32? { channels[named: id].map { channels[$0].handle } }
 
     package func topic(ofFlow handle: UInt32) -> (channel: Name, topic: Name)? {
-        flowsByHandle[handle].map { (channels[flows[$0].channel].id!.channel, flows[$0].topic!) }
+        flows[named: handle].map { (channels[flows[$0].channel].id!.channel, flows[$0].topic!) }
     }
 
     /// Users whose selections contain a flow.
     package func receivers(ofFlow handle: UInt32) -> Set<String> {
-        guard let flow = flowsByHandle[handle] else { return [] }
+        guard let flow = flows[named: handle] else { return [] }
         return Set(flows[flow].receivers.map { sessions[$0].user!.text })
     }
 }

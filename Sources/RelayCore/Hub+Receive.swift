@@ -53,11 +53,11 @@ extension Hub {
 
     private mutating func hold(_ bytes: UnsafeRawBufferPointer, of connection: Connection.Index) {
         connections[connection].held.append(contentsOf: bytes)
-        heldBytes += bytes.count
+        authors.hold(bytes.count)
     }
 
     mutating func discardHeld(_ connection: Connection.Index) {
-        heldBytes -= connections[connection].held.count - connections[connection].heldFrom
+        authors.hold(connections[connection].heldFrom - connections[connection].held.count)
         connections[connection].held = []
         connections[connection].heldFrom = 0
         connections[connection].waits = false
@@ -81,7 +81,7 @@ extension Hub {
         }
         connections[connection].held = held
         connections[connection].heldFrom = held.count - left
-        heldBytes += left
+        authors.hold(left)
     }
 
     /// What is no relay frame at all. [FR5]

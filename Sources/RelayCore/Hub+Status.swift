@@ -14,7 +14,7 @@ extension Hub {
         let behind = roster.names.behind(request.after)
         var users: [RelayStatus.User] = []
         for user in behind.prefix(limit) {
-            let session = sessionsByUser[user]!
+            let session = sessions[named: user]!
             users.append(userStatus(session))
         }
         let page = ListPage(of: users, bytes: Self.pageBytes)
@@ -32,11 +32,11 @@ extension Hub {
     private mutating func totals() -> RelayStatus {
         var status = RelayStatus()
         status.uptimeMs = UInt64(clamping: (now.instant - startedAt).milliseconds)
-        status.connections = openConnections
+        status.connections = connections.count
         status.sessions = .init(present: roster.present, away: roster.away)
         status.channels = .init(message: channelCounts[.message] ?? 0, stream: channelCounts[.stream] ?? 0)
         status.boards = boards.count
-        status.boardBytes = boardBytes
+        status.boardBytes = boards.bytes
         (status.queuedBytes, status.pinnedBytes) = outbox.backlog()
         status.counters = RelayStatus.Counters(allCounters)
         status.storageFailure = storage.failure
@@ -45,7 +45,7 @@ extension Hub {
 
     /// Whether it is here, or something is kept of it.
     private func knows(_ user: Name) -> Bool {
-        if let session = sessionsByUser[user], sessions[session].state.isThere { return true }
+        if let session = sessions[named: user], sessions[session].state.isThere { return true }
         if claims[user] != nil || hasMetadata(user) { return true }
         return moderation.applied.roles[user] != nil || moderation.applied.bans[user] != nil
     }

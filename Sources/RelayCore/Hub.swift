@@ -21,35 +21,25 @@ package struct Hub {
     /// When that was. [AC16]
     let startedAt: Instant
 
-    var connections = Slab<Connection>(vacant: Connection())
-    var sessions = Slab<Session>(vacant: Session())
-    var channels = Slab<Channel>(vacant: Channel())
+    var connections = ConnectionTable()
+    var sessions = Shelf<Session, Name>(vacant: Session())
+    var channels = Shelf<Channel, ChannelID>(vacant: Channel())
     var memberships = Slab<Membership>(vacant: Membership())
-    var rooms = Slab<Room>(vacant: Room())
-    var flows = Slab<Flow>(vacant: Flow())
+    var rooms = Shelf<Room, Name>(vacant: Room())
+    var flows = Shelf<Flow, UInt32>(vacant: Flow())
     var buckets = Slab<TokenBucket>(vacant: TokenBucket())
-    var metadata = Slab<MetadataBook>(vacant: MetadataBook())
-    var locks = Slab<Lock>(vacant: Lock())
+    var metadata = MetadataShelf()
+    var locks = LockTable()
     var outbox: Outbox
     var deadlines = DeadlineTable()
 
-    var sessionsByUser: [Name: Session.Index] = [:]
     var roster = Roster()
-    var channelsByID: [ChannelID: Channel.Index] = [:]
     var channelCounts: [ChannelKind: Int] = [:]
-    var roomsByName: [Name: Room.Index] = [:]
-    var flowsByHandle: [UInt32: Flow.Index] = [:]
-    var metadataByUser: [Name: MetadataBook.Index] = [:]
-    var locksByOwner: [Name: Set<Lock.Index>] = [:]
-    /// Of users who have no session with that client object now. [MS9]
-    var publishWindows: [Name: [KeptPublishWindow]] = [:]
-    /// All of them.
-    var publishWindowsCount = 0
+    var keptWindows = KeptWindows()
     /// Who may come in. [AC1]
     var accessRules: AccessRules
     /// Which clients user ids belong to. [AC3]
-    var claims: [Name: UserClaim] = [:]
-    var claimSweepIsSet = false
+    var claims = ClaimBook()
     /// What the log has of them.
     var wrongCredentials = WrongCredentials()
     /// What moderators have decided. [AC10–AC15]
@@ -58,57 +48,21 @@ package struct Hub {
     /// What was removed and is still on the disk. [AC14, BL9]
     var erasure = ErasureState()
     /// What message channels keep for good. [BL1]
-    var boards = Slab<Board>(vacant: Board())
-    var boardsByName: [Name: Board.Index] = [:]
-    var boardNames = SortedNames()
-    var boardsByID: [UInt64: Board.Index] = [:]
-    /// Records of all boards, those on their way to a file counted, and of each user: in files, and on their way.
-    var boardBytes = 0
-    var boardUserBytes: [Name: Int] = [:]
-    var boardUserPending: [Name: Int] = [:]
-    /// When each user's newest boards began. [BL7]
-    var newBoards: [Name: [Instant]] = [:]
-    /// While a relay starts: publishes that were remembered, by client object.
-    var restoredPublishes: [Name: [UInt64: [PublishWindow.Remembered]]] = [:]
-    /// Reads that have not been answered, by token.
-    var boardReadings: [UInt64: Membership.Index] = [:]
-    var lastBoardRead: UInt64 = 0
-    /// The same of authors; keys whose author is known; connections that go on at the end of the call; and why the first
-    /// frame of the one that does cannot be judged. [BL10]
-    var authorQuestions: [UInt64: AuthorQuestion] = [:]
-    var boardAuthorKeys = 0
-    var woken: [(id: ConnectionID, failure: AuthorsFailure?)] = []
-    var authorsFailure: AuthorsFailure?
-    var judgedAgain = 0
-    /// What came from connections that wait.
-    var heldBytes = 0
+    var boards = BoardShelf()
+    var authors = AuthorDesk()
     /// Direct messages that wait for their acknowledgement, in the order they were sent.
     var directs: [PendingDirect] = []
 
-    var sweepIsSet = false
-
-    /// What all message channels keep. [HI1]
-    var historyBytes = 0
-    var historyMessages = 0
-    var historySweepIsSet = false
-    /// What readers that catch up may still be given before others have their turn, and those that wait for the next one.
-    var catchUpBudget = Int.max
-    var catchUpsWait: [Connection.Index] = []
+    var historyTotals = HistoryTotals()
+    var catchUpTurns = CatchUpTurns()
 
     var counters = Counters()
-    var openConnections = 0
-    /// Those that have not logged in, and all that came, the oldest first, with those that have gone on since.
-    var greetings = 0
-    var greetingQueue: [ConnectionID] = []
-    var greetingHead = 0
+    var greetings = Greetings()
     var isShuttingDown = false
     /// The moment of the call that is being carried out.
     var now = Now(instant: Instant(nanoseconds: 0), wallMilliseconds: 0)
     var effects: [Effect] = []
-    private var lastHandle: UInt32 = 0
-    private var lastIncarnation: UInt32 = 0
-    private var lastGeneration: UInt32 = 0
-    var lastDelivery: UInt64 = 0
+    var ordinals = Ordinals()
 
     /// - Parameter start: greater at each start of the relay; part of each channel's epoch.
     /// - Parameter access: who may come in.
@@ -174,7 +128,7 @@ package struct Hub {
 
     /// What was put off to the end of the call: who waited goes on, then bounds on queues.
     private mutating func leave(_ effects: inout [Effect]) {
-        if !woken.isEmpty { goOnWithWoken() }
+        if authors.someAreWoken { goOnWithWoken() }
         keepBounds()
         effects.append(contentsOf: self.effects)
         self.effects.removeAll(keepingCapacity: true)
@@ -183,25 +137,10 @@ package struct Hub {
     /// The shell's id is the connection that stands there now, not an earlier one.
     @inline(__always)
     func isKnown(_ id: ConnectionID) -> Bool {
-        id.index >= 0 && connections.has(id.place) && connections[id.place].id == id && connections[id.place].state != .vacant
+        connections.has(id)
     }
 
     // MARK: - Numbers
-
-    mutating func makeHandle() -> UInt32 {
-        lastHandle += 1
-        return lastHandle
-    }
-
-    mutating func makeIncarnation() -> UInt32 {
-        lastIncarnation += 1
-        return lastIncarnation
-    }
-
-    mutating func makeGeneration() -> UInt32 {
-        lastGeneration &+= 1
-        return lastGeneration
-    }
 
     mutating func log(_ level: LogLine.Level, _ text: String) { effects.append(.log(LogLine(level, text))) }
 
@@ -260,7 +199,7 @@ package struct Hub {
             guard channels[channel].generation == generation, channels[channel].id != nil else { return }
             channelEndDeadline(channel)
         case .droppedNotice(let flow):
-            if let index = flowsByHandle[flow] { droppedNoticeDeadline(index) }
+            if let index = flows[named: flow] { droppedNoticeDeadline(index) }
         case .direct(let delivery):
             directDeadline(delivery)
         case .metadataEnd(let book, let generation):

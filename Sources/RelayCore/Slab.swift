@@ -155,3 +155,37 @@ struct Placed<Element> {
 
     init() { wrappedValue = Slab<Element>.Index(-1) }
 }
+
+/// Elements that are found by a name of theirs, too.
+struct Shelf<Element, Key: Hashable> {
+    private var elements: Slab<Element>
+    private var indexes: [Key: Slab<Element>.Index] = [:]
+
+    init(vacant: Element) { elements = Slab(vacant: vacant) }
+
+    var count: Int { elements.count }
+    var indices: some Sequence<Slab<Element>.Index> { elements.indices }
+    /// In no order.
+    var names: Dictionary<Key, Slab<Element>.Index>.Keys { indexes.keys }
+
+    @inline(__always)
+    subscript(index: Slab<Element>.Index) -> Element {
+        unsafeAddress { UnsafePointer(elements.address(index)) }
+        unsafeMutableAddress { elements.address(index) }
+    }
+
+    subscript(named name: Key) -> Slab<Element>.Index? { indexes[name] }
+
+    mutating func insert(_ element: Element, named name: Key) -> Slab<Element>.Index {
+        precondition(indexes[name] == nil, "\(name) is there already")
+        let index = elements.insert(element)
+        indexes[name] = index
+        return index
+    }
+
+    mutating func remove(_ index: Slab<Element>.Index, named name: Key) {
+        precondition(indexes[name] == index, "\(name) is another one's name")
+        indexes[name] = nil
+        elements.remove(index)
+    }
+}

@@ -114,7 +114,7 @@ extension Hub {
         try checkErasures()
         var entries: [JournalEntry] = []
         var metadata: (book: MetadataBook.Index, change: MetadataChange)?
-        if let book = metadataByUser[user], let change = try self.metadata[book].applied.removing(nil, .init()) {
+        if let book = self.metadata[of: .user(user)], let change = try self.metadata[book].applied.removing(nil, .init()) {
             metadata = (book, change)
             entries += StoredForm.entries(.user(user), change)
         }
@@ -144,7 +144,7 @@ extension Hub {
 
     /// The session of a user who is there, or away.
     func liveSession(of user: Name) -> Session.Index? {
-        guard let session = sessionsByUser[user], sessions[session].state != .lingering else { return nil }
+        guard let session = sessions[named: user], sessions[session].state != .lingering else { return nil }
         return session
     }
 

@@ -58,7 +58,7 @@ extension Hub {
     private mutating func wasFrozen(_ name: Name, _ isFrozen: Bool, by moderator: Name) {
         var kinds: [Channel.Index] = []
         for kind in ChannelKind.allCases {
-            if let channel = channelsByID[ChannelID(kind: kind, channel: name)] { kinds.append(channel) }
+            if let channel = channels[named: ChannelID(kind: kind, channel: name)] { kinds.append(channel) }
         }
         for channel in kinds {
             var inside: [Session.Index] = []

@@ -32,7 +32,7 @@ extension Hub {
         guard configuration.boardBytesTotalMax > 0 else { throw WireError(.notSupported, "this relay keeps no boards") }
         try checkStorage()
         let user = sessions[session].user!
-        if let board = boardsByName[channel] {
+        if let board = boards[named: channel] {
             guard !boards[board].isDropping else {
                 throw WireError(.busy, "the board of \(channel) is being removed", retryAfterMilliseconds: 100)
             }
@@ -44,12 +44,12 @@ extension Hub {
             }
             try checkNewBoards(of: user)
             // Boards that exist keep room to go on.
-            try check(boardBytes + bytes, configuration.boardBytesTotalMax / 16 * 15, .storageFull, "new boards, all together,")
+            try check(boards.bytes + bytes, configuration.boardBytesTotalMax / 16 * 15, .storageFull, "new boards, all together,")
         }
         guard bytes > 0 else { return }
-        try check(boardBytes + bytes, configuration.boardBytesTotalMax, .storageFull, "all boards of the relay")
+        try check(boards.bytes + bytes, configuration.boardBytesTotalMax, .storageFull, "all boards of the relay")
         try check(
-            boardUserBytes[user, default: 0] + boardUserPending[user, default: 0] + bytes, configuration.boardBytesTotalMax / 4, .quotaReached,
+            boards.bytes(of: user) + bytes, configuration.boardBytesTotalMax / 4, .quotaReached,
             "what user \(user) has on all boards")
     }
 
@@ -58,7 +58,7 @@ extension Hub {
     }
 
     private func checkNewBoards(of user: Name) throws(WireError) {
-        let began = newBoards[user, default: []].filter { now.instant - $0 < .seconds(3600) }
+        let began = boards.recentBeginnings(by: user, at: now.instant)
         guard began.count < configuration.newBoardsPerHour else {
             let wait = Duration.seconds(3600) - (now.instant - began[began.count - configuration.newBoardsPerHour])
             throw WireError(
@@ -76,15 +76,11 @@ extension Hub {
     private mutating func boardFor(_ channel: Channel.Index, by user: Name) -> (board: Board.Index, begins: Bool) {
         if let board = channels[channel].board { return (board, false) }
         let name = channels[channel].id!.channel
-        var made = Board(name: name, generation: makeGeneration(), summary: BoardSummary(board: nextSequence, name: Array(name.text.utf8)))
+        var made = Board(name: name, generation: ordinals.generation(), summary: BoardSummary(board: nextSequence, name: Array(name.text.utf8)))
         made.channel = channel
         let board = boards.insert(made)
-        boardsByName[name] = board
-        boardNames.insert(name)
-        boardsByID[made.id] = board
         channels[channel].board = board
-        if newBoards.count >= 10_000 { newBoards = newBoards.filter { [now] in now.instant - ($0.value.last ?? $0.value[0]) < .seconds(3600) } }
-        newBoards[user] = newBoards[user, default: []].filter { [now] in now.instant - $0 < .seconds(3600) } + [now.instant]
+        boards.began(by: user, at: now.instant)
         return (board, true)
     }
 
@@ -117,11 +113,8 @@ extension Hub {
         let own = changes.enumerated().map { $0.element.entry(sequence: sequence, index: $0.offset) }
         if change.offset > 0, let user, let touched = PendingRecord.Change(change.kind) {
             boards[board].head = change.offset
-            boards[board].pending.append(PendingRecord(offset: change.offset, bytes: bytes, user: user, change: touched))
+            boards.append(PendingRecord(offset: change.offset, bytes: bytes, user: user, change: touched), to: board)
             noteAuthor(board, touched, by: change.author, at: change.offset)
-            boards[board].pendingBytes += bytes
-            boardBytes += bytes
-            if bytes > 0 { boardUserPending[user, default: 0] += bytes }
         }
         let transition = BoardTransition(
             board: board, generation: boards[board].generation, kind: kind, offset: change.offset, firstOffset: change.offset, bytes: bytes,
@@ -138,7 +131,7 @@ extension Hub {
             var change = change(board, offset: offset, nil, .remove(key: key))
             change.author = Array(user.text.utf8)
             entries.append(change.entry(sequence: sequence, index: index))
-            boards[board].pending.append(PendingRecord(offset: offset, bytes: 0, user: user, change: .remove(key)))
+            boards.append(PendingRecord(offset: offset, bytes: 0, user: user, change: .remove(key)), to: board)
             noteAuthor(board, .remove(key), by: change.author, at: offset)
         }
         boards[board].head = channels[channel].head
@@ -242,7 +235,7 @@ extension Hub {
     }
 
     /// The board that has its parts is there still, and is not another one of the same name.
-    private func isThere(_ draft: Draft) -> Bool { boardsByName[draft.channel].map { boards[$0].id } == draft.board }
+    private func isThere(_ draft: Draft) -> Bool { boards[named: draft.channel].map { boards[$0].id } == draft.board }
 
     private func isAlive(_ draft: Draft) -> Bool {
         isThere(draft) && now.instant - draft.lastAt <= .milliseconds(Limits.partTimeoutMilliseconds)
@@ -266,7 +259,7 @@ extension Hub {
     // MARK: - Requests
 
     private func board(_ name: Name) throws(WireError) -> Board.Index {
-        guard let board = boardsByName[name] else { throw WireError(.boardNotFound, "channel \(name) has no board") }
+        guard let board = boards[named: name] else { throw WireError(.boardNotFound, "channel \(name) has no board") }
         guard !boards[board].isDropping else { throw WireError(.busy, "the board of \(name) is being removed", retryAfterMilliseconds: 100) }
         try checkStorage()
         return board
@@ -320,18 +313,18 @@ extension Hub {
         let limit = try request.count()
         // One more than fits tells whether there is a next page.
         var names: [Name] = []
-        for name in boardNames.behind(request.after) where rights(of: session, on: ChannelID(kind: .message, channel: name)).contains(.subscribe) {
+        for name in boards.names.behind(request.after) where rights(of: session, on: ChannelID(kind: .message, channel: name)).contains(.subscribe) {
             names.append(name)
             if names.count > limit { break }
         }
         let listed = names.prefix(limit).map { name in
-            let summary = boards[boardsByName[name]!].summary
+            let summary = boards[boards[named: name]!].summary
             return BoardInfo(channel: name, records: summary.records, bytes: summary.bytes, changed: summary.wallMilliseconds)
         }
         answer(
             connection,
             BoardsAnswer(
-                id: request.id, boards: listed, next: names.count > limit ? listed.last?.channel : nil, bytes: boardBytes,
+                id: request.id, boards: listed, next: names.count > limit ? listed.last?.channel : nil, bytes: boards.bytes,
                 bytesMax: configuration.boardBytesTotalMax))
     }
 
@@ -360,8 +353,8 @@ extension Hub {
     mutating func expireBoards() {
         guard let age = configuration.boardExpiry else { return }
         var room = configuration.erasuresMax - erasuresUnderWay
-        for name in boardNames.all where room > 0 {
-            let board = boardsByName[name]!
+        for name in boards.names.all where room > 0 {
+            let board = boards[named: name]!
             let isWatched = boards[board].channel.map { !channels[$0].inside.isEmpty } ?? false
             guard !isWatched, !boards[board].isDropping, boards[board].head == boards[board].readableHead, storage.failure == nil,
                 boards[board].summary.wallMilliseconds + UInt64(age.milliseconds) <= now.wallMilliseconds

@@ -127,7 +127,7 @@ extension Hub {
         guard count < limit else {
             throw WireError(.limitReached, "at most \(limit) \(id.kind.rawValue) channels per session", limit: limit, actual: count + 1)
         }
-        if id.kind == .stream, let channel = channelsByID[id], sessions[session].memberships[channel] == nil,
+        if id.kind == .stream, let channel = channels[named: id], sessions[session].memberships[channel] == nil,
             channels[channel].inside.count >= configuration.streamChannelUsersMax
         {
             throw WireError(
@@ -138,7 +138,7 @@ extension Hub {
 
     /// The channel of that id, made if there is none. [CH2, CH8]
     mutating func channelFor(_ id: ChannelID) throws(WireError) -> Channel.Index {
-        if let channel = channelsByID[id] { return channel }
+        if let channel = channels[named: id] { return channel }
         let count = channelCounts[id.kind, default: 0]
         guard count < configuration.channelsMax else {
             throw WireError(
@@ -146,11 +146,10 @@ extension Hub {
                 limit: configuration.channelsMax, actual: count + 1)
         }
         let room = roomFor(id.channel)
-        var made = Channel(id: id, generation: makeGeneration(), handle: makeHandle(), room: Placed(room))
-        made.epoch = Epoch(start: start, incarnation: makeIncarnation())
+        var made = Channel(id: id, generation: ordinals.generation(), handle: ordinals.handle(), room: Placed(room))
+        made.epoch = Epoch(start: start, incarnation: ordinals.incarnation())
         made.lastUsed = now.instant
-        let channel = channels.insert(made)
-        channelsByID[id] = channel
+        let channel = channels.insert(made, named: id)
         channelCounts[id.kind] = count + 1
         takeUpBoard(channel)
         switch id.kind {
@@ -232,9 +231,8 @@ extension Hub {
             forgetAuthors(of: board)
             boards[board].channel = nil
         }
-        channelsByID[id] = nil
         channelCounts[id.kind]! -= 1
-        channels.remove(channel)
+        channels.remove(channel, named: id)
         switch id.kind {
         case .message: rooms[room].messageChannel = nil
         case .stream: rooms[room].streamChannel = nil

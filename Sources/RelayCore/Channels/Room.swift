@@ -13,17 +13,14 @@ struct Room {
 extension Hub {
     /// The room of a name, made if there is none.
     mutating func roomFor(_ name: Name) -> Room.Index {
-        if let known = roomsByName[name] { return known }
-        let room = rooms.insert(Room(name: name, feed: Placed(outbox.openFeed())))
-        roomsByName[name] = room
-        return room
+        if let known = rooms[named: name] { return known }
+        return rooms.insert(Room(name: name, feed: Placed(outbox.openFeed())), named: name)
     }
 
     /// A room goes with its last channel.
     mutating func removeRoomIfUnused(_ room: Room.Index) {
         guard rooms[room].messageChannel == nil, rooms[room].streamChannel == nil else { return }
-        if let name = rooms[room].name { roomsByName[name] = nil }
         outbox.end(rooms[room].feed)
-        rooms.remove(room)
+        rooms.remove(room, named: rooms[room].name!)
     }
 }

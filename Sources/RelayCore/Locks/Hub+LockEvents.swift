@@ -11,7 +11,7 @@ extension Hub {
         let isRemoved = transition.event == .removed
         locks[lock].revealed = isRemoved ? nil : transition.state
         let detail = locks[lock].detail(transition.state)
-        if let channel = channelsByID[locks[lock].channel!], !channels[channel].lockReceivers.isEmpty {
+        if let channel = channels[named: locks[lock].channel!], !channels[channel].lockReceivers.isEmpty {
             enqueueJSON(
                 room: channels[channel].room, .locks,
                 LocksEvent(channel: channels[channel].handle, event: transition.event, locks: [detail], user: transition.user),
@@ -42,7 +42,7 @@ extension Hub {
 
     private mutating func forgetLockIfUnused(_ lock: Lock.Index) {
         guard locks[lock].applied == nil, locks[lock].revealed == nil, locks[lock].unrevealed == 0, locks[lock].waiters.isEmpty else { return }
-        let channel = channelsByID[locks[lock].channel!]!
+        let channel = channels[named: locks[lock].channel!]!
         channels[channel].locks[locks[lock].name!] = nil
         locks.remove(lock)
         endChannelIfUnused(channel)
@@ -118,7 +118,7 @@ extension Hub {
 
     /// Whether a user has a live connection: as long as it has one, its locks do not end. [LK5]
     func isConnected(_ user: Name) -> Bool {
-        guard let session = sessionsByUser[user] else { return false }
+        guard let session = sessions[named: user] else { return false }
         return outbox.connection(of: session) != nil
     }
 
@@ -128,14 +128,14 @@ extension Hub {
 
     /// A user's last connection is gone: the clocks of its locks run. [LK5]
     mutating func ownerLeft(_ user: Name) {
-        for lock in locksByOwner[user, default: []].sorted() {
-            locks[lock].absence = makeGeneration()
+        for lock in locks[of: user] {
+            locks[lock].absence = ordinals.generation()
             setLockExpiry(lock, after: locks[lock].applied!.ttl)
         }
     }
 
     mutating func ownerCame(_ user: Name) {
-        for lock in locksByOwner[user, default: []] { locks[lock].absence = makeGeneration() }
+        for lock in locks[of: user] { locks[lock].absence = ordinals.generation() }
     }
 
     mutating func lockExpiryDeadline(_ lock: Lock.Index, _ absence: UInt32) {

@@ -59,7 +59,7 @@ extension Hub {
                     .limitReached, "at most \(configuration.lockWaitersMax) wait for a lock", limit: configuration.lockWaitersMax,
                     actual: count + 1)
             }
-            let ticket = makeGeneration()
+            let ticket = ordinals.generation()
             let until = now.instant + .milliseconds(request.waitMs!)
             locks[lock].waiters.append(LockWaiter(user: user, requester: requester(connection, request.id, .empty), ticket: ticket, until: until))
             sessions[session].waitsForLocks.insert(lock)
@@ -110,11 +110,11 @@ extension Hub {
 
     /// In order of their names.
     func locksOf(_ id: ChannelID) -> [Lock.Index] {
-        guard let channel = channelsByID[id] else { return [] }
+        guard let channel = channels[named: id] else { return [] }
         return channels[channel].locks.sorted { $0.key < $1.key }.map(\.value)
     }
 
-    func lock(_ name: Name, of id: ChannelID) -> Lock.Index? { channelsByID[id].flatMap { channels[$0].locks[name] } }
+    func lock(_ name: Name, of id: ChannelID) -> Lock.Index? { channels[named: id].flatMap { channels[$0].locks[name] } }
 
     /// - Throws: `lockNotFound`.
     private func existingLock(_ name: Name, _ id: ChannelID) throws(WireError) -> Lock.Index {
@@ -136,7 +136,7 @@ extension Hub {
     mutating func lockFor(_ name: Name, _ id: ChannelID) throws(WireError) -> Lock.Index {
         if let lock = lock(name, of: id) { return lock }
         let channel = try channelFor(id)
-        let lock = locks.insert(Lock(name: name, channel: id, generation: makeGeneration()))
+        let lock = locks.insert(Lock(name: name, channel: id, generation: ordinals.generation()))
         channels[channel].locks[name] = lock
         return lock
     }
@@ -177,14 +177,7 @@ extension Hub {
 
     /// Takes over a state, and keeps the list of who holds what.
     mutating func hold(_ state: LockState?, _ lock: Lock.Index) {
-        let before = locks[lock].applied?.owner
-        locks[lock].applied = state
-        locks[lock].absence = makeGeneration()
-        guard before != state?.owner else { return }
-        if let before {
-            locksByOwner[before]?.remove(lock)
-            if locksByOwner[before]?.isEmpty == true { locksByOwner[before] = nil }
-        }
-        if let owner = state?.owner { locksByOwner[owner, default: []].insert(lock) }
+        locks.hold(state, lock)
+        locks[lock].absence = ordinals.generation()
     }
 }

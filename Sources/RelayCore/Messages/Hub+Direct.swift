@@ -33,7 +33,7 @@ extension Hub {
                 throw .overRate("direct messages", rate: rate, wait: wait)
             }
             guard connections[connection].isOpen else { return }
-            guard let receiver = sessionsByUser[user], let link = outbox.connection(of: receiver) else {
+            guard let receiver = sessions[named: user], let link = outbox.connection(of: receiver) else {
                 throw WireError(.userOffline, "user \(user) has no connection")
             }
             accept(frame, from: session, to: receiver, over: link)
@@ -43,16 +43,15 @@ extension Hub {
     }
 
     private mutating func accept(_ frame: DirectFrame, from session: Session.Index, to receiver: Session.Index, over link: Connection.Index) {
-        lastDelivery += 1
+        let delivery = ordinals.delivery()
         sessions[session].window.passDirect(frame.number)
         sessions[session].directsPending += 1
         counters.directAccepted += 1
         directs.append(
             PendingDirect(
-                delivery: lastDelivery, number: frame.number, sender: session, receiver: receiver, instance: sessions[session].instance))
-        deadlines.set(.direct(delivery: lastDelivery), at: now.instant + configuration.directTimeout)
+                delivery: delivery, number: frame.number, sender: session, receiver: receiver, instance: sessions[session].instance))
+        deadlines.set(.direct(delivery: delivery), at: now.instant + configuration.directTimeout)
 
-        let delivery = lastDelivery
         let wall = now.wallMilliseconds
         let sender = sessions[session].user!.text.utf8
         let hasType = frame.flags.contains(.customType)

@@ -7,19 +7,17 @@ extension Hub {
     /// Keeps a message that was just accepted.
     mutating func keep(_ message: KeptMessage, in channel: Channel.Index) {
         channels[channel].history.append(message)
-        historyBytes += message.frame.count
-        historyMessages += 1
+        historyTotals.add(message)
         while channels[channel].history.count > configuration.historyMessagesMax || channels[channel].history.bytes > configuration.historyBytesMax {
             forgetOldest(of: channel)
         }
-        if historyBytes > configuration.historyBytesTotalMax { boundHistory() }
-        if !historySweepIsSet { setHistorySweep() }
+        if historyTotals.bytes > configuration.historyBytesTotalMax { boundHistory() }
+        if !historyTotals.sweepIsSet { setHistorySweep() }
     }
 
     private mutating func forgetOldest(of channel: Channel.Index) {
         guard let oldest = channels[channel].history.oldest else { return }
-        historyBytes -= oldest.frame.count
-        historyMessages -= 1
+        historyTotals.remove(messages: 1, bytes: oldest.frame.count)
         if oldest.isRetained, let board = channels[channel].board, oldest.offset > boards[board].readableHead { boards[board].unheld = max(boards[board].unheld, oldest.offset) }
         channels[channel].history.removeOldest()
     }
@@ -37,7 +35,7 @@ extension Hub {
 
     /// All channels together keep too much: the oldest goes, some more than must, so that the search is worth it.
     private mutating func boundHistory() {
-        while historyBytes > configuration.historyBytesTotalMax / 16 * 15 {
+        while historyTotals.bytes > configuration.historyBytesTotalMax / 16 * 15 {
             var oldest: (channel: Channel.Index, at: Instant)?
             var second: Instant?
             for channel in channels.indices where channels[channel].id != nil {
@@ -52,21 +50,21 @@ extension Hub {
             guard let oldest else { return }
             repeat {
                 forgetOldest(of: oldest.channel)
-            } while historyBytes > configuration.historyBytesTotalMax / 16 * 15
+            } while historyTotals.bytes > configuration.historyBytesTotalMax / 16 * 15
                 && channels[oldest.channel].history.oldest.map({ message in second.map { message.acceptedAt <= $0 } ?? true }) ?? false
         }
     }
 
     private mutating func setHistorySweep() {
-        historySweepIsSet = true
+        historyTotals.sweepIsSet = true
         deadlines.set(.historySweep, at: now.instant + configuration.historyAge / 10)
     }
 
     /// Gives back the memory of what nobody has asked for since it became too old.
     mutating func sweepHistory() {
-        historySweepIsSet = false
+        historyTotals.sweepIsSet = false
         for channel in channels.indices where channels[channel].id != nil { forgetExpired(of: channel) }
-        if historyMessages > 0 { setHistorySweep() }
+        if historyTotals.messages > 0 { setHistorySweep() }
     }
 
     // MARK: - Reading
@@ -79,7 +77,7 @@ extension Hub {
         guard (1...most).contains(limit) else {
             throw WireError(.badRequest, "field limit is within 1…\(most), not \(limit)", limit: limit < 1 ? 1 : most, actual: max(0, limit))
         }
-        guard let channel = channelsByID[ChannelID(kind: .message, channel: request.channel)] else {
+        guard let channel = channels[named: ChannelID(kind: .message, channel: request.channel)] else {
             return answer(connection, HistoryAnswer(id: request.id, epoch: nil, head: 0, count: 0, floor: 0, next: nil))
         }
         forgetExpired(of: channel)

@@ -106,6 +106,23 @@ struct MessageHistory {
     }
 }
 
+/// What all message channels keep. [HI1]
+struct HistoryTotals {
+    private(set) var messages = 0
+    private(set) var bytes = 0
+    var sweepIsSet = false
+
+    mutating func add(_ message: KeptMessage) {
+        messages += 1
+        bytes += message.frame.count
+    }
+
+    mutating func remove(messages: Int, bytes: Int) {
+        self.messages -= messages
+        self.bytes -= bytes
+    }
+}
+
 /// Where a subscription that catches up has come to. [HI2]
 struct CatchUp {
     /// Everything up to here has been given to it, or was told.

@@ -116,12 +116,7 @@ extension Hub {
 
     /// The metadata of a channel or user, if there is a place for it.
     func book(of owner: MetadataOwner) -> MetadataBook.Index? {
-        switch owner {
-        case .user(let user): return metadataByUser[user]
-        case .channel(let id):
-            guard let channel = channelsByID[id] else { return nil }
-            return channels[channel].metadata
-        }
+        metadata[of: owner]
     }
 
     /// - Throws: `relayFull` when there may be no further channel or user with metadata.
@@ -130,18 +125,16 @@ extension Hub {
         switch owner {
         case .channel(let id):
             let channel = try channelFor(id)
-            let book = metadata.insert(MetadataBook(owner: owner, generation: makeGeneration()))
+            let book = metadata.insert(owner, generation: ordinals.generation())
             channels[channel].metadata = book
             return book
-        case .user(let user):
-            guard metadataByUser.count < configuration.userMetadataMax else {
+        case .user:
+            guard metadata.users < configuration.userMetadataMax else {
                 throw WireError(
                     .relayFull, "the relay keeps metadata of at most \(configuration.userMetadataMax) users",
-                    limit: configuration.userMetadataMax, actual: metadataByUser.count + 1)
+                    limit: configuration.userMetadataMax, actual: metadata.users + 1)
             }
-            let book = metadata.insert(MetadataBook(owner: owner, generation: makeGeneration()))
-            metadataByUser[user] = book
-            return book
+            return metadata.insert(owner, generation: ordinals.generation())
         }
     }
 
@@ -195,7 +188,7 @@ extension Hub {
 
     mutating func stopUserMetadata(_ user: Name, _ session: Session.Index) {
         sessions[session].userMetadata.remove(user)
-        guard let book = metadataByUser[user] else { return }
+        guard let book = metadata[of: .user(user)] else { return }
         metadata[book].receivers.removeFirst(of: session)
         endMetadataIfUnused(book)
     }

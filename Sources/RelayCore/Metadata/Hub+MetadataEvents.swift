@@ -14,7 +14,7 @@ extension Hub {
         let receivers: [Session.Index]
         switch owner {
         case .user: receivers = metadata[book].receivers
-        case .channel(let id): receivers = channels[channelsByID[id]!].metadataReceivers
+        case .channel(let id): receivers = channels[channels[named: id]!].metadataReceivers
         }
         if !receivers.isEmpty {
             for body in MetadataPage.bodies(emptyEvent(owner, .changed, change.majorRevision), change.items, removed: change.removed.sorted()) {
@@ -48,7 +48,7 @@ extension Hub {
     private func emptyEvent(_ owner: MetadataOwner, _ event: MetadataEventHead.Event, _ revision: UInt64) -> MetadataEventHead {
         switch owner {
         case .channel(let id):
-            MetadataEventHead(channel: channels[channelsByID[id]!].handle, user: nil, event: event, majorRevision: revision)
+            MetadataEventHead(channel: channels[channels[named: id]!].handle, user: nil, event: event, majorRevision: revision)
         case .user(let user): MetadataEventHead(channel: nil, user: user, event: event, majorRevision: revision)
         }
     }
@@ -57,7 +57,7 @@ extension Hub {
         switch owner {
         case .channel(let id):
             let head = FrameHead(type: FrameType.metadata.rawValue, bodyBytes: body.count)
-            enqueueShared(room: channels[channelsByID[id]!].room, head: head, to: receivers) { writer in
+            enqueueShared(room: channels[channels[named: id]!].room, head: head, to: receivers) { writer in
                 body.withUnsafeBytes { writer.bytes($0) }
             }
         case .user:
@@ -115,20 +115,16 @@ extension Hub {
     }
 
     private func isInside(_ owner: MetadataOwner) -> Bool {
-        guard case .channel(let id) = owner, let channel = channelsByID[id] else { return false }
+        guard case .channel(let id) = owner, let channel = channels[named: id] else { return false }
         return !channels[channel].inside.isEmpty
     }
 
     private mutating func forgetMetadata(_ book: MetadataBook.Index) {
-        switch metadata[book].owner! {
-        case .user(let user): metadataByUser[user] = nil
-        case .channel(let id):
-            let channel = channelsByID[id]!
-            channels[channel].metadata = nil
-            metadata.remove(book)
-            return endChannelIfUnused(channel)
-        }
+        let owner = metadata[book].owner!
         metadata.remove(book)
+        guard case .channel(let id) = owner, let channel = channels[named: id] else { return }
+        channels[channel].metadata = nil
+        endChannelIfUnused(channel)
     }
 }
 

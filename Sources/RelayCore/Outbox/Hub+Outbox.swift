@@ -93,7 +93,7 @@ extension Hub {
         enter(now)
         let connection = id.place
         if outbox.wrote(connection, bytes: bytes) {
-            if !sweepIsSet { setQueueSweep() }
+            if !outbox.sweepIsSet { setQueueSweep() }
             return true
         }
         // The next block comes behind what others wait for.
@@ -103,10 +103,7 @@ extension Hub {
 
     /// The shell is about to flush: readers that catch up may be given so much, and those that had to wait are dirty.
     package mutating func beginFlush() {
-        catchUpBudget = configuration.catchUpTurnBytes
-        let waiting = catchUpsWait
-        catchUpsWait = []
-        for connection in waiting where connections[connection].isOpen { outbox.wake(connection) }
+        for connection in catchUpTurns.begin(bytes: configuration.catchUpTurnBytes) where connections[connection].isOpen { outbox.wake(connection) }
     }
 
     /// The shell has offered everything to the sockets: whatever is left waits for its reader.
@@ -117,7 +114,7 @@ extension Hub {
     }
 
     /// Whether readers that catch up had to stop for others: another flush is wanted soon.
-    package var wantsFlush: Bool { mutating get { !catchUpsWait.isEmpty } }
+    package var wantsFlush: Bool { mutating get { catchUpTurns.someWait } }
 
     /// What comes before bytes are taken out: readers that catch up, and packets that have outlived their use.
     private mutating func refresh(_ connection: Connection.Index) {
@@ -179,13 +176,13 @@ extension Hub {
     // MARK: - Expired packets of readers that take nothing
 
     private mutating func setQueueSweep() {
-        sweepIsSet = true
+        outbox.sweepIsSet = true
         deadlines.set(.queueSweep, at: now.instant + configuration.packetLifetime)
     }
 
     /// While readers lag: their expired packets go even if they take nothing. [DL4]
     mutating func sweepQueues() {
-        sweepIsSet = false
+        outbox.sweepIsSet = false
         for connection in outbox.withExpired { shed(connection) }
         if outbox.hasBusy { setQueueSweep() }
     }

@@ -23,6 +23,8 @@ struct Outbox {
     private var clocksBegun: [Connection.Index] = []
     /// The moment of the call that is being carried out.
     var now = Instant(nanoseconds: 0)
+    /// Whether a look at expired packets has a deadline.
+    var sweepIsSet = false
     private(set) var counts = OutboxCounts()
 
     init(_ configuration: Configuration) {

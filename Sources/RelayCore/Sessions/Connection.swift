@@ -51,3 +51,38 @@ struct Connection {
     /// Whether it may send and be sent to.
     var isOpen: Bool { state == .greeting || state == .live }
 }
+
+/// All connections, at the places that the shell hands out.
+struct ConnectionTable {
+    private var connections = Slab<Connection>(vacant: Connection())
+    /// How many there are.
+    private(set) var count = 0
+
+    /// Those that are vacant, too.
+    var indices: some Sequence<Connection.Index> { connections.indices }
+
+    @inline(__always)
+    subscript(index: Connection.Index) -> Connection {
+        unsafeAddress { UnsafePointer(connections.address(index)) }
+        unsafeMutableAddress { connections.address(index) }
+    }
+
+    /// Whether the shell's id is the connection that stands there now, not an earlier one.
+    @inline(__always)
+    func has(_ id: ConnectionID) -> Bool {
+        id.index >= 0 && connections.has(id.place) && self[id.place].id == id && self[id.place].state != .vacant
+    }
+
+    mutating func open(_ connection: Connection) {
+        let place = connection.id.place
+        connections.reserve(place)
+        precondition(self[place].state == .vacant, "\(connection.id) opened while \(self[place].id) is there")
+        self[place] = connection
+        count += 1
+    }
+
+    mutating func close(_ index: Connection.Index) {
+        connections.clear(index)
+        count -= 1
+    }
+}

@@ -4,18 +4,13 @@ import RelayWire
 
 extension Hub {
     mutating func opened(_ id: ConnectionID, entropy: Entropy, peer: String) {
-        precondition(id.index >= 0, "\(id) opened: an index is not negative")
-        connections.reserve(id.place)
+        connections.open(Connection(id: id, state: .greeting, entropy: entropy, peer: peer, lastHeard: now.instant))
         outbox.open(id.place)
-        precondition(connections[id.place].state == .vacant, "\(id) opened while \(connections[id.place].id) is there")
-        connections[id.place] = Connection(id: id, state: .greeting, entropy: entropy, peer: peer, lastHeard: now.instant)
-        openConnections += 1
         counters.connectionsOpened += 1
         if isShuttingDown { return close(id.place, .shuttingDown, "the relay is ending") }
-        greetings += 1
-        greetingQueue.append(id)
-        if greetings > max(1, configuration.greetingsMax) { turnAwayOldest(except: id) }
-        if openConnections > configuration.connectionsMax, !turnAwayOldest(except: id) {
+        greetings.add(id)
+        if greetings.count > max(1, configuration.greetingsMax) { turnAwayOldest(except: id) }
+        if connections.count > configuration.connectionsMax, !turnAwayOldest(except: id) {
             return close(id.place, .tooManyConnections, "the relay holds \(configuration.connectionsMax) connections, it may not hold more")
         }
         expectLogin(id)
@@ -45,10 +40,7 @@ extension Hub {
     /// - Returns: whether there was one.
     @discardableResult
     private mutating func turnAwayOldest(except newcomer: ConnectionID) -> Bool {
-        while greetingHead < greetingQueue.count {
-            let oldest = greetingQueue[greetingHead]
-            guard oldest != newcomer else { return false }
-            greetingHead += 1
+        while let oldest = greetings.next(except: newcomer) {
             guard isKnown(oldest), !connections[oldest.place].hasLoggedIn else { continue }
             // It has said nothing yet: there is nothing that its farewell must not overtake.
             close(oldest.place, .tooManyConnections, "others come in, and this connection has not logged in", linger: .zero)
@@ -59,14 +51,10 @@ extension Hub {
 
     /// One has logged in, or is gone.
     mutating func greetingEnded() {
-        greetings -= 1
-        if greetings == 0 {
-            greetingQueue.removeAll(keepingCapacity: greetingQueue.count <= 1024)
-            greetingHead = 0
-        } else if greetingHead >= 1024 || greetingQueue.count - greetingHead > 4 * max(greetings, 1024) {
-            greetingQueue = greetingQueue[greetingHead...].filter { isKnown($0) && !connections[$0.place].hasLoggedIn }
-            greetingHead = 0
-        }
+        guard greetings.endOne() else { return }
+        var left: [ConnectionID] = []
+        for id in greetings.waiting where isKnown(id) && !connections[id.place].hasLoggedIn { left.append(id) }
+        greetings.replace(with: left)
     }
 
     mutating func closed(_ id: ConnectionID, _ cause: CloseCause) {
@@ -79,8 +67,7 @@ extension Hub {
         if connections[connection].state == .live { detach(connection, lastEnd: nil) }
         outbox.discard(connection)
         discardHeld(connection)
-        connections.clear(connection)
-        openConnections -= 1
+        connections.close(connection)
     }
 
     /// Says goodbye behind everything that is queued, and ends the connection. [ER2] Who speaks HTTP is told nothing.

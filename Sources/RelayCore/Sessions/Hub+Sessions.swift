@@ -35,7 +35,7 @@ extension Hub {
 
         let session: Session.Index
         var resumed = false
-        if let known = sessionsByUser[request.user] {
+        if let known = sessions[named: request.user] {
             session = known
             switch sessions[known].state {
             case .vacant: preconditionFailure("user \(request.user) has a vacant session")
@@ -54,8 +54,7 @@ extension Hub {
             guard sessions.count < configuration.sessionsMax else {
                 return close(connection, .tooManySessions, "the relay holds \(configuration.sessionsMax) sessions, it may not hold more")
             }
-            session = sessions.insert(Session(user: request.user, handle: makeHandle()))
-            sessionsByUser[request.user] = session
+            session = sessions.insert(Session(user: request.user, handle: ordinals.handle()), named: request.user)
         }
         attach(session, to: connection, checked, resumed: resumed)
         sessions[session].secretDigest = secretDigest
@@ -173,9 +172,8 @@ extension Hub {
         keepWindow(of: session)
         for index in sessions[session].buckets.values { buckets.remove(index) }
         if let bucket = sessions[session].requestsBucket { buckets.remove(bucket) }
-        if let user = sessions[session].user { sessionsByUser[user] = nil }
         directs.removeAll { $0.sender == session }
-        sessions.remove(session)
+        sessions.remove(session, named: sessions[session].user!)
     }
 
     /// What a session is in, in the order of the channels' names: that of their places differs from relay to relay.

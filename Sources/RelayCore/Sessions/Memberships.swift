@@ -40,7 +40,7 @@ struct Memberships {
 extension Hub {
     /// The membership of a session in a channel, if it has one; it may be held over.
     func membership(of session: Session.Index, in id: ChannelID) -> Membership.Index? {
-        channelsByID[id].flatMap { sessions[session].memberships[$0] }
+        channels[named: id].flatMap { sessions[session].memberships[$0] }
     }
 
     /// The membership of a session that is inside a channel.

@@ -39,6 +39,6 @@ extension Hub {
         roster.move(sessions[session].user!, from: sessions[session].state, to: state)
         if !sessions[session].state.isThere, state.isThere { sessions[session].since = now.instant }
         sessions[session].state = state
-        sessions[session].generation = makeGeneration()
+        sessions[session].generation = ordinals.generation()
     }
 }

@@ -8,7 +8,7 @@ extension Hub {
         do throws(WireError) {
             let frame = try PublishPacketFrame(flags: flags, body: body)
             handle = frame.flow
-            guard let flow = flowsByHandle[frame.flow], flows[flow].session == session else {
+            guard let flow = flows[named: frame.flow], flows[flow].session == session else {
                 throw WireError(.unknownFlow, "flow \(frame.flow) is not one of this session")
             }
             let limit = configuration.limits.packetBytesMax

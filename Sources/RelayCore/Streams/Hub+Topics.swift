@@ -44,14 +44,13 @@ extension Hub {
         let (session, channel) = (memberships[membership].session, memberships[membership].channel)
         let user = sessions[session].user!
         var made = Flow(
-            handle: makeHandle(), channel: Placed(channel), topic: topic, session: Placed(session), meta: meta, rank: rank, lifetimeMilliseconds: lifetime)
+            handle: ordinals.handle(), channel: Placed(channel), topic: topic, session: Placed(session), meta: meta, rank: rank, lifetimeMilliseconds: lifetime)
         made.bucket = bucket(.packets(channel: channels[channel].id!.channel, topic: topic), of: session)
         for receiver in channels[channel].topicReceivers {
             let selection = memberships[self.membership(of: receiver, inside: channel)].selections[topic]
             if let selection, selection.contains(user) { made.receivers.append(receiver) }
         }
-        let flow = flows.insert(made)
-        flowsByHandle[made.handle] = flow
+        let flow = flows.insert(made, named: made.handle)
         memberships[membership].publishing[topic] = flow
         channels[channel].topics[topic, default: []].append(flow)
 
@@ -91,8 +90,7 @@ extension Hub {
         channels[channel].topics[topic]!.removeFirst(of: flow)
         if channels[channel].topics[topic]!.isEmpty { channels[channel].topics[topic] = nil }
         tellTopics(.publisherLeft, flow)
-        flowsByHandle[flows[flow].handle] = nil
-        flows.remove(flow)
+        flows.remove(flow, named: flows[flow].handle)
     }
 
     /// Each receiver may be away, or its queue may die with all of this flow in it: a resumption tells it again. [SE9]

@@ -96,7 +96,7 @@ extension Hub {
         let before = outbox.load(of: connection).reliable
         for _ in 0..<connections[connection].catchUps.count {
             guard let membership = connections[connection].catchUps.first else { return }
-            guard catchUpBudget > 0 else { return catchUpsWait.insertOnce(connection) }
+            guard catchUpTurns.mayGive(to: connection) else { return }
             let pull = pullBlock(membership, connection)
             if pull == .done {
                 endCatchUp(membership)
@@ -108,7 +108,7 @@ extension Hub {
             }
             guard pull == .waits else { break }
         }
-        catchUpBudget -= outbox.load(of: connection).reliable - before
+        catchUpTurns.gave(outbox.load(of: connection).reliable - before)
     }
 
     private mutating func pullBlock(_ membership: Membership.Index, _ connection: Connection.Index) -> Pull {

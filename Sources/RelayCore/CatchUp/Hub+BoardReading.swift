@@ -173,7 +173,7 @@ extension Hub {
     @discardableResult
     private mutating func name(_ user: Name, _ handle: UInt32?, _ membership: Membership.Index, _ connection: Connection.Index) -> UInt32 {
         if let told = memberships[membership].catchUp!.authors[user], handle == nil || handle == told { return told }
-        let handle = handle ?? sessionsByUser[user].map { sessions[$0].handle } ?? makeHandle()
+        let handle = handle ?? sessions[named: user].map { sessions[$0].handle } ?? ordinals.handle()
         memberships[membership].catchUp!.authors[user] = handle
         sendName(user, handle, to: connection)
         return handle
@@ -182,22 +182,22 @@ extension Hub {
     // MARK: - Reading
 
     private mutating func readBoard(_ membership: Membership.Index) {
-        lastBoardRead += 1
+        let token = ordinals.read()
         let catchUp = memberships[membership].catchUp!
-        memberships[membership].catchUp!.reading = lastBoardRead
+        memberships[membership].catchUp!.reading = token
         // Replaced meanwhile, what it has parts of is not there any more.
         let partsKnown = catchUp.partsKnown.offset == catchUp.offset + 1 ? catchUp.partsKnown.count : 0
-        boardReadings[lastBoardRead] = membership
+        catchUpTurns.asked(token, for: membership)
         effects.append(
             .readBoard(
                 BoardRead(
-                    token: lastBoardRead, board: boards[channels[memberships[membership].channel].board!].id, above: catchUp.offset, partsKnown: partsKnown,
+                    token: token, board: boards[channels[memberships[membership].channel].board!].id, above: catchUp.offset, partsKnown: partsKnown,
                     bytesMax: configuration.catchUpBlockBytesInUse, freshThrough: catchUp.freshThrough)))
     }
 
     /// A block has been read.
     mutating func boardRead(_ block: BoardBlock) {
-        guard let membership = boardReadings.removeValue(forKey: block.token), memberships[membership].catchUp?.reading == block.token,
+        guard let membership = catchUpTurns.answered(block.token), memberships[membership].catchUp?.reading == block.token,
             let connection = outbox.connection(of: memberships[membership].session)
         else { return }
         switch block.outcome {
@@ -242,7 +242,7 @@ extension Hub {
 
     /// The channel counts in another epoch: what was delivered and is gone is in nobody's picture.
     mutating func resetChannel(_ channel: Channel.Index) {
-        channels[channel].epoch = Epoch(start: start, incarnation: makeIncarnation())
+        channels[channel].epoch = Epoch(start: start, incarnation: ordinals.incarnation())
         channels[channel].named = []
         for session in channels[channel].inside.sorted() { resetReader(membership(of: session, inside: channel)) }
     }
