@@ -14,14 +14,15 @@ struct MovingFromAgoraTests {
         try String(contentsOf: Document.root.appending(path: "docs/examples/AgoraAliases.swift"), encoding: .utf8)
     }
 
-    @Test("at most 8 lines of the sample differ, and the alias file has at most 25")
+    @Test("at most 8 lines of the sample differ, and the alias file has at most 30")
     func lines() throws {
         let hosted = try Self.sample("Hosted").split(separator: "\n", omittingEmptySubsequences: false)
         let moved = try Self.sample("Moved").split(separator: "\n", omittingEmptySubsequences: false)
         let changes = moved.difference(from: hosted)
         #expect((1...8).contains(max(changes.insertions.count, changes.removals.count)))
-        #expect(hosted.count > 150 && hosted.contains { $0.contains("import AgoraRtmKit") } && !moved.contains { $0.contains("import AgoraRtmKit") })
-        #expect(try Self.aliases().split(separator: "\n").count <= 25)
+        #expect(hosted.count > 150 && hosted.contains { $0.contains("import AgoraRtmKit") })
+        #expect(!moved.contains { $0.contains("import AgoraRtmKit") })
+        #expect(try Self.aliases().split(separator: "\n").count <= 30)
     }
 
     @Test("each type of the hosted SDK that is declared has its alias, and each alias its type")
@@ -38,8 +39,8 @@ struct MovingFromAgoraTests {
         let document = try Document.named("moving-from-agora.md")
         let source = try Document.source("RelayRTM/RTMErrorCode.swift")
         let hosted = Set(source.matches(of: /([a-z][A-Za-z]+) = -1[0-9]{4}/).map { String($0.output.1) })
-        let own = try Document.source("RelayClientCore/RelayError.swift").matches(of: /static let ([a-zA-Z]+) = ErrorCode/).map { String($0.output.1) }
-        let codes = Set(try Document.protocol().table("Codes").map { Document.plain($0[1]) } + own)
+        let own = try Document.source("RelayClientCore/RelayError.swift").matches(of: /static let ([a-zA-Z]+) = ErrorCode/)
+        let codes = Set(try Document.protocol().table("Codes").map { Document.plain($0[1]) } + own.map { String($0.output.1) })
         let rows = document.table("Errors")
         #expect(rows.count >= 10 && hosted.count > 40)
         for row in rows {

@@ -18,8 +18,8 @@ import Testing
     /// Tests by the first cell of a row; "the same" are the calls that the text before the table names.
     static let agora = [
         "the same": [
-            "EventTests.links", "EventTests.credentials", "ReliedOnTests.snapshot", "ReliedOnTests.topicLists", "ReliedOnTests.noEcho", "AppTests.bidding",
-            "AppTests.contacts", "ErrorTests.storage", "EventTests.pages", "ReliedOnTests.twoKinds", "WhiteboardTests.whiteboard",
+            "EventTests.links", "EventTests.credentials", "ReliedOnTests.snapshot", "ReliedOnTests.topicLists", "ReliedOnTests.noEcho",
+            "AppTests.bidding", "AppTests.contacts", "ErrorTests.storage", "EventTests.pages", "ReliedOnTests.twoKinds", "WhiteboardTests.whiteboard",
         ],
         "login(_:)": ["EventTests.credentials"],
         "logout(), destroy()": ["ErrorTests.logins"],

@@ -6,8 +6,10 @@ import Testing
     @Test("the table of events has every case of RelayEvent with its method of the delegate, by its second label, and no other")
     func events() throws {
         let rows = try Document.named("swift.md").table("Events")
-        let cases = Self.members(of: "public enum RelayEvent", in: try Document.source("RelayClientCore/RelayEvent.swift"), after: "case ")
-        let methods = Self.members(of: "public protocol RelayClientDelegate", in: try Document.source("RelayClient/RelayClientDelegate.swift"), after: "func ")
+        let events = try Document.source("RelayClientCore/RelayEvent.swift")
+        let delegate = try Document.source("RelayClient/RelayClientDelegate.swift")
+        let cases = Self.members(of: "public enum RelayEvent", in: events, after: "case ")
+        let methods = Self.members(of: "public protocol RelayClientDelegate", in: delegate, after: "func ")
         #expect(cases.count >= 18 && methods.count == cases.count + 1, "the files are not read rightly")
         #expect(rows.map { Document.plain($0[1]) } == methods.map { method in
             String(method.split(separator: ", ").dropFirst().joined().prefix { $0 != ":" })

@@ -19,5 +19,7 @@ func makeCalls(_ client: RelayClient) async throws {
     _ = try await client.send(.text("psst"), toUser: "bob").value
     if client.access?.role == .moderator { try await client.moderation.freeze("lesson") }
     try await client.board(of: "lesson").clear()
-    for message in try await client.history(of: "lesson", backwards: true, limit: 50).messages { print(message.sender, message.payload.text ?? "bytes") }
+    for message in try await client.history(of: "lesson", backwards: true, limit: 50).messages {
+        print(message.sender, message.payload.text ?? "bytes")
+    }
 }

@@ -65,5 +65,7 @@ final class DrawingRoom: RelayClientDelegate {
     func relayClient(_ client: RelayClient, missed messages: MessagesMissed) { if messages.extent == .reset { showEmpty() } }
 
     /// The stream channel of this name has its own list of users.
-    func relayClient(_ client: RelayClient, presenceChanged change: PresenceChange) { if change.channel.kind == .message { showPeople(change) } }
+    func relayClient(_ client: RelayClient, presenceChanged change: PresenceChange) {
+        if change.channel.kind == .message { showPeople(change) }
+    }
 }

@@ -253,7 +253,8 @@ private struct Look: Hashable {
         origin = Origin(begun: stroke.path.creationDate, seed: stroke.randomSeed)
         let (bounds, transform) = (stroke.renderBounds, stroke.transform)
         places = [
-            bounds.minX, bounds.minY, bounds.width, bounds.height, transform.a, transform.b, transform.c, transform.d, transform.tx, transform.ty,
+            bounds.minX, bounds.minY, bounds.width, bounds.height,
+            transform.a, transform.b, transform.c, transform.d, transform.tx, transform.ty,
         ]
     }
 }

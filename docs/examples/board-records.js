@@ -51,7 +51,8 @@ export class BoardRecords {
 
   /** The payloads that the board holds now, by key. */
   get all() {
-    return new Map([...this.records].filter(([, {offset, payload}]) => payload !== undefined && offset > this.clearedAt).map(([key, {payload}]) => [key, payload]))
+    const held = [...this.records].filter(([, {offset, payload}]) => payload !== undefined && offset > this.clearedAt)
+    return new Map(held.map(([key, {payload}]) => [key, payload]))
   }
 
   /** The record that is later in the relay's order wins. */
@@ -59,7 +60,7 @@ export class BoardRecords {
     if (offset > (this.records.get(key)?.offset ?? 0)) this.records.set(key, {offset, payload})
   }
 
-  /** A board that was read holds own records, too. An own record at or below that offset was among them, or somebody has replaced or removed it since. */
+  /** A board that was read holds own records, too. One at or below that offset was among them, or somebody has replaced or removed it. */
   putOwn({key, offset, payload}) {
     if (this.isReading) this.settled.push({key, offset, payload})
     else if (offset > this.readThrough) this.put(key, offset, payload)
@@ -68,7 +69,8 @@ export class BoardRecords {
   /** Keeps a record, or removes one (`undefined`). */
   async write(key, payload, customType) {
     const {client, channel} = this
-    const receipt = payload === undefined ? client.send({removing: key, from: channel}) : client.sendLarge(payload, {to: channel, key, retain: true, customType})
+    const receipt = payload === undefined
+      ? client.send({removing: key, from: channel}) : client.sendLarge(payload, {to: channel, key, retain: true, customType})
     return this.follow(key, payload, customType, receipt)
   }
 

@@ -1,7 +1,8 @@
 // The users in a message channel, with their states. docs/javascript.md links to this file.
 
 /**
- * Calls `show(members)` after each change; `members` has the states of each user by id. Call it before `client.subscribe`, so that it sees the snapshot.
+ * Calls `show(members)` after each change; `members` has the states of each user by id. Call it before `client.subscribe`, so that it
+ * sees the snapshot.
  *
  * @returns {Map<string, Record<string, string>>}
  */
