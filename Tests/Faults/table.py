@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""The fault table of docs/command-line.md, each row set up for real and held against the real daemon.
+"""The fault table of docs/operations.md, each row set up for real and held against the real daemon.
 
     python3 Tests/Faults/table.py [--binary PATH] [--only WORDS]
 
 A row says what happens to the data folder, and then: what a client gets, what `status --json` says, how a start ends,
 and what is there after the repair. Here stands what is checked; rows.py has the checks. Prints the table with a verdict
-per row. Exit code 1 if a row is not as stated, or if the table in docs/command-line.md does not have it word for word.
+per row. Exit code 1 if a row is not as stated, or if the table in docs/operations.md does not have it word for word.
 
 Three rows need a small file system of their own, mounted where nobody else sees it (`unshare -m`, as root or in a user
 namespace). Where that is not allowed they are `not run here`, which is no failure: what they have in common with the
@@ -24,7 +24,7 @@ import traceback
 import rows
 from daemon import ROOT, find_binary
 
-DOCUMENT = ROOT / "docs" / "command-line.md"
+DOCUMENT = ROOT / "docs" / "operations.md"
 
 
 def namespace():

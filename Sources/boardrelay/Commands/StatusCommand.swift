@@ -9,16 +9,16 @@ import RelayWire
 extension Command {
     static let status = Command(
         name: "status",
-        summary: "shows what goes on in a relay",
+        summary: "shows users, channels and queues of a relay",
         options: [
             .flag("--json", help: "One JSON object instead of tables."),
         ] + ControlSocket.options + [
-            .value("--timeout", as: "TIME", help: "With --url or a key: gives up after this time with exit code 124; 30s if not given."),
+            .value("--timeout", as: "TIME", help: "With --url or a key: gives up after this time with exit code 124. Default: 30s."),
             .url, .user, .key, .keyFile, .token, .tokenFile,
         ],
         notes: [
-            "Asks a relay of this machine over a Unix socket that only the user who runs it can open.",
-            "With --url, --key, --key-file, --token or --token-file, and if $BOARDRELAY_URL names another machine, it asks as a client does: for moderators, and without what only the machine knows (single channels, the journal).",
+            "Asks a relay on this machine through a Unix socket that only the relay's user can open.",
+            "With --url, a key or a token, or if $BOARDRELAY_URL names another machine, status asks as a moderator's client, and shows no single channels and no journal.",
         ],
         examples: [
             .init("boardrelay status", "The relay of this machine on port 7420, or the one that $BOARDRELAY_URL names."),

@@ -7,17 +7,17 @@ import RelayWire
 extension Command {
     static let token = Command(
         name: "token",
-        summary: "makes and checks tokens for users",
+        summary: "makes and checks tokens",
         arguments: [
-            .init(name: "ACTION", help: "create: prints a token; check: says what a token on standard input is good for."),
+            .init(name: "ACTION", help: "create: prints a token. check: reads one from standard input and explains it."),
         ],
         options: [
-            .list("--secret-file", as: "[ID=]FILE", help: "What signs tokens: 32…1024 bytes; check: any of several."),
-            .value("--user", as: "USER", help: "create: the user id that it is for. check: only a token for this one is right."),
+            .list("--secret-file", as: "[ID=]FILE", help: "Secret that signs tokens: 32…1024 bytes. check takes several, with an id each."),
+            .value("--user", as: "USER", help: "create: the token's user id. check: accepts only a token of this user."),
             .value("--role", as: "ROLE", help: "create: reader, editor or moderator, in every channel."),
             .list("--grant", as: "PATTERN=RIGHT,…", help: "create: rights in the channels of a pattern, such as board-*=subscribe,presence."),
-            .value("--expires-in", as: "TIME", help: "create: how long it holds; 12h if not given."),
-            .value("--audience", as: "NAME", help: "create: whom it is for. check: whom this relay is."),
+            .value("--expires-in", as: "TIME", help: "create: how long the token is valid. Default: 12h."),
+            .value("--audience", as: "NAME", help: "create: the token's audience. check: this relay's audience."),
             .json,
         ],
         notes: [
