@@ -112,8 +112,8 @@ def verdict(figure):
 
 def tables(data):
     machine = data["machine"]
-    lines = [f"Measured on {data['date']}: {machine['processor']}, {machine['cores']} cores, Linux {machine['kernel']}, Swift {machine['swift']}.", "",
-             "|figure|reached|least|aim|", "|---|---|---|---|"]
+    place = f"{machine['processor']}, {machine['cores']} cores, Linux {machine['kernel']}, Swift {machine['swift']}"
+    lines = [f"Measured on {data['date']}: {place}.", "", "|figure|reached|least|aim|", "|---|---|---|---|"]
     for figure in data["figures"]:
         sign = "≥" if figure["more_is_better"] else "≤"
         lines.append(f"|{figure['figure']}|{shown(figure['value'])}|{sign} {shown(figure['least'])}|{sign} {shown(figure['aim'])}|")

@@ -185,7 +185,9 @@ extension UsageTests {
         #expect(fields.matches(of: /`([a-zA-Z]+)`/).map { String($0.output.1) } == status)
     }
 
-    private static func types(in source: String) -> Set<String> { Set(source.matches(of: /"type": "([A-Za-z]+)"/).map { String($0.output.1) }) }
+    private static func types(in source: String) -> Set<String> {
+        Set(source.matches(of: /"type": "([A-Za-z]+)"/).map { String($0.output.1) })
+    }
 
     /// A file below `Sources`, or all files below a folder.
     private static func source(_ path: String) throws -> String {

@@ -30,17 +30,18 @@ enum CommandPages {
         let names = options.flatMap(\.names)
         let json = names.contains("--json") ? ["`--json`"] : []
         let others = names.filter { $0 != "--json" }
-        if others.count == connecting.count { return "* " + (json + ["[connection options](#connection-options)"]).joined(separator: ", ") + "\n" }
-        return names.isEmpty ? "" : "* " + (others.map { "`\($0)`" } + json).joined(separator: ", ") + "\n"
+        let told = others.count == connecting.count ? ["[connection options](#connection-options)"] : others.map { "`\($0)`" }
+        return names.isEmpty ? "" : "* " + (json + told).joined(separator: ", ") + "\n"
     }
 
     private static func line(_ option: Command.Option) -> String {
-        "* `\(option.names.joined(separator: "`, `"))\(option.value.map { " \($0)" } ?? "")`: \(plain(option.help))\(option.repeats ? " May be repeated." : "")\n"
+        let value = option.value.map { " \($0)" } ?? ""
+        return "* `\(option.names.joined(separator: "`, `"))\(value)`: \(plain(option.help))\(option.repeats ? " May be repeated." : "")\n"
     }
 
     /// Without a folder of this machine, and without what Markdown would take for a mark; lines stay below their item.
     private static func plain(_ text: String) -> String {
-        text.replacing(RelayServer.Storage.defaultFolder, with: "~/.local/share/boardrelay/data").replacing("*", with: "\\*").replacing("<", with: "\\<")
-            .replacing("\n", with: "\n  * ")
+        text.replacing(RelayServer.Storage.defaultFolder, with: "~/.local/share/boardrelay/data")
+            .replacing("*", with: "\\*").replacing("<", with: "\\<").replacing("\n", with: "\n  * ")
     }
 }

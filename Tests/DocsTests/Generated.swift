@@ -33,7 +33,7 @@ enum Generated {
         let told = try SourceComments(of: "RelayWire/Limits.swift", before: "public static let")
         return try told.names.map { name in
             guard let value = ReferenceValues.limits[name] else { throw UnknownPart(name: "Limits.\(name)") }
-            return ["`\(name)`", value, try told.text(name)]
+            return ["`\(name)`", value, try unitless(told.text(name))]
         }
     }
 
@@ -42,8 +42,13 @@ enum Generated {
         let limits = try SourceComments(of: "RelayWire/SessionBodies.swift", before: "public var")
         return try ReferenceValues.settings().map { name, value in
             let own = String(name.split(separator: ".").last!)
-            return ["`\(name)`", value, try name.hasPrefix("limits.") ? limits.text(own) : told.text(own)]
+            return ["`\(name)`", value, try unitless(name.hasPrefix("limits.") ? limits.text(own) : told.text(own))]
         }
+    }
+
+    /// Names of numbers have their unit.
+    private static func unitless(_ text: String) -> String {
+        text.replacing(", in bytes", with: "").replacing(", in milliseconds", with: "")
     }
 
     private static func codes() throws -> [[String]] {
@@ -60,8 +65,8 @@ enum Generated {
 
     private static func metrics() async throws -> [[String]] {
         try await Metrics.read().map { metric in
-            let few = metric.values.count <= 6 && !metric.values.isEmpty
-            let label = metric.label.map { few ? "`\($0)`: " + metric.values.map { "`\($0)`" }.joined(separator: ", ") + "." : "By `\($0)`." }
+            let few = (1...6).contains(metric.values.count) ? metric.values.map { "`\($0)`" }.joined(separator: ", ") : nil
+            let label = metric.label.map { label in few.map { "`\(label)`: \($0)." } ?? "By `\(label)`." }
             return ["`\(metric.name)`", metric.kind, [metric.help, label].compactMap { $0 }.joined(separator: " ")]
         }
     }

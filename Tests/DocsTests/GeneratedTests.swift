@@ -17,19 +17,20 @@ import Testing
             let made = try await Generated.text(name)
             let there = try #require(Self.part(name, of: text), "\(page): \(name) has no end")
             if Self.isWriting { text.replaceSubrange(there, with: made) }
-            #expect(text[Self.part(name, of: text)!] == made, "docs/\(page): \(name) is not what the code gives. \(Self.remedy)")
+            let isSame = text[Self.part(name, of: text)!] == made
+            #expect(isSame, "docs/\(page): \(name) is not what the code gives. '\(Self.command)' writes it.")
         }
         if Self.isWriting { try text.write(to: file, atomically: true, encoding: .utf8) }
     }
 
     @Test("every generator fills a part of one page")
     func used() throws {
-        let pages = try FileManager.default.contentsOfDirectory(atPath: Document.root.appending(path: "docs").path).filter { $0.hasSuffix(".md") }
-        let names = try pages.flatMap { Self.names(in: try Document.named($0).text) }
+        let pages = try FileManager.default.contentsOfDirectory(atPath: Document.root.appending(path: "docs").path)
+        let names = try pages.filter { $0.hasSuffix(".md") }.flatMap { Self.names(in: try Document.named($0).text) }
         #expect(names.sorted() == Generated.names.sorted())
     }
 
-    @Test("the page of contributors names the command that writes the parts anew")
+    @Test("the reference tells the command that writes the parts anew")
     func told() throws {
         #expect(try Document.named("reference.md").text.contains(Self.command))
     }
@@ -40,15 +41,18 @@ import Testing
         let names = Set(metrics.map(\.name))
         #expect(names.count >= 25 && names.count == metrics.count)
         for page in ["operations.md", "reference.md"] {
-            for name in try Document.named(page).text.matches(of: /boardrelay_[a-z_]+/) { #expect(names.contains(String(name.output)), "\(page): \(name.output)") }
+            for name in try Document.named(page).text.matches(of: /boardrelay_[a-z_]+/) {
+                #expect(names.contains(String(name.output)), "\(page): \(name.output)")
+            }
         }
         #expect(metrics.filter { $0.label == "reason" && !$0.values.isEmpty }.contains { $0.values.contains("slow_reader") })
     }
 
     static let command = "BOARDRELAY_DOCS=write swift test --filter GeneratedTests"
-    private static let remedy: Comment = "'\(GeneratedTests.command)' writes it."
 
-    private static func names(in text: String) -> [String] { text.matches(of: /<!-- generated: ([a-z ]+) -->/).map { String($0.output.1) } }
+    private static func names(in text: String) -> [String] {
+        text.matches(of: /<!-- generated: ([a-z ]+) -->/).map { String($0.output.1) }
+    }
 
     private static func part(_ name: String, of text: String) -> Range<String.Index>? {
         guard let head = text.range(of: "<!-- generated: \(name) -->\n"),

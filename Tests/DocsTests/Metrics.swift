@@ -34,7 +34,8 @@ struct Metrics {
             } else if let head = line.firstMatch(of: /^# TYPE ([a-z_0-9]+) ([a-z]+)$/) {
                 let name = String(head.output.1)
                 found.append(Metrics(name: name, kind: String(head.output.2), help: String(help), label: labelsOfEvents[name]))
-            } else if let sample = line.firstMatch(of: /^[a-z_0-9]+\{([a-z]+)="([^"]*)"/), sample.output.1 != "le", let last = found.indices.last {
+            } else if let sample = line.firstMatch(of: /^[a-z_0-9]+\{([a-z]+)="([^"]*)"/), sample.output.1 != "le" {
+                let last = found.count - 1
                 found[last].label = String(sample.output.1)
                 if labelsOfEvents[found[last].name] == nil { found[last].values.append(String(sample.output.2)) }
             }

@@ -24,13 +24,17 @@ enum StatedLimits {
             ("help serve", "Users in one stream channel. Default: \(defaults.streamChannelUsersMax)."),
             ("help serve", "signs tokens: \(Limits.tokenSecretBytes.lowerBound)…\(Limits.tokenSecretBytes.upperBound) bytes"),
             ("help token", "signs tokens: \(Limits.tokenSecretBytes.lowerBound)…\(Limits.tokenSecretBytes.upperBound) bytes"),
-            ("help pub", "at most \(grouped(limits.messageBytesMax)) bytes with its custom type, a packet \(grouped(limits.packetBytesMax))."),
+            ("help pub", "at most \(grouped(limits.messageBytesMax)) bytes with its custom type"),
+            ("help pub", "a packet \(grouped(limits.packetBytesMax))."),
             ("help pub", "may have \(grouped(limits.largeMessageBytesMax)) bytes"),
             ("help replay", "over \(grouped(limits.messageBytesMax)) bytes"),
             ("help replay", "exceed \(grouped(Limits.metadataBytesMax)) bytes"),
-            ("help meta", "at most \(grouped(Limits.metadataBytesMax)) bytes of keys and values and \(grouped(Limits.metadataItemsMax)) items"),
-            ("help history", "\(minutes(defaults.historyAge)) minutes, at most \(grouped(defaults.historyMessagesMax)) and \(defaults.historyBytesMax >> 20) MiB"),
-            ("help lock", "\(locks.lowerBound / 1_000)s to \(locks.upperBound / 60_000)m. Default: \(Limits.lockTTLMillisecondsDefault / 1_000)s."),
+            ("help meta", "at most \(grouped(Limits.metadataBytesMax)) bytes of keys and values"),
+            ("help meta", "and \(grouped(Limits.metadataItemsMax)) items"),
+            ("help history", "\(minutes(defaults.historyAge)) minutes, at most \(grouped(defaults.historyMessagesMax)) and"),
+            ("help history", "and \(defaults.historyBytesMax >> 20) MiB"),
+            ("help lock", "\(locks.lowerBound / 1_000)s to \(locks.upperBound / 60_000)m."),
+            ("help lock", "Default: \(Limits.lockTTLMillisecondsDefault / 1_000)s."),
             ("help lock", "in line, at most \(Limits.lockWaitMilliseconds.upperBound / 60_000)m."),
             ("help board", "undone for \(Limits.undoMilliseconds / 60_000) minutes"),
             ("help user", "at most \(Limits.endReasonBytesMax) bytes"),
@@ -73,8 +77,9 @@ enum StatedLimits {
         return [
             limits.messageBytesMax, limits.packetBytesMax, limits.largeMessageBytesMax, Limits.metadataBytesMax, Limits.statesBytesMax,
             Limits.tokenBytesMax, Limits.topicMetaBytesMax, Limits.endReasonBytesMax, Limits.nameBytesMax, Limits.customTypeBytesMax,
-            Limits.clientDescriptionBytesMax, defaults.historyBytesMax, defaults.reliableBacklogBytesHard, defaults.reliableBacklogBytesSoft,
-            defaults.packetBacklogBytesMax, defaults.pinnedBytesPerSessionMax, defaults.boardBytesMax, defaults.boardBytesTotalMax,
+            Limits.clientDescriptionBytesMax, defaults.historyBytesMax, defaults.reliableBacklogBytesHard,
+            defaults.reliableBacklogBytesSoft, defaults.packetBacklogBytesMax, defaults.pinnedBytesPerSessionMax,
+            defaults.boardBytesMax, defaults.boardBytesTotalMax,
         ]
     }
 
@@ -82,7 +87,7 @@ enum StatedLimits {
     static var counts: [String: Set<Int>] {
         let defaults = Configuration(), limits = defaults.limits
         return [
-            "a second": [limits.messagesPerSecond, limits.packetsPerSecond, defaults.metadataCallsPerSecond, limits.requestsPerSecond],
+            "a second": [limits.messagesPerSecond, limits.packetsPerSecond, defaults.metadataCallsPerSecond],
             "messages": [limits.messagesPerSecond, defaults.historyMessagesMax, defaults.historyPageMessagesMax],
             "packets": [limits.packetsPerSecond],
             "items": [Limits.metadataItemsMax],

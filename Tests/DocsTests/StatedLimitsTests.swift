@@ -9,8 +9,8 @@ import Testing
     /// README.md, the pages of `docs` and the help of each command, without what is made from the code. protocol.md has tests of its own.
     private static func places() throws -> [String: String] {
         var places: [String: String] = ["README.md": try Document.readme().text]
-        for page in try FileManager.default.contentsOfDirectory(atPath: Document.root.appending(path: "docs").path) where page.hasSuffix(".md") {
-            if page == "protocol.md" || page == "benchmarks.md" { continue }
+        let pages = try FileManager.default.contentsOfDirectory(atPath: Document.root.appending(path: "docs").path)
+        for page in pages where page.hasSuffix(".md") && page != "protocol.md" && page != "benchmarks.md" {
             places["docs/\(page)"] = try Document.named(page).text.replacing(/<!-- generated:(?s:.*?)<!-- end -->/, with: "")
         }
         for command in Boardrelay.commands {
@@ -61,13 +61,14 @@ import Testing
 
     /// Rates such as `60/s` and `200 packets a second`, counts such as `1,000 items`.
     private static func counts(in text: String) -> [(quantity: String, number: Int, word: String)] {
-        let rates = text.matches(of: /(^|[^0-9,.…])([0-9]+(?:,[0-9]{3})*)( [a-z]+)?(\/s\b| a second\b| per second\b)/).compactMap { match in
+        let rate = /(^|[^0-9,.…])([0-9]+(?:,[0-9]{3})*)( [a-z]+)?(\/s\b| a second\b| per second\b)/
+        let count = /(^|[^0-9,.…])([0-9]+(?:,[0-9]{3})*) (messages|packets|items|members|metadata calls)\b/
+        let rates = text.matches(of: rate).compactMap { match in
             number(match.output.2).map { (String(match.output.0.dropFirst(match.output.1.count)), $0, "a second") }
         }
-        let words = text.matches(of: /(^|[^0-9,.…])([0-9]+(?:,[0-9]{3})*) (messages|packets|items|members|metadata calls)\b/).compactMap { match in
+        return rates + text.matches(of: count).compactMap { match in
             number(match.output.2).map { (String(match.output.0.dropFirst(match.output.1.count)), $0, String(match.output.3)) }
         }
-        return rates + words
     }
 
     private static func number(_ text: Substring) -> Int? { Int(text.replacing(",", with: "")) }

@@ -28,7 +28,7 @@ extension Command {
             .json, .url, .user, .key, .keyFile, .token, .tokenFile,
         ],
         notes: [
-            "A message has at most 32,768 bytes with its custom type, a packet 1,024. Larger ones are refused with exit code 1. With --record or --large a message may have 8,388,608 bytes: pub sends it in parts, and it arrives as one.",
+            "A message has at most 32,768 bytes with its custom type, a packet 1,024. Larger ones are refused with exit code 1. With --record or --large a message may have 8,388,608 bytes: pub sends it in parts, and it arrives as one. Empty standard input is refused with exit code 2.",
         ],
         examples: [
             .init("boardrelay pub lesson hello", "A message to everybody on 'lesson'."),

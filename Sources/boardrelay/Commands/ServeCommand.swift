@@ -34,7 +34,7 @@ extension Command {
             .value("--packet-rate", as: "N", help: "Packets a second from one user in one topic. Default: 200."),
             .value("--metadata-rate", as: "N", help: "Metadata calls a second from one user; channels and users count apart. Default: 10."),
             .value("--max-board-bytes", as: "SIZE", help: "Limit for one board, such as 64MB. Default: 256MiB."),
-            .value("--max-boards-bytes", as: "SIZE", help: "Limit for all boards, at most their size at startup plus half the free space. Default: 4GiB. 0 disables boards."),
+            .value("--max-boards-bytes", as: "SIZE", help: "Limit for all boards, at most their size at startup plus half the free space, in memory 256MiB. Default: 4GiB. 0 disables boards."),
             .value("--expire-boards", as: "TIME", help: "Removes boards that nobody has changed for this long, at least 1m. Default: never."),
             .value("--max-channel-users", as: "N", help: "Users in one stream channel. Default: 1000."),
         ],

@@ -18,7 +18,7 @@ extension Command {
         ],
         notes: [
             "Asks a relay on this machine through a Unix socket that only the relay's user can open.",
-            "With --url, a key or a token, or if $BOARDRELAY_URL names another machine, status asks as a moderator's client, and shows no single channels and no journal.",
+            "With --url, a key or a token, or if $BOARDRELAY_URL names another machine, status asks as a moderator's client, and shows no single channels and no journal. Users who lag by 250 ms or more stand first: BEHIND is how long something has been waiting for them.",
         ],
         examples: [
             .init("boardrelay status", "The relay of this machine on port 7420, or the one that $BOARDRELAY_URL names."),
