@@ -5,10 +5,22 @@ import RelayServer
 
 /// What `docs/command-line.md` says of each command: its `--help` without notes and examples.
 enum CommandPages {
-    /// Options that many commands share stand once; a command that takes one says so.
-    private static let connecting: [Command.Option] = [.url, .key, .keyFile, .token, .tokenFile, .user]
+    /// An option that three commands have in the same words stands once, before all commands; of two wordings the more common one.
+    private static let shared: [Command.Option] = {
+        let all = Boardrelay.commands.flatMap(\.options)
+        func uses(_ option: Command.Option) -> Int { all.count { isSame($0, option) } }
+        var found: [Command.Option] = []
+        for option in all where uses(option) >= 3 && !all.contains(where: { $0.names == option.names && uses($0) > uses(option) }) {
+            if !found.contains(where: { isSame($0, option) }) { found.append(option) }
+        }
+        return found
+    }()
 
-    static var connection: String { connecting.map(line).joined() + line(.json) }
+    private static let connecting: [Command.Option] = [.url, .user, .key, .keyFile, .token, .tokenFile]
+
+    static var sharedOptions: String {
+        (connecting + shared.filter { option in !connecting.contains { isSame($0, option) } }).map(line).joined()
+    }
 
     static var commands: String { Boardrelay.commands.map(section).joined(separator: "\n") }
 
@@ -16,22 +28,19 @@ enum CommandPages {
         let arguments = command.arguments.map { $0.isOptional ? " [\($0.name)]" : " \($0.name)" }.joined()
         var text = "## \(command.name)\n\n`boardrelay \(command.name)\(arguments)` \(command.summary).\n\n"
         text += command.arguments.map { "* `\($0.name)`: \(plain($0.help))\n" }.joined()
-        let shared = command.options.filter(isShared)
         text += command.options.filter { !isShared($0) }.map(line).joined()
-        return text + sharedLine(shared)
+        return text + sharedLine(command.options.filter(isShared))
     }
 
-    /// Whether an option says here what it says everywhere.
-    private static func isShared(_ option: Command.Option) -> Bool {
-        (connecting + [.json]).contains { $0.names == option.names && $0.help == option.help }
-    }
+    private static func isSame(_ one: Command.Option, _ other: Command.Option) -> Bool { one.names == other.names && one.help == other.help }
+    private static func isShared(_ option: Command.Option) -> Bool { shared.contains { isSame($0, option) } }
 
+    /// The options of a command that stand elsewhere; those of a connection, which come together, are one link.
     private static func sharedLine(_ options: [Command.Option]) -> String {
-        let names = options.flatMap(\.names)
-        let json = names.contains("--json") ? ["`--json`"] : []
-        let others = names.filter { $0 != "--json" }
-        let told = others.count == connecting.count ? ["[connection options](#connection-options)"] : others.map { "`\($0)`" }
-        return names.isEmpty ? "" : "* " + (json + told).joined(separator: ", ") + "\n"
+        let takesConnection = connecting.allSatisfy { option in options.contains { isSame($0, option) } }
+        let own = takesConnection ? options.filter { option in !connecting.contains { isSame($0, option) } } : options
+        let told = own.map { "`\($0.names.last!)`" } + (takesConnection ? ["[connection options](#shared-options)"] : [])
+        return told.isEmpty ? "" : "* " + told.joined(separator: ", ") + "\n"
     }
 
     private static func line(_ option: Command.Option) -> String {

@@ -5,12 +5,12 @@ import RelayWire
 
 /// What the pages show of the code: one function for each generated part.
 enum Generated {
-    static let names = ["commands", "connection options", "limits", "settings", "codes", "rights", "metrics"]
+    static let names = ["commands", "shared options", "limits", "settings", "codes", "rights", "metrics"]
 
     static func text(_ name: String) async throws -> String {
         switch name {
         case "commands": CommandPages.commands
-        case "connection options": CommandPages.connection
+        case "shared options": CommandPages.sharedOptions
         case "limits": try table(["limit", "value", ""], limits())
         case "settings": try table(["setting", "default", ""], settings())
         case "codes": try table(["code", "name", ""], codes())

@@ -17,7 +17,7 @@ extension Command {
             .value("--ttl", as: "TIME", help: "set: how long the lock outlives its owner's last connection, 1s to 5m. Default: 10s."),
             .value("--wait", as: "TIME", help: "acquire: how long to wait in line, at most 5m."),
             .value("--from", as: "USER", help: "revoke: the user who holds the lock."),
-            .value("--timeout", as: "TIME", help: "Gives up after this time with exit code 124."),
+            .value("--timeout", as: "TIME", help: "Ends after this time with exit code 124. Default: never."),
             .json, .url, .user, .key, .keyFile, .token, .tokenFile,
         ],
         notes: [

@@ -12,7 +12,7 @@ extension Command {
             .json,
             .flag("--raw", help: "Prints only payloads, each with a newline behind it; the rest goes to standard error. A payload may contain newlines."),
             .value("-n", "--count", as: "COUNT", help: "Ends after this many messages and packets."),
-            .value("--timeout", as: "TIME", help: "Ends after this time, such as 10s or 500ms, with exit code 124."),
+            .value("--timeout", as: "TIME", help: "Ends after this time with exit code 124. Default: never."),
             .list("--topic", as: "TOPIC", help: "Also joins the stream channel and prints the packets of this topic."),
             .flag("--stream", help: "Also joins the stream channel and prints who publishes there."),
             .flag("--presence", help: "Prints who comes, goes and changes."),
