@@ -64,7 +64,7 @@ enum Generated {
     }
 
     private static func metrics() async throws -> [[String]] {
-        try await Metrics.read().map { metric in
+        try await Metrics.all().map { metric in
             let few = (1...6).contains(metric.values.count) ? metric.values.map { "`\($0)`" }.joined(separator: ", ") : nil
             let label = metric.label.map { label in few.map { "`\(label)`: \($0)." } ?? "By `\(label)`." }
             return ["`\(metric.name)`", metric.kind, [metric.help, label].compactMap { $0 }.joined(separator: " ")]

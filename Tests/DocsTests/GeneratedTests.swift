@@ -37,7 +37,7 @@ import Testing
 
     @Test("metrics that pages name are metrics, and labels of few values are on the page of them")
     func metrics() async throws {
-        let metrics = try await Metrics.read()
+        let metrics = try await Metrics.all()
         let names = Set(metrics.map(\.name))
         #expect(names.count >= 25 && names.count == metrics.count)
         for page in ["operations.md", "reference.md"] {
