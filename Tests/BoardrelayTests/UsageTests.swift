@@ -172,8 +172,8 @@ extension UsageTests {
     func output() throws {
         let page = try String(contentsOf: Samples.packageRoot.appending(path: "docs/command-line.md"), encoding: .utf8)
         let json = try #require(page.range(of: "\n## JSON\n")).upperBound
-        let rows = page[json...].split(separator: "\n").drop { $0 != "| `type` | fields |" }.dropFirst(2).prefix { $0.hasPrefix("|") }
-        let told = Set(rows.compactMap { $0.firstMatch(of: /^\| `([A-Za-z]+)`/).map { String($0.output.1) } })
+        let rows = page[json...].split(separator: "\n").drop { $0 != "|`type`|fields|" }.dropFirst(2).prefix { $0.hasPrefix("|") }
+        let told = Set(rows.compactMap { $0.firstMatch(of: /^\|`([A-Za-z]+)`/).map { String($0.output.1) } })
         // What a board keeps is printed as single messages.
         let printed = try Self.types(in: Self.source("RelayConsole/EventJSON.swift"))
         #expect(printed.count >= 14 && told == printed.subtracting(["board"]), "\(told.symmetricDifference(printed))")

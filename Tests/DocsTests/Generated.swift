@@ -31,7 +31,7 @@ enum Generated {
 
     private static func limits() throws -> [[String]] {
         let told = try SourceComments(of: "RelayWire/Limits.swift", before: "public static let")
-        return try told.names.map { name in
+        return try told.names.filter { !inner.contains($0) }.map { name in
             guard let value = ReferenceValues.limits[name] else { throw UnknownPart(name: "Limits.\(name)") }
             return ["`\(name)`", value, try unitless(told.text(name))]
         }
@@ -40,16 +40,22 @@ enum Generated {
     private static func settings() throws -> [[String]] {
         let told = try SourceComments(of: "RelayCore/Configuration.swift", before: "public var")
         let limits = try SourceComments(of: "RelayWire/SessionBodies.swift", before: "public var")
-        return try ReferenceValues.settings().map { name, value in
+        return try ReferenceValues.settings().filter { !inner.contains($0.name) }.map { name, value in
             let own = String(name.split(separator: ".").last!)
             return ["`\(name)`", value, try unitless(name.hasPrefix("limits.") ? limits.text(own) : told.text(own))]
         }
     }
 
-    /// Names of numbers have their unit.
+    /// Names of numbers have their unit, and protocol.md names the rules.
     private static func unitless(_ text: String) -> String {
-        text.replacing(", in bytes", with: "").replacing(", in milliseconds", with: "")
+        text.replacing(", in bytes", with: "").replacing(", in milliseconds", with: "").replacing(/\s\[[A-Z0-9, ]+\]/, with: "")
     }
+
+    /// What nobody sees from outside but by memory and turns: their comments in the source are enough.
+    private static let inner: Set = [
+        "metadataPageBytes", "jsonPageBytes", "boardAuthorKeysMax", "boardAuthorKeysTotalMax", "catchUpTurnBytes", "expiryRetry",
+        "sharedChunksPerChannelMax", "chunkBytesMin", "chunkBytesMax", "farewellLinger", "shutdownLinger",
+    ]
 
     private static func codes() throws -> [[String]] {
         let told = try SourceComments(of: "RelayWire/ErrorCode.swift", before: "public static let")
