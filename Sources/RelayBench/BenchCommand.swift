@@ -22,9 +22,10 @@ extension Command {
         Command(
             name: "bench",
             summary: "measures a relay that it starts on this machine",
-            arguments: [.init(name: "SCENARIO", help: (["What to measure."] + BenchScenario.allCases.map { "\($0.rawValue): \($0.meaning)" }).joined(separator: "\n"))],
+            arguments: [.init(name: "SCENARIO", help: BenchScenario.help)],
             options: [
-                .value("--seconds", as: "N", help: "Length of each measurement. Default: 5; conns 10, slow 15, lesson as long as the recording, at most 60."),
+                .value("--seconds", as: "N",
+                    help: "Length of each measurement. Default: 5; conns 10, slow 15, lesson as long as the recording, at most 60."),
                 .value("--warmup", as: "N", help: "Seconds of load before a measurement. Default: 1."),
                 .value("--repeat", as: "N", help: "Runs, each with a new relay: rows have medians, and sums of losses. Default: 1."),
                 .value("--flush", as: "MODE", help: "Flush mode of the measured relay, as for 'serve'. Default: adaptive."),
@@ -32,16 +33,31 @@ extension Command {
                 .value("--recording", as: "FILE", help: "lesson: the recording, as for 'replay'."),
                 .value("--speed", as: "N", help: "lesson: speed of the drawing. Default: 1."),
                 .value("--seed", as: "N", help: "Seed for the phases of senders. Default: 1."),
-                .value("--data-dir", as: "DIR", help: "Disk to measure: bench makes a new folder here and removes it. Default: the system's temporary folder."),
-                .value("--url", as: "URL", help: "Loads this relay instead of a new one, with its own rates and without figures of its process. $BOARDRELAY_URL does not count."),
+                .value("--data-dir", as: "DIR",
+                    help: "Disk to measure: bench makes a new folder here and removes it. Default: the system's temporary folder."),
+                .value("--url", as: "URL",
+                    help: """
+                        Loads this relay instead of a new one, with its own rates and without figures of its process. $BOARDRELAY_URL \
+                        does not count.
+                        """),
                 .value("--key-file", as: "FILE", help: "With --url: a file with that relay's key."),
                 .flag("--unpinned", help: "Lets the scheduler place relay and load. Default: a processor each where there is 'taskset'."),
-                .flag("--verdict", help: "Exits with 1 and says why, if there was an unreported loss, a loss by a reader that keeps up, or an unexpected close."),
+                .flag("--verdict",
+                    help: """
+                        Exits with 1 and says why, if there was an unreported loss, a loss by a reader that keeps up, or an unexpected \
+                        close.
+                        """),
                 .json,
             ],
             notes: [
-                "Each send has its moment, whatever becomes of earlier ones, and latency counts from that moment. fan sends as fast as it can, at most 512 packets or 128 KiB ahead of its readers.",
-                "Rates below the load are lifted for the measured relay, and the row says which. Compare only figures of one machine and day. Measure a release build: 'swift build -c release'.",
+                """
+                Each send has its moment, whatever becomes of earlier ones, and latency counts from that moment. fan sends as fast as \
+                it can, at most 512 packets or 128 KiB ahead of its readers.
+                """,
+                """
+                Rates below the load are lifted for the measured relay, and the row says which. Compare only figures of one machine \
+                and day. Measure a release build: 'swift build -c release'.
+                """,
             ],
             examples: [
                 .init("boardrelay bench paced50 --repeat 3 --verdict", "A board of 50 who draw at once: medians of three runs."),

@@ -8,8 +8,10 @@ enum BenchScenario: String, CaseIterable {
     case classroom = "class"
     case lesson, join, storage
 
-    /// For the help.
-    var meaning: String {
+    /// A line for each.
+    static var help: String { (["What to measure."] + allCases.map { "\($0.rawValue): \($0.meaning)" }).joined(separator: "\n") }
+
+    private var meaning: String {
         switch self {
         case .fan10x50: "10 users send packets of 64 bytes to 50 readers, as fast as possible."
         case .fan10x50k: "The same with 1,000 bytes."

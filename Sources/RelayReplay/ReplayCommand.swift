@@ -21,17 +21,37 @@ extension Command {
             .json, .url, .user, .key, .keyFile, .token, .tokenFile,
         ],
         notes: [
-            "Points go as packets on topic 'points', one packet for each 16 ms. A finished stroke goes as a message with custom type 'stroke', in several messages if it is over 32,768 bytes.",
-            "--verify: every message arrived once, in order, byte for byte; no packet arrived before anything sent earlier; packets delivered + reported lost = accepted. With --retain, three readers that join before, half-way and after the end must hold the same strokes.",
-            "--store metadata: a save replaces only the revision seen last. After another user's change, replay reads the board and adds its stroke. It ends with exit code 1 when the metadata would exceed 65,536 bytes; saved strokes stay. An item 'board' that is no JSON array stays, and replay does not begin.",
-            "The summary counts messages, packets, refusals, drops and losses, and gives the round trip from sending a message to its acceptance. Any refusal makes the exit code 1.",
+            """
+            Points go as packets on topic 'points', one packet for each 16 ms. A finished stroke goes as a message with custom type \
+            'stroke', in several messages if it is over 32,768 bytes.
+            """,
+            """
+            --verify: every message arrived once, in order, byte for byte; no packet arrived before anything sent earlier; packets \
+            delivered + reported lost = accepted. With --retain, three readers that join before, half-way and after the end must hold \
+            the same strokes.
+            """,
+            """
+            --store metadata: a save replaces only the revision seen last. After another user's change, replay reads the board and \
+            adds its stroke. It ends with exit code 1 when the metadata would exceed 65,536 bytes; saved strokes stay. An item 'board' \
+            that is no JSON array stays, and replay does not begin.
+            """,
+            """
+            The summary counts messages, packets, refusals, drops and losses, and gives the round trip from sending a message to its \
+            acceptance. Any refusal makes the exit code 1.
+            """,
         ],
         examples: [
-            .init("boardrelay replay lesson.ndjson --channel lesson --speed 10 --max-pause 1s", "Ten times as quick, no pause over 0.1 s on the clock."),
+            .init(
+                "boardrelay replay lesson.ndjson --channel lesson --speed 10 --max-pause 1s",
+                "Ten times as quick, no pause over 0.1 s on the clock."),
             .init("boardrelay replay lesson.ndjson --channel test --speed max --verify", "Checks a relay in seconds."),
-            .init("boardrelay replay lesson.ndjson --channel lesson --retain", "A board that stays: 'boardrelay board export lesson --format svg'."),
+            .init(
+                "boardrelay replay lesson.ndjson --channel lesson --retain",
+                "A board that stays: 'boardrelay board export lesson --format svg'."),
             .init("boardrelay replay drawings.ndjson --channel party --boards-as-users --users 30", "Thirty people on one board."),
-            .init("boardrelay replay lesson.ndjson --channel lesson --store metadata", "'boardrelay meta get lesson board' has the board then."),
+            .init(
+                "boardrelay replay lesson.ndjson --channel lesson --store metadata",
+                "'boardrelay meta get lesson board' has the board then."),
         ],
         run: replay)
 

@@ -17,13 +17,21 @@ extension Command {
         options: [
             .value("--format", as: "FORMAT", help: "export: json (default), which import reads, or svg, a picture."),
             .value("-o", "--output", as: "FILE", help: "export: writes this file, whole or not at all. Default: standard output."),
-            .value("--timeout", as: "TIME", help: "Gives up after this time with exit code 124. Default: 30s, for export, import and rm none."),
+            .value("--timeout", as: "TIME",
+                help: "Gives up after this time with exit code 124. Default: 30s, for export, import and rm none."),
             .json, .url, .user, .key, .keyFile, .token, .tokenFile,
         ],
         notes: [
             "A board is the newest retained message of each key of a channel: see 'boardrelay pub --retain'.",
-            "An exported board has one record a line, in order, without authors and times. import checks the whole file first, then replaces records with the same keys and leaves all others. If the relay refuses a record, the others are written and the exit code is 1.",
-            "rm cannot be undone and ends when the relay's disk holds nothing of the board; Ctrl-C ends only the waiting. clear can be undone for 10 minutes.",
+            """
+            An exported board has one record a line, in order, without authors and times. import checks the whole file first, then \
+            replaces records with the same keys and leaves all others. If the relay refuses a record, the others are written and the \
+            exit code is 1.
+            """,
+            """
+            rm cannot be undone and ends when the relay's disk holds nothing of the board; Ctrl-C ends only the waiting. clear can be \
+            undone for 10 minutes.
+            """,
         ],
         examples: [
             .init("boardrelay board ls", "Every board with its records and bytes."),

@@ -14,7 +14,10 @@ extension Command {
             .json, .url, .user, .key, .keyFile, .token, .tokenFile,
         ],
         notes: [
-            "If nobody is in the channel, the command freezes it, says so, and lists the channels in use. Hidden users (sub --quiet) do not count.",
+            """
+            If nobody is in the channel, the command freezes it, says so, and lists the channels in use. Hidden users (sub --quiet) do \
+            not count.
+            """,
             "For moderators: see 'boardrelay user'. A frozen channel stays frozen after a restart, and the people in it are told.",
         ],
         examples: [

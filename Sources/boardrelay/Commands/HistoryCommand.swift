@@ -17,7 +17,11 @@ extension Command {
             .json, .url, .user, .key, .keyFile, .token, .tokenFile,
         ],
         notes: [
-            "A relay keeps a channel's newest messages for 10 minutes, at most 1,000 and 8 MiB, unless its operator changed that. Standard error tells what is no longer kept. A message sent in parts is one line, which says how many parts are left if some are gone.",
+            """
+            A relay keeps a channel's newest messages for 10 minutes, at most 1,000 and 8 MiB, unless its operator changed that. \
+            Standard error tells what is no longer kept. A message sent in parts is one line, which says how many parts are left if \
+            some are gone.
+            """,
         ],
         examples: [
             .init("boardrelay history lesson", "All that is kept, oldest first."),

@@ -13,12 +13,16 @@ extension Command {
         ],
         options: [
             .flag("--end-sessions", help: "rotate: disconnects users of the old key. Default: they stay until their connection ends."),
-            .value("--host-name", as: "NAME", help: "Prints the address with this name, NAME or NAME:PORT, which 'serve --host-name' knows."),
+            .value("--host-name", as: "NAME",
+                help: "Prints the address with this name, NAME or NAME:PORT, which 'serve --host-name' knows."),
             .json, .url,
         ] + ControlSocket.options,
         notes: [
             "Asks through a Unix socket that only the relay's user can open. The output is secret.",
-            "The join key makes editors (with 'serve --pupils view': readers), the host key moderators. After rotate the old key is invalid at once: a lost connection cannot come back with it.",
+            """
+            The join key makes editors (with 'serve --pupils view': readers), the host key moderators. After rotate the old key is \
+            invalid at once: a lost connection cannot come back with it.
+            """,
         ],
         examples: [
             .init("boardrelay key show join", "The address for the class."),

@@ -21,7 +21,10 @@ extension Command {
             .json, .url, .user, .key, .keyFile, .token, .tokenFile,
         ],
         notes: [
-            "A lock belongs to a user: use the same --as to release it. The lock's ttl starts when the owner's last connection ends, usually with this command.",
+            """
+            A lock belongs to a user: use the same --as to release it. The lock's ttl starts when the owner's last connection ends, \
+            usually with this command.
+            """,
         ],
         examples: [
             .init("boardrelay lock set lesson pen --ttl 30s", "Makes the lock 'pen'."),

@@ -25,7 +25,10 @@ extension Command {
             .json, .url, .user, .key, .keyFile, .token, .tokenFile,
         ],
         notes: [
-            "A set has at most 65,536 bytes of keys and values and 1,000 items. If a condition or limit fails, nothing changes and the exit code is 1.",
+            """
+            A set has at most 65,536 bytes of keys and values and 1,000 items. If a condition or limit fails, nothing changes and the \
+            exit code is 1.
+            """,
         ],
         examples: [
             .init("boardrelay meta set lesson title 'Herbst'", "Writes one item of the message channel 'lesson'."),

@@ -28,13 +28,19 @@ extension Command {
             .json, .url, .user, .key, .keyFile, .token, .tokenFile,
         ],
         notes: [
-            "A message has at most 32,768 bytes with its custom type, a packet 1,024. Larger ones are refused with exit code 1. With --record or --large a message may have 8,388,608 bytes: pub sends it in parts, and it arrives as one. Empty standard input is refused with exit code 2.",
+            """
+            A message has at most 32,768 bytes with its custom type, a packet 1,024. Larger ones are refused with exit code 1. With \
+            --record or --large a message may have 8,388,608 bytes: pub sends it in parts, and it arrives as one. Empty standard input \
+            is refused with exit code 2.
+            """,
         ],
         examples: [
             .init("boardrelay pub lesson hello", "A message to everybody on 'lesson'."),
             .init("date | boardrelay pub lesson", "What another program prints, as one message."),
             .init("boardrelay pub lesson -f drawing.bin --type drawing", "A file as one message."),
-            .init("boardrelay pub lesson --retain --record photo-1 -f photo.jpg", "A record of the board of 'lesson', in place of the one before."),
+            .init(
+                "boardrelay pub lesson --retain --record photo-1 -f photo.jpg",
+                "A record of the board of 'lesson', in place of the one before."),
             .init("boardrelay pub lesson --remove --record photo-1", "Removes it again."),
             .init("boardrelay pub lesson --topic cursor --slot 1 -m '10,20'", "A packet on topic 'cursor'."),
             .init("boardrelay pub --to alice 'your turn'", "A message to alice alone."),

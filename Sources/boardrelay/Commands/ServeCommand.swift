@@ -13,19 +13,36 @@ extension Command {
         options: [
             .value("--host", as: "HOST", help: "Address to listen on. Default: every interface."),
             .value("--port", as: "PORT", help: "Port to listen on; 0 takes a free one. Default: 7420."),
-            .value("--data-dir", as: "DIR", help: "Folder for boards, metadata, locks and keys. Default: $STATE_DIRECTORY, else \(RelayServer.Storage.defaultFolder)."),
+            .value("--data-dir", as: "DIR",
+                help: "Folder for boards, metadata, locks and keys. Default: $STATE_DIRECTORY, else \(RelayServer.Storage.defaultFolder)."),
             .flag("--in-memory", help: "Keeps nothing on disk."),
-            .value("--auth", as: "MODE", help: "Who may connect. key (default): anyone with the join key or the host key. token: anyone with a token. open: anyone who can reach the port, with all rights."),
+            .value("--auth", as: "MODE",
+                help: """
+                    Who may connect. key (default): anyone with the join key or the host key. token: anyone with a token. open: anyone \
+                    who can reach the port, with all rights.
+                    """),
             .value("--pupils", as: "WHAT", help: "What the join key allows: draw (default) or view."),
-            .list("--token-secret-file", as: "[ID=]FILE", help: "Secret that signs tokens: 32…1024 bytes, a trailing newline ignored. Several secrets need an id each. With --auth key, tokens work besides keys."),
-            .value("--token-audience", as: "NAME", help: "Accepts only tokens that name this audience (aud). Default: only tokens without one."),
+            .list("--token-secret-file", as: "[ID=]FILE",
+                help: """
+                    Secret that signs tokens: 32…1024 bytes, a trailing newline ignored. Several secrets need an id each. With --auth \
+                    key, tokens work besides keys.
+                    """),
+            .value("--token-audience", as: "NAME",
+                help: "Accepts only tokens that name this audience (aud). Default: only tokens without one."),
             .list("--host-name", as: "NAME[:PORT]", help: "Another name that browsers may use for this relay, such as a proxy's."),
             .list("--allow-origin", as: "ORIGIN", help: "Lets pages from this origin connect, such as http://localhost:5173."),
-            .list("--trusted-proxy", as: "ADDRESS", help: "Address of a proxy that names the client in X-Forwarded-For and speaks TLS for the relay."),
-            .value("--operator-token-file", as: "FILE", help: "Token with which other machines may read /metrics: 16…1024 visible ASCII characters. Default: only this machine may."),
+            .list("--trusted-proxy", as: "ADDRESS",
+                help: "Address of a proxy that names the client in X-Forwarded-For and speaks TLS for the relay."),
+            .value("--operator-token-file", as: "FILE",
+                help: """
+                    Token with which other machines may read /metrics: 16…1024 visible ASCII characters. Default: only this machine \
+                    may.
+                    """),
             .value("--flush", as: "MODE", help: "When queued bytes are written: adaptive (default), immediate, or a tick of 1ms…100ms."),
-            .value("--log-level", as: "LEVEL", help: "debug, info (default), warning or error. A log that is no terminal has audit lines at every level."),
-            .value("--control", as: "PATH", help: "Unix socket for 'boardrelay status' and 'boardrelay key'. Default: control.sock in the data folder."),
+            .value("--log-level", as: "LEVEL",
+                help: "debug, info (default), warning or error. A log that is no terminal has audit lines at every level."),
+            .value("--control", as: "PATH",
+                help: "Unix socket for 'boardrelay status' and 'boardrelay key'. Default: control.sock in the data folder."),
             .value("--max-connections", as: "N", help: "Connections at once. Default: 12000."),
             .value("--max-channels", as: "N", help: "Channels of each kind at once. Default: 10000."),
             .value("--max-history", as: "N", help: "Messages that a channel keeps for latecomers; 0 keeps none. Default: 1000."),
@@ -34,17 +51,34 @@ extension Command {
             .value("--packet-rate", as: "N", help: "Packets a second from one user in one topic. Default: 200."),
             .value("--metadata-rate", as: "N", help: "Metadata calls a second from one user; channels and users count apart. Default: 10."),
             .value("--max-board-bytes", as: "SIZE", help: "Limit for one board, such as 64MB. Default: 256MiB."),
-            .value("--max-boards-bytes", as: "SIZE", help: "Limit for all boards, at most their size at startup plus half the free space, in memory 256MiB. Default: 4GiB. 0 disables boards."),
-            .value("--expire-boards", as: "TIME", help: "Removes boards that nobody has changed for this long, at least 1m. Default: never."),
+            .value("--max-boards-bytes", as: "SIZE",
+                help: """
+                    Limit for all boards, at most their size at startup plus half the free space, in memory 256MiB. Default: 4GiB. 0 \
+                    disables boards.
+                    """),
+            .value("--expire-boards", as: "TIME",
+                help: "Removes boards that nobody has changed for this long, at least 1m. Default: never."),
             .value("--max-channel-users", as: "N", help: "Users in one stream channel. Default: 1000."),
         ],
         notes: [
-            "Prints the addresses that others can use, one a line, and again when they change. The log goes to standard error. A terminal also shows a QR code that opens the whiteboard.",
+            """
+            Prints the addresses that others can use, one a line, and again when they change. The log goes to standard error. A \
+            terminal also shows a QR code that opens the whiteboard.
+            """,
             "At a terminal of a relay with keys, h shows the host's address until the next key or for 30 s, and c shows the QR code again.",
-            "A terminal shows no audit lines, because it may be projected. '2>relay.log' keeps them, and shows neither the code nor the host's address.",
+            """
+            A terminal shows no audit lines, because it may be projected. '2>relay.log' keeps them, and shows neither the code nor the \
+            host's address.
+            """,
             "The same port serves the whiteboard at /, the JavaScript client at /relay-client.js, /status, /healthz, /readyz and /metrics.",
-            "Boards, metadata and locks survive a restart; other messages, packets, presence and states do not. Only one relay at a time can use a data folder.",
-            "Ctrl-C, SIGTERM or closing the terminal ends the relay: clients are told, queues get up to 5 s to drain, and the exit code is 0. A second Ctrl-C or SIGTERM ends it at once.",
+            """
+            Boards, metadata and locks survive a restart; other messages, packets, presence and states do not. Only one relay at a \
+            time can use a data folder.
+            """,
+            """
+            Ctrl-C, SIGTERM or closing the terminal ends the relay: clients are told, queues get up to 5 s to drain, and the exit code \
+            is 0. A second Ctrl-C or SIGTERM ends it at once.
+            """,
         ],
         examples: [
             .init("boardrelay serve", "On every interface, port 7420."),

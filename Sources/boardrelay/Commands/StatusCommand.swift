@@ -18,12 +18,18 @@ extension Command {
         ],
         notes: [
             "Asks a relay on this machine through a Unix socket that only the relay's user can open.",
-            "With --url, a key or a token, or if $BOARDRELAY_URL names another machine, status asks as a moderator's client, and shows no single channels and no journal. Users who lag by 250 ms or more stand first: BEHIND is how long something has been waiting for them.",
+            """
+            With --url, a key or a token, or if $BOARDRELAY_URL names another machine, status asks as a moderator's client, and shows \
+            no single channels and no journal. Users who lag by 250 ms or more stand first: BEHIND is how long something has been \
+            waiting for them.
+            """,
         ],
         examples: [
             .init("boardrelay status", "The relay of this machine on port 7420, or the one that $BOARDRELAY_URL names."),
             .init("boardrelay status --json | jq .census.counters", "What has happened since it started."),
-            .init("boardrelay status --url relay://192.168.1.5:7420 --key-file host.key", "Another machine's relay: who is there, and who is slow."),
+            .init(
+                "boardrelay status --url relay://192.168.1.5:7420 --key-file host.key",
+                "Another machine's relay: who is there, and who is slow."),
         ],
         run: status)
 

@@ -10,7 +10,11 @@ extension Command {
         arguments: [.init(name: "CHANNEL", help: "The channel's name; the message and the stream channel share it.")],
         options: [
             .json,
-            .flag("--raw", help: "Prints only payloads, each with a newline behind it; the rest goes to standard error. A payload may contain newlines."),
+            .flag("--raw",
+                help: """
+                    Prints only payloads, each with a newline behind it; the rest goes to standard error. A payload may contain \
+                    newlines.
+                    """),
             .value("-n", "--count", as: "COUNT", help: "Ends after this many messages and packets."),
             .value("--timeout", as: "TIME", help: "Ends after this time with exit code 124. Default: never."),
             .list("--topic", as: "TOPIC", help: "Also joins the stream channel and prints the packets of this topic."),
@@ -30,7 +34,9 @@ extension Command {
             .init("boardrelay sub lesson --json", "Every message on the board 'lesson', one JSON object a line."),
             .init("boardrelay sub lesson --topic points --topic cursor", "Messages, and the live points and cursors between them."),
             .init("boardrelay sub lesson --since beginning", "What was said before as well, as far as the relay keeps it."),
-            .init("boardrelay sub lesson --raw | while read line; do echo \"$line\"; done", "What was sent and nothing else, for other programs."),
+            .init(
+                "boardrelay sub lesson --raw | while read line; do echo \"$line\"; done",
+                "What was sent and nothing else, for other programs."),
             .init("boardrelay sub lesson -n 1 --timeout 10s", "Waits for one message; exit code 124 if none comes in 10 s."),
         ],
         run: sub)

@@ -20,10 +20,22 @@ extension Command {
             .json, .url, .user, .key, .keyFile, .token, .tokenFile,
         ],
         notes: [
-            "For moderators. On the relay's machine, its own user needs no key; elsewhere use --key-file. Roles and bans survive restarts. The relay logs each change with the id that --as gives.",
-            "If no user has the id and one person here has the name, a terminal shows name and id and asks. Without a terminal, or if several people have the name, nothing happens: the exit code is 2. Hidden users (sub --quiet) need their id.",
-            "ban keeps out the id and the client that used it last. A person with a shared key can come back under another id: 'boardrelay key rotate join --end-sessions' prevents that.",
-            "forget removes the user's metadata and role, and frees the id once the user has left: run it again then. A ban stays. forget ends when no file in the data folder holds the data; Ctrl-C ends only the waiting. Delete backups yourself.",
+            """
+            For moderators. On the relay's machine, its own user needs no key; elsewhere use --key-file. Roles and bans survive \
+            restarts. The relay logs each change with the id that --as gives.
+            """,
+            """
+            If no user has the id and one person here has the name, a terminal shows name and id and asks. Without a terminal, or if \
+            several people have the name, nothing happens: the exit code is 2. Hidden users (sub --quiet) need their id.
+            """,
+            """
+            ban keeps out the id and the client that used it last. A person with a shared key can come back under another id: \
+            'boardrelay key rotate join --end-sessions' prevents that.
+            """,
+            """
+            forget removes the user's metadata and role, and frees the id once the user has left: run it again then. A ban stays. \
+            forget ends when no file in the data folder holds the data; Ctrl-C ends only the waiting. Delete backups yourself.
+            """,
         ],
         examples: [
             .init("boardrelay user role anna reader", "From here on anna only looks on."),

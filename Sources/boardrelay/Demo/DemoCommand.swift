@@ -13,7 +13,10 @@ extension Command {
             .value("--speed", as: "X", help: "Speed of the drawing, 0.01…10000. Default: 1."),
         ],
         notes: [
-            "Prints the addresses of the whiteboard, one a line; a terminal also shows a QR code. Open one and draw along. After about a minute the board is cleared and the lesson starts again.",
+            """
+            Prints the addresses of the whiteboard, one a line; a terminal also shows a QR code. Open one and draw along. After about \
+            a minute the board is cleared and the lesson starts again.
+            """,
             "The demo keeps nothing on disk and makes new keys at each start. Ctrl-C ends it with exit code 0.",
         ],
         examples: [
