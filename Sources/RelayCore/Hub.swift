@@ -3,10 +3,14 @@ import RelayWire
 
 /// The relay itself, without sockets, clocks and dice: bytes and events in, bytes and effects out.
 ///
-/// Owned by one queue, which also owns the sockets. The shell calls, in any order:
-/// - `handle` for what happens, `receive` for bytes that came; both hand back effects to be carried out;
-/// - `nextDirty`, `gather`, `wrote` to take bytes out;
-/// - `nextDeadline` after each of them, to arm its one timer.
+/// Owned by one queue, which also owns the sockets. The shell's calls:
+/// - `restore` with all that was stored, before any other call;
+/// - `handle` for what happens and `receive` for bytes that came, in any order;
+/// - a flush, behind what came together: `beginFlush`; `nextDirty` until it has none; for each connection `gather` and `wrote` until its
+///   socket takes no more, and before them `announce` where it speaks WebSocket; `endFlush`. `wantsFlush` and `hasDirty` say whether
+///   another one is wanted soon. A connection may be flushed besides when its socket takes more again;
+/// - after each of them `nextDeadline`, to arm its one timer, and the effects, to be carried out in their order: those of `handle` and
+///   `receive` are handed back, those of the others taken with `takeEffects`.
 ///
 /// The same calls in the same order give the same bytes: nothing in here depends on anything but its arguments.
 ///
