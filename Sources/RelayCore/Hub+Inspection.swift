@@ -30,7 +30,7 @@ extension Hub {
     /// Ranges of packets that a session was not given while it catches up, as they are remembered. [HI5]
     package func lostMeanwhile(of id: ConnectionID) -> Int {
         guard isKnown(id), let session = connections[id.place].session else { return 0 }
-        return sessions[session].memberships.all.reduce(0) { $0 + (memberships[$1].catchUp?.lost.count ?? 0) }
+        return sessions[session].memberships.all.reduce(0) { $0 + (memberships[$1].catchUp.map { catchUps[$0].lost.ranges.count } ?? 0) }
     }
 
     /// What moderators have decided and what holds: roles, frozen channels, and who has banned whom.

@@ -9,8 +9,7 @@ import RelayWire
 /// - a flush, behind what came together: `beginFlush`; `nextDirty` until it has none; for each connection `gather` and `wrote` until its
 ///   socket takes no more, and before them `announce` where it speaks WebSocket; `endFlush`. `wantsFlush` and `hasDirty` say whether
 ///   another one is wanted soon. A connection may be flushed besides when its socket takes more again;
-/// - after each of them `nextDeadline`, to arm its one timer, and the effects, to be carried out in their order: those of `handle` and
-///   `receive` are handed back, those of the others taken with `takeEffects`.
+/// - after each of them `takeEffects`, to carry them out in their order, and `nextDeadline`, to arm its one timer.
 ///
 /// The same calls in the same order give the same bytes: nothing in here depends on anything but its arguments.
 ///
@@ -58,7 +57,7 @@ package struct Hub {
     var directs: [PendingDirect] = []
 
     var historyTotals = HistoryTotals()
-    var catchUpTurns = CatchUpTurns()
+    var catchUps = CatchUps()
 
     var counters = Counters()
     var greetings = Greetings()
@@ -86,8 +85,8 @@ package struct Hub {
 
     // MARK: - Entries
 
-    /// Carries out one event; what the shell has to do is appended to `effects`.
-    package mutating func handle(_ event: Event, at now: Now, into effects: inout [Effect]) {
+    /// Carries out one event; what the shell has to do is in `takeEffects`.
+    package mutating func handle(_ event: Event, at now: Now) {
         enter(now)
         switch event {
         case .opened(let id, let entropy, let peer): opened(id, entropy: entropy, peer: peer)
@@ -107,17 +106,15 @@ package struct Hub {
         case .accessChanged(let rules, let endsSessions): accessChanged(rules, endsSessions: endsSessions)
         case .operatorTokenWrong(let peer, let path): logWrongCredential(.tokenInvalid, from: peer, "for \(path)")
         }
-        leave(&effects)
+        leave()
     }
 
     /// Reads bytes that came over a connection; whole frames are decoded in place.
-    package mutating func receive(
-        _ bytes: UnsafeRawBufferPointer, from id: ConnectionID, at now: Now, into effects: inout [Effect]
-    ) {
+    package mutating func receive(_ bytes: UnsafeRawBufferPointer, from id: ConnectionID, at now: Now) {
         guard isKnown(id) else { return }
         enter(now)
         read(bytes, from: id.place)
-        leave(&effects)
+        leave()
     }
 
     mutating func enter(_ now: Now) {
@@ -131,11 +128,15 @@ package struct Hub {
     private var identity = Identity()
 
     /// What was put off to the end of the call: who waited goes on, then bounds on queues.
-    private mutating func leave(_ effects: inout [Effect]) {
+    private mutating func leave() {
         if authors.someAreWoken { goOnWithWoken() }
         keepBounds()
-        effects.append(contentsOf: self.effects)
-        self.effects.removeAll(keepingCapacity: true)
+    }
+
+    /// What the shell has to do, in this order; appended to `taken`.
+    package mutating func takeEffects(into taken: inout [Effect]) {
+        taken += effects
+        effects.removeAll(keepingCapacity: true)
     }
 
     /// The shell's id is the connection that stands there now, not an earlier one.

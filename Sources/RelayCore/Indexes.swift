@@ -4,6 +4,7 @@ extension Connection { typealias Index = Slab<Connection>.Index }
 extension Session { typealias Index = Slab<Session>.Index }
 extension Channel { typealias Index = Slab<Channel>.Index }
 extension Membership { typealias Index = Slab<Membership>.Index }
+extension CatchUp { typealias Index = Slab<CatchUp>.Index }
 extension Room { typealias Index = Slab<Room>.Index }
 extension Flow { typealias Index = Slab<Flow>.Index }
 extension Feed { typealias Index = Slab<Feed>.Index }

@@ -10,8 +10,7 @@ import Testing
         await #expect(processExitsWith: .failure) {
             var hub = Hub(configuration: Configuration(), start: 1, at: HubCopyTests.now.instant)
             let copy = hub
-            var effects: [Effect] = []
-            hub.handle(.deadlineReached, at: HubCopyTests.now, into: &effects)
+            hub.handle(.deadlineReached, at: HubCopyTests.now)
             withExtendedLifetime(copy) {}
         }
     }
@@ -20,9 +19,8 @@ import Testing
     func alone() async {
         await #expect(processExitsWith: .success) {
             var hub = Hub(configuration: Configuration(), start: 1, at: HubCopyTests.now.instant)
-            var effects: [Effect] = []
-            hub.handle(.deadlineReached, at: HubCopyTests.now, into: &effects)
-            hub.handle(.shutdown, at: HubCopyTests.now, into: &effects)
+            hub.handle(.deadlineReached, at: HubCopyTests.now)
+            hub.handle(.shutdown, at: HubCopyTests.now)
         }
     }
 

@@ -19,47 +19,40 @@ extension Hub {
     /// Gives what is readable of the board, and what the ring has besides, up to a block's worth.
     ///
     /// - Returns: `nil` when all that is readable has been given.
-    mutating func pullBoard(_ membership: Membership.Index, _ connection: Connection.Index, _ bytes: inout Int) -> Pull? {
-        guard let board = channels[memberships[membership].channel].board else { return nil }
+    mutating func pullBoard(_ catchUp: CatchUp.Index, _ connection: Connection.Index, _ bytes: inout Int) -> Pull? {
+        guard let board = channels[memberships[catchUps[catchUp].membership].channel].board else { return nil }
         while true {
-            if memberships[membership].catchUp!.block == nil {
-                let offset = memberships[membership].catchUp!.offset
+            switch catchUps[catchUp].state {
+            case .giving(let block, _):
+                guard giveBlock(through: block.through, catchUp, connection, &bytes) else { return .more }
+            case .reading: return bytes > 0 ? .more : .waits
+            case .between:
+                let offset = catchUps[catchUp].offset
                 guard offset < boards[board].readableHead else {
                     // What nobody holds becomes readable soon.
                     return boards[board].unheld > offset ? (bytes > 0 ? .more : .waits) : nil
                 }
-                if memberships[membership].catchUp!.reading == 0 { readBoard(membership) }
-                return bytes > 0 ? .more : .waits
+                readBoard(board, catchUp)
             }
-            guard giveBlock(membership, connection, &bytes) else { return .more }
         }
     }
 
     /// - Returns: whether the block is used up; else the reader has got enough for now.
-    private mutating func giveBlock(_ membership: Membership.Index, _ connection: Connection.Index, _ bytes: inout Int) -> Bool {
-        let channel = memberships[membership].channel
-        let through = memberships[membership].catchUp!.block!.through
-        let items = memberships[membership].catchUp!.block!.items.count
+    private mutating func giveBlock(through: UInt64, _ catchUp: CatchUp.Index, _ connection: Connection.Index, _ bytes: inout Int) -> Bool {
+        let channel = memberships[catchUps[catchUp].membership].channel
         // Before anything of its range: a reader that is cut off goes on behind what it has got.
-        tellGap(membership, connection, through: through)
+        tellGap(catchUp, connection, through: through)
         while bytes < configuration.catchUpBlockBytesInUse {
-            let index = memberships[membership].catchUp!.blockIndex
-            let item = index < items ? memberships[membership].catchUp!.block!.items[index] : nil
-            let offset = memberships[membership].catchUp!.offset
-            if let kept = nextUnretained(channel, above: offset, through: min(through, item.map { $0.offset - 1 } ?? through)) {
+            let item = catchUps[catchUp].next
+            if let kept = nextUnretained(channel, above: catchUps[catchUp].offset, through: min(through, item.map { $0.offset - 1 } ?? through)) {
                 let message = channels[channel].history[kept]
-                bytes += give(message, membership, connection)
-                memberships[membership].catchUp!.offset = message.offset
-                memberships[membership].catchUp!.complete = message.offset
+                bytes += give(message, catchUp, connection)
+                catchUps[catchUp].gave(messageAt: message.offset)
             } else if let item {
-                bytes += give(item, membership, connection)
-                memberships[membership].catchUp!.blockIndex += 1
+                bytes += give(item, catchUp, connection)
+                catchUps[catchUp].gave(item)
             } else {
-                memberships[membership].catchUp!.offset = max(offset, through)
-                let complete = memberships[membership].catchUp!.complete
-                memberships[membership].catchUp!.complete = max(complete, through)
-                memberships[membership].catchUp!.block = nil
-                memberships[membership].catchUp!.blockIndex = 0
+                catchUps[catchUp].gave(through: through)
                 return true
             }
         }
@@ -77,13 +70,12 @@ extension Hub {
     }
 
     /// Messages that are gone are told before anything behind them is given. [HI4]
-    mutating func tellGap(_ membership: Membership.Index, _ connection: Connection.Index, through: UInt64) {
-        let channel = memberships[membership].channel
-        let catchUp = memberships[membership].catchUp!
-        let to = min(channels[channel].history.floor(began: catchUp.began), through)
-        guard catchUp.complete < to else { return }
-        enqueueJSON(connection, .gap, Gap(channel: channels[channel].handle, from: catchUp.complete + 1, to: to))
-        memberships[membership].catchUp!.complete = to
+    mutating func tellGap(_ catchUp: CatchUp.Index, _ connection: Connection.Index, through: UInt64) {
+        let channel = memberships[catchUps[catchUp].membership].channel
+        let complete = catchUps[catchUp].complete, end = min(channels[channel].history.floor(began: catchUps[catchUp].began), through)
+        guard complete < end else { return }
+        enqueueJSON(connection, .gap, Gap(channel: channels[channel].handle, from: complete + 1, to: end))
+        catchUps[catchUp].toldGap(through: end)
     }
 
     // MARK: - Frames
@@ -91,13 +83,11 @@ extension Hub {
     /// A message or `cleared` of the ring.
     ///
     /// - Returns: bytes given; 0 when it is not for this reader.
-    mutating func give(_ message: KeptMessage, _ membership: Membership.Index, _ connection: Connection.Index) -> Int {
-        let session = memberships[membership].session
-        let catchUp = memberships[membership].catchUp!
-        guard !message.isTransient || message.offset > catchUp.began else { return 0 }
-        let isOwn = message.instance != nil && message.instance == sessions[session].instance
-        guard !isOwn || (message.isRetained && catchUp.takesOwn) else { return 0 }
-        if message.isMessage { name(message.user, message.handle, membership, connection) }
+    mutating func give(_ message: KeptMessage, _ catchUp: CatchUp.Index, _ connection: Connection.Index) -> Int {
+        guard !message.isTransient || message.offset > catchUps[catchUp].began else { return 0 }
+        let isOwn = message.instance != nil && message.instance == sessions[memberships[catchUps[catchUp].membership].session].instance
+        guard !isOwn || (message.isRetained && catchUps[catchUp].takesOwn) else { return 0 }
+        if message.isMessage { name(message.user, message.handle, catchUp, connection) }
         enqueueWhole(connection, message.frame)
         counters.messagesDelivered += 1
         counters.messagesRecovered += 1
@@ -105,40 +95,29 @@ extension Hub {
     }
 
     /// What was read.
-    private mutating func give(_ item: BoardBlock.Item, _ membership: Membership.Index, _ connection: Connection.Index) -> Int {
+    private mutating func give(_ item: BoardBlock.Item, _ catchUp: CatchUp.Index, _ connection: Connection.Index) -> Int {
+        let membership = catchUps[catchUp].membership
         let (session, channel) = (memberships[membership].session, memberships[membership].channel)
-        let catchUp = memberships[membership].catchUp!
-        var bytes = 0
-        if item.instance == 0 || item.instance != sessions[session].instance || catchUp.takesOwn {
-            switch item.content {
-            case .clear:
-                guard let user = author(item.author) else { break }
-                let event = Cleared(channel: channels[channel].handle, offset: item.offset, user: user, time: item.wallMilliseconds)
-                let frame = Frame.json(.cleared, event).bytes
-                enqueueWhole(connection, frame)
-                bytes = frame.count
-            case .removal(let key):
-                bytes = deliver(item, key: key, isText: false, customType: nil, payload: [], part: nil, membership, connection)
-            case .record(let key, let isText, let customType, let payload, let part, let parts):
-                bytes = deliver(
-                    item, key: key, isText: isText, customType: customType, payload: payload, part: parts > 1 ? (part, parts) : nil, membership,
-                    connection)
-            }
+        guard item.instance == 0 || item.instance != sessions[session].instance || catchUps[catchUp].takesOwn else { return 0 }
+        switch item.content {
+        case .clear:
+            guard let user = author(item.author) else { return 0 }
+            let frame = Frame.json(.cleared, Cleared(channel: channels[channel].handle, offset: item.offset, user: user, time: item.wallMilliseconds)).bytes
+            enqueueWhole(connection, frame)
+            return frame.count
+        case .removal(let key): return deliver(item, key: key, isText: false, customType: nil, payload: [], part: nil, catchUp, connection)
+        case .record(let key, let isText, let customType, let payload, let part, let parts):
+            return deliver(
+                item, key: key, isText: isText, customType: customType, payload: payload, part: parts > 1 ? (part, parts) : nil, catchUp, connection)
         }
-        if case .record(_, _, _, _, let part, let parts) = item.content, part < parts {
-            memberships[membership].catchUp!.partsKnown = (item.offset, part)
-        } else {
-            memberships[membership].catchUp!.offset = item.offset
-        }
-        return bytes
     }
 
     private mutating func deliver(
         _ item: BoardBlock.Item, key: [UInt8], isText: Bool, customType: [UInt8]?, payload: [UInt8], part: (UInt16, UInt16)?,
-        _ membership: Membership.Index, _ connection: Connection.Index
+        _ catchUp: CatchUp.Index, _ connection: Connection.Index
     ) -> Int {
         guard let user = author(item.author) else { return 0 }
-        let publisher = name(user, nil, membership, connection)
+        let publisher = name(user, nil, catchUp, connection)
         var flags: FrameFlags = [.retain, .key]
         if isText { flags.insert(.text) }
         if customType != nil { flags.insert(.customType) }
@@ -146,7 +125,7 @@ extension Hub {
         let head = FrameHead(
             type: FrameType.deliver.rawValue, flags: flags.rawValue,
             bodyBytes: 24 + (customType.map { 1 + $0.count } ?? 0) + 1 + key.count + (part == nil ? 0 : 4) + payload.count)
-        let handle = channels[memberships[membership].channel].handle
+        let handle = channels[memberships[catchUps[catchUp].membership].channel].handle
         enqueuePrivate(connection, head: head) { writer in
             writer.integer(handle)
             writer.integer(publisher)
@@ -171,49 +150,42 @@ extension Hub {
     ///
     /// - Parameter handle: `nil`: whichever the user has now; who has none gets one.
     @discardableResult
-    private mutating func name(_ user: Name, _ handle: UInt32?, _ membership: Membership.Index, _ connection: Connection.Index) -> UInt32 {
-        if let told = memberships[membership].catchUp!.authors[user], handle == nil || handle == told { return told }
+    private mutating func name(_ user: Name, _ handle: UInt32?, _ catchUp: CatchUp.Index, _ connection: Connection.Index) -> UInt32 {
+        if let told = catchUps[catchUp].knows(user, as: handle) { return told }
         let handle = handle ?? sessions[named: user].map { sessions[$0].handle } ?? ordinals.handle()
-        memberships[membership].catchUp!.authors[user] = handle
+        catchUps[catchUp].named(user, handle)
         sendName(user, handle, to: connection)
         return handle
     }
 
     // MARK: - Reading
 
-    private mutating func readBoard(_ membership: Membership.Index) {
+    private mutating func readBoard(_ board: Board.Index, _ catchUp: CatchUp.Index) {
         let token = ordinals.read()
-        let catchUp = memberships[membership].catchUp!
-        memberships[membership].catchUp!.reading = token
-        // Replaced meanwhile, what it has parts of is not there any more.
-        let partsKnown = catchUp.partsKnown.offset == catchUp.offset + 1 ? catchUp.partsKnown.count : 0
-        catchUpTurns.asked(token, for: membership)
+        let partsKnown = catchUps.ask(token, for: catchUp)
         effects.append(
             .readBoard(
                 BoardRead(
-                    token: token, board: boards[channels[memberships[membership].channel].board!].id, above: catchUp.offset, partsKnown: partsKnown,
-                    bytesMax: configuration.catchUpBlockBytesInUse, freshThrough: catchUp.freshThrough)))
+                    token: token, board: boards[board].id, above: catchUps[catchUp].offset, partsKnown: partsKnown,
+                    bytesMax: configuration.catchUpBlockBytesInUse, freshThrough: catchUps[catchUp].freshThrough)))
     }
 
     /// A block has been read.
     mutating func boardRead(_ block: BoardBlock) {
-        guard let membership = catchUpTurns.answered(block.token), memberships[membership].catchUp?.reading == block.token,
-            let connection = outbox.connection(of: memberships[membership].session)
-        else { return }
+        guard let catchUp = catchUps.answered(block.token) else { return }
+        let membership = catchUps[catchUp].membership
+        guard let connection = outbox.connection(of: memberships[membership].session) else { return }
         switch block.outcome {
         case .read:
-            memberships[membership].catchUp!.reading = 0
-            memberships[membership].catchUp!.block = block
-            memberships[membership].catchUp!.blockIndex = 0
+            catchUps[catchUp].answered(block)
             if connections[connection].isOpen { outbox.wake(connection) }
         case .belowFloor: resetReader(membership)
-        case .gone:
-            // Removed while it was read: that is told when it is durable.
-            memberships[membership].catchUp!.reading = 0
+        // Removed while it was read: that is told when it is durable.
+        case .gone: catchUps[catchUp].failed()
         case .failed(let text):
             log(.error, "the board of \(channels[memberships[membership].channel].id!.channel) cannot be read, again in a second: \(text)")
             deadlines.set(.boardReading(connection: connection, generation: connections[connection].id.generation), at: now.instant + .seconds(1))
-            memberships[membership].catchUp!.reading = 0
+            catchUps[catchUp].failed()
         }
     }
 

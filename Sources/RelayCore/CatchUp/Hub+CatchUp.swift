@@ -55,14 +55,14 @@ extension Hub {
         let (session, channel) = (memberships[membership].session, memberships[membership].channel)
         endCatchUp(membership)
         channels[channel].messageReceivers.removeFirst(of: session)
-        memberships[membership].catchUp = CatchUp(
-            offset: start.offset, began: channels[channel].head, takesOwn: start.takesOwn, complete: start.offset)
         // What is in the file now comes as it is now. Of what is on its way a removal may take back what comes before it.
-        if start.isFresh { memberships[membership].freshThrough = channels[channel].board.map { boards[$0].readableHead } ?? 0 }
+        if start.isFresh { memberships[membership].freshThrough = channels[channel].board.map { [boards] in boards[$0].readableHead } ?? 0 }
         if !start.takesOwn { memberships[membership].freshThrough = 0 }
-        memberships[membership].catchUp!.freshThrough = memberships[membership].freshThrough
+        let catchUp = catchUps.insert(
+            CatchUp(membership, start, began: channels[channel].head, freshThrough: memberships[membership].freshThrough))
+        memberships[membership].catchUp = catchUp
         rooms[channels[channel].room].catchingUp += 1
-        connections[connection].catchUps.append(membership)
+        connections[connection].catchUps.append(catchUp)
         outbox.wake(connection)
     }
 
@@ -71,10 +71,11 @@ extension Hub {
         guard let catchUp = memberships[membership].catchUp else { return }
         let (session, channel) = (memberships[membership].session, memberships[membership].channel)
         if let connection = outbox.connection(of: session), connections[connection].isOpen {
-            tellLost(catchUp.lost, to: connection)
-            connections[connection].catchUps.removeFirst(of: membership)
+            tellLost(catchUp, to: connection)
+            connections[connection].catchUps.removeFirst(of: catchUp)
         }
         memberships[membership].catchUp = nil
+        catchUps.remove(catchUp)
         rooms[channels[channel].room].catchingUp -= 1
         // Publishers are named anew for it. [MS5]
         channels[channel].named = []
@@ -85,7 +86,7 @@ extension Hub {
     mutating func endCatchUps(of connection: Connection.Index) {
         let ended = connections[connection].catchUps
         connections[connection].catchUps = []
-        for membership in ended { endCatchUp(membership) }
+        for catchUp in ended { endCatchUp(catchUps[catchUp].membership) }
     }
 
     // MARK: - Pulling
@@ -95,12 +96,12 @@ extension Hub {
         guard connections[connection].isOpen, outbox.load(of: connection).reliable < configuration.catchUpQueueBytesInUse else { return }
         let before = outbox.load(of: connection).reliable
         for _ in 0..<connections[connection].catchUps.count {
-            guard let membership = connections[connection].catchUps.first else { return }
-            guard catchUpTurns.mayGive(to: connection) else { return }
-            let pull = pullBlock(membership, connection)
+            guard let catchUp = connections[connection].catchUps.first else { return }
+            guard catchUps.mayGive(to: connection) else { return }
+            let pull = pullBlock(catchUp, connection)
             if pull == .done {
+                let membership = catchUps[catchUp].membership, channel = memberships[membership].channel
                 endCatchUp(membership)
-                let channel = memberships[membership].channel
                 enqueueJSON(connection, .caughtUp, CaughtUp(channel: channels[channel].handle, head: channels[channel].head))
             } else {
                 // Another channel's turn.
@@ -108,18 +109,17 @@ extension Hub {
             }
             guard pull == .waits else { break }
         }
-        catchUpTurns.gave(outbox.load(of: connection).reliable - before)
+        catchUps.gave(outbox.load(of: connection).reliable - before)
     }
 
-    private mutating func pullBlock(_ membership: Membership.Index, _ connection: Connection.Index) -> Pull {
-        let channel = memberships[membership].channel
+    private mutating func pullBlock(_ catchUp: CatchUp.Index, _ connection: Connection.Index) -> Pull {
+        let channel = memberships[catchUps[catchUp].membership].channel
         forgetExpired(of: channel)
         var bytes = 0
-        if let pull = pullBoard(membership, connection, &bytes) { return pull }
+        if let pull = pullBoard(catchUp, connection, &bytes) { return pull }
         // Everything that is readable of a board has been given: the ring has the rest.
-        tellGap(membership, connection, through: channels[channel].history.floor(began: memberships[membership].catchUp!.began))
-        let from = max(memberships[membership].catchUp!.offset, memberships[membership].catchUp!.complete)
-        var offset = from
+        tellGap(catchUp, connection, through: channels[channel].history.floor(began: catchUps[catchUp].began))
+        var offset = max(catchUps[catchUp].offset, catchUps[catchUp].complete)
         var index = channels[channel].history.index(above: offset)
         while index < channels[channel].history.count {
             let size = channels[channel].history[index].frame.count
@@ -127,10 +127,9 @@ extension Hub {
             let message = channels[channel].history[index]
             index += 1
             offset = message.offset
-            bytes += give(message, membership, connection)
+            bytes += give(message, catchUp, connection)
         }
-        memberships[membership].catchUp!.offset = offset
-        memberships[membership].catchUp!.complete = max(offset, memberships[membership].catchUp!.complete)
+        catchUps[catchUp].gave(through: offset)
         return index == channels[channel].history.count ? .done : .more
     }
 
@@ -160,49 +159,28 @@ extension Hub {
         let sequence = flows[flow].sequence
         let handle = flows[flow].handle
         for session in flows[flow].receivers {
-            guard let membership = sessions[session].memberships[channel], memberships[membership].catchUp != nil else {
+            guard let membership = sessions[session].memberships[channel], let catchUp = memberships[membership].catchUp else {
                 receivers.append(session)
                 continue
             }
-            if session != except { noteLost(LostRange(flow: handle, first: sequence, last: sequence), membership) }
+            guard session != except else { continue }
+            catchUps[catchUp].lost.add(LostRange(flow: handle, first: sequence, last: sequence))
+            sessions[session].packetsLost += 1
+            counters.packetsShedCatchingUp += 1
         }
         return receivers
-    }
-
-    private mutating func noteLost(_ packet: LostRange, _ membership: Membership.Index) {
-        let count = memberships[membership].catchUp!.lost.count
-        sessions[memberships[membership].session].packetsLost += 1
-        counters.packetsShedCatchingUp += 1
-        // The range to extend is among the last ones, as long as few flows take turns.
-        for index in stride(from: count - 1, through: max(0, count - 64), by: -1) {
-            let range = memberships[membership].catchUp!.lost[index]
-            if range.flow == packet.flow, range.last &+ 1 == packet.first {
-                memberships[membership].catchUp!.lost[index].last = packet.last
-                return
-            }
-        }
-        if count >= memberships[membership].catchUp!.lostMergedAt {
-            // A reader that reads nothing stays here as long as it likes: this grows with the flows, not with their packets.
-            let merged = memberships[membership].catchUp!.lost.merged()
-            memberships[membership].catchUp!.lost = merged
-            memberships[membership].catchUp!.lostMergedAt = max(CatchUp.lostMergedAtLeast, 2 * merged.count)
-        }
-        memberships[membership].catchUp!.lost.append(packet)
     }
 
     /// Before a flow closes, or a selection changes: what it did not get so far is told. [ST10]
     mutating func tellLostMeanwhile(_ session: Session.Index, room: Room.Index) {
         guard rooms[room].catchingUp > 0, let channel = rooms[room].messageChannel,
-            let membership = sessions[session].memberships[channel], let catchUp = memberships[membership].catchUp, !catchUp.lost.isEmpty, let connection = outbox.connection(of: session)
+            let membership = sessions[session].memberships[channel], let catchUp = memberships[membership].catchUp,
+            let connection = outbox.connection(of: session)
         else { return }
-        memberships[membership].catchUp!.lost = []
-        tellLost(catchUp.lost, to: connection)
+        tellLost(catchUp, to: connection)
     }
 
-    private mutating func tellLost(_ ranges: [LostRange], to connection: Connection.Index) {
-        guard !ranges.isEmpty else { return }
-        var lost = LostRanges()
-        lost.add(ranges, .catchingUp)
-        outbox.tell(lost, to: connection)
+    private mutating func tellLost(_ catchUp: CatchUp.Index, to connection: Connection.Index) {
+        if let lost = catchUps[catchUp].lost.take() { outbox.tell(lost, to: connection) }
     }
 }

@@ -103,7 +103,7 @@ extension Hub {
 
     /// The shell is about to flush: readers that catch up may be given so much, and those that had to wait are dirty.
     package mutating func beginFlush() {
-        for connection in catchUpTurns.begin(bytes: configuration.catchUpTurnBytes) where connections[connection].isOpen { outbox.wake(connection) }
+        for connection in catchUps.begin(bytes: configuration.catchUpTurnBytes) where connections[connection].isOpen { outbox.wake(connection) }
     }
 
     /// The shell has offered everything to the sockets: whatever is left waits for its reader.
@@ -114,7 +114,7 @@ extension Hub {
     }
 
     /// Whether readers that catch up had to stop for others: another flush is wanted soon.
-    package var wantsFlush: Bool { mutating get { catchUpTurns.someWait } }
+    package var wantsFlush: Bool { mutating get { catchUps.someWait } }
 
     /// What comes before bytes are taken out: readers that catch up, and packets that have outlived their use.
     private mutating func refresh(_ connection: Connection.Index) {

@@ -43,8 +43,8 @@ struct Connection {
     /// The shell was told to read no more.
     var isPaused = false
 
-    /// Memberships that catch up; the first is next. [HI2]
-    var catchUps: [Membership.Index] = []
+    /// What its session catches up with; the first is next. [HI2]
+    var catchUps: [CatchUp.Index] = []
 
     var hasLoggedIn: Bool { state != .greeting && state != .requesting }
 

@@ -55,15 +55,6 @@ struct Session {
     var packetsLost: UInt64 = 0
 }
 
-/// What a user's rate is counted for. [RT1]
-enum BucketKey: Hashable {
-    case messages(channel: Name)
-    case packets(channel: Name, topic: Name)
-    case direct
-    case channelMetadata
-    case userMetadata
-}
-
 /// One session in one channel.
 struct Membership {
     @Placed var session: Session.Index
@@ -80,7 +71,7 @@ struct Membership {
     /// Of the newest reading of a board from its beginning, over whatever connections: see `CatchUp`.
     var freshThrough: UInt64 = 0
     /// While it gets what is kept instead of what comes. [HI2]
-    @OutOfLine var catchUp: CatchUp? = nil
+    @Packed var catchUp: CatchUp.Index?
     var states: [Name: String] = [:]
     /// Of a token for this channel. [AC9]
     @OutOfLine var lent: LentRights? = nil

@@ -73,10 +73,4 @@ extension Hub {
         guard case .start(let start)? = StoredEntry(key: key, value: value) else { return nil }
         return start
     }
-
-    /// Effects of `restored`, for the shell to carry out.
-    package mutating func takeEffects() -> [Effect] {
-        defer { effects = [] }
-        return effects
-    }
 }
