@@ -31,8 +31,8 @@ actor Engine {
     var effects: [Effect] = []
     /// Links that stopped reading short of EAGAIN, in turn.
     private var readable: [ConnectionID] = []
-    /// How many these are, for tests.
-    var lineLength: Int { readable.count }
+    /// How many these were at most, for tests.
+    private(set) var longestLine = 0
     private var readableTurnIsSet = false
     /// `readableTurn` and `flushAgain`, for a turn of their own, behind what waits now. Made once.
     private var readOn: @Sendable () -> Void = {}
@@ -282,6 +282,7 @@ actor Engine {
         guard let link = link(id), !link.standsInLine else { return }
         links[Int(id.index)]!.standsInLine = true
         readable.append(id)
+        longestLine = max(longestLine, readable.count)
         guard !readableTurnIsSet else { return }
         readableTurnIsSet = true
         readiness?.perform(readOn)
