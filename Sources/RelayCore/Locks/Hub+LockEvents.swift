@@ -84,7 +84,8 @@ extension Hub {
         guard let connection = outbox.connection(of: session) else { return }
         let id = connections[connection].id
         for lock in sessions[session].waitsForLocks.sorted() where locks[lock].name != nil {
-            guard !rights(of: session, on: locks[lock].channel!).contains(.lock) else { continue }
+            let channel = locks[lock].channel!
+            guard !rights(of: session, on: channel).contains(.lock) else { continue }
             let ended = locks[lock].waiters.filter { $0.requester.connection == id }
             locks[lock].waiters.removeAll { $0.requester.connection == id }
             for waiter in ended { refuse(waiter, Self.notPermitted(.lock)) }

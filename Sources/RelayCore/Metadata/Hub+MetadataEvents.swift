@@ -87,11 +87,12 @@ extension Hub {
         metadata[book].endIsSet = false
         guard metadata[book].unrevealed == 0, metadata[book].applied.items.isEmpty else { return }
         let isOver = metadata[book].lastWritten + configuration.emptyMetadataLinger <= now.instant
-        guard isOver, metadata[book].receivers.isEmpty, !isInside(metadata[book].owner!), storage.failure == nil else {
+        let owner = metadata[book].owner!
+        guard isOver, metadata[book].receivers.isEmpty, !isInside(owner), storage.failure == nil else {
             if isOver { metadata[book].lastWritten = now.instant }
             return endMetadataIfUnused(book)
         }
-        store(StoredForm.forgetting(metadata[book].owner!), .forgotten(book, generation: metadata[book].generation), nil)
+        store(StoredForm.forgetting(owner), .forgotten(book, generation: metadata[book].generation), nil)
     }
 
     /// It is gone when that is durable, unless somebody has written to it or looks at it by then.
