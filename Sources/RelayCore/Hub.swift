@@ -135,6 +135,7 @@ package struct Hub {
 
     /// What the shell has to do, in this order; appended to `taken`.
     package mutating func takeEffects(into taken: inout [Effect]) {
+        guard !effects.isEmpty else { return }
         taken += effects
         effects.removeAll(keepingCapacity: true)
     }

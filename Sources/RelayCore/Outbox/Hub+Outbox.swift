@@ -150,6 +150,7 @@ extension Hub {
 
     /// Clocks that began during the call; and nobody is closed while bytes are taken out, but soon. [DL8]
     private mutating func setBacklogDeadlines() {
+        guard outbox.hasBacklogNews else { return }
         for connection in outbox.takeClocksBegun() { setSlowConsumer(connection, at: now.instant + configuration.slowConsumerAfter) }
         for connection in outbox.takeTooSlow() { setSlowConsumer(connection, at: now.instant) }
     }

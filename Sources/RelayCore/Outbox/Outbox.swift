@@ -265,6 +265,10 @@ struct Outbox {
         }
     }
 
+    /// Whether there is something to take with the next two.
+    @inline(__always)
+    var hasBacklogNews: Bool { !clocksBegun.isEmpty || tooSlow.count > tooSlowTaken }
+
     /// Connections whose reliable backlog has passed its soft limit, since this was last asked. [DL8]
     mutating func takeClocksBegun() -> [Connection.Index] {
         defer { clocksBegun = [] }
