@@ -66,7 +66,13 @@ package enum Console {
         localtime_r(&seconds, &parts)
         func two(_ value: Int32) -> String { (value < 10 ? "0" : "") + String(value) }
         return "\(parts.tm_year + 1_900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday)) \(two(parts.tm_hour)):\(two(parts.tm_min))"
-            + (showsSeconds ? ":\(two(parts.tm_sec))" : "")
+            + (showsSeconds ? ":\(two(parts.tm_sec))" : "") + " " + zone(minutesEast: Int32(parts.tm_gmtoff / 60))
+    }
+
+    /// `+01:00`: how far a clock is before the universal one.
+    package static func zone(minutesEast: Int32) -> String {
+        func two(_ value: Int32) -> String { (value < 10 ? "0" : "") + String(value) }
+        return "\(minutesEast < 0 ? "-" : "+")\(two(abs(minutesEast) / 60)):\(two(abs(minutesEast) % 60))"
     }
 
     /// `2026-11-21T14:03:07Z`: the same wherever a log is read.

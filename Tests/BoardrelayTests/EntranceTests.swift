@@ -36,6 +36,7 @@ import Testing
         let screen = screen(lines)
         #expect(screen.count <= 24 && screen.contains("join (editor):  \(url)") && screen.last == "" && screen.count == 1 + lines.count + 1)
         #expect(!lines.contains { $0.contains(keys.host) })
+        #expect(entrance.hasCode(addresses))
         #expect(entrance.hostLine(addresses)?.contains("/#key=\(keys.host)&j=\(keys.join)") == true)
     }
 
@@ -49,6 +50,7 @@ import Testing
         let six = RelayAddress(host: "2001:db8:1234:5678:9abc:def0:1234:5678", port: 7420)
         let none = entrance(.keys(), keys).lines([six])
         #expect(none.first == "A QR code of this address needs a terminal of 45 columns and 26 rows, not 80 and 24.")
+        #expect(!entrance(.keys(), keys).hasCode([six]))
         #expect(none.dropFirst() == ["join (editor):  http://[\(six.host)]:7420/#key=\(keys.join)"])
         let high = entrance(.keys(), keys, rows: 26).lines([six])
         #expect(screen(high, rows: 26).count <= 26 && high.count == 24)
@@ -59,17 +61,20 @@ import Testing
     ] as [(String?, String)])
     func alone(host: String?, why: String) async throws {
         let keys = try await keys()
-        let lines = entrance(.keys(), keys, host: host).lines([addresses[1]])
+        let entrance = entrance(.keys(), keys, host: host), lines = entrance.lines([addresses[1]])
+        #expect(!entrance.hasCode([addresses[1]]))
         #expect(lines == ["\(why): only this machine reaches it.", "join (editor):  http://127.0.0.1:17420/#key=\(keys.join)"])
     }
 
     @Test("what is no terminal is shown no key")
     func service() async throws {
         let keys = try await keys()
-        let entrance = entrance(.keys(), keys, isTerminal: false)
+        var entrance = entrance(.keys(), keys, isTerminal: false)
         #expect(entrance.lines(addresses).isEmpty)
         #expect(!entrance.rule.contains(keys.join) && !entrance.rule.contains(keys.host))
         #expect(entrance.rule.contains("'boardrelay key show'"), "on the port that it asks by itself")
+        entrance.serviceFolder = "/var/lib/boardrelay"
+        #expect(entrance.rule.contains("'boardrelay key show --data-dir /var/lib/boardrelay'"))
     }
 
     @Test("an open relay shows the code of its address; a terminal that is too narrow shows the address and says so")

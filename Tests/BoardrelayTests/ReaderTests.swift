@@ -95,6 +95,23 @@ struct ReaderTests {
         }
     }
 
+    @Test("the history of a channel that has nothing but a board says where that is")
+    func onlyBoard() async throws {
+        let folder = "/tmp/boardrelay-test-\(UInt32.random(in: 0...UInt32.max))"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        for isAgain in [false, true] {
+            let relay = try await RelayServer.start(.init(port: 0, storage: .folder(folder)))
+            if isAgain {
+                let result = try await Tool.run("history", "lesson", url: "\(relay.address)")
+                #expect(result.code == 0 && result.output == "" && result.errors.contains("'boardrelay board export lesson'"), "\(result)")
+            } else {
+                let result = try await Tool.run("pub", "lesson", "--retain", "--record", "k", "x", url: "\(relay.address)")
+                #expect(result.code == 0, "\(result)")
+            }
+            await relay.stop()
+        }
+    }
+
     @Test("an export says how large its file is; a board's size is what board ls and status say")
     func sizes() async throws {
         try await withRelay { relay in

@@ -1,3 +1,4 @@
+import Foundation
 import RelayConsole
 import RelayGateway
 import RelayIO
@@ -11,6 +12,8 @@ struct Entrance: Sendable {
     /// On which it listens.
     var host: String?
     var port = RelayAddress.defaultPort
+    /// The data folder of a service: its user is another one than the operator, who finds the relay by its folder.
+    var serviceFolder: String?
     /// Whether a person reads it. What a service writes ends in somebody's log, where keys have no place.
     var isTerminal: Bool
     /// Of the terminal.
@@ -22,11 +25,14 @@ struct Entrance: Sendable {
         switch access {
         case .open: "Everybody who can reach it may come in, without a key."
         case .tokens: "To come in takes a token."
-        case .keys: "To come in takes a key: 'boardrelay key show\(portOption)' prints the one for guests and the one for the host."
+        case .keys: "To come in takes a key: 'boardrelay key show\(relayOption)' prints the one for guests and the one for the host."
         }
     }
 
-    private var portOption: String { port == RelayAddress.defaultPort ? "" : " --port \(port)" }
+    private var relayOption: String {
+        if let serviceFolder { return " --data-dir \(serviceFolder)" }
+        return port == RelayAddress.defaultPort ? "" : " --port \(port)"
+    }
 
     /// The address for others, and its code as the last thing, so that the terminal shows all of it. The host's address is left out:
     /// a projector may show the terminal.
@@ -39,6 +45,9 @@ struct Entrance: Sendable {
         case .keys(let role, _): return keys.map { page(first, KeyText.url(first, $0.join), "join (\(role.rawValue))") } ?? []
         }
     }
+
+    /// Whether there is a code to be shown: only where others reach the relay, and where it fits.
+    func hasCode(_ addresses: [RelayAddress]) -> Bool { lines(addresses).count > 2 }
 
     /// For whoever runs the lesson, when asked for; `nil` if there is no host key.
     func hostLine(_ addresses: [RelayAddress]) -> String? {
@@ -98,7 +107,8 @@ extension Entrance {
     init(_ options: RelayServer.Options, _ server: RelayServer) {
         let (columns, rows) = Console.size
         self.init(
-            access: options.access, keys: server.keys, host: options.host, port: server.address.port, isTerminal: Console.errorsAreTerminal,
+            access: options.access, keys: server.keys, host: options.host, port: server.address.port,
+            serviceFolder: ProcessInfo.processInfo.environment["STATE_DIRECTORY"], isTerminal: Console.errorsAreTerminal,
             columns: columns, rows: rows)
     }
 

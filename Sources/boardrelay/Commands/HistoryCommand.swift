@@ -39,7 +39,13 @@ extension Command {
         return try await withClient(arguments, as: try arguments.user(), timeout: timeout) { client in
             var joined = JoinedHistory(backwards: backwards)
             var page = try await client.history(of: channel, from: from, backwards: backwards, limit: min(count, 100))
-            guard page.epoch != nil else { throw await noSuch("message channel", channel, client) }
+            guard page.epoch != nil else {
+                guard try await client.boards().contains(where: { $0.channel.text == channel }) else {
+                    throw await noSuch("message channel", channel, client)
+                }
+                Console.note("Nobody has been in \(channel) for a while: there is no history. What its board keeps: 'boardrelay board export \(channel)'.")
+                return .ok
+            }
             if page.floor > 0 { Console.note("The history begins after #\(page.floor); the newest is #\(page.head). What the board keeps: 'boardrelay board export \(channel)'.") }
             page.messages.forEach { joined.add($0) }
             while let next = page.next, !isEnough(joined, count) {

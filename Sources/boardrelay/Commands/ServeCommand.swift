@@ -121,11 +121,15 @@ extension Command {
             "boardrelay \(Program.version) listens. \(screen.entrance().rule) "
                 + (folder.map { "Boards, metadata and locks are kept in \($0)." } ?? "Nothing is kept on disk."))
         let keyboard = server.keys == nil ? nil : Keyboard(screen.pressed)
-        log.note("Ctrl-C ends it." + (keyboard == nil ? "" : " Press h for the host's address, c for the code again."))
+        let manager = ServiceManager(socket: ProcessInfo.processInfo.environment["NOTIFY_SOCKET"])
+        // Nobody presses a key in front of a service.
+        if manager == nil {
+            let code = screen.entrance().hasCode(screen.addresses()) ? ", c for the code again" : ""
+            log.note("Ctrl-C ends it." + (keyboard == nil ? "" : " Press h for the host's address\(code)."))
+        }
         screen.show()
         let watch = NetworkWatch { @Sendable _ in screen.networkChanged() }
         let rotation = Task { for await _ in rotations { screen.keysChanged() } }
-        let manager = ServiceManager(socket: ProcessInfo.processInfo.environment["NOTIFY_SOCKET"])
         manager?.tellReady()
         let lonely = Task {
             try await Task.sleep(for: .seconds(120))
@@ -140,7 +144,7 @@ extension Command {
         keyboard?.close()
         view.hide()
         manager?.tellStopping()
-        log.note("Ending: \(Signals.words(signal)). Clients are told, queues get 5 s. Ctrl-C again ends it at once.")
+        log.note("Ending: \(Signals.words(signal)). Clients are told, queues get 5 s." + (manager == nil ? " Ctrl-C again ends it at once." : ""))
         await server.stop()
         return .ok
     }
