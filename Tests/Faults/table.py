@@ -4,8 +4,9 @@
     python3 Tests/Faults/table.py [--binary PATH] [--only WORDS]
 
 A row says what happens to the data folder, and then: what a client gets, what `status --json` says, how a start ends,
-and what is there after the repair. Here stands what is checked; rows.py has the checks, scene.py what they are made of. Prints the table with a verdict
-per row. Exit code 1 if a row is not as stated, or if the table in docs/command-line.md does not have it word for word.
+and what is there after the repair. Here stands what is checked; rows.py has the checks, scene.py what they are made of.
+Prints the table with a verdict per row. Exit code 1 if a row is not as stated, or if the table in docs/command-line.md does not have it
+word for word.
 
 Three rows need a small file system of their own, mounted where nobody else sees it (`unshare -m`, as root or in a user
 namespace). Where that is not allowed they are `not run here`, which is no failure: what they have in common with the
