@@ -48,7 +48,7 @@ enum TestTitles {
         guard let walk = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil) else { return [:] }
         var found: [String: Set<String>] = [:]
         for case let file as URL in walk {
-            let isInterop = file.pathExtension == "py" && file.deletingLastPathComponent().lastPathComponent == "Interop"
+            let isInterop = file.pathExtension == "py" && file.pathComponents.contains("Interop")
             guard file.pathExtension == "swift" || isInterop else { continue }
             let rules = Self.rules(in: try String(contentsOf: file, encoding: .utf8))
             if !rules.isEmpty { found[file.lastPathComponent, default: []].formUnion(rules) }

@@ -4,9 +4,9 @@
     python3 Tests/Faults/table.py [--binary PATH] [--only WORDS]
 
 A row says what happens to the data folder, and then: what a client gets, what `status --json` says, how a start ends,
-and what is there after the repair. Here stands what is checked; rows.py has the checks. Prints the table with a verdict
-per row. Exit code 1 if a row is not as stated, or if the table in docs/operations.md does not
-have its state, start and repair word for word.
+and what is there after the repair. Here stands what is checked; rows.py has the checks, scene.py what they are made of.
+Prints the table with a verdict per row. Exit code 1 if a row is not as stated, or if the table in docs/operations.md does
+not have its state, start and repair word for word.
 
 Three rows need a small file system of their own, mounted where nobody else sees it (`unshare -m`, as root or in a user
 namespace). Where that is not allowed they are `not run here`, which is no failure: what they have in common with the
@@ -24,6 +24,7 @@ import traceback
 
 import rows
 from daemon import ROOT, find_binary
+from scene import Scene
 
 DOCUMENT = ROOT / "docs" / "operations.md"
 
@@ -45,7 +46,7 @@ def run(row, binary):
     """Sets one row up and checks it: None, or what is not as stated."""
     base = pathlib.Path(tempfile.mkdtemp(prefix="boardrelay-fault-"))
     base.chmod(0o755)
-    scene = rows.Scene(binary, base)
+    scene = Scene(binary, base)
     try:
         if row.mounts:
             subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m,mode=755", "tmpfs", str(base)], check=True)
@@ -53,7 +54,7 @@ def run(row, binary):
         return None
     except Exception as problem:  # whatever it is, the row is not as stated
         place = traceback.extract_tb(problem.__traceback__)
-        at = next((f"{frame.name}:{frame.lineno}" for frame in reversed(place) if frame.filename.endswith("rows.py")), "")
+        at = next((f"{frame.name}:{frame.lineno}" for frame in reversed(place) if frame.filename.endswith(("rows.py", "scene.py"))), "")
         return f"{type(problem).__name__} at {at}: {problem}"
     finally:
         scene.end()

@@ -31,7 +31,7 @@ import Testing
         narrow.sessionsMax = 16
         let narrowRelay = try await RelayServer.start(.init(port: 0, storage: .folder(folder.appendingPathComponent("narrow").path), hub: narrow))
 
-        // One whose bounds of boards are soon reached (`BOARDS` in interop.py), and that is started again.
+        // One whose bounds of boards are soon reached (`BOARDS` in bounds.py), and that is started again.
         var tight = Configuration()
         tight.limits.largeMessageBytesMax = 7_000
         tight.historyMessagesMax = 20

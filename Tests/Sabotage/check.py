@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Applies each sabotage to a copy of the tree and wants the test it names to turn red.
+"""Makes each sabotage in a copy of the tree and wants the test it names to turn red.
 
     python3 Tests/Sabotage/check.py                  all
-    python3 Tests/Sabotage/check.py NAME …           those named (without .patch)
+    python3 Tests/Sabotage/check.py NAME …           those named (without .sabotage)
     python3 Tests/Sabotage/check.py --in-place       in this tree, which is built already and has no change: nothing is built twice
 
-A patch that no longer compiles is red, and so is one that no test notices; one that no longer applies is red even if it is not
-named. Exit code 0 or 1.
+A file NAME.sabotage says what it breaks, then `tests: FILTER`, `file: PATH`, and behind `--- old` and `--- new` whole lines: the old
+ones stand exactly once in that file, and the new ones, if there are any, take their place. What no longer matches is told first, for
+all sabotages at once, named or not, and nothing is tried then. A sabotage that does not compile is red, and so is one that no test
+notices. Exit code 0 or 1.
 """
 
 import argparse
@@ -39,34 +41,58 @@ def run(target, *command, **environment):
     return subprocess.run(command, cwd=target, capture_output=True, text=True, env={**os.environ, **environment})
 
 
-def check(target, patch):
+class Sabotage:
+    """What a file of this folder says."""
+
+    def __init__(self, path):
+        self.name = path.stem
+        form = r"(.+)\ntests: (\S+)\nfile: (\S+)\n--- old\n(.+?\n)--- new\n(.*)"
+        found = re.fullmatch(form, path.read_text(encoding="utf-8"), flags=re.S)
+        if not found:
+            sys.exit(f"{path.name} does not have the form that this program describes")
+        self.tests, self.file, self.old, self.new = found.groups()[1:]
+
+    def mismatch(self, target):
+        """Why it cannot be made in this tree, or None."""
+        path = target / self.file
+        if not path.is_file():
+            return f"there is no {self.file}"
+        count = ("\n" + path.read_text(encoding="utf-8")).count("\n" + self.old)
+        return None if count == 1 else f"its old lines stand {count} times in {self.file}"
+
+    @contextlib.contextmanager
+    def made(self, target):
+        """The tree with it, for as long as this lasts."""
+        path = target / self.file
+        text = path.read_text(encoding="utf-8")
+        try:
+            path.write_text(("\n" + text).replace("\n" + self.old, "\n" + self.new)[1:], encoding="utf-8")
+            yield
+        finally:
+            path.write_text(text, encoding="utf-8")
+
+
+def check(target, sabotage):
     """Why this sabotage is not caught as it should be, or None."""
-    head = patch.read_text().splitlines()[0]
-    found = re.match(r"turns red: (\S+): (.+)", head)
-    if not found:
-        return "its first line does not say: turns red: TEST: what it breaks"
-    if run(target, "git", "apply", "--unsafe-paths", str(patch)).returncode != 0:
-        return "it no longer applies"
-    try:
-        if found[1].endswith(".py"):
+    tests = sabotage.tests
+    with sabotage.made(target):
+        if tests.endswith(".py"):
             # A check by itself, which builds what it wants.
-            return None if run(target, "python3", found[1]).returncode == 1 else f"{found[1]} stays green"
+            return None if run(target, "python3", tests).returncode == 1 else f"{tests} stays green"
         build = run(target, "swift", "build", "--build-tests")
         if build.returncode != 0:
             return "it no longer compiles:\n" + "\n".join(line for line in build.stdout.splitlines() if "error:" in line)[:2000]
-        test = run(target, "swift", "test", "--skip-build", "--filter", found[1], BOARDRELAY_SEEDS=SEEDS, BOARDRELAY_SEED_BASE="1")
+        test = run(target, "swift", "test", "--skip-build", "--filter", tests, BOARDRELAY_SEEDS=SEEDS, BOARDRELAY_SEED_BASE="1")
         if test.returncode == 0:
-            return f"{found[1]} stays green"
-        if "Test run with 0 tests" in test.stdout and found[1] not in test.stdout:
-            return f"there is no test {found[1]}"
+            return f"{tests} stays green"
+        if "Test run with 0 tests" in test.stdout and tests not in test.stdout:
+            return f"there is no test {tests}"
         return None
-    finally:
-        run(target, "git", "apply", "-R", "--unsafe-paths", str(patch))
 
 
 @contextlib.contextmanager
 def tree(in_place):
-    """Where patches may be applied."""
+    """Where sabotages may be made."""
     if in_place:
         changes = run(ROOT, "git", "status", "--porcelain", "--untracked-files=no").stdout
         if changes:
@@ -85,23 +111,26 @@ def main():
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--in-place", action="store_true")
     options = parser.parse_args()
-    every = sorted(HERE.glob("*.patch"))
-    patches = [patch for patch in every if not options.names or patch.stem in options.names]
-    if not patches:
+    every = [Sabotage(path) for path in sorted(HERE.glob("*.sabotage"))]
+    chosen = [sabotage for sabotage in every if not options.names or sabotage.name in options.names]
+    if not chosen or set(options.names) - {sabotage.name for sabotage in every}:
         print("no sabotage of that name", file=sys.stderr)
+        return 1
+    mismatches = [(sabotage, problem) for sabotage in every if (problem := sabotage.mismatch(ROOT))]
+    for sabotage, problem in mismatches:
+        print(f"FAIL {sabotage.name}: {problem}")
+    if mismatches:
+        print(f"{len(mismatches)} of {len(every)} sabotages no longer match, none was tried")
         return 1
     failed = 0
     with tree(options.in_place) as target:
-        for patch in set(every) - set(patches):
-            if run(target, "git", "apply", "--check", "--unsafe-paths", str(patch)).returncode != 0:
-                failed += 1
-                print(f"FAIL {patch.stem}: it no longer applies", flush=True)
-        for patch in patches:
+        for sabotage in chosen:
             start = time.monotonic()
-            problem = check(target, patch)
+            problem = check(target, sabotage)
             failed += problem is not None
-            print(f"{'FAIL' if problem else 'ok  '} {patch.stem} ({time.monotonic() - start:.0f} s){': ' + problem if problem else ''}", flush=True)
-    print(f"{len(patches)} tried, {failed} failed")
+            verdict = f"{'FAIL' if problem else 'ok  '} {sabotage.name} ({time.monotonic() - start:.0f} s)"
+            print(f"{verdict}: {problem}" if problem else verdict, flush=True)
+    print(f"{len(chosen)} tried, {failed} failed")
     return 1 if failed else 0
 
 

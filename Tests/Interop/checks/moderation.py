@@ -1,0 +1,261 @@
+"""Moderators."""
+
+import time
+
+from context import check, presence_of
+from guests import guest, host_key, join_key, mint, stranger
+from http_checks import Failed, need
+from relay_client import Ended, PATIENCE, RelayError
+from steps import BEGINNING, caught_up, shown
+
+
+@check("[AC10] who is made a reader only looks on, at once and when it comes back; an editor is made of who had less", relay="access")
+def roles_set(ctx):
+    name, user = ctx.name("c"), ctx.name("user")
+    host, watcher = guest(ctx, host_key(ctx)), guest(ctx, join_key(ctx))
+    client = guest(ctx, join_key(ctx), user)
+    for one in (client, watcher):
+        one.request("join", channel=name)
+    watcher.request("subscribeTopic", channel=name, topic="t")
+    flow = client.request("joinTopic", channel=name, topic="t")["flow"]
+    mark, seen, hosts = client.mark(), watcher.mark(), host.mark()
+    host.request("setRole", user=user, role="reader")
+    event = client.wait_for("accessChanged", since=mark)
+    need(event["role"] == "reader" and event["by"] == host.identity.user, f"{event}")
+    client.sync()
+    need([e["flow"] for e in client.since(mark, "error")] == [flow], f"{client.since(mark)}")
+    watcher.wait_for("flowClosed", since=seen)
+    ctx.refused("notPermitted", client.publish(name, b"x"))
+    ctx.refused("notPermitted", lambda: client.request("joinTopic", channel=name, topic="t"))
+    client.request("subscribe", channel=name)
+    client.drop()
+    back = ctx.resume(client)
+    need(back.checker.welcome["resumed"] and back.checker.access == {"role": "reader"}, f"{back.checker.welcome}")
+    ctx.refused("notPermitted", back.publish(name, b"x"))
+    need(back.request("renew", **mint(ctx, user, role="editor", grants={name: ["clear", "subscribe"]}))["access"]["role"] == "reader",
+         "renewed out of it")
+    mark = back.mark()
+    host.request("setRole", user=user)
+    need(back.wait_for("accessChanged", since=mark)["role"] == "editor", "its own again")
+    back.publish(name, b"x").wait()
+    host.request("setRole", user=user)
+    reader = guest(ctx, role="reader")
+    host.request("setRole", user=reader.identity.user, role="editor")
+    reader.publish(name, b"x").wait()
+    other = guest(ctx, host_key(ctx))
+    for whom in (other, host):
+        ctx.refused("notPermitted", lambda: host.request("setRole", user=whom.identity.user, role="reader"))
+    ctx.refused("badRequest", lambda: host.request("setRole", user=user, role="moderator"))
+    host.sync()
+    need(not host.since(hosts, "accessChanged") and len(back.since(mark, "accessChanged")) == 1, "told who is not concerned, or again")
+
+
+@check("[AC11] in a frozen channel all but moderators look on, in both kinds; those inside are told, those who come, too", relay="access")
+def frozen(ctx):
+    name = ctx.name("c")
+    host, client, late = guest(ctx, host_key(ctx)), guest(ctx, join_key(ctx)), guest(ctx, join_key(ctx))
+    for one in (host, client):
+        one.request("subscribe", channel=name)
+        one.request("join", channel=name)
+    client.publish(name, b"x").wait()
+    flow = client.request("joinTopic", channel=name, topic="t")["flow"]
+    own = host.request("joinTopic", channel=name, topic="t")["flow"]
+    host.request("setLock", kind="message", channel=name, lock="pen")
+    host.request("acquireLock", kind="message", channel=name, lock="pen")
+    wait = client.start_request("acquireLock", kind="message", channel=name, lock="pen", waitMs=20_000)
+    client.sync()
+    mark, hosts = client.mark(), host.mark()
+    host.request("freezeChannel", channel=name, frozen=True)
+    ctx.refused("notPermitted", wait)
+    client.sync()
+    need([e["frozen"] for e in client.since(mark, "channelFrozen")] == [True, True], f"{client.since(mark)}")
+    need({e["by"] for e in client.since(mark, "channelFrozen")} == {host.identity.user}, "by whom")
+    need([e["flow"] for e in client.since(mark, "error") if e.get("flow")] == [flow], f"{client.since(mark, 'error')}")
+    ctx.refused("notPermitted", client.publish(name, b"x"))
+    ctx.refused("notPermitted", client.start_texts("setMetadata", [("k", "v")], kind="stream", channel=name))
+    ctx.refused("notPermitted", lambda: client.request("joinTopic", channel=name, topic="t"))
+    client.request("setStates", kind="message", channel=name, states={"a": "b"})
+    host.publish(name, b"still").wait()
+    host.packet(own, b"still")
+    client.wait_for("deliver", since=mark)
+    need(late.request("subscribe", channel=name).get("frozen") is True and late.request("join", channel=name).get("frozen") is True,
+         "not told")
+    client.publish(ctx.name("another"), b"x").wait()
+    client.drop()
+    back = ctx.resume(client)
+    back.sync()
+    need([e.get("frozen") for e in back.since(0, "restored")] == [True, True], f"{back.since(0, 'restored')}")
+    mark = back.mark()
+    for _ in range(2):
+        host.request("freezeChannel", channel=name, frozen=False)
+    back.publish(name, b"x").wait()
+    need([e["frozen"] for e in back.since(mark, "channelFrozen")] == [False, False], "told again, or not")
+    need(len(host.since(hosts, "channelFrozen")) == 4, "a moderator inside is told as others are")
+    need("frozen" not in back.request("subscribe", channel=name), "not any more")
+
+
+@check("[AC12] a session is ended with a reason, others see a leave, it resumes nothing and comes in again", relay="access")
+def ended(ctx):
+    name, host, client = ctx.name("c"), guest(ctx, host_key(ctx)), guest(ctx, join_key(ctx))
+    for one in (host, client):
+        one.request("subscribe", channel=name)
+    mark, user = host.mark(), client.identity.user
+    ctx.refused("tooLarge", lambda: host.request("endSession", user=user, reason="x" * (ctx.limit("reason of an `endSession`") + 1)),
+                limit=256, actual=257)
+    host.request("endSession", user=user, reason="See you tomorrow – 明日")
+    need(ctx.closed(client, "endedByModerator")["text"] == "See you tomorrow – 明日", "the reason")
+    host.sync()
+    need(presence_of(host, mark, "leave", "timeout") == [("leave", user)], f"{presence_of(host, mark)}")
+    ctx.refused("userOffline", lambda: host.request("endSession", user=user))
+    back = ctx.connect(client.identity)
+    need(back.login(token=client.checker.welcome["resumeToken"])["resumed"] is False, "resumed")
+
+
+@check("[AC13] neither the id nor the client's secret comes in any more, nor goes on by a renewal, until the ban is over", relay="access")
+def bans(ctx):
+    host, client = guest(ctx, host_key(ctx)), guest(ctx, join_key(ctx))
+    user, secret = client.identity.user, client.identity.secret
+    ctx.refused("badRequest", lambda: host.request("banUser", user=user, forMs=ctx.limit("time of a ban") - 1), limit=1_000, actual=999)
+    ctx.refused("badRequest", lambda: host.request("banUser", user=user, forMs=ctx.limit("time of a ban", 1) + 1))
+    host.request("banUser", user=user)
+    ctx.closed(client, "banned")
+    for who, credential, identity in (
+            (user, join_key(ctx), {"secret": secret}), (user, host_key(ctx), {}), (user, mint(ctx, user, role="editor"), {}),
+            (ctx.name("other"), join_key(ctx), {"secret": secret})):
+        one = stranger(ctx, credential, who, **identity)
+        try:
+            one.login()
+            raise Failed(f"{who} came in")
+        except (RelayError, Ended):
+            ctx.closed(one, "banned")
+    ctx.refused("keyWrong", stranger(ctx, {"key": "0" * 26}, user, secret=secret).login, id=1)
+    found = [ban for ban in host.request("getBans")["bans"] if ban["user"] == user]
+    need(len(found) == 1 and found[0]["by"] == host.identity.user and found[0].get("until") is None, f"{found}")
+    host.request("unbanUser", user=user)
+    ctx.refused("notBanned", lambda: host.request("unbanUser", user=user))
+    back = ctx.client(identity=client.identity)
+    users = sorted(ctx.name("many") for _ in range(3))
+    for one in users:
+        host.request("banUser", user=one, forMs=60_000)
+    page, after = [], None
+    while True:
+        answer = host.request("getBans", limit=1, **({"after": after} if after else {}))
+        page += [ban["user"] for ban in answer["bans"]]
+        after = answer.get("next")
+        if after is None:
+            break
+    need([one for one in page if one in users] == users, f"{page}")
+    for one in (host.identity.user, guest(ctx, host_key(ctx)).identity.user):
+        ctx.refused("notPermitted", lambda: host.request("banUser", user=one))
+    host.request("banUser", user=back.identity.user, forMs=1_000)
+    ctx.closed(back, "banned")
+    time.sleep(1.2)
+    ctx.client(identity=client.identity)
+
+
+@check("[AC13] who is spared as a moderator is asked again when it renews as less", relay="access")
+def ban_at_renewal(ctx):
+    name, user = ctx.name("c"), ctx.name("teacher")
+    host, pupil = guest(ctx, host_key(ctx)), guest(ctx, join_key(ctx))
+    teacher = stranger(ctx, mint(ctx, user, role="moderator"), user, secret=pupil.identity.secret)
+    teacher.login()
+    for one in (host, teacher):
+        one.request("subscribe", channel=name)
+    host.request("banUser", user=pupil.identity.user)
+    ctx.closed(pupil, "banned")
+    ctx.lives(teacher)
+    mark = host.mark()
+    teacher.start_request("renew", **mint(ctx, user, role="editor"))
+    ctx.closed(teacher, "banned")
+    host.sync()
+    need(presence_of(host, mark) == [("leave", user)], f"{presence_of(host, mark)}")
+    host.request("unbanUser", user=pupil.identity.user)
+
+
+@check("[AC14 AC15] what is kept of a user is forgotten, not its ban; nothing of it is told twice", relay="access")
+def forgotten(ctx):
+    host, client = guest(ctx, host_key(ctx)), guest(ctx, join_key(ctx))
+    user = client.identity.user
+    client.texts("setMetadata", [("name", "Anna")], user=user)
+    host.request("subscribeUserMetadata", user=user)
+    client.logout()
+    host.request("setRole", user=user, role="reader")
+    host.request("banUser", user=user)
+    mark = host.mark()
+    host.request("forgetUser", user=user)
+    host.request("forgetUser", user=user)
+    host.sync()
+    changes = host.since(mark, "metadata")
+    need(len(changes) == 1 and changes[0]["removed"] == ["name"], f"{changes}")
+    need(any(ban["user"] == user for ban in host.request("getBans")["bans"]), "the ban went, too")
+    host.request("unbanUser", user=user)
+    other = guest(ctx, join_key(ctx), user)
+    need(other.identity.secret != client.identity.secret and other.checker.access == {"role": "editor"}, f"{other.checker.access}")
+
+
+@check("[AC14 BL1] with its records what a user drew goes from boards, live and read anew; what others drew stays", relay="access")
+def forgotten_with_records(ctx):
+    name, host, client, other = ctx.name("c"), guest(ctx, host_key(ctx)), guest(ctx, join_key(ctx)), guest(ctx, join_key(ctx))
+    host.request("subscribe", channel=name)
+    for author, key in ((client, "s1"), (other, "s2"), (client, "s3")):
+        author.retain(name, key, key)
+    host.sync()
+    mark = host.mark()
+    host.request("forgetUser", user=client.identity.user, withRecords=True)
+    caught_up(host, mark)
+    gone = [(event["offset"], event["key"], len(event["payload"])) for event in host.since(mark, "deliver")]
+    need(gone == [(4, "s1", 0), (5, "s3", 0)], f"{gone}")
+    for offset, key, _ in gone:
+        host.checker.ledger.removed(name, offset, host.identity.user, key)
+    fresh = guest(ctx, join_key(ctx))
+    fresh.request("subscribe", channel=name, since=BEGINNING)
+    caught_up(fresh)
+    need(shown(fresh) == [("s2", "s2")], f"{shown(fresh)}")
+
+
+@check("[AC16] a moderator sees who is there page by page, who lags and by how much, and counts what happens; others do not",
+       relay="access")
+def status_of_relay(ctx):
+    name, host, pupil = ctx.name("c"), guest(ctx, host_key(ctx)), guest(ctx, join_key(ctx))
+    host.request("subscribe", channel=name)
+    ctx.refused("notPermitted", lambda: pupil.request("status"))
+    for limit in (0, 101):
+        ctx.refused("badRequest", lambda: host.request("status", limit=limit), limit=max(1, min(100, limit)))
+    before = host.request("status")
+    pupil.publish(name, b"x").wait()
+    after = host.request("status")
+    for counter in ("messagesAccepted", "messagesDelivered"):
+        need(after["counters"][counter] > before["counters"][counter], f"{counter}: {before['counters']}, {after['counters']}")
+    need(after["sessions"]["present"] >= 2 and after["connections"] >= 2, f"{after}")
+    found, place = [], None
+    while True:
+        page = host.request("status", limit=1, **({"after": place} if place else {}))
+        found += page["users"]
+        place = page.get("next")
+        if place is None:
+            break
+    users = [one["user"] for one in found]
+    need(users == sorted(set(users)) and {host.identity.user, pupil.identity.user} <= set(users), f"{users}")
+    there = next(one for one in found if one["user"] == pupil.identity.user)
+    need(there["peer"] and not there["away"], f"{there}")
+    need(host.request("status", user=pupil.identity.user)["known"] and not host.request("status", user=ctx.name("nobody"))["known"],
+         "who is known")
+    pupil.drop()
+    deadline = time.monotonic() + PATIENCE
+    while not (gone := next(one for one in host.request("status")["users"] if one["user"] == pupil.identity.user))["away"]:
+        need(time.monotonic() < deadline, f"not away: {gone}")
+        time.sleep(0.02)
+    need(gone["peer"] == "", f"{gone}")
+
+
+@check("[AC10 AC15] on an open relay a moderator is who was not made a reader by another")
+def open_moderation(ctx):
+    a, b = ctx.client(), ctx.client()
+    ctx.refused("notPermitted", lambda: a.request("setRole", user=a.identity.user, role="reader"))
+    mark = b.mark()
+    a.request("setRole", user=b.identity.user, role="reader")
+    need(b.wait_for("accessChanged", since=mark)["by"] == a.identity.user, "by whom")
+    ctx.refused("notPermitted", lambda: b.request("setRole", user=a.identity.user, role="reader"))
+    ctx.refused("notPermitted", b.publish(ctx.name("c"), b"x"))
+    a.request("setRole", user=b.identity.user)
+    b.publish(ctx.name("c"), b"x").wait()
