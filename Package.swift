@@ -2,7 +2,7 @@
 import PackageDescription
 
 // Arrows point downwards only; docs/architecture.md draws them. The pure modules (RelayPrimitives, RelayWire,
-// RelayRights, RelayGateway, RelayBoard, RelayCore, RelayClientCore) never import Dispatch, a clock or a socket.
+// RelayRights, RelayGateway, BoardFormat, RelayCore, RelayClientCore) never import Dispatch, a clock or a socket.
 
 let strict: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
@@ -63,51 +63,52 @@ let package = Package(
         module("RelayWire"),
         module("RelayRights", ["RelayPrimitives", "RelayWire"]),
         module("RelayGateway", ["RelayPrimitives", "RelayWire"]),
-        module("RelayBoard"),
+        module("BoardFormat"),
         module("RelayJournal"),
         module("RelayCore", ["RelayRights", "RelayPrimitives", "RelayJournal", "RelayWire"]),
-        module("RelayClientCore", ["RelayRights", "RelayWire"]),
+        module("RelayClientCore", ["RelayPrimitives", "RelayRights", "RelayWire"]),
         // epoll, which the module of Linux's C library leaves out: a header and no code.
         .systemLibrary(name: "CEpoll"),
         module("RelayIO", [.target(name: "CEpoll", condition: .when(platforms: [.linux]))]),
         // What the compiler puts into the program: the whiteboard and its client, the demo's lesson, and the commit of a packaged build.
         .target(name: "CResources"),
         .target(name: "RelayPage", dependencies: ["CResources"], exclude: pageFiles, swiftSettings: strict),
-        module("RelayServer", ["RelayRights", "RelayCore", "RelayGateway", "RelayIO", "RelayJournal", "RelayPage", "RelayWire"]),
-        module("RelayClient", ["RelayRights", "RelayClientCore", "RelayIO", "RelayWire"]),
+        module("RelayServer", ["RelayCore", "RelayGateway", "RelayIO", "RelayJournal", "RelayPage", "RelayPrimitives", "RelayRights", "RelayWire"]),
+        module("RelayClient", ["RelayClientCore", "RelayIO", "RelayPrimitives", "RelayRights", "RelayWire"]),
         // The shape of a hosted realtime SDK, for apps that move.
         module("RelayRTM", ["RelayClient"]),
         // What the commands share: the parser, the help, the terminal, JSON, and coming in.
-        module("RelayConsole", ["RelayRights", "RelayBoard", "RelayClient", "RelayClientCore", "RelayIO", "RelayWire"],
+        module("RelayConsole", ["RelayRights", "BoardFormat", "RelayClient", "RelayClientCore", "RelayIO", "RelayWire"],
             swiftSettings: unhurried),
-        module("RelayBench", ["RelayRights", "RelayBoard", "RelayClient", "RelayConsole", "RelayIO", "RelayWire"]),
-        module("RelayReplay", ["RelayRights", "RelayBoard", "RelayClient", "RelayConsole", "RelayIO", "RelayWire"],
+        module("RelayBench", ["BoardFormat", "RelayClient", "RelayConsole", "RelayIO", "RelayPrimitives", "RelayRights", "RelayWire"]),
+        module("RelayReplay", ["RelayRights", "BoardFormat", "RelayClient", "RelayConsole", "RelayIO", "RelayWire"],
             swiftSettings: unhurried),
-        module("RelayTestKit", ["RelayRights", "RelayClientCore", "RelayCore", "RelayJournal", "RelayWire"]),
+        module("RelayTestKit", ["RelayClientCore", "RelayCore", "RelayJournal", "RelayPrimitives", "RelayRights", "RelayWire"]),
         .executableTarget(
             name: "boardrelay",
             dependencies: [
-                "CResources", "RelayRights", "RelayBench", "RelayBoard", "RelayClient", "RelayConsole", "RelayCore", "RelayGateway", "RelayIO",
+                "CResources", "RelayRights", "RelayBench", "BoardFormat", "RelayClient", "RelayConsole", "RelayCore", "RelayGateway", "RelayIO",
                 "RelayReplay", "RelayServer", "RelayWire",
             ],
             exclude: ["Demo/README.md", "Demo/lesson.ndjson"],
             swiftSettings: unhurried),
 
         tests("RelayPrimitivesTests", ["RelayPrimitives"], resources: [.copy("Vectors")]),
-        tests("RelayWireTests", ["RelayWire"]),
+        tests("RelayWireTests", ["RelayPrimitives", "RelayWire"]),
         tests("RelayRightsTests", ["RelayRights", "RelayPrimitives", "RelayWire"], resources: [.copy("Vectors")]),
         tests("RelayPageTests", ["RelayPage"]),
         tests("RelayGatewayTests", ["RelayPrimitives", "RelayGateway", "RelayWire"]),
-        tests("RelayBoardTests", ["RelayBoard"]),
-        tests("RelayJournalTests", ["RelayJournal", "RelayTestKit"]),
-        tests("RelayCoreTests", ["RelayRights", "RelayCore", "RelayJournal", "RelayTestKit", "RelayWire"]),
-        tests("RelayClientCoreTests", ["RelayRights", "RelayClientCore", "RelayCore", "RelayTestKit", "RelayWire"]),
+        tests("BoardFormatTests", ["RelayPrimitives", "BoardFormat"]),
+        tests("RelayJournalTests", ["RelayPrimitives", "RelayJournal", "RelayTestKit"]),
+        tests("RelayCoreTests", ["RelayPrimitives", "RelayRights", "RelayCore", "RelayJournal", "RelayTestKit", "RelayWire"]),
+        tests("RelayClientCoreTests", ["RelayPrimitives", "RelayRights", "RelayClientCore", "RelayCore", "RelayTestKit", "RelayWire"]),
         tests("RelayIOTests", ["RelayIO"]),
-        tests("RelayServerTests", ["RelayRights", "RelayGateway", "RelayServer", "RelayClient", "RelayClientCore", "RelayIO", "RelayJournal", "RelayWire", "RelayCore"]),
+        tests("RelayServerTests", ["RelayPrimitives", "RelayRights", "RelayGateway", "RelayServer", "RelayClient", "RelayClientCore", "RelayIO", "RelayJournal", "RelayWire", "RelayCore"]),
         tests("RelayRTMTests", ["RelayRTM", "RelayRights", "RelayClient", "RelayServer", "RelayCore"]),
-        tests("SimulationTests", ["RelayTestKit", "RelayCore", "RelayWire"]),
+        tests("SimulationTests", ["RelayPrimitives", "RelayTestKit", "RelayCore", "RelayWire"]),
         tests("BoardrelayTests", [
-            "boardrelay", "RelayRights", "RelayBench", "RelayBoard", "RelayClient", "RelayClientCore", "RelayConsole", "RelayCore", "RelayIO",
+            "RelayPrimitives",
+            "boardrelay", "RelayRights", "RelayBench", "BoardFormat", "RelayClient", "RelayClientCore", "RelayConsole", "RelayCore", "RelayIO",
             "RelayReplay", "RelayServer", "RelayWire",
         ]),
         tests("DocsTests", ["boardrelay", "RelayConsole", "RelayRights", "RelayWire", "RelayCore", "RelayClient", "RelayIO", "RelayRTM", "RelayServer"]),

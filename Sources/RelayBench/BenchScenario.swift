@@ -1,5 +1,5 @@
+import BoardFormat
 import Foundation
-import RelayBoard
 import RelayConsole
 
 /// What can be measured.

@@ -55,8 +55,8 @@ struct IdleBench: Sendable {
     private static func measure(
         _ generator: inout LoadGenerator, _ sessions: Int, _ times: Load.Times, progress: (String) -> Void
     ) throws -> Outcome {
-        func ask(_ moment: RelayMeter.Moment) {
-            generator.meter.ask(moment)
+        func ask(_ phase: RelayMeter.Phase) {
+            generator.meter.ask(phase)
             generator.meter.wait()
         }
         let first = min(Self.first, sessions / 2)
@@ -99,9 +99,9 @@ struct IdleBench: Sendable {
 
     private func fields(_ outcomes: [Outcome]) -> [(String, JSON)] {
         let first = min(Self.first, sessions / 2)
-        func perSession(_ moment: RelayMeter.Moment) -> JSON {
+        func perSession(_ phase: RelayMeter.Phase) -> JSON {
             LoadRow.median(outcomes) { outcome in
-                guard let few = outcome.samples.first(.before), let all = outcome.samples.first(moment) else { return nil }
+                guard let few = outcome.samples.first(.before), let all = outcome.samples.first(phase) else { return nil }
                 return Double(all.residentBytes - few.residentBytes) / Double(sessions - first)
             }
         }

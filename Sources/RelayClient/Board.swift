@@ -11,7 +11,7 @@ public struct Board: Sendable {
     /// - Returns: the place of it, and how many records went; it is durable.
     /// - Throws: `boardNotFound`, `badName`, `storageFailed`, `outcomeUnknown`, or why the relay was not reached.
     @discardableResult
-    public func clear() async throws(RelayError) -> BoardChange { try await change(.clear(try checkedName(channel))) }
+    public func clear() async throws(RelayError) -> BoardClearing { try await change(.clear(try checkedName(channel))) }
 
     /// Brings back what the newest `clear` of the last 10 minutes took away, but for keys that were written or removed since.
     ///
@@ -20,9 +20,9 @@ public struct Board: Sendable {
     /// - Returns: the place of it, and how many records the `clear` had taken away; it is durable.
     /// - Throws: `nothingToUndo`, `boardNotFound`, `badName`, `storageFailed`, `outcomeUnknown`, or why the relay was not reached.
     @discardableResult
-    public func undoClear() async throws(RelayError) -> BoardChange { try await change(.undoClear(try checkedName(channel))) }
+    public func undoClear() async throws(RelayError) -> BoardClearing { try await change(.undoClear(try checkedName(channel))) }
 
-    private func change(_ request: ClientRequest) async throws(RelayError) -> BoardChange {
+    private func change(_ request: ClientRequest) async throws(RelayError) -> BoardClearing {
         guard case .boardChange(let change) = try await core.ask(request) else { throw .wrongAnswer }
         return change
     }

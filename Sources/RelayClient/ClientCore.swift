@@ -1,4 +1,5 @@
 import Dispatch
+import RelayPrimitives
 
 /// The machine behind a lock, and its link on a queue.
 ///
@@ -16,22 +17,22 @@ final class ClientCore: Sendable {
         var isKicked = false
     }
 
-    private let guarded: Lock<Guarded>
+    private let guarded: Mutex<Guarded>
     private let link: ClientLink
 
     init(settings: ClientSettings, address: RelayAddress) {
-        guarded = Lock(Guarded(machine: ClientMachine(settings: settings)))
+        guarded = Mutex(Guarded(machine: ClientMachine(settings: settings)))
         link = ClientLink(address: address, timeout: settings.connectTimeout)
         link.attach(self)
     }
 
-    private static var now: Moment { Moment(nanoseconds: SystemClock.monotonicNanoseconds()) }
+    private static var now: Instant { Instant(nanoseconds: SystemClock.monotonicNanoseconds()) }
 
     // MARK: - Calls of the app
 
     func read<Value: Sendable>(_ body: (ClientMachine) -> Value) -> Value { guarded.withLock { body($0.machine) } }
 
-    func act<Failure: Error>(_ body: (inout ClientMachine, Moment) throws(Failure) -> Void) throws(Failure) {
+    func act<Failure: Error>(_ body: (inout ClientMachine, Instant) throws(Failure) -> Void) throws(Failure) {
         let failure = change { state -> Failure? in
             do throws(Failure) { try body(&state.machine, Self.now) } catch { return error }
             return nil
@@ -39,7 +40,7 @@ final class ClientCore: Sendable {
         if let failure { throw failure }
     }
 
-    func send(_ body: (inout ClientMachine, ClientToken, Moment) throws(RelayError) -> Void) throws(RelayError) -> Receipt {
+    func send(_ body: (inout ClientMachine, ClientToken, Instant) throws(RelayError) -> Void) throws(RelayError) -> Receipt {
         let receipt = PendingReceipt()
         let failure = change { state -> RelayError? in
             state.lastToken += 1
@@ -57,7 +58,7 @@ final class ClientCore: Sendable {
         return Receipt(pending: receipt)
     }
 
-    func sendStored(_ body: (inout ClientMachine, StoredTokens, Moment) throws(RelayError) -> Void) throws(RelayError) -> StoredReceipt {
+    func sendStored(_ body: (inout ClientMachine, StoredTokens, Instant) throws(RelayError) -> Void) throws(RelayError) -> StoredReceipt {
         let accepted = PendingReceipt(), stored = PendingReceipt()
         let failure = change { state -> RelayError? in
             let tokens = StoredTokens(accepted: state.lastToken + 1, stored: state.lastToken + 2)
@@ -78,7 +79,7 @@ final class ClientCore: Sendable {
     }
 
     /// Takes its place in the order before it suspends.
-    func answer(_ body: (inout ClientMachine, ClientToken, Moment) throws(RelayError) -> Void) async throws(RelayError) -> ClientAnswer {
+    func answer(_ body: (inout ClientMachine, ClientToken, Instant) throws(RelayError) -> Void) async throws(RelayError) -> ClientAnswer {
         try await send(body).pending.result().get()
     }
 
@@ -153,7 +154,7 @@ final class ClientCore: Sendable {
 
     func gather() -> [UInt8] { guarded.withLock { Array($0.machine.gather()) } }
     func wrote(_ count: Int) { change { $0.machine.wrote(count, at: Self.now) } }
-    var nextDeadline: Moment? { guarded.withLock { $0.machine.nextDeadline } }
+    var nextDeadline: Instant? { guarded.withLock { $0.machine.nextDeadline } }
 
     // MARK: - One change
 

@@ -1,4 +1,5 @@
 import Dispatch
+import RelayPrimitives
 
 /// The client's socket and timer, on a queue of their own.
 final class ClientLink: @unchecked Sendable {

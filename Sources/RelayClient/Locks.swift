@@ -1,3 +1,5 @@
+import RelayPrimitives
+
 /// The locks of a channel: named leases, each free or owned by one user.
 ///
 /// A lock stays its owner's as long as that user has a live connection, and its ttl longer. Who wants to be told of

@@ -65,7 +65,7 @@ final class PendingReceipt: Sendable {
         case done(Result<ClientAnswer, RelayError>)
     }
 
-    private let state = Lock(State.waiting([]))
+    private let state = Mutex(State.waiting([]))
 
     func complete(_ result: Result<ClientAnswer, RelayError>) {
         let waiting = state.withLock { state in

@@ -1,3 +1,5 @@
+import RelayPrimitives
+
 /// Paces what is answered (messages, direct messages, requests), so that the relay never refuses one for its rate.
 ///
 /// The rule: at most `limit` are unanswered or were answered less than `span` (a second and a bit) ago.
@@ -19,35 +21,35 @@ struct AnswerWindow: Sendable {
     static let span = Duration.milliseconds(1_005)
 
     private(set) var unanswered = 0
-    private var answeredAt = FIFO<Moment>()
+    private var answeredAt = FIFO<Instant>()
 
     /// Whether it is as good as new.
-    mutating func isIdle(at now: Moment) -> Bool {
+    mutating func isIdle(at now: Instant) -> Bool {
         forget(at: now)
         return unanswered == 0 && answeredAt.isEmpty
     }
 
-    enum Permission: Equatable { case granted, wait(until: Moment), waitForAnswer }
+    enum Permission: Equatable { case granted, wait(until: Instant), waitForAnswer }
 
-    mutating func permission(limit: Int, at now: Moment) -> Permission {
+    mutating func permission(limit: Int, at now: Instant) -> Permission {
         forget(at: now)
         guard unanswered + answeredAt.count >= limit else { return .granted }
         return answeredAt.first.map { .wait(until: $0 + Self.span) } ?? .waitForAnswer
     }
 
-    private mutating func forget(at now: Moment) {
+    private mutating func forget(at now: Instant) {
         while let first = answeredAt.first, first + Self.span <= now { _ = answeredAt.removeFirst() }
     }
 
     mutating func sent() { unanswered += 1 }
 
-    mutating func answered(at now: Moment) {
+    mutating func answered(at now: Instant) {
         unanswered -= 1
         answeredAt.append(now)
     }
 
     /// A new session has begun, or the old one goes on over a new link: nothing of the old link is accepted from here on.
-    mutating func linkRenewed(at now: Moment) {
+    mutating func linkRenewed(at now: Instant) {
         for _ in 0..<unanswered { answeredAt.append(now) }
         unanswered = 0
     }

@@ -1,3 +1,4 @@
+import RelayPrimitives
 import RelayWire
 
 // Drawings above the size of one message: cut into parts, which leave beside the queue. [BL8]
@@ -11,7 +12,7 @@ extension ClientMachine {
     /// - Parameter key: `nil`: one of its own, where it is not retained.
     /// - Throws: `badName`, `tooLarge`, `badRequest` for an empty payload, `limitReached`, `unsentFull`, `clientClosed`: nothing was queued.
     package mutating func sendLarge(
-        _ payload: Payload, to channel: String, customType: String?, key: String?, retain: Bool, echo: Bool, tokens: StoredTokens, at now: Moment
+        _ payload: Payload, to channel: String, customType: String?, key: String?, retain: Bool, echo: Bool, tokens: StoredTokens, at now: Instant
     ) throws(RelayError) {
         let name = try checkedName(channel)
         guard key != nil || !retain else { throw RelayError(.badName, "what is kept has a key") }
@@ -68,7 +69,7 @@ extension ClientMachine {
     }
 
     /// The first that may is brought to its end before the next.
-    mutating func pumpDrawings(at now: Moment) {
+    mutating func pumpDrawings(at now: Instant) {
         // Numbers rise: those that are sent again go first.
         guard !hasNumbered else { return }
         var index = 0
@@ -81,7 +82,7 @@ extension ClientMachine {
         }
     }
 
-    private mutating func partMayLeave(_ channel: Name, at now: Moment) -> Bool {
+    private mutating func partMayLeave(_ channel: Name, at now: Instant) -> Bool {
         guard publishes.count < unansweredMax, numbersMayGoOn else { return false }
         let limit = max(1, limits.messagesPerSecond * ClientLimits.drawingRatePercent / 100)
         return wait(windows[channel, default: AnswerWindow()].permission(limit: limit, at: now))

@@ -1,10 +1,11 @@
+import RelayPrimitives
 import RelayWire
 
 // What was sent and not answered, when a link ends and when the next one is there. [SE11, MS9]
 
 extension ClientMachine {
     /// What was written and not answered may have happened or not. [SE11] Messages are sent again. [MS9]
-    mutating func failInFlight(at now: Moment) {
+    mutating func failInFlight(at now: Instant) {
         var again: [Outgoing] = []
         for number in (publishes.keys + unstored.numbers).sorted() {
             guard var message = publishes[number]?.message ?? unstored[number] else { continue }
@@ -48,7 +49,7 @@ extension ClientMachine {
 
     /// A relay that was started anew, or after too long a time, knows nothing of what was sent, but for what is retained:
     /// that it knows when it is durable, and otherwise it is not there. [MS9, BL2]
-    mutating func giveUpSent(at now: Moment, isSameStart: Bool) {
+    mutating func giveUpSent(at now: Instant, isSameStart: Bool) {
         defer { sentUntil = nil }
         let isTooLate = sentUntil.map { now - $0 > .milliseconds(Limits.publishMemoryMilliseconds) } ?? false
         guard !isSameStart || isTooLate else { return }

@@ -1,9 +1,10 @@
+import RelayPrimitives
 import RelayWire
 
 // Frames of the relay. Bytes from outside never trap: what is wrong ends the link with a reason.
 
 extension ClientMachine {
-    mutating func receive(_ frame: Frame, at now: Moment) throws(WireError) {
+    mutating func receive(_ frame: Frame, at now: Instant) throws(WireError) {
         // A newer relay may say what this client does not know. [FR6]
         guard let type = FrameType(rawValue: frame.type) else { return }
         // But flags say what stands in a body: with one that is not known, it cannot be read. [FR4]
@@ -94,7 +95,7 @@ extension ClientMachine {
 
     // MARK: - Messages
 
-    private mutating func accepted(_ frame: Frame, at now: Moment) throws(WireError) {
+    private mutating func accepted(_ frame: Frame, at now: Instant) throws(WireError) {
         let values = try integers(frame, 2)
         switch settle(values[0], at: now) {
         case .message(let message)?:
@@ -111,14 +112,14 @@ extension ClientMachine {
         }
     }
 
-    private mutating func confirmed(_ frame: Frame, at now: Moment) throws(WireError) {
+    private mutating func confirmed(_ frame: Frame, at now: Instant) throws(WireError) {
         let number = try integers(frame, 1)[0]
         guard case .direct(let token)? = publishes[number] else { return }
         _ = settle(number, at: now)
         complete(token, .success(.done))
     }
 
-    private mutating func settle(_ number: UInt64, at now: Moment) -> PendingPublish? {
+    private mutating func settle(_ number: UInt64, at now: Instant) -> PendingPublish? {
         guard let publish = publishes.removeValue(forKey: number) else { return nil }
         if let channel = publish.channel { windows[channel]?.answered(at: now) } else { directWindow.answered(at: now) }
         return publish

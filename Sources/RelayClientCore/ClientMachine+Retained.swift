@@ -1,3 +1,4 @@
+import RelayPrimitives
 import RelayWire
 
 // Messages that are kept for good: accepted first, durable later. [BL1, BL2]
@@ -5,7 +6,7 @@ import RelayWire
 extension ClientMachine {
     /// - Throws: `badName`, `tooLarge`, `badRequest` for an empty payload, `unsentFull`, `clientClosed`: nothing was queued.
     package mutating func send(
-        _ payload: Payload, to channel: String, customType: String?, retainedAs key: String, echo: Bool, tokens: StoredTokens, at now: Moment
+        _ payload: Payload, to channel: String, customType: String?, retainedAs key: String, echo: Bool, tokens: StoredTokens, at now: Instant
     ) throws(RelayError) {
         let name = try checkedName(channel), key = try checkedName(key)
         try refuseEmpty(payload)
@@ -14,13 +15,13 @@ extension ClientMachine {
     }
 
     /// - Throws: `badName`, `unsentFull`, `clientClosed`: nothing was queued.
-    package mutating func send(removing key: String, from channel: String, tokens: StoredTokens, at now: Moment) throws(RelayError) {
+    package mutating func send(removing key: String, from channel: String, tokens: StoredTokens, at now: Instant) throws(RelayError) {
         let name = try checkedName(channel), key = try checkedName(key)
         try enqueueRetained(name, .bytes([]), nil, key, false, tokens, at: now)
     }
 
     private mutating func enqueueRetained(
-        _ channel: Name, _ payload: Payload, _ customType: String?, _ key: Name, _ echo: Bool, _ tokens: StoredTokens, at now: Moment
+        _ channel: Name, _ payload: Payload, _ customType: String?, _ key: Name, _ echo: Bool, _ tokens: StoredTokens, at now: Instant
     ) throws(RelayError) {
         try enqueue(.message(OutgoingMessage(
             token: tokens.accepted, channel: channel, payload: payload, customType: customType, echo: echo, key: key, isRetained: true,

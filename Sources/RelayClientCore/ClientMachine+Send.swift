@@ -1,3 +1,4 @@
+import RelayPrimitives
 import RelayWire
 
 extension ClientMachine {
@@ -5,7 +6,7 @@ extension ClientMachine {
 
     /// - Throws: `badName`, `tooLarge`, `unsentFull`, `clientClosed`: nothing was queued.
     package mutating func send(
-        _ payload: Payload, to channel: String, customType: String?, echo: Bool, isKept: Bool = true, token: ClientToken, at now: Moment
+        _ payload: Payload, to channel: String, customType: String?, echo: Bool, isKept: Bool = true, token: ClientToken, at now: Instant
     ) throws(RelayError) {
         let name = try checkedName(channel)
         try check(payload, customType)
@@ -14,7 +15,7 @@ extension ClientMachine {
     }
 
     package mutating func send(
-        _ payload: Payload, toUser user: String, customType: String?, token: ClientToken, at now: Moment
+        _ payload: Payload, toUser user: String, customType: String?, token: ClientToken, at now: Instant
     ) throws(RelayError) {
         let name = try checkedName(user)
         try check(payload, customType)
@@ -22,7 +23,7 @@ extension ClientMachine {
     }
 
     package mutating func sendPacket(
-        _ payload: Payload, _ topic: TopicID, slot: UInt32?, senderTime: UInt32?, echo: Bool, at now: Moment
+        _ payload: Payload, _ topic: TopicID, slot: UInt32?, senderTime: UInt32?, echo: Bool, at now: Instant
     ) throws(RelayError) {
         guard wanted.publishing[topic] != nil else { throw RelayError(.topicNotJoined, "topic \(topic.topic) is not joined") }
         guard payload.byteCount <= limits.packetBytesMax else {
@@ -34,7 +35,7 @@ extension ClientMachine {
     }
 
     /// - Throws: `tooLarge`, `unsentFull`, `clientClosed`: nothing was queued.
-    package mutating func request(_ request: ClientRequest, token: ClientToken, at now: Moment) throws(RelayError) {
+    package mutating func request(_ request: ClientRequest, token: ClientToken, at now: Instant) throws(RelayError) {
         if case .writeMetadata(let owner, let write) = request { try write.check(owner) }
         try enqueue(.request(token, request), at: now)
     }
@@ -57,7 +58,7 @@ extension ClientMachine {
         }
     }
 
-    mutating func enqueue(_ item: Outgoing, at now: Moment) throws(RelayError) {
+    mutating func enqueue(_ item: Outgoing, at now: Instant) throws(RelayError) {
         guard state != .closed, closeToken == nil else { throw .clientClosed }
         guard queue.count < settings.unsentCountMax else {
             throw RelayError(.unsentFull, "too much waits to be sent", limit: settings.unsentCountMax, actual: queue.count + 1)
@@ -85,7 +86,7 @@ extension ClientMachine {
     // MARK: - Out of the queue
 
     /// Encodes what may be sent now, in order; whatever must wait holds back what comes after it.
-    mutating func pump(at now: Moment) {
+    mutating func pump(at now: Instant) {
         pumpAt = nil
         guard state == .live, !logoutIsSent else { return }
         // What was asked again stands before what the app asks now.
@@ -101,7 +102,7 @@ extension ClientMachine {
     }
 
     /// Nothing is sent behind it.
-    mutating func logOut(at now: Moment) {
+    mutating func logOut(at now: Instant) {
         logoutIsSent = true
         lastRequest += 1
         write(.json(.logout, EmptyRequest(id: lastRequest)))
@@ -110,7 +111,7 @@ extension ClientMachine {
 
     var unansweredMax: Int { min(limits.unansweredMax, ClientLimits.unansweredMax) }
 
-    private mutating func mayLeave(_ item: Outgoing, at now: Moment) -> Bool {
+    private mutating func mayLeave(_ item: Outgoing, at now: Instant) -> Bool {
         switch item {
         case .request: return true
         case .message(let message):
@@ -128,18 +129,18 @@ extension ClientMachine {
             // Its topic is being joined again, or was left: then it is dropped when its turn comes.
             guard wanted.publishing[topic] != nil else { return true }
             guard known.ownFlows[topic] != nil else { return false }
-            var bucket = topicBuckets[topic] ?? TokenBucket(rate: limits.packetsPerSecond, at: now)
+            var bucket = topicBuckets[topic] ?? PacketPacer(rate: limits.packetsPerSecond, at: now)
             bucket.setRate(limits.packetsPerSecond, at: now)
             let until = bucket.take(at: now)
             topicBuckets[topic] = bucket
             forgetPacers(at: now)
-            if let until { pumpAt = earlier(pumpAt, until) }
+            if let until { pumpAt = Instant.earlier(pumpAt, until) }
             return until == nil
         }
     }
 
     /// Of channels and topics that are not used any more: what is as good as new may be forgotten.
-    private mutating func forgetPacers(at now: Moment) {
+    private mutating func forgetPacers(at now: Instant) {
         if windows.count > ClientLimits.pacersMax {
             for channel in windows.keys.sorted() where windows[channel]!.isIdle(at: now) { windows[channel] = nil }
         }
@@ -152,13 +153,13 @@ extension ClientMachine {
         switch permission {
         case .granted: return true
         case .wait(let until):
-            pumpAt = earlier(pumpAt, until)
+            pumpAt = Instant.earlier(pumpAt, until)
             return false
         case .waitForAnswer: return false
         }
     }
 
-    mutating func encode(_ item: Outgoing, at now: Moment) {
+    mutating func encode(_ item: Outgoing, at now: Instant) {
         switch item {
         case .message(let message):
             // Of a drawing that has ended or begun anew meanwhile nothing is sent.
@@ -197,10 +198,10 @@ extension ClientMachine {
     }
 
     /// After a break: points that are older than a packet lives are noise by now.
-    mutating func dropStalePackets(at now: Moment) { dropPackets(.linkDown) { now - $0 > ClientLimits.packetLifetime } }
+    mutating func dropStalePackets(at now: Instant) { dropPackets(.linkDown) { now - $0 > ClientLimits.packetLifetime } }
 
     /// - Parameter matches: judges by the moment at which a packet was queued.
-    mutating func dropPackets(_ reason: PacketsDropped.Reason, where matches: (Moment) -> Bool = { _ in true }) {
+    mutating func dropPackets(_ reason: PacketsDropped.Reason, where matches: (Instant) -> Bool = { _ in true }) {
         var stale: [TopicID: Int] = [:]
         var bytes = 0
         queue.removeAll { item in

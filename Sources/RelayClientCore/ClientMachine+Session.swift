@@ -1,10 +1,11 @@
+import RelayPrimitives
 internal import RelayRights
 import RelayWire
 
 // Login, what is restored after a break, answers to requests.
 
 extension ClientMachine {
-    mutating func welcome(_ welcome: Welcome, at now: Moment) throws(WireError) {
+    mutating func welcome(_ welcome: Welcome, at now: Instant) throws(WireError) {
         guard case .connecting = state else { throw WireError(.protocolError, "a second welcome") }
         state = .live
         liveSince = now
@@ -136,7 +137,7 @@ extension ClientMachine {
 
     // MARK: - Answers
 
-    mutating func answer(_ frame: Frame, at now: Moment) throws(WireError) {
+    mutating func answer(_ frame: Frame, at now: Instant) throws(WireError) {
         let id = try body(RequestID.self, frame).id
         guard let pending = requests.removeValue(forKey: id) else { return }
         let answer = try settle(pending.request, frame, pending.items, isOfApp: pending.token != nil)
@@ -207,7 +208,7 @@ extension ClientMachine {
             access = Access(try body(RenewAnswer.self, frame).access)
         case .clear, .undoClear:
             let answer = try body(ClearAnswer.self, frame)
-            return .boardChange(BoardChange(offset: answer.offset, records: answer.records))
+            return .boardChange(BoardClearing(offset: answer.offset, records: answer.records))
         case .boards:
             let answer = try body(BoardsAnswer.self, frame)
             return .boards(answer.boards, next: answer.next)
@@ -282,7 +283,7 @@ extension ClientMachine {
 
     // MARK: - Refusals
 
-    mutating func refused(_ error: ErrorBody, at now: Moment) {
+    mutating func refused(_ error: ErrorBody, at now: Instant) {
         if let number = error.number {
             guard let publish = publishes.removeValue(forKey: number) else { return }
             switch publish {

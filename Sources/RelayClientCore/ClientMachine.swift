@@ -1,3 +1,4 @@
+import RelayPrimitives
 package import RelayRights
 import RelayWire
 
@@ -6,9 +7,9 @@ import RelayWire
 /// The shell tells what happens, then takes `takeEffects`, `gather`s bytes, and arms its timer for `nextDeadline`.
 package struct ClientMachine: Sendable {
     enum State: Hashable {
-        case connecting(since: Moment)
+        case connecting(since: Instant)
         case live
-        case waiting(until: Moment)
+        case waiting(until: Instant)
         case paused
         case closed
     }
@@ -26,22 +27,22 @@ package struct ClientMachine: Sendable {
     /// Completed at the first login, or when it fails for good.
     var connectToken: ClientToken?
     var closeToken: ClientToken?
-    var closeBy: Moment?
+    var closeBy: Instant?
     var logoutIsSent = false
 
     // The link.
     var reader = FrameReader()
     var outbound: [UInt8] = []
     var outboundStart = 0
-    var lastHeard = Moment(nanoseconds: 0)
-    var liveSince = Moment(nanoseconds: 0)
+    var lastHeard = Instant(nanoseconds: 0)
+    var liveSince = Instant(nanoseconds: 0)
     var heartbeat = Duration.seconds(5)
-    var pingSentAt: Moment?
-    var probeBy: Moment?
+    var pingSentAt: Instant?
+    var probeBy: Instant?
     package private(set) var roundTrip: Duration?
     var limits = ServerLimits()
     var backoff = Backoff(base: ClientLimits.backoffBase, cap: ClientLimits.backoffCap)
-    var dice: Dice
+    var dice: SplitMix64
 
     // The session.
     var resumeToken: String?
@@ -67,13 +68,13 @@ package struct ClientMachine: Sendable {
     var drawings: [OutgoingDrawing] = []
     var lastDrawing: UInt64 = 0
     /// Messages wait to be sent again, since their link ended then.
-    var sentUntil: Moment?
+    var sentUntil: Instant?
     /// Start number of the relay that it was logged in to last.
     var relayStart: UInt32?
     var windows: [Name: AnswerWindow] = [:]
     var directWindow = AnswerWindow()
-    var topicBuckets: [TopicID: TokenBucket] = [:]
-    var pumpAt: Moment?
+    var topicBuckets: [TopicID: PacketPacer] = [:]
+    var pumpAt: Instant?
 
     // What comes out.
     var effects: [ClientEffect] = []
@@ -90,7 +91,7 @@ package struct ClientMachine: Sendable {
     package init(settings: ClientSettings) {
         self.settings = settings
         credential = settings.credential
-        dice = Dice(seed: settings.seed)
+        dice = SplitMix64(seed: settings.seed)
     }
 
     // MARK: - What the shell takes
@@ -103,7 +104,7 @@ package struct ClientMachine: Sendable {
     /// Bytes that wait for the socket, as one piece.
     package mutating func gather() -> ArraySlice<UInt8> { outbound[outboundStart...] }
 
-    package mutating func wrote(_ count: Int, at now: Moment) {
+    package mutating func wrote(_ count: Int, at now: Instant) {
         outboundStart += count
         if outboundStart == outbound.count {
             outbound.removeAll(keepingCapacity: outbound.count <= ClientLimits.outboundBytes)
@@ -113,7 +114,7 @@ package struct ClientMachine: Sendable {
     }
 
     /// The next event for the app. A direct message is acknowledged to its sender by being taken. [DM2]
-    package mutating func nextEvent(at now: Moment) -> RelayEvent? {
+    package mutating func nextEvent(at now: Instant) -> RelayEvent? {
         guard let unread = events.popFirst() else { return nil }
         eventsBytes -= unread.event.cost
         if let delivery = unread.delivery, unread.attempt == attempt, state == .live { write(.directReceived(delivery: delivery)) }
@@ -137,22 +138,22 @@ package struct ClientMachine: Sendable {
     /// Retained messages that were accepted and are not told durable. [BL2]
     package var unstoredCount: Int { unstored.count }
 
-    package var nextDeadline: Moment? {
+    package var nextDeadline: Instant? {
         switch state {
         case .connecting(let since): return since + settings.connectTimeout
         case .live:
             // A link that is being probed is judged by that alone.
             let silence = probeBy ?? lastHeard + (pingSentAt.map { $0 >= lastHeard } ?? false ? heartbeat * 2 : heartbeat)
             let roundTrip = pingSentAt.map { $0 + heartbeat * ClientLimits.roundTripEveryIntervals }
-            return earlier(earlier(silence, roundTrip), earlier(pumpAt, closeBy))
-        case .waiting(let until): return earlier(until, closeBy)
+            return Instant.earlier(Instant.earlier(silence, roundTrip), Instant.earlier(pumpAt, closeBy))
+        case .waiting(let until): return Instant.earlier(until, closeBy)
         case .paused: return closeBy
         case .closed: return nil
         }
     }
 
     /// Another credential: for the session that is there, or for the next login. [AC8]
-    package mutating func renew(_ credential: Credential, token: ClientToken, at now: Moment) throws(RelayError) {
+    package mutating func renew(_ credential: Credential, token: ClientToken, at now: Instant) throws(RelayError) {
         if state == .live { return try request(.renew(credential), token: token, at: now) }
         guard state != .closed else { throw .clientClosed }
         self.credential = credential
@@ -163,19 +164,19 @@ package struct ClientMachine: Sendable {
     // MARK: - What happens
 
     /// - Parameter token: completed at the first login, or with why there was none.
-    package mutating func connect(token: ClientToken, at now: Moment) {
+    package mutating func connect(token: ClientToken, at now: Instant) {
         connectToken = token
         open(at: now)
     }
 
-    mutating func open(at now: Moment) {
+    mutating func open(at now: Instant) {
         attempt += 1
         state = .connecting(since: now)
         emit(.link(.connecting))
         effects.append(.openLink(attempt: attempt))
     }
 
-    package mutating func linkOpened(attempt: UInt64, at now: Moment) {
+    package mutating func linkOpened(attempt: UInt64, at now: Instant) {
         guard attempt == self.attempt, case .connecting = state else { return }
         reader = FrameReader()
         known.lostEarly = []
@@ -187,7 +188,7 @@ package struct ClientMachine: Sendable {
         var login = LoginRequest(
             id: lastRequest, user: settings.user, secret: settings.secret, key: credential?.key, token: credential?.token,
             instance: String(repeating: "0", count: 16 - digits.count) + digits,
-            presenceTimeoutMs: settings.presenceTimeout.map { Int($0.wholeMilliseconds) }, client: settings.description, resume: resumption)
+            presenceTimeoutMs: settings.presenceTimeout.map { Int($0.milliseconds) }, client: settings.description, resume: resumption)
         var frame = Frame.json(.login, login)
         if frame.bytes.count > Limits.bytesBeforeLoginMax {
             // A new session asks for each channel from where it was.
@@ -215,12 +216,12 @@ package struct ClientMachine: Sendable {
         return known.readings[channel] == nil ? place : place + [1]
     }
 
-    package mutating func linkEnded(attempt: UInt64, text: String, at now: Moment) {
+    package mutating func linkEnded(attempt: UInt64, text: String, at now: Instant) {
         guard attempt == self.attempt else { return }
         end(.linkFailed(text), at: now)
     }
 
-    package mutating func received(_ bytes: UnsafeRawBufferPointer, attempt: UInt64, at now: Moment) {
+    package mutating func received(_ bytes: UnsafeRawBufferPointer, attempt: UInt64, at now: Instant) {
         guard attempt == self.attempt else { return }
         lastHeard = now
         probeBy = nil
@@ -239,7 +240,7 @@ package struct ClientMachine: Sendable {
         pump(at: now)
     }
 
-    package mutating func deadline(at now: Moment) {
+    package mutating func deadline(at now: Instant) {
         if let closeBy, now >= closeBy {
             guard state == .live, !logoutIsSent else { return finish(.closedByApp) }
             dropPackets(.closed)
@@ -267,7 +268,7 @@ package struct ClientMachine: Sendable {
     }
 
     /// An app comes to the foreground: tries at once, or finds out soon whether the link is still good.
-    package mutating func wakeUp(at now: Moment) {
+    package mutating func wakeUp(at now: Instant) {
         switch state {
         case .waiting: open(at: now)
         case .live: probe(at: now)
@@ -275,21 +276,21 @@ package struct ClientMachine: Sendable {
         }
     }
 
-    private mutating func probe(at now: Moment) {
+    private mutating func probe(at now: Instant) {
         probeBy = now + ClientLimits.probeTimeout
         ping(at: now)
     }
 
-    mutating func ping(at now: Moment) {
+    mutating func ping(at now: Instant) {
         pingSentAt = now
         var body: [UInt8] = []
         body.append(bigEndian: now.nanoseconds)
         write(Frame(.ping, body: body))
     }
 
-    mutating func pong(_ body: [UInt8], at now: Moment) {
+    mutating func pong(_ body: [UInt8], at now: Instant) {
         guard body.count == 8 else { return }
-        let sent = Moment(nanoseconds: body.reduce(0) { $0 << 8 | UInt64($1) })
+        let sent = Instant(nanoseconds: body.reduce(0) { $0 << 8 | UInt64($1) })
         if sent <= now { roundTrip = now - sent }
         if awaitsRestoration {
             awaitsRestoration = false
@@ -300,7 +301,7 @@ package struct ClientMachine: Sendable {
     // MARK: - Ends
 
     /// The link is over; what follows depends on why.
-    mutating func end(_ reason: LinkEndReason, at now: Moment) {
+    mutating func end(_ reason: LinkEndReason, at now: Instant) {
         let wasLive = state == .live
         guard state != .closed, state != .paused else { return }
         effects.append(.closeLink(attempt: attempt))
@@ -349,7 +350,7 @@ package struct ClientMachine: Sendable {
     }
 
     /// Sends what waits, logs out, ends; `token` is completed when that is done. What is not sent in time is told.
-    package mutating func close(token: ClientToken, at now: Moment) {
+    package mutating func close(token: ClientToken, at now: Instant) {
         guard state != .closed else { return effects.append(.completed(token, .success(.done))) }
         if let closeToken { effects.append(.completed(closeToken, .success(.done))) }
         closeToken = token
@@ -368,7 +369,7 @@ package struct ClientMachine: Sendable {
     }
 
     /// An app that does not read is told, not grown.
-    mutating func boundEvents(at now: Moment) {
+    mutating func boundEvents(at now: Instant) {
         guard state == .live else { return }
         if events.count > settings.eventsCountMax {
             end(.eventsNotRead(limit: settings.eventsCountMax, waiting: events.count), at: now)

@@ -158,7 +158,7 @@ package enum ClientAnswer: Hashable, Sendable {
     case metadata(majorRevision: UInt64, items: [MetadataItem], next: Name?)
     case fencing(UInt64)
     case locks([LockDetail])
-    case boardChange(BoardChange)
+    case boardChange(BoardClearing)
     case boards([BoardInfo], next: Name?)
     case bans([BanInfo], next: Name?)
     case status(RelayStatus)

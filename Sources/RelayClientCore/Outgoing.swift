@@ -1,3 +1,4 @@
+import RelayPrimitives
 import RelayWire
 
 /// One thing that waits to be sent, in the order of the calls.
@@ -6,7 +7,7 @@ enum Outgoing: Sendable {
     /// A large drawing begins: its parts leave beside the queue from here on.
     case drawing(UInt64)
     case direct(ClientToken, Name, Payload, customType: String?)
-    case packet(TopicID, Payload, slot: UInt32?, senderTime: UInt32?, echo: Bool, queuedAt: Moment)
+    case packet(TopicID, Payload, slot: UInt32?, senderTime: UInt32?, echo: Bool, queuedAt: Instant)
     case request(ClientToken?, ClientRequest)
 
     var message: OutgoingMessage? { if case .message(let message) = self { message } else { nil } }

@@ -26,7 +26,7 @@ public struct BoardCleared: Hashable, Sendable {
 }
 
 /// What `clear` or `undoClear` did, durably. [BL6]
-public struct BoardChange: Hashable, Sendable {
+public struct BoardClearing: Hashable, Sendable {
     /// Its place among the channel's messages.
     public var offset: UInt64
     /// Records that the `clear` took away, however many come back.

@@ -1,6 +1,6 @@
+import BoardFormat
 import Dispatch
 import Foundation
-import RelayBoard
 import RelayClient
 import RelayIO
 import RelayWire
@@ -220,7 +220,7 @@ package func untilEnded(
     timeout: Duration?, closing clients: [RelayClient], listens: Bool = false, _ body: () async throws -> ExitCode
 ) async throws -> ExitCode {
     let signals = Signals()
-    let cause = Lock<ExitCode?>(nil)
+    let cause = Mutex<ExitCode?>(nil)
     @Sendable func end(_ code: ExitCode) async {
         cause.withLock { $0 = $0 ?? code }
         for client in clients { await client.close() }

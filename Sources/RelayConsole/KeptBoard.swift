@@ -1,4 +1,4 @@
-import RelayBoard
+import BoardFormat
 import RelayClient
 import RelayClientCore
 

@@ -7,7 +7,7 @@ package final class Signals: Sendable {
     private let arrived: AsyncStream<Int32>
     private let token: UInt64
     /// How many have come.
-    private let count = Lock(0)
+    private let count = Mutex(0)
 
     package init() {
         let (arrived, end) = AsyncStream.makeStream(of: Int32.self, bufferingPolicy: .bufferingOldest(1))
@@ -49,14 +49,14 @@ package final class Signals: Sendable {
 private final class SignalWatch: Sendable {
     static let shared = SignalWatch()
 
-    private let sources: Lock<[any DispatchSourceSignal]>
-    private let handlers: Lock<(last: UInt64, all: [UInt64: @Sendable (Int32) -> Void])>
+    private let sources: Mutex<[any DispatchSourceSignal]>
+    private let handlers: Mutex<(last: UInt64, all: [UInt64: @Sendable (Int32) -> Void])>
 
     private init() {
         // Started with nohup, it outlives the terminal. Asked once: watching a signal looks the same.
         let outlivesTerminal = unsafeBitCast(signal(SIGHUP, SIG_IGN), to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
         let numbers = outlivesTerminal ? [SIGINT, SIGTERM] : [SIGINT, SIGTERM, SIGHUP]
-        let handlers = Lock<(last: UInt64, all: [UInt64: @Sendable (Int32) -> Void])>((0, [:]))
+        let handlers = Mutex<(last: UInt64, all: [UInt64: @Sendable (Int32) -> Void])>((0, [:]))
         self.handlers = handlers
         let queue = DispatchQueue(label: "boardrelay.signals")
         let registered = DispatchGroup()
@@ -74,7 +74,7 @@ private final class SignalWatch: Sendable {
             source.activate()
             return source
         }
-        self.sources = Lock(sources)
+        self.sources = Mutex(sources)
         // Dispatch watches them on a thread of its own: a signal before that is one that is ignored.
         registered.wait()
     }

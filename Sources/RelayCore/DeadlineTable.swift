@@ -1,3 +1,4 @@
+import RelayPrimitives
 import RelayWire
 
 /// What is to be looked at when its time has come. Entries are never cancelled: each carries enough to see that it
@@ -20,7 +21,7 @@ enum Deadline: Hashable {
     case historySweep
     case publishWindows(user: Name)
     case boardReading(connection: Connection.Index, generation: UInt32)
-    case boardAuthors(board: Board.Index, generation: UInt32)
+    case boardAuthors(board: ShelvedBoard.Index, generation: UInt32)
     case boardExpiry
     case credentialAnswer(connection: Connection.Index, generation: UInt32)
     case accessEnd(connection: Connection.Index, generation: UInt32)

@@ -1,4 +1,5 @@
 internal import RelayJournal
+import RelayPrimitives
 import RelayWire
 
 // What a moderator sees of the relay over the wire. A page of it is asked once a second, by perhaps several: it costs the

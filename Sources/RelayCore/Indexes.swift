@@ -12,7 +12,7 @@ extension Chunk { typealias Index = Slab<Chunk>.Index }
 extension TokenBucket { typealias Index = Slab<TokenBucket>.Index }
 extension MetadataBook { typealias Index = Slab<MetadataBook>.Index }
 extension Lock { typealias Index = Slab<Lock>.Index }
-extension Board { typealias Index = Slab<Board>.Index }
+extension ShelvedBoard { typealias Index = Slab<ShelvedBoard>.Index }
 
 extension ConnectionID {
     /// Where the hub has it: the shell hands out these places.

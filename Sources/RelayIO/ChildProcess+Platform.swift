@@ -13,7 +13,7 @@ internal import Foundation
 package final class ChildProcess: @unchecked Sendable {
     // Safe: `end` is behind its lock; the rest never changes.
     package let identifier: Int32
-    private let end = Lock<End?>(nil)
+    private let end = Mutex<End?>(nil)
     private let ended = DispatchGroup()
 
     /// How it ended: by itself, or by a signal.

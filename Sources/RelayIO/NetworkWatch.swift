@@ -13,7 +13,7 @@ package final class NetworkWatch: @unchecked Sendable {
         queue: DispatchQueue = DispatchQueue(label: "boardrelay.network"), every milliseconds: Int = 5_000,
         addresses: @escaping @Sendable () -> [String] = Interfaces.addresses, changed: @escaping @Sendable ([String]) -> Void
     ) {
-        let known = Lock(addresses())
+        let known = Mutex(addresses())
         source = DispatchSource.makeTimerSource(queue: queue)
         source.schedule(deadline: .now() + .milliseconds(milliseconds), repeating: .milliseconds(milliseconds), leeway: .milliseconds(milliseconds / 5))
         source.setEventHandler { @Sendable in

@@ -1,5 +1,5 @@
 // A board's picture: how wide a line is, where words stand, and the whole as an SVG document. The same picture is the same
-// bytes as `boardrelay board export --format svg` gives (Sources/RelayBoard/BoardSVG.swift).
+// bytes as `boardrelay board export --format svg` gives (Sources/BoardFormat/BoardSVG.swift).
 
 const {floor} = Math
 

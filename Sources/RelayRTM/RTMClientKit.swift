@@ -28,7 +28,7 @@ public final class RTMClientKit: Sendable {
     }
 
     let settings: RTMSettings
-    private let state = Lock(State())
+    private let state = Mutex(State())
 
     /// A client that is not logged in yet. Neither does it keep the delegate alive.
     ///

@@ -20,7 +20,7 @@ public final class RTMStreamChannel: Sendable {
         var joins = 0, leaves = 0, joining = 0
     }
 
-    private let state = Lock(State())
+    private let state = Mutex(State())
 
     init(kit: RTMClientKit, name: String) { (self.kit, self.name) = (kit, name) }
 

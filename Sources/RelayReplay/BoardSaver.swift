@@ -1,4 +1,4 @@
-import RelayBoard
+import BoardFormat
 import RelayClient
 
 /// Saves a drawing as existing whiteboard apps do: the whole board as one value, written anew after each stroke, but only

@@ -1,4 +1,4 @@
-import RelayBoard
+import BoardFormat
 import RelayClient
 import RelayIO
 
@@ -12,14 +12,14 @@ final class ReplayAudience: Sendable {
     }
 
     /// Logs a reader in and lets it read the board from the beginning.
-    private let enter: @Sendable (ReplayJoiner.Moment) async throws -> ReplayJoiner
+    private let enter: @Sendable (ReplayJoiner.Entry) async throws -> ReplayJoiner
     private let halfway: Halfway
     private let patience: Duration
-    private let book = Lock(Book())
+    private let book = Mutex(Book())
 
     /// The first one is there when this returns.
     init(
-        strokes: Int, patience: Duration, enter: @escaping @Sendable (ReplayJoiner.Moment) async throws -> ReplayJoiner
+        strokes: Int, patience: Duration, enter: @escaping @Sendable (ReplayJoiner.Entry) async throws -> ReplayJoiner
     ) async throws {
         self.enter = enter
         self.patience = patience
@@ -78,8 +78,8 @@ final class ReplayAudience: Sendable {
     }
 
     @discardableResult
-    private func join(_ moment: ReplayJoiner.Moment) async throws -> ReplayJoiner {
-        let joiner = try await enter(moment)
+    private func join(_ entry: ReplayJoiner.Entry) async throws -> ReplayJoiner {
+        let joiner = try await enter(entry)
         let target = book.withLock { book in
             book.joiners.append(joiner)
             return book.isDone ? book.newest : nil
@@ -91,12 +91,12 @@ final class ReplayAudience: Sendable {
 
 /// Tells when half of the strokes are accepted.
 final class Halfway: Sendable {
-    private let left: Lock<Int>
+    private let left: Mutex<Int>
     private let arrivals: AsyncStream<Void>
     private let arrival: AsyncStream<Void>.Continuation
 
     init(strokes: Int) {
-        left = Lock((strokes + 1) / 2)
+        left = Mutex((strokes + 1) / 2)
         (arrivals, arrival) = AsyncStream.makeStream(of: Void.self)
     }
 

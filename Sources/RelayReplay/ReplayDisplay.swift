@@ -5,7 +5,7 @@ import RelayIO
 struct ReplayDisplay: Sendable {
     let strokes: Int
     let planned: Duration
-    let tally: Lock<ReplayTally>
+    let tally: Mutex<ReplayTally>
 
     /// Draws the line again and again until the task is cancelled, then takes it away.
     func run() async {

@@ -1,4 +1,4 @@
-import RelayBoard
+import BoardFormat
 import RelayClient
 import RelayConsole
 import RelayIO
@@ -6,11 +6,11 @@ import RelayIO
 /// One who enters the board at some moment of a replay, reads it from the beginning and stays to the end: it must hold
 /// the same strokes then as everybody else.
 final class ReplayJoiner: Sendable {
-    enum Moment: String, Sendable, CaseIterable { case before, halfway, after }
+    enum Entry: String, Sendable, CaseIterable { case before, halfway, after }
 
     /// What it held at the end.
     struct Seen: Sendable, Equatable {
-        var joined: Moment
+        var joined: Entry
         var strokes: Int
         var digest: BoardDigest
         /// Whether all had come in time.
@@ -27,21 +27,21 @@ final class ReplayJoiner: Sendable {
     }
 
     let client: RelayClient
-    private let moment: Moment
-    private let book: Lock<Book>
+    private let entry: Entry
+    private let book: Mutex<Book>
 
     /// Nobody sees it.
     ///
     /// - Parameter keys: those of the replay's strokes; what else is on the board may change meanwhile.
-    static func enter(_ client: RelayClient, _ moment: Moment, channel: String, keys: Set<String>) async throws -> ReplayJoiner {
+    static func enter(_ client: RelayClient, _ entry: Entry, channel: String, keys: Set<String>) async throws -> ReplayJoiner {
         try await client.subscribe(channel, features: [.messages], quiet: true, since: .beginning)
-        return ReplayJoiner(client, moment, KeptBoard(channel) { keys.contains($0) })
+        return ReplayJoiner(client, entry, KeptBoard(channel) { keys.contains($0) })
     }
 
-    private init(_ client: RelayClient, _ moment: Moment, _ board: KeptBoard) {
+    private init(_ client: RelayClient, _ entry: Entry, _ board: KeptBoard) {
         self.client = client
-        self.moment = moment
-        book = Lock(Book(board: board))
+        self.entry = entry
+        book = Mutex(Book(board: board))
     }
 
     /// Reads until everything is here, or the client is closed by others.
@@ -66,7 +66,7 @@ final class ReplayJoiner: Sendable {
     }
 
     func finish() -> Seen {
-        book.withLock { Seen(joined: moment, strokes: $0.board.count, digest: $0.board.digest, isComplete: $0.isComplete) }
+        book.withLock { Seen(joined: entry, strokes: $0.board.count, digest: $0.board.digest, isComplete: $0.isComplete) }
     }
 }
 
@@ -76,7 +76,7 @@ struct ReplayBoards: Sendable, Equatable {
     var drawn: BoardDigest
     var seen: [ReplayJoiner.Seen]
 
-    var areEqual: Bool { seen.count == ReplayJoiner.Moment.allCases.count && seen.allSatisfy { $0.isComplete && $0.digest == drawn && $0.strokes == drawn.records } }
+    var areEqual: Bool { seen.count == ReplayJoiner.Entry.allCases.count && seen.allSatisfy { $0.isComplete && $0.digest == drawn && $0.strokes == drawn.records } }
 
     var lines: [(String, String)] {
         if areEqual {

@@ -1,7 +1,8 @@
-import RelayBoard
+import BoardFormat
 import RelayClient
 import RelayConsole
 import RelayIO
+import RelayPrimitives
 import RelayWire
 
 /// One user who draws a plan on a channel.
@@ -11,7 +12,7 @@ package struct ReplayPen: Sendable {
     let plan: ReplayPlan
     package let client: RelayClient
     let stream: StreamChannel
-    let tally: Lock<ReplayTally>
+    let tally: Mutex<ReplayTally>
     /// Knows all steps of the plan already, in this order.
     let verifier: ReplayWitness?
     /// Whether each stroke is kept for good, under its id.
@@ -24,12 +25,12 @@ package struct ReplayPen: Sendable {
     /// One who keeps each stroke, and whom nothing watches.
     package static func enter(_ client: RelayClient, as user: String, channel: String, plan: ReplayPlan) async throws -> ReplayPen {
         try await enter(
-            client, as: user, channel: channel, plan: plan, tally: Lock(ReplayTally()), verifier: nil, retains: true, audience: nil, store: nil)
+            client, as: user, channel: channel, plan: plan, tally: Mutex(ReplayTally()), verifier: nil, retains: true, audience: nil, store: nil)
     }
 
     /// Enters both channels as any user of a board does, and takes part: it receives what the others draw.
     static func enter(
-        _ client: RelayClient, as user: String, channel: String, plan: ReplayPlan, tally: Lock<ReplayTally>,
+        _ client: RelayClient, as user: String, channel: String, plan: ReplayPlan, tally: Mutex<ReplayTally>,
         verifier: ReplayWitness?, retains: Bool, audience: ReplayAudience?, store kind: ReplayStoreKind?
     ) async throws -> ReplayPen {
         try await client.subscribe(channel, features: [.messages], quiet: false)
@@ -48,7 +49,7 @@ package struct ReplayPen: Sendable {
     /// The same one with another plan, and a tally of its own.
     package func drawing(_ plan: ReplayPlan) -> ReplayPen {
         ReplayPen(
-            user: user, channel: channel, plan: plan, client: client, stream: stream, tally: Lock(ReplayTally()), verifier: verifier,
+            user: user, channel: channel, plan: plan, client: client, stream: stream, tally: Mutex(ReplayTally()), verifier: verifier,
             retains: retains, audience: audience, store: store)
     }
 

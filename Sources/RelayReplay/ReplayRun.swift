@@ -1,4 +1,4 @@
-import RelayBoard
+import BoardFormat
 import RelayClient
 import RelayConsole
 import RelayIO
@@ -28,7 +28,7 @@ struct ReplayRun {
 
     /// - Parameter clients: those that are logged in, also when it fails.
     private func run(file: String, _ clients: inout [RelayClient]) async throws -> ReplaySummary {
-        let tally = Lock(ReplayTally())
+        let tally = Mutex(ReplayTally())
         var witness: (ReplayWitness, RelayClient)?
         if verifies {
             let client = try await connect(arguments, as: plans[0].user + "-verify")
@@ -47,7 +47,7 @@ struct ReplayRun {
         }
         announce()
 
-        let boards = Lock<ReplayBoards?>(nil)
+        let boards = Mutex<ReplayBoards?>(nil)
         let begin = ContinuousClock.now
         let code = try await untilEnded(timeout: nil, closing: clients) { [pens] in
             let display = Task { await ReplayDisplay(strokes: strokes, planned: planned, tally: tally).run() }

@@ -1,4 +1,4 @@
-import RelayBoard
+import BoardFormat
 import RelayClient
 import RelayConsole
 import RelayIO
@@ -19,8 +19,8 @@ struct ReplayStore: Sendable {
 
     private let user: String
     private let metadata: Metadata
-    private let tally: Lock<ReplayTally>
-    private let saver: Lock<BoardSaver>
+    private let tally: Mutex<ReplayTally>
+    private let saver: Mutex<BoardSaver>
     /// Something was settled; finished when nothing more will be.
     private let settlements: AsyncStream<Void>
     private let settlement: AsyncStream<Void>.Continuation
@@ -29,18 +29,18 @@ struct ReplayStore: Sendable {
     ///
     /// - Throws: `Failure` when that is no board.
     static func enter(
-        _ client: RelayClient, as user: String, channel: String, plan: ReplayPlan, tally: Lock<ReplayTally>
+        _ client: RelayClient, as user: String, channel: String, plan: ReplayPlan, tally: Mutex<ReplayTally>
     ) async throws -> ReplayStore {
         let store = ReplayStore(user: user, metadata: try client.metadata(of: .message(channel)), plan: plan, tally: tally)
         try await store.read()
         return store
     }
 
-    private init(user: String, metadata: Metadata, plan: ReplayPlan, tally: Lock<ReplayTally>) {
+    private init(user: String, metadata: Metadata, plan: ReplayPlan, tally: Mutex<ReplayTally>) {
         self.user = user
         self.metadata = metadata
         self.tally = tally
-        saver = Lock(BoardSaver(plan))
+        saver = Mutex(BoardSaver(plan))
         (settlements, settlement) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     }
 

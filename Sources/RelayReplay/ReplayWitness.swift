@@ -1,4 +1,4 @@
-import RelayBoard
+import BoardFormat
 import RelayClient
 import RelayIO
 import RelayWire
@@ -21,7 +21,7 @@ final class ReplayWitness: Sendable {
 
     private let client: RelayClient
     private let channel: String
-    private let book = Lock(Book())
+    private let book = Mutex(Book())
 
     /// Nobody sees it: it is in no count.
     static func enter(_ client: RelayClient, channel: String, plans: [(user: String, plan: ReplayPlan)]) async throws -> ReplayWitness {

@@ -105,7 +105,7 @@ struct TokenClaimFields: JSONObject {
 }
 
 /// RFC 7519 §4.1.3: a list, or instead of a list of one its only entry.
-private struct Audience: JSONValue {
+private struct Audience: JSONElement {
     var names: [String]
 
     init(names: [String]) { self.names = names }

@@ -1,6 +1,7 @@
 internal import Dispatch
 internal import RelayCore
 import RelayIO
+import RelayPrimitives
 
 extension Engine {
     /// Writes what every link with something new can take.

@@ -3,6 +3,7 @@ internal import RelayCore
 import RelayGateway
 import RelayIO
 import RelayJournal
+import RelayPrimitives
 import RelayWire
 
 /// The hub and its sockets, on one serial queue.

@@ -1,4 +1,5 @@
 package import RelayCore
+import RelayPrimitives
 
 /// When queued bytes go to their sockets. [design: adaptive flush]
 ///

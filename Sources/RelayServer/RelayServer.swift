@@ -202,7 +202,7 @@ public final class RelayServer: Sendable {
         }
     }
 
-    private static let lastStart = Lock(UInt32(0))
+    private static let lastStart = Mutex(UInt32(0))
 
     private init(address: RelayAddress, engine: Engine, controls: [ControlServer], journal: JournalWriter, gate: Gate, watch: NetworkWatch) {
         self.address = address

@@ -1,5 +1,6 @@
 package import RelayCore
 package import RelayJournal
+import RelayPrimitives
 package import RelayWire
 
 /// A hub on a clock that is moved by hand, with links whose other ends are read as frames.
@@ -10,7 +11,7 @@ package final class HubDriver {
     private var links: [Link] = []
     private var free: [Int] = []
     private var generation: UInt32 = 0
-    private var entropy: SeededGenerator
+    private var entropy: SplitMix64
     private let vectors = UnsafeMutableBufferPointer<IOVector>.allocate(capacity: 64)
 
     private struct Link {
@@ -40,7 +41,7 @@ package final class HubDriver {
     package init(
         configuration: Configuration = .init(), start: UInt32 = 1_800_000_000, now: Now? = nil, entropy: UInt64 = 42, access: AccessRules = .open
     ) {
-        self.entropy = SeededGenerator(seed: entropy)
+        self.entropy = SplitMix64(seed: entropy)
         self.access = access
         if let now { self.now = now }
         hub = Hub(configuration: configuration, start: start, access: access, at: self.now.instant)

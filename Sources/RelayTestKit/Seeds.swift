@@ -1,19 +1,6 @@
-/// SplitMix64 (Steele, Lea, Flood 2014): small, seeded, the same on every machine.
-package struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
+import RelayPrimitives
 
-    package init(seed: UInt64) { state = seed }
 
-    package mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-
-    package mutating func chance(_ one: Int, in many: Int) -> Bool { Int.random(in: 0..<many, using: &self) < one }
-}
 
 /// Seeds of the simulation.
 package enum Seeds {
@@ -66,7 +53,7 @@ package enum Seeds {
 
     /// New seeds at each run; a failure prints its seed.
     package static func fresh(count: Int, from base: UInt64) -> [UInt64] {
-        var generator = SeededGenerator(seed: base)
+        var generator = SplitMix64(seed: base)
         return (0..<count).map { _ in generator.next() >> 16 }
     }
 }

@@ -25,7 +25,7 @@ public struct ChannelID: JSONObject, Hashable, Sendable, Comparable, CustomStrin
 }
 
 /// What a session wants to receive from a channel. [CH3]
-public enum Feature: String, JSONValue, Hashable, Sendable, CaseIterable, Comparable {
+public enum Feature: String, JSONElement, Hashable, Sendable, CaseIterable, Comparable {
     case messages, presence, metadata, locks
 
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
@@ -172,7 +172,7 @@ public struct ChannelPosition: JSONObject, Hashable, Sendable {
 }
 
 /// Where a subscription begins, if not now. [CH6]
-public enum Since: JSONValue, Hashable, Sendable {
+public enum Since: JSONElement, Hashable, Sendable {
     /// With the oldest message that is kept.
     case beginning
     /// Behind the last message that was seen.

@@ -2,7 +2,7 @@
 ///
 /// 1xx refuses the request and the connection lives; 2xx closes, come back; 3xx closes, stay away. A struct, so
 /// that an older client can carry a code it does not know. `docs/protocol.md` has a table with each code's cause.
-public struct ErrorCode: RawRepresentable, Hashable, Sendable, JSONValue {
+public struct ErrorCode: RawRepresentable, Hashable, Sendable, JSONElement {
     public let rawValue: UInt16
 
     public init(rawValue: UInt16) { self.rawValue = rawValue }

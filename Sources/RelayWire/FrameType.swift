@@ -126,7 +126,7 @@ package struct FrameFlags: OptionSet, Sendable, Hashable {
 }
 
 /// A channel is a kind and a name; one name may be two channels. [CH1]
-public enum ChannelKind: String, JSONValue, Sendable, Hashable, CaseIterable, Comparable {
+public enum ChannelKind: String, JSONElement, Sendable, Hashable, CaseIterable, Comparable {
     case message, stream
 
     public static func < (left: Self, right: Self) -> Bool { left == .message && right == .stream }

@@ -52,7 +52,7 @@ package struct JSONFields {
     // MARK: - Fields that are one value
 
     @inline(never)
-    package mutating func callAsFunction<Value: JSONValue>(_ key: StaticString, _ value: inout Value) {
+    package mutating func callAsFunction<Value: JSONElement>(_ key: StaticString, _ value: inout Value) {
         if isWriting {
             text.key(key)
             value.write(to: &self)
@@ -63,7 +63,7 @@ package struct JSONFields {
 
     /// Absent when there is no value; `null` is read as absent.
     @inline(never)
-    package mutating func callAsFunction<Value: JSONValue>(_ key: StaticString, _ value: inout Value?) {
+    package mutating func callAsFunction<Value: JSONElement>(_ key: StaticString, _ value: inout Value?) {
         if isWriting {
             guard let value else { return }
             text.key(key)
@@ -75,7 +75,7 @@ package struct JSONFields {
 
     /// Absent when there is no value. What is there, `null` too, is the value or `error`.
     @inline(never)
-    package mutating func callAsFunction<Value: JSONValue>(_ key: StaticString, _ value: inout Value?, else error: WireError) {
+    package mutating func callAsFunction<Value: JSONElement>(_ key: StaticString, _ value: inout Value?, else error: WireError) {
         if isWriting { return self(key, &value) }
         guard let place = place(of: key) else { return }
         let earlier = problem

@@ -144,7 +144,7 @@ public struct LockDetail: JSONObject, Hashable, Sendable {
 
 /// `locks`.
 package struct LocksEvent: JSONObject {
-    package enum Event: String, JSONValue, CaseIterable {
+    package enum Event: String, JSONElement, CaseIterable {
         case snapshot, set, acquired, released, revoked, expired, removed
     }
 

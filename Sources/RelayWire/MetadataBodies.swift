@@ -269,7 +269,7 @@ package struct MetadataPageHead: JSONObject {
 
 /// `metadata`: the head.
 package struct MetadataEventHead: JSONObject {
-    package enum Event: String, JSONValue {
+    package enum Event: String, JSONElement {
         case snapshot, changed
     }
 

@@ -19,7 +19,7 @@ public struct Member: JSONObject, Hashable, Sendable {
 }
 
 package struct PresenceEvent: JSONObject {
-    package enum Kind: String, JSONValue { case snapshot, join, leave, timeout, stateChanged, interval }
+    package enum Kind: String, JSONElement { case snapshot, join, leave, timeout, stateChanged, interval }
 
     package var channel: UInt32 = 0
     package var event: Kind = .snapshot

@@ -1,7 +1,7 @@
 // JSON bodies about topics and flows. [ST3–ST11, RT4]
 
 /// How urgent a topic's packets are: the lowest are shed first. [ST3]
-public enum TopicPriority: String, JSONValue, Hashable, Sendable, CaseIterable {
+public enum TopicPriority: String, JSONElement, Hashable, Sendable, CaseIterable {
     case highest, high, normal, low
 
     /// 0 is shed first.
@@ -16,7 +16,7 @@ public enum TopicPriority: String, JSONValue, Hashable, Sendable, CaseIterable {
 }
 
 /// What a topic's publisher asks of the order of its packets. Unordered is a permission, not a demand. [ST3]
-public enum TopicQoS: String, JSONValue, Hashable, Sendable {
+public enum TopicQoS: String, JSONElement, Hashable, Sendable {
     case ordered, unordered
 }
 
@@ -292,7 +292,7 @@ package struct TopicPublisher: JSONObject {
 }
 
 package struct TopicsEvent: JSONObject {
-    package enum Kind: String, JSONValue { case snapshot, publisherJoined, publisherLeft }
+    package enum Kind: String, JSONElement { case snapshot, publisherJoined, publisherLeft }
 
     package var channel: UInt32 = 0
     package var event: Kind = .snapshot

@@ -12,10 +12,10 @@ final class Keyboard: Sendable {
         var returns: (any DispatchSourceTimer)?
     }
 
-    private let sources = Lock(Sources())
+    private let sources = Mutex(Sources())
     private let pressed: @Sendable (Character) -> Void
     /// How the terminal was found, to which every end of the process takes it back.
-    private static let found = Lock<termios?>(nil)
+    private static let found = Mutex<termios?>(nil)
     /// How often a relay in the background looks whether it has the terminal again: no signal says so after `bg` and `fg`.
     private static let lookInterval = DispatchTimeInterval.milliseconds(500)
     /// What `pressed` is told before Ctrl-Z stops the process.

@@ -1,14 +1,14 @@
+import BoardFormat
 import Foundation
-import RelayBoard
 import RelayClient
 import RelayCore
 import RelayServer
 import Testing
 
-@testable import boardrelay
 @testable import RelayClientCore
 @testable import RelayConsole
 @testable import RelayReplay
+@testable import boardrelay
 
 @Suite("board against a relay")
 struct BoardCommandTests {
@@ -184,13 +184,13 @@ struct BoardFileTests {
         let record = BoardRecord(key: "k", customType: "a\u{9B}31m", payload: .text("\u{202E}é\u{7F}\u{E0041}\n\u{1B}[2J😀"))
         var writer = BoardExportWriter()
         let document = String(decoding: writer.head() + (try writer.line(record)) + writer.tail(), as: UTF8.self)
-        let shown = BoardFile.shown(document, .json)
+        let shown = BoardOutput.shown(document, .json)
         #expect(shown.unicodeScalars.allSatisfy { $0 == "\n" || !Printable.isHidden($0) } && shown.contains("é") && shown.contains("😀"))
         var reader = BoardExportReader()
         var records: [BoardRecord] = []
         try reader.read(Array(shown.utf8), into: &records)
         #expect(records == [record])
-        #expect(BoardFile.shown("<t>\u{9B}\u{202E}a</t>\n", .xml) == "<t>&#x9b;&#x202e;a</t>\n")
+        #expect(BoardOutput.shown("<t>\u{9B}\u{202E}a</t>\n", .xml) == "<t>&#x9b;&#x202e;a</t>\n")
     }
 }
 

@@ -1,13 +1,14 @@
-import RelayBoard
+import BoardFormat
 import RelayClient
 import RelayClientCore
+import RelayPrimitives
 import RelayWire
 import Testing
 
-@testable import boardrelay
 @testable import RelayConsole
 @testable import RelayCore
 @testable import RelayReplay
+@testable import boardrelay
 
 /// The item of a channel's metadata as the relay itself keeps it, with its conditions and its bound.
 private struct Shelf {
@@ -20,7 +21,7 @@ private struct Shelf {
     /// - Parameter revision: `nil` writes over anything.
     mutating func write(_ value: String, over revision: UInt64?) throws(RelayError) -> UInt64 {
         do {
-            let item = RelayCore.MetadataItem(value: Array(value.utf8), revision: 0)
+            let item = MetadataSetItem(value: Array(value.utf8), revision: 0)
             let change = try stored.writing([key: item], mustExist: false, .init(revisions: revision.map { [key: $0] } ?? [:]))
             stored.apply(change)
             return change.majorRevision
@@ -58,7 +59,7 @@ extension BoardSaver {
 }
 
 /// Made-up but repeatable numbers.
-private struct Dice {
+private struct SplitMix64 {
     var state: UInt64
 
     mutating func roll(_ count: Int) -> Int {
@@ -102,7 +103,7 @@ struct BoardSaverTests {
 
     @Test("[MD5] several who save at once lose nothing of each other, whatever the order of their reads and writes", arguments: 1...50 as ClosedRange<UInt64>)
     func atOnce(seed: UInt64) throws {
-        var dice = Dice(state: seed)
+        var dice = SplitMix64(state: seed)
         var shelf = Shelf()
         let plans = try ["a", "b", "c"].map { try plan(20, id: $0) }
         var savers = plans.map { BoardSaver($0) }

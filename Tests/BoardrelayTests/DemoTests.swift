@@ -1,12 +1,12 @@
+import BoardFormat
 import Foundation
-import RelayBoard
 import RelayClient
 import RelayCore
 import RelayIO
 import Testing
 
-@testable import boardrelay
 @testable import RelayConsole
+@testable import boardrelay
 
 @Suite("demo", .timeLimit(.minutes(10)))
 struct DemoTests {

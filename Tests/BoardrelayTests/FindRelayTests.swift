@@ -1,11 +1,11 @@
+import BoardFormat
 import Foundation
-import RelayBoard
 import RelayIO
 import RelayServer
 import Testing
 
-@testable import boardrelay
 @testable import RelayConsole
+@testable import boardrelay
 
 /// Which relay a command goes to, and what it says of that.
 @Suite("every command finds the same relay, and says which one it has changed")

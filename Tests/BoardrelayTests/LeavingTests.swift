@@ -82,7 +82,7 @@ struct LeavingTests {
     ])
     func erasing(words: [String]) async throws {
         try await withFolder {
-            let isHeld = Lock(false), gate = DispatchSemaphore(value: 0)
+            let isHeld = Mutex(false), gate = DispatchSemaphore(value: 0)
             let relay = try await RelayServer.start(.init(port: 0, storage: .folder("\(folder)/relay"))) { operation in
                 guard "\(operation)" == "remove", isHeld.withLock({ $0 }) else { return }
                 gate.wait()
@@ -106,7 +106,7 @@ struct LeavingTests {
     @Test("Ctrl-C ends a command that asks the relay twice, also where the relay has fallen silent between")
     func between() async throws {
         try await withFolder {
-            let gate = DispatchSemaphore(value: 0), isKnown = Lock(false)
+            let gate = DispatchSemaphore(value: 0), isKnown = Mutex(false)
             let (closed, tellClosed) = AsyncStream.makeStream(of: Void.self)
             var options = RelayServer.Options(port: 0)
             // The relay's queue stands still from the end of the first connection on.

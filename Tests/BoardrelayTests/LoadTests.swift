@@ -1,8 +1,9 @@
+import RelayPrimitives
 import Testing
 
-@testable import boardrelay
 @testable import RelayBench
 @testable import RelayConsole
+@testable import boardrelay
 
 @Suite("what a load is measured with")
 struct LoadTests {
@@ -10,7 +11,7 @@ struct LoadTests {
 
     @Test("percentiles are those of the sorted values, at most 1 % above", arguments: [1, 2, 3] as [UInt64])
     func percentiles(seed: UInt64) {
-        var dice = Dice(seed: seed)
+        var dice = SplitMix64(seed: seed)
         var histogram = Histogram()
         // Every order of magnitude as often as every other.
         var values = (0..<10_000).map { _ in UInt64.random(in: 0...(.max), using: &dice) >> UInt64.random(in: 0..<64, using: &dice) }

@@ -1,13 +1,13 @@
+import BoardFormat
 import Foundation
-import RelayBoard
 import RelayClient
 import RelayCore
 import RelayServer
 import Testing
 
-@testable import boardrelay
 @testable import RelayConsole
 @testable import RelayReplay
+@testable import boardrelay
 
 @Suite("replay against a relay")
 struct ReplayCommandTests {
@@ -162,7 +162,7 @@ struct ReplayRetainTests {
         let result = try await Tool.run(
             "replay", Samples.path("lesson"), "--channel", "lesson", "--speed", "2", "--max-pause", "1s", "--retain", "--verify", url: "\(relay.address)")
         #expect(result.code == 1 && result.output.contains("NOT EQUAL: 6 strokes were drawn"), "\(result.errors)\(result.output)")
-        for moment in ReplayJoiner.Moment.allCases { #expect(result.output.contains("- joined \(moment): ")) }
+        for moment in ReplayJoiner.Entry.allCases { #expect(result.output.contains("- joined \(moment): ")) }
         await thief.close()
         try await theft.value
         await relay.stop()
@@ -172,7 +172,7 @@ struct ReplayRetainTests {
     func verdict() {
         let records = ["a", "b"].map { BoardRecord(key: $0, payload: .text("x")) }
         let drawn = BoardDigest(records)
-        let good = ReplayJoiner.Moment.allCases.map { ReplayJoiner.Seen(joined: $0, strokes: 2, digest: drawn) }
+        let good = ReplayJoiner.Entry.allCases.map { ReplayJoiner.Seen(joined: $0, strokes: 2, digest: drawn) }
         #expect(ReplayBoards(drawn: drawn, seen: good).areEqual)
         #expect(!ReplayBoards(drawn: drawn, seen: Array(good.dropLast())).areEqual)
         for place in good.indices {

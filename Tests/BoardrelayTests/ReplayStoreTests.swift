@@ -1,12 +1,12 @@
+import BoardFormat
 import Foundation
-import RelayBoard
 import RelayClient
 import RelayServer
 import Testing
 
-@testable import boardrelay
 @testable import RelayConsole
 @testable import RelayReplay
+@testable import boardrelay
 
 @Suite("replay --store metadata against a relay")
 struct ReplayStoreTests {

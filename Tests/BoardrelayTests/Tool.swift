@@ -120,7 +120,7 @@ final class Lines: Sendable {
         let act: @Sendable () -> Void
     }
 
-    private let book = Lock(Book())
+    private let book = Mutex(Book())
     private let arrivals: AsyncStream<Void>
 
     init(_ handle: FileHandle) {

@@ -1,10 +1,10 @@
+import BoardFormat
 import Foundation
-import RelayBoard
 import RelayServer
 import Testing
 
-@testable import boardrelay
 @testable import RelayConsole
+@testable import boardrelay
 
 @Suite("the program, run as a user runs it")
 struct UsageTests {

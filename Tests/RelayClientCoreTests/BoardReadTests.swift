@@ -197,8 +197,8 @@ import Testing
             return try driver.completed[token]?.get()
         }
         let lesson = try Name("lesson")
-        #expect(try answer(.clear(lesson), .clear) { ClearAnswer(id: $0, offset: 6, records: 3) } == .boardChange(BoardChange(offset: 6, records: 3)))
-        #expect(try answer(.undoClear(lesson), .undoClear) { ClearAnswer(id: $0, offset: 9, records: 2) } == .boardChange(BoardChange(offset: 9, records: 2)))
+        #expect(try answer(.clear(lesson), .clear) { ClearAnswer(id: $0, offset: 6, records: 3) } == .boardChange(BoardClearing(offset: 6, records: 3)))
+        #expect(try answer(.undoClear(lesson), .undoClear) { ClearAnswer(id: $0, offset: 9, records: 2) } == .boardChange(BoardClearing(offset: 9, records: 2)))
         let board = BoardInfo(channel: lesson, records: 2, bytes: 300, changed: 7)
         #expect(
             try answer(.boards(after: nil), .boards) { BoardsAnswer(id: $0, boards: [board], next: lesson, bytes: 300, bytesMax: 1_000) }

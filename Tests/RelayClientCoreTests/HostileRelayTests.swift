@@ -1,5 +1,6 @@
 import Foundation
 @testable import RelayClientCore
+import RelayPrimitives
 import RelayTestKit
 import RelayWire
 import Testing
@@ -175,7 +176,7 @@ import Testing
 
     @Test("bytes that were changed at random never trap the client, and what it keeps stays bounded", arguments: 0..<200)
     func mutants(seed: UInt64) throws {
-        var random = SeededGenerator(seed: seed)
+        var random = SplitMix64(seed: seed)
         var frames = try Self.session()
         for _ in 0..<Int.random(in: 1...4, using: &random) {
             let index = Int.random(in: 0..<frames.count, using: &random)

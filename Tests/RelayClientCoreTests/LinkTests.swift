@@ -1,4 +1,5 @@
 @testable import RelayClientCore
+import RelayPrimitives
 import RelayWire
 import Testing
 

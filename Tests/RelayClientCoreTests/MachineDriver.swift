@@ -1,11 +1,12 @@
 @testable import RelayClientCore
+import RelayPrimitives
 import RelayWire
 import Testing
 
 /// A client machine on a clock moved by hand, with the relay's side written down by the test.
 final class MachineDriver {
     var machine: ClientMachine
-    var now = Moment(nanoseconds: 1_000_000_000_000)
+    var now = Instant(nanoseconds: 1_000_000_000_000)
     /// What has come out, in order, until a test takes it.
     var completed: [ClientToken: Result<ClientAnswer, RelayError>] = [:]
     private(set) var linksAsked: [UInt64] = []

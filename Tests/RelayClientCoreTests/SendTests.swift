@@ -1,4 +1,5 @@
 @testable import RelayClientCore
+import RelayPrimitives
 import RelayWire
 import Testing
 
@@ -151,7 +152,7 @@ import Testing
 
     @Test("[RT1, RT2] however a network delays messages and answers, and however often links break, not one message is over the relay's rate", arguments: 0..<300)
     func answerWindow(seed: UInt64) {
-        var dice = Dice(seed: seed)
+        var dice = SplitMix64(seed: seed)
         let limit = Int(dice.below(60)) + 1
         var relay = RelayBucket(limit: limit)
         var window = AnswerWindow()
@@ -172,9 +173,9 @@ import Testing
                 arrivals = []
                 answers = []
                 now += dice.below(2_000_000_000)
-                window.linkRenewed(at: Moment(nanoseconds: now))
+                window.linkRenewed(at: Instant(nanoseconds: now))
             case 1...20:
-                if window.permission(limit: limit, at: Moment(nanoseconds: now)) == .granted {
+                if window.permission(limit: limit, at: Instant(nanoseconds: now)) == .granted {
                     window.sent()
                     arrivals.append(max(arrivals.last ?? 0, now + dice.below(dice.below(4) == 0 ? 3_000_000_000 : 5_000_000)))
                 }
@@ -189,7 +190,7 @@ import Testing
             }
             while let at = answers.first, at <= now {
                 answers.removeFirst()
-                window.answered(at: Moment(nanoseconds: at))
+                window.answered(at: Instant(nanoseconds: at))
             }
         }
         #expect(accepted > limit, "seed \(seed): nothing was put to the test")
@@ -198,11 +199,11 @@ import Testing
     @Test("[RT1] packets: half a second's worth at one instant, the rate for ever, and no more; held back for half a second none is over the relay's rate")
     func packets() {
         for rate in [1, 7, 200, 1_000] {
-            var bucket = TokenBucket(rate: rate, at: Moment(nanoseconds: 0))
+            var bucket = PacketPacer(rate: rate, at: Instant(nanoseconds: 0))
             var sent: [UInt64] = []
             var now: UInt64 = 0
             while now < 10_000_000_000 {
-                if let until = bucket.take(at: Moment(nanoseconds: now)) { now = until.nanoseconds } else { sent.append(now) }
+                if let until = bucket.take(at: Instant(nanoseconds: now)) { now = until.nanoseconds } else { sent.append(now) }
             }
             #expect(sent.count { $0 == 0 } == max(1, rate / 2))
             #expect(abs(sent.count - (10 * rate + rate / 2)) <= 1, "rate \(rate): \(sent.count)")

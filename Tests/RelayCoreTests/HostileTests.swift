@@ -1,4 +1,5 @@
 import RelayCore
+import RelayPrimitives
 import RelayTestKit
 import RelayWire
 import Testing
@@ -32,7 +33,7 @@ import Testing
             witnesses.driver.cut(id)
             if end % 20 == 0 { try witnesses.talk() }
         }
-        var random = SeededGenerator(seed: 7)
+        var random = SplitMix64(seed: 7)
         for _ in 0..<2000 {
             let id = witnesses.driver.open()
             var mutant = bytes
@@ -49,7 +50,7 @@ import Testing
     @Test("[FR6, SE1] each of the 256 frame types with an empty and with random bodies gets an error or its answer, before and after login")
     func types() throws {
         let witnesses = try Witnesses()
-        var random = SeededGenerator(seed: 8)
+        var random = SplitMix64(seed: 8)
         for type in UInt8.min...UInt8.max {
             for length in [0, 1, 9, 300] {
                 for isLoggedIn in [false, true] {

@@ -1,4 +1,5 @@
 @testable import RelayCore
+import RelayPrimitives
 import Testing
 
 /// A hub is copyable for the compiler's sake, and has one owner all the same (docs/decisions/0008).

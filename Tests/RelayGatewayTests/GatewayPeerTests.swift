@@ -126,7 +126,7 @@ private let folder = ProcessInfo.processInfo.environment["BOARDRELAY_GATEWAY_PEE
         metrics.single("boardrelay_connections", .gauge, "Links, \"logged in\" or not.\nA \\ line", 3)
         metrics.begin("boardrelay_refusals_total", .counter, "Requests refused, by code.")
         for refusal in HTTPRefusal.allCases { metrics.sample(7, [.init("reason", refusal.rawValue), .init("text", "a \"b\" \\ \n \(refusal.text)")]) }
-        var histogram = Histogram(bounds: [0.001, 0.01, 0.1, 1])
+        var histogram = MetricHistogram(bounds: [0.001, 0.01, 0.1, 1])
         for value in [0.0005, 0.001, 0.02, 5] { histogram.observe(value) }
         metrics.begin("boardrelay_delivery_seconds", .histogram, "From a publish to the socket.")
         metrics.histogram(histogram)

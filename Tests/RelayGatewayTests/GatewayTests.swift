@@ -1,4 +1,5 @@
 import RelayGateway
+import RelayPrimitives
 import RelayWire
 import Testing
 
@@ -207,7 +208,7 @@ import Testing
 
     @Test("[HT1, WS5] no bytes trap, and each connection ends with at most one last word", arguments: UInt64(1)...4)
     func noise(seed: UInt64) {
-        var generator = SeededGenerator(seed: seed)
+        var generator = SplitMix64(seed: seed)
         let whole = Array((Connection.get("/") + Connection.upgrade()).utf8) + masked(2, frames) + masked(9, [1]) + masked(8, [3, 0xE8])
         for _ in 0..<1_500 {
             let connection = Connection()

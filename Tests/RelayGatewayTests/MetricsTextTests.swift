@@ -39,7 +39,7 @@ import Testing
 
     @Test("the histogram of Prometheus' documentation: buckets hold all below them, and the last holds all")
     func histogram() {
-        var histogram = Histogram(bounds: [0.05, 0.1, 0.2, 0.5, 1])
+        var histogram = MetricHistogram(bounds: [0.05, 0.1, 0.2, 0.5, 1])
         for (value, count) in [(0.05, 24_054), (0.07, 9_390), (0.2, 66_948), (0.3, 28_997), (0.75, 4_599), (1.5, 10_332)] {
             for _ in 0..<count { histogram.observe(value) }
         }
@@ -60,7 +60,7 @@ import Testing
 
     @Test("values on a bound are below it, smaller and larger ones fall into the first and last bucket")
     func bounds() {
-        var histogram = Histogram(bounds: [1, 2, 4])
+        var histogram = MetricHistogram(bounds: [1, 2, 4])
         for value in [-5, 1, 1.0001, 2, 4, 4.0001, .infinity] { histogram.observe(value) }
         #expect(histogram.counts == [2, 2, 1, 2] && histogram.count == 7)
     }

@@ -5,8 +5,8 @@ import Testing
 @Suite struct NetworkWatchTests {
     @Test("other addresses are told, once for each change; the same ones in another order are not")
     func changes() async {
-        let script = Lock<[[String]]>([["a", "b"], ["b", "a"], ["b"], ["b"], ["b", "c"], ["b", "c"]])
-        let read = Lock(0)
+        let script = Mutex<[[String]]>([["a", "b"], ["b", "a"], ["b"], ["b"], ["b", "c"], ["b", "c"]])
+        let read = Mutex(0)
         let (told, teller) = AsyncStream.makeStream(of: [String].self)
         let watch = NetworkWatch(
             every: 1,

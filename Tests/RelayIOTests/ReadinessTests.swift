@@ -53,7 +53,7 @@ import Testing
 
     @Test("a listener whose peers keep coming takes 64 of them in a turn, and no more")
     func accepting() async throws {
-        let queue = DispatchQueue(label: "test"), counts = Lock((now: 0, most: 0, all: 0)), (ends, told) = AsyncStream.makeStream(of: Void.self)
+        let queue = DispatchQueue(label: "test"), counts = Mutex((now: 0, most: 0, all: 0)), (ends, told) = AsyncStream.makeStream(of: Void.self)
         let readiness = try Readiness(queue: queue, waitsOnOwnThread: true) { @Sendable in
             counts.withLock { counts in
                 counts.most = max(counts.most, counts.now)
@@ -62,7 +62,7 @@ import Testing
             }
         }
         let listener = try queue.sync { try Listener(host: "127.0.0.1", port: 0, on: readiness) }
-        let address = RelayAddress(host: "127.0.0.1", port: listener.address.numeric.port), peers = Lock<[Int32]>([])
+        let address = RelayAddress(host: "127.0.0.1", port: listener.address.numeric.port), peers = Mutex<[Int32]>([])
         @Sendable func come() {
             if let peer = try? Connector.connect(to: address, timeoutMilliseconds: 300_000) { peers.withLock { $0.append(peer) } }
         }

@@ -43,7 +43,7 @@ import Testing
 
     @Test("a lock lets one in at a time")
     func lock() async {
-        let counter = Lock(0)
+        let counter = Mutex(0)
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<8 { group.addTask { for _ in 0..<1000 { counter.withLock { $0 += 1 } } } }
         }

@@ -1,5 +1,6 @@
 import Foundation
 import RelayJournal
+import RelayPrimitives
 import RelayTestKit
 import Testing
 
@@ -50,10 +51,10 @@ struct Chaos {
 
     private(set) var done = Tally()
     private let run: JournalRun
-    private var dice: SeededGenerator
+    private var dice: SplitMix64
 
     init(seed: UInt64) throws {
-        dice = SeededGenerator(seed: seed)
+        dice = SplitMix64(seed: seed)
         run = try JournalRun(SimulatedStorage(seed: seed), seed: seed, segmentBytes: [300, 1024, 4096][Int(seed % 3)])
     }
 

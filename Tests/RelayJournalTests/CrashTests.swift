@@ -1,5 +1,6 @@
 import Foundation
 import RelayJournal
+import RelayPrimitives
 import RelayTestKit
 import Testing
 
@@ -71,11 +72,11 @@ struct Crashes {
     }
 
     private(set) var done = Tally()
-    private var generator: SeededGenerator
+    private var generator: SplitMix64
     private let variants: Int
 
     init(seed: UInt64, variants: Int = 4) {
-        generator = SeededGenerator(seed: seed ^ 0xC4A5_4E5C)
+        generator = SplitMix64(seed: seed ^ 0xC4A5_4E5C)
         self.variants = variants
     }
 

@@ -1,4 +1,5 @@
 import RelayJournal
+import RelayPrimitives
 import RelayTestKit
 import Testing
 
@@ -132,7 +133,7 @@ import Testing
 
     @Test("[SG4] whatever is written over a journal, it opens, has no value that was never stored, and goes on", arguments: Seeds.fresh(count: 100, from: 5))
     func writtenOver(seed: UInt64) throws {
-        var dice = SeededGenerator(seed: seed)
+        var dice = SplitMix64(seed: seed)
         let run = try JournalRun(SimulatedStorage(), seed: seed, segmentBytes: 1024)
         for _ in 0..<30 {
             try run.append()

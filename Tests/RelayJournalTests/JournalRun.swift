@@ -1,4 +1,5 @@
 import RelayJournal
+import RelayPrimitives
 import RelayTestKit
 
 /// A journal that is used at random, and a model of what it holds.
@@ -8,7 +9,7 @@ final class JournalRun {
     static let mark: UInt32 = 0xA1B2_C3D4
 
     let settings: JournalSettings
-    var generator: SeededGenerator
+    var generator: SplitMix64
     var keyCount = 24
     var valueBytesMax = 160
     private(set) var storage: SimulatedStorage
@@ -19,7 +20,7 @@ final class JournalRun {
 
     init(_ storage: SimulatedStorage, seed: UInt64, segmentBytes: Int) throws {
         settings = Self.settings(segmentBytes)
-        generator = SeededGenerator(seed: seed)
+        generator = SplitMix64(seed: seed)
         self.storage = storage
         journal = try Journal.open(storage, settings).journal
     }

@@ -1,4 +1,5 @@
 import RelayJournal
+import RelayPrimitives
 import RelayTestKit
 import Testing
 

@@ -1,4 +1,5 @@
 import Foundation
+import RelayPrimitives
 import RelayWire
 
 @testable import RelayIO
@@ -9,7 +10,7 @@ import RelayWire
 final class CutProxy: @unchecked Sendable {
     // Safe: what changes is in `state`, under its condition; descriptors are closed by the last of a link's two threads.
     private struct State {
-        var dice: SplitMix
+        var dice: SplitMix64
         var cutsLeft = 0
         var cuts = 0
         var holds = false
@@ -31,18 +32,6 @@ final class CutProxy: @unchecked Sendable {
         }
     }
 
-    struct SplitMix {
-        var seed: UInt64
-
-        mutating func below(_ bound: Int) -> Int {
-            seed &+= 0x9E37_79B9_7F4A_7C15
-            var mixed = seed
-            mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-            return Int((mixed ^ (mixed >> 31)) % UInt64(bound))
-        }
-    }
-
     /// Where clients connect to.
     let address: RelayAddress
     private let listener: Int32
@@ -55,7 +44,7 @@ final class CutProxy: @unchecked Sendable {
     init(to target: RelayAddress, seed: UInt64 = 0, receiveBuffer: Int? = nil) throws {
         self.target = target
         self.receiveBuffer = receiveBuffer
-        state = State(dice: SplitMix(seed: seed))
+        state = State(dice: SplitMix64(seed: seed))
         let any = try SocketAddress.resolve(host: "127.0.0.1", port: 0)[0]
         let descriptor = socket(any.family, SocketConstants.stream, 0)
         guard descriptor >= 0, any.withPointer({ bind(descriptor, $0, $1) }) == 0, listen(descriptor, 64) == 0 else {
@@ -101,7 +90,7 @@ final class CutProxy: @unchecked Sendable {
     }
 
     /// Enough for a login more often than not, so that something happens between two cuts.
-    private func drawBytes(_ state: inout State) -> Int { state.cutsLeft > 0 ? 200 + state.dice.below(6_000) : .max }
+    private func drawBytes(_ state: inout State) -> Int { state.cutsLeft > 0 ? 200 + Int(state.dice.below(6_000)) : .max }
 
     /// Both ends learn of it; with the lock held.
     private func sever(_ link: Link) {

@@ -129,7 +129,7 @@ import Testing
 
     @Test("who logs may ask for the keys, also while they are drawn anew")
     func logReadsKeys() async throws {
-        let running = Lock<RelayServer?>(nil), answered = Lock<[Bool]>([])
+        let running = Mutex<RelayServer?>(nil), answered = Mutex<[Bool]>([])
         var options = RelayServer.Options(port: 0, storage: .inMemory, access: .keys())
         options.log = { line in
             guard line.text.contains("rotated"), let server = running.withLock({ $0 }) else { return }

@@ -44,7 +44,7 @@ extension Engine {
             // The first one waits for the disk; what follows is more than sockets hold.
             faults.hold(.read)
             let count = 600
-            let sent = Lock(0), payload = [UInt8](repeating: 7, count: 32_000)
+            let sent = Mutex(0), payload = [UInt8](repeating: 7, count: 32_000)
             Thread.detachNewThread {
                 do {
                     try ben.send(.publish(number: 1, channel: "lesson", key: "a", flags: .retain, payload: [2]))

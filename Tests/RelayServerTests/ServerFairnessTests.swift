@@ -12,7 +12,7 @@ import Testing
         // Safe: semaphores, and a flag behind a lock.
         private let gate = DispatchSemaphore(value: 0)
         private let held = DispatchSemaphore(value: 0)
-        private let isSet = Lock(true)
+        private let isSet = Mutex(true)
 
         func log(_ line: LogLine) {
             guard line.text.contains("frameTooLarge"), isSet.withLock({ was in
@@ -54,7 +54,7 @@ import Testing
         try noise.send(raw: [0, 0xFF, 0xFF, 0xFF])
         #expect(brake.waitUntilHeld())
         let count = 128
-        let written = Lock(0)
+        let written = Mutex(0)
         greedy.sendInBackground {
             let number = written.withLock { written in
                 written += 1
@@ -92,7 +92,7 @@ import Testing
         #expect(brake.waitUntilHeld())
         // Pings without a payload, masked with nothing: each wants an answer.
         let pings = (0..<20_000).flatMap { _ in [0x89, 0x80, 0, 0, 0, 0] as [UInt8] }
-        let sent = Lock(0)
+        let sent = Mutex(0)
         flooder.sendInBackground {
             sent.withLock { $0 += pings.count }
             return pings

@@ -1,4 +1,5 @@
 import RelayCore
+import RelayPrimitives
 @testable import RelayServer
 import Testing
 

@@ -127,7 +127,7 @@ import Testing
     func bans() async throws {
         let folder = "/tmp/boardrelay-moderation-\(UInt32.random(in: 0...UInt32.max))"
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let log = Lock<[LogLine]>([])
+        let log = Mutex<[LogLine]>([])
         let mine = ClientSecret.digits(String(repeating: "cd", count: 16))
         try await withRelay(folder: folder, log: { line in log.withLock { $0.append(line) } }) { server, host in
             let anna = try await client(server, "anna", \.join, secret: mine)

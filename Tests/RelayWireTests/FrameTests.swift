@@ -1,3 +1,4 @@
+import RelayPrimitives
 import RelayWire
 import Testing
 
@@ -18,7 +19,7 @@ import Testing
         #expect(try frames(in: stream.indices.map { stream[$0...$0] }).frames == expected)
         #expect(try frames(in: [stream[...]]).frames == expected)
         for seed in UInt64(1)...20 {
-            var generator = SeededGenerator(seed: seed)
+            var generator = SplitMix64(seed: seed)
             var pieces: [ArraySlice<UInt8>] = []
             var start = 0
             while start < stream.count {

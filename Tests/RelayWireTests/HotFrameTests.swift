@@ -1,3 +1,4 @@
+import RelayPrimitives
 import RelayWire
 import Testing
 
@@ -60,7 +61,7 @@ import Testing
 
     @Test("[FR7] random bytes and flags never trap a decoder")
     func noise() throws {
-        var generator = SeededGenerator(seed: 20_261_121)
+        var generator = SplitMix64(seed: 20_261_121)
         let types = FrameType.allCases.filter { BinaryBody.decoder(of: $0) != nil }
         for _ in 0..<5_000 {
             let type = types.randomElement(using: &generator)!

@@ -1,3 +1,4 @@
+import RelayPrimitives
 import RelayWire
 import Testing
 
@@ -260,7 +261,7 @@ import Testing
     func noise() throws {
         let bodies = FrameVector.json.map(\.frame.body)
         let alphabet = Array("{}[]\",:\\u0019-.etfn \u{0}é".utf8) + [0xFF]
-        var generator = SeededGenerator(seed: 7)
+        var generator = SplitMix64(seed: 7)
         for _ in 0..<4_000 {
             var body = bodies.randomElement(using: &generator)!
             for _ in 0..<Int.random(in: 1...3, using: &generator) {

@@ -1,4 +1,5 @@
 import Foundation
+import RelayPrimitives
 import RelayWire
 import Testing
 
@@ -55,7 +56,7 @@ import Testing
 
     @Test("[JS1] random values, with every kind of character and nesting, are written as Foundation writes them", arguments: 0..<200 as Range<UInt64>)
     func values(seed: UInt64) throws {
-        var random = SeededGenerator(seed: seed)
+        var random = SplitMix64(seed: seed)
         let value = Something(&random, depth: 0)
         #expect(String(decoding: JSONBody.encode(value), as: UTF8.self) == String(decoding: try ReferenceJSON.encode(value), as: UTF8.self))
     }
@@ -137,7 +138,7 @@ private struct Something: JSONObject, Encodable {
         json("text", &text)
     }
 
-    init(_ random: inout SeededGenerator, depth: Int) {
+    init(_ random: inout SplitMix64, depth: Int) {
         func count() -> Int { depth > 2 ? 0 : Int.random(in: 0...3, using: &random) }
         text = random.text()
         flag = .random(in: 0...2, using: &random) == 0 ? nil : .random(using: &random)
@@ -152,7 +153,7 @@ private struct Something: JSONObject, Encodable {
     }
 }
 
-extension SeededGenerator {
+extension SplitMix64 {
     fileprivate mutating func text() -> String {
         var text = ""
         for _ in 0..<Int.random(in: 0...12, using: &self) {
@@ -170,9 +171,9 @@ extension SeededGenerator {
 
 /// Changes a body here and there.
 private struct Mutation {
-    private var random: SeededGenerator
+    private var random: SplitMix64
 
-    init(seed: UInt64) { random = SeededGenerator(seed: seed) }
+    init(seed: UInt64) { random = SplitMix64(seed: seed) }
 
     private static let values = [
         "null", "0", "-0", "-1", "1", "65535", "65536", "4294967295", "4294967296", "9007199254740991", "9007199254740992", "1.0", "1e2", "true",
@@ -229,9 +230,9 @@ private struct Mutation {
 
 /// Bodies with any of their fields.
 private struct RandomBody {
-    private var random: SeededGenerator
+    private var random: SplitMix64
 
-    init(_ seed: UInt64) { random = SeededGenerator(seed: seed) }
+    init(_ seed: UInt64) { random = SplitMix64(seed: seed) }
 
     mutating func integer<T: FixedWidthInteger>(_ type: T.Type = T.self) -> T {
         T(truncatingIfNeeded: UInt64.random(in: 0...(1 << 53) - 1, using: &random) >> UInt64.random(in: 0...52, using: &random))

@@ -1,5 +1,5 @@
+import BoardFormat
 import Foundation
-import RelayBoard
 
 extension Load {
     /// Publishers that only publish, subscribers that only read.

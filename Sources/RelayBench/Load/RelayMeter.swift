@@ -3,16 +3,16 @@ import RelayIO
 
 /// Asks the relay that is measured what it has used, beside the thread that loads it. A relay of somebody else's is not asked.
 final class RelayMeter: Sendable {
-    enum Moment: Sendable { case before, begin, during, end, after }
+    enum Phase: Sendable { case before, begin, during, end, after }
 
     struct Sample: Sendable {
-        var moment: Moment
+        var phase: Phase
         var usage: ProcessUsage
     }
 
     private let usage: (@Sendable () -> ProcessUsage?)?
     private let queue = DispatchQueue(label: "boardrelay.bench.meter")
-    private let taken = Lock<[Sample]>([])
+    private let taken = Mutex<[Sample]>([])
 
     /// - Parameter usage: asks the relay; `nil`: there is no account.
     init(usage: (@Sendable () -> ProcessUsage?)?) { self.usage = usage }
@@ -21,11 +21,11 @@ final class RelayMeter: Sendable {
     var samples: [Sample] { taken.withLock { $0 } }
 
     /// Returns at once; the answer comes to the samples. One that does not come is missing there.
-    func ask(_ moment: Moment) {
+    func ask(_ phase: Phase) {
         guard let usage else { return }
         queue.async { [taken] in
             guard let used = usage() else { return }
-            taken.withLock { $0.append(Sample(moment: moment, usage: used)) }
+            taken.withLock { $0.append(Sample(phase: phase, usage: used)) }
         }
     }
 
@@ -34,12 +34,12 @@ final class RelayMeter: Sendable {
 }
 
 extension [RelayMeter.Sample] {
-    func first(_ moment: RelayMeter.Moment) -> ProcessUsage? { first { $0.moment == moment }?.usage }
+    func first(_ phase: RelayMeter.Phase) -> ProcessUsage? { first { $0.phase == phase }?.usage }
 
     /// Processor seconds used in a second between two moments; `nil` without an account of both.
     ///
     /// - Parameter least: how many seconds must lie between them: a machine that is too busy answers late, and says little.
-    func share(_ from: RelayMeter.Moment, _ to: RelayMeter.Moment, least: Double = 0.1) -> (user: Double, system: Double)? {
+    func share(_ from: RelayMeter.Phase, _ to: RelayMeter.Phase, least: Double = 0.1) -> (user: Double, system: Double)? {
         guard let from = first(from), let to = first(to) else { return nil }
         let seconds = to.clockSeconds - from.clockSeconds
         guard seconds >= least else { return nil }

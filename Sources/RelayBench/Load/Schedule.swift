@@ -1,3 +1,5 @@
+import RelayPrimitives
+
 /// What is to be sent when, whatever becomes of it: a source that is late sends at once what it owes, and the time at
 /// which that was due is what its latency is counted from.
 struct Schedule: Sendable {
@@ -34,7 +36,7 @@ struct Schedule: Sendable {
     ///
     /// - Parameter seed: what the phases are drawn from.
     init(_ sources: [Source], seed: UInt64) {
-        var dice = Dice(seed: seed)
+        var dice = SplitMix64(seed: seed)
         turns = sources.enumerated().map { number, source in
             let period = 1e9 / source.perSecond
             let phase = Double.random(in: 0..<1, using: &dice) * period
@@ -63,20 +65,5 @@ struct Schedule: Sendable {
             turns.swapAt(parent, least)
             parent = least
         }
-    }
-}
-
-/// SplitMix64: the same numbers from the same seed, everywhere.
-struct Dice: RandomNumberGenerator, Sendable {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var word = state
-        word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
-        return word ^ (word >> 31)
     }
 }

@@ -1,4 +1,4 @@
-internal import RelayPrimitives
+import RelayPrimitives
 package import RelayRights
 
 /// Who may come in, and with which rights. [AC1]

@@ -1,4 +1,5 @@
 internal import RelayJournal
+import RelayPrimitives
 internal import RelayRights
 import RelayWire
 
@@ -113,7 +114,7 @@ extension Hub {
         try checkStorage()
         try checkErasures()
         var entries: [JournalEntry] = []
-        var metadata: (book: MetadataBook.Index, change: MetadataChange)?
+        var metadata: (book: MetadataBook.Index, change: MetadataSetChange)?
         if let book = self.metadata[of: .user(user)], let change = try self.metadata[book].applied.removing(nil, .init()) {
             metadata = (book, change)
             entries += StoredForm.entries(.user(user), change)
@@ -151,19 +152,19 @@ extension Hub {
     // MARK: - Deciding
 
     private mutating func decide(
-        _ change: ModerationChange, _ entries: [JournalEntry], metadata: (book: MetadataBook.Index, change: MetadataChange)? = nil, _ session: Session.Index,
+        _ change: ModerationChange, _ entries: [JournalEntry], metadata: (book: MetadataBook.Index, change: MetadataSetChange)? = nil, _ session: Session.Index,
         _ connection: Connection.Index, _ requester: Requester, erasing: (user: Name?, by: Name?)? = nil
     ) {
         moderation.applied.apply(change)
         let by = (user: sessions[session].user!, name: sessionName(connection))
-        store(entries, .moderation(Moderation(change: change, by: by, metadata: metadata)), requester, erasing: erasing)
+        store(entries, .moderation(Decision(change: change, by: by, metadata: metadata)), requester, erasing: erasing)
     }
 
     /// Takes the bans that are over off the disk. Nobody did it: it is not logged.
     mutating func dropBansThatAreOver() {
         for user in moderation.applied.bannedNames.all where !moderation.applied.bans[user]!.holds(at: now.wallMilliseconds) {
             moderation.applied.apply(.ban(user, nil))
-            store([StoredForm.ban(user, nil)], .moderation(Moderation(change: .ban(user, nil))), nil)
+            store([StoredForm.ban(user, nil)], .moderation(Decision(change: .ban(user, nil))), nil)
         }
     }
 

@@ -5,7 +5,7 @@ import RelayWire
 
 extension Hub {
     /// It holds from here on; who asked has been answered.
-    mutating func revealModeration(_ moderation: Moderation) {
+    mutating func revealModeration(_ moderation: Decision) {
         var hadRole = false
         if case .forget(let user, _) = moderation.change { hadRole = self.moderation.revealed.roles[user] != nil }
         self.moderation.revealed.apply(moderation.change)
@@ -26,7 +26,7 @@ extension Hub {
         audit(by: by.name, moderation.change.words)
     }
 
-    mutating func undoModeration(_ moderation: Moderation) {
+    mutating func undoModeration(_ moderation: Decision) {
         self.moderation.applied = self.moderation.revealed
         if let (book, _) = moderation.metadata { undoMetadata(book) }
     }

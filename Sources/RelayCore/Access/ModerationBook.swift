@@ -74,12 +74,12 @@ enum ModerationChange: Equatable {
 }
 
 /// A decision on its way to the disk.
-struct Moderation {
+struct Decision {
     var change: ModerationChange
     /// Who, as those concerned and the log are told; `nil`: nobody, a ban's time is over.
     var by: (user: Name, name: String)?
     /// Of the user that is forgotten.
-    var metadata: (book: MetadataBook.Index, change: MetadataChange)?
+    var metadata: (book: MetadataBook.Index, change: MetadataSetChange)?
 }
 
 /// What was accepted, by which changes are judged, and what is durable, which holds.

@@ -1,5 +1,5 @@
 internal import RelayJournal
-internal import RelayPrimitives
+import RelayPrimitives
 import RelayWire
 
 /// Which client a user id belongs to. [AC3]

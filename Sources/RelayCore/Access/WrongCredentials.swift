@@ -1,3 +1,4 @@
+import RelayPrimitives
 import RelayWire
 
 /// What the log has of wrong keys and tokens: one line a minute and address, and how many were left out.

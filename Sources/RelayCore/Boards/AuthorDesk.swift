@@ -2,7 +2,7 @@ import RelayWire
 
 /// A question about authors that the store has not answered.
 struct AuthorQuestion {
-    var board: Board.Index
+    var board: ShelvedBoard.Index
     var generation: UInt32
     /// As it stands in `KnownAuthors.asked`.
     var question: [UInt8]

@@ -1,4 +1,5 @@
 internal import RelayJournal
+import RelayPrimitives
 import RelayWire
 
 // Whose record it is: known, or asked for while the connection waits. [BL10]
@@ -33,7 +34,7 @@ extension Hub {
     }
 
     /// - Returns: the question, as it stands in `KnownAuthors`.
-    private mutating func askAuthors(_ board: Board.Index, _ key: [UInt8]) throws(WireError) -> [UInt8] {
+    private mutating func askAuthors(_ board: ShelvedBoard.Index, _ key: [UInt8]) throws(WireError) -> [UInt8] {
         guard authors.heldBytes < configuration.heldBytesMax else {
             throw WireError(
                 .busy, "\(authors.heldBytes) bytes wait for the boards' files, at most \(configuration.heldBytesMax) may", limit: configuration.heldBytesMax,
@@ -61,7 +62,7 @@ extension Hub {
     // MARK: - Knowing
 
     /// A change was accepted. Costs a comparison on boards where nobody's rights are limited.
-    mutating func noteAuthor(_ board: Board.Index, _ change: PendingRecord.Change, by user: [UInt8], at offset: UInt64) {
+    mutating func noteAuthor(_ board: ShelvedBoard.Index, _ change: PendingRecord.Change, by user: [UInt8], at offset: UInt64) {
         guard let lastUsed = boards[board].authors?.lastUsed else { return }
         guard lastUsed + Self.authorsKeptFor > now.instant || !boards[board].authors!.waiting.isEmpty else { return forgetAuthors(of: board) }
         countAuthors(board) { $0.note(change, by: user, at: offset) }
@@ -70,28 +71,28 @@ extension Hub {
 
     private static let authorsKeptFor = Duration.seconds(60)
 
-    private mutating func countAuthors(_ board: Board.Index, _ change: (inout KnownAuthors) -> Void) {
+    private mutating func countAuthors(_ board: ShelvedBoard.Index, _ change: (inout KnownAuthors) -> Void) {
         let before = boards[board].authors!.count
         change(&boards[board].authors!)
         authors.count(boards[board].authors!.count - before)
     }
 
     /// Bounds what one board, and all together, keep: before more is added, not when an answer comes, which somebody waits for.
-    private mutating func boundAuthors(_ board: Board.Index) {
+    private mutating func boundAuthors(_ board: ShelvedBoard.Index) {
         if boards[board].authors!.count > 2 * configuration.boardAuthorKeysMax + boards[board].pending.count { beginAuthors(board) }
         guard authors.keys > configuration.boardAuthorKeysTotalMax else { return }
         for other in boards.indices where other != board && boards[other].authors?.waiting.isEmpty == true { forgetAuthors(of: other) }
         if authors.keys > configuration.boardAuthorKeysTotalMax { beginAuthors(board) }
     }
 
-    private mutating func beginAuthors(_ board: Board.Index) {
+    private mutating func beginAuthors(_ board: ShelvedBoard.Index) {
         authors.count(-boards[board].authors!.count)
         boards[board].authors!.begin(boards[board].pending, fileHead: boards[board].readableHead)
         authors.count(boards[board].authors!.count)
     }
 
     /// Nothing is known any more; who waits is judged anew.
-    mutating func forgetAuthors(of board: Board.Index) {
+    mutating func forgetAuthors(of board: ShelvedBoard.Index) {
         guard boards[board].authors != nil else { return }
         wakeWriters(board)
         authors.count(-boards[board].authors!.count)
@@ -120,7 +121,7 @@ extension Hub {
     }
 
     /// What waited for an undone `clear` can be asked now.
-    mutating func authorsCanBeAsked(_ board: Board.Index, before head: UInt64) {
+    mutating func authorsCanBeAsked(_ board: ShelvedBoard.Index, before head: UInt64) {
         guard let floor = boards[board].authors?.floor, head < floor, boards[board].readableHead >= floor else { return }
         boards[board].authors!.asked[[]] = nil
         wakeWriters(board)
@@ -138,7 +139,7 @@ extension Hub {
         }
     }
 
-    private mutating func setAuthorsDeadline(_ board: Board.Index) {
+    private mutating func setAuthorsDeadline(_ board: ShelvedBoard.Index) {
         guard !boards[board].authors!.deadlineIsSet, let oldest = boards[board].authors!.asked.values.min() else { return }
         boards[board].authors!.deadlineIsSet = true
         let end = max(oldest + configuration.boardAuthorTimeout, now.instant + Self.authorsLookedAfterEvery)
@@ -149,7 +150,7 @@ extension Hub {
     private static let authorsLookedAfterEvery = Duration.milliseconds(100)
 
     /// Some questions may have waited too long.
-    mutating func boardAuthorsDeadline(_ board: Board.Index) {
+    mutating func boardAuthorsDeadline(_ board: ShelvedBoard.Index) {
         boards[board].authors!.deadlineIsSet = false
         // Those that nobody waits for any more need no deadline: who asks again is told.
         let (now, timeout) = (now.instant, configuration.boardAuthorTimeout)
@@ -161,7 +162,7 @@ extension Hub {
     // MARK: - Waiting
 
     /// What the connection sends from this frame on is not handled before the frame is judged again.
-    private mutating func wait(_ connection: Connection.Index, for board: Board.Index, _ question: [UInt8]) {
+    private mutating func wait(_ connection: Connection.Index, for board: ShelvedBoard.Index, _ question: [UInt8]) {
         boards[board].authors!.waiting[question, default: []].append(connections[connection].id)
         connections[connection].waits = true
         guard !connections[connection].isPaused else { return }
@@ -170,7 +171,7 @@ extension Hub {
     }
 
     /// Who waits for a board is judged anew, at the end of the call.
-    private mutating func wakeWriters(_ board: Board.Index) {
+    private mutating func wakeWriters(_ board: ShelvedBoard.Index) {
         for question in Self.sorted(boards[board].authors!.waiting.keys) { wakeWriters(board, of: question) }
     }
 
@@ -178,7 +179,7 @@ extension Hub {
     private static func sorted(_ questions: some Sequence<[UInt8]>) -> [[UInt8]] { questions.sorted { $0.lexicographicallyPrecedes($1) } }
 
     /// Only those who wait for the answer to one question, or for why there is none.
-    private mutating func wakeWriters(_ board: Board.Index, of question: [UInt8], failure: String? = nil) {
+    private mutating func wakeWriters(_ board: ShelvedBoard.Index, of question: [UInt8], failure: String? = nil) {
         guard let waiting = boards[board].authors!.waiting.removeValue(forKey: question) else { return }
         let failure = failure.map { AuthorsFailure(board: boards[board].id, question: question, text: $0) }
         authors.wake(waiting, failure)

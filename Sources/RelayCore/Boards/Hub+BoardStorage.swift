@@ -19,7 +19,7 @@ extension Hub {
     }
 
     /// What is destroyed leaves a line, and so does its coming back; what the relay removes itself has one of its own.
-    private mutating func auditBoard(_ board: Board.Index, _ transition: BoardTransition) {
+    private mutating func auditBoard(_ board: ShelvedBoard.Index, _ transition: BoardTransition) {
         guard let by = transition.by else { return }
         let summary = boards[board].summary
         let (words, records): (String, UInt64)
@@ -32,7 +32,7 @@ extension Hub {
         audit(by: by, "\(words) the board of channel \(boards[board].name!), \(records) record\(records == 1 ? "" : "s")")
     }
 
-    private func known(_ transition: BoardTransition) -> Board.Index? {
+    private func known(_ transition: BoardTransition) -> ShelvedBoard.Index? {
         boards[transition.board].generation == transition.generation && boards[transition.board].name != nil ? transition.board : nil
     }
 
@@ -63,7 +63,7 @@ extension Hub {
     }
 
     /// The board and its file are gone.
-    private mutating func dropped(_ board: Board.Index) {
+    private mutating func dropped(_ board: ShelvedBoard.Index) {
         let channel = boards[board].channel
         forgetAuthors(of: board)
         let id = boards[board].id
@@ -126,7 +126,7 @@ extension Hub {
 
     /// After all was undone: readers that were shown what is gone begin anew, and boards that never came to be are none.
     mutating func settleUndoneBoards(_ transitions: [BoardTransition]) {
-        var shown: Set<Board.Index> = []
+        var shown: Set<ShelvedBoard.Index> = []
         for transition in transitions {
             guard let board = known(transition) else { continue }
             if transition.offset > 0 { shown.insert(board) }
@@ -169,7 +169,7 @@ extension Hub {
     static let placesMax = 256
 
     /// What lets a retained message be sent again to a relay that has started anew.
-    mutating func remembered(_ session: Session.Index, _ number: UInt64, _ offset: UInt64, _ board: Board.Index) -> [JournalEntry] {
+    mutating func remembered(_ session: Session.Index, _ number: UInt64, _ offset: UInt64, _ board: ShelvedBoard.Index) -> [JournalEntry] {
         guard configuration.isJournaled, let instance = sessions[session].instance else { return [] }
         let place = sessions[session].window.nextPlace(of: Self.placesMax)
         return [StoredForm.publish(sessions[session].user!, instance, place, number: number, offset: offset, board: boards[board].id)]
@@ -188,7 +188,7 @@ extension Hub {
                 log(.error, "board \(summary.board) is left out: its name is none")
                 continue
             }
-            var board = Board(name: name, generation: ordinals.generation(), summary: summary)
+            var board = ShelvedBoard(name: name, generation: ordinals.generation(), summary: summary)
             board.head = summary.head
             board.durableHead = summary.head
             _ = boards.insert(board)

@@ -1,4 +1,5 @@
 internal import RelayJournal
+import RelayPrimitives
 internal import RelayRights
 import RelayWire
 
@@ -73,10 +74,10 @@ extension Hub {
     }
 
     /// The board of a channel, made if there is none.
-    private mutating func boardFor(_ channel: Channel.Index, by user: Name) -> (board: Board.Index, begins: Bool) {
+    private mutating func boardFor(_ channel: Channel.Index, by user: Name) -> (board: ShelvedBoard.Index, begins: Bool) {
         if let board = channels[channel].board { return (board, false) }
         let name = channels[channel].id!.channel
-        var made = Board(name: name, generation: ordinals.generation(), summary: BoardSummary(board: nextSequence, name: Array(name.text.utf8)))
+        var made = ShelvedBoard(name: name, generation: ordinals.generation(), summary: BoardSummary(board: nextSequence, name: Array(name.text.utf8)))
         made.channel = channel
         let board = boards.insert(made)
         channels[channel].board = board
@@ -88,7 +89,7 @@ extension Hub {
 
     /// A change as it goes to the journal.
     private func change(
-        _ board: Board.Index, offset: UInt64, _ session: Session.Index?, instance: UInt64 = 0, number: UInt64 = 0, _ kind: BoardChange.Kind
+        _ board: ShelvedBoard.Index, offset: UInt64, _ session: Session.Index?, instance: UInt64 = 0, number: UInt64 = 0, _ kind: BoardChange.Kind
     ) -> BoardChange {
         let channel = boards[board].channel
         let epoch = channel.map { channels[$0].epoch } ?? Epoch(start: start, incarnation: 0)
@@ -103,7 +104,7 @@ extension Hub {
     ///
     /// - Parameter before: what must stand before it, in the same record: all of it is durable, or nothing counts.
     private mutating func store(
-        _ change: BoardChange, before: [BoardChange] = [], _ kind: BoardTransition.Kind, _ board: Board.Index, begins: Bool = false, bytes: Int = 0, user: Name?,
+        _ change: BoardChange, before: [BoardChange] = [], _ kind: BoardTransition.Kind, _ board: ShelvedBoard.Index, begins: Bool = false, bytes: Int = 0, user: Name?,
         by: String? = nil, entries: [JournalEntry] = [], _ requester: Requester? = nil, erasing: (user: Name?, by: Name?)? = nil
     ) {
         var beginning = change
@@ -123,7 +124,7 @@ extension Hub {
     }
 
     /// Removes what these keys have, each for a user, all of it in one record. Nobody is sent it: who is live reads it in the file.
-    mutating func remove(_ removals: [(key: [UInt8], by: Name)], of board: Board.Index, _ channel: Channel.Index) {
+    mutating func remove(_ removals: [(key: [UInt8], by: Name)], of board: ShelvedBoard.Index, _ channel: Channel.Index) {
         let before = channels[channel].head, sequence = nextSequence
         var entries: [JournalEntry] = []
         for (index, (key, user)) in removals.enumerated() {
@@ -145,7 +146,7 @@ extension Hub {
     /// A retained message takes its offset: on its way to the file it is delivered as any other.
     ///
     /// - Returns: the board that keeps it.
-    mutating func keepRecord(_ frame: PublishFrame, _ key: Name, _ channel: Channel.Index, _ session: Session.Index, offset: UInt64) -> Board.Index {
+    mutating func keepRecord(_ frame: PublishFrame, _ key: Name, _ channel: Channel.Index, _ session: Session.Index, offset: UInt64) -> ShelvedBoard.Index {
         let user = sessions[session].user!
         let (board, begins) = boardFor(channel, by: user)
         let isRemoval = frame.payload.isEmpty
@@ -166,7 +167,7 @@ extension Hub {
     /// With the last one it takes an offset.
     ///
     /// - Returns: the board that has it, with the last part.
-    mutating func keepPart(_ frame: PublishFrame, _ key: Name, _ channel: Channel.Index, _ session: Session.Index) -> Board.Index? {
+    mutating func keepPart(_ frame: PublishFrame, _ key: Name, _ channel: Channel.Index, _ session: Session.Index) -> ShelvedBoard.Index? {
         let user = sessions[session].user!
         let name = channels[channel].id!.channel
         let (board, begins) = boardFor(channel, by: user)
@@ -248,7 +249,7 @@ extension Hub {
     }
 
     /// What comes above an offset can only be read: who is live catches up with it.
-    private mutating func readFromFile(_ channel: Channel.Index, _ board: Board.Index, above offset: UInt64) {
+    private mutating func readFromFile(_ channel: Channel.Index, _ board: ShelvedBoard.Index, above offset: UInt64) {
         boards[board].unheld = channels[channel].head
         for session in channels[channel].messageReceivers {
             guard let connection = outbox.connection(of: session) else { continue }
@@ -258,7 +259,7 @@ extension Hub {
 
     // MARK: - Requests
 
-    private func board(_ name: Name) throws(WireError) -> Board.Index {
+    private func board(_ name: Name) throws(WireError) -> ShelvedBoard.Index {
         guard let board = boards[named: name] else { throw WireError(.boardNotFound, "channel \(name) has no board") }
         guard !boards[board].isDropping else { throw WireError(.busy, "the board of \(name) is being removed", retryAfterMilliseconds: 100) }
         try checkStorage()
@@ -336,7 +337,7 @@ extension Hub {
         drop(board, by: session, from: sessionName(connection), requester(connection, request.id, .whenErased))
     }
 
-    private mutating func drop(_ board: Board.Index, by session: Session.Index?, from name: String?, _ requester: Requester?) {
+    private mutating func drop(_ board: ShelvedBoard.Index, by session: Session.Index?, from name: String?, _ requester: Requester?) {
         boards[board].isDropping = true
         let user = session.map { sessions[$0].user! }
         store(change(board, offset: 0, session, .drop), .drop, board, user: user, by: name, requester, erasing: (user: nil, by: nil))

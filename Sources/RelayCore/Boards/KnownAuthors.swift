@@ -1,4 +1,5 @@
 internal import RelayJournal
+import RelayPrimitives
 import RelayWire
 
 /// Who wrote the keys of a board, as far as the hub knows it. [BL10]

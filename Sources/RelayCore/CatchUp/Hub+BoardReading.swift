@@ -1,4 +1,5 @@
 internal import RelayJournal
+import RelayPrimitives
 import RelayWire
 
 // Catching up with a board: what is read of its file and what the ring has besides, merged by offset. [BL3]
@@ -160,7 +161,7 @@ extension Hub {
 
     // MARK: - Reading
 
-    private mutating func readBoard(_ board: Board.Index, _ catchUp: CatchUp.Index) {
+    private mutating func readBoard(_ board: ShelvedBoard.Index, _ catchUp: CatchUp.Index) {
         let token = ordinals.read()
         let partsKnown = catchUps.ask(token, for: catchUp)
         effects.append(

@@ -1,3 +1,4 @@
+import RelayPrimitives
 import RelayWire
 
 /// A channel of either kind. [CH1]
@@ -28,7 +29,7 @@ struct Channel {
     var head: UInt64 = 0
     var history = MessageHistory()
     /// What it keeps for good, if it does.
-    @Packed var board: Board.Index?
+    @Packed var board: ShelvedBoard.Index?
     /// Offset of the newest message that the board does not keep.
     var lastUnretained: UInt64 = 0
     /// Publishers named since a receiver last came in. [MS5]

@@ -1,3 +1,4 @@
+import RelayPrimitives
 import RelayWire
 
 /// What is durable of a lock. [LK1–LK3]

@@ -1,3 +1,4 @@
+import RelayPrimitives
 internal import RelayRights
 import RelayWire
 

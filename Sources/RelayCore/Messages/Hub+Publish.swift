@@ -125,7 +125,7 @@ extension Hub {
         return rights.contains(.clear)
     }
 
-    private func boardID(_ board: Board.Index?) -> UInt64 {
+    private func boardID(_ board: ShelvedBoard.Index?) -> UInt64 {
         guard let board else { return 0 }
         return boards[board].id
     }
@@ -154,7 +154,7 @@ extension Hub {
         counters.messagesAccepted += 1
         let offset = takeOffset(channel)
         sendAccepted(frame.number, offset, to: connection)
-        var board: Board.Index?
+        var board: ShelvedBoard.Index?
         if let key, isRetained { board = keepRecord(frame, key, channel, session, offset: offset) }
         take(frame.number, offset: offset, board: boardID(board), session)
 
@@ -215,7 +215,7 @@ extension Hub {
     }
 
     /// A change of the board that is no message, held until it can be read there.
-    mutating func keepInFlight(_ frame: [UInt8], _ offset: UInt64, _ user: Name, of board: Board.Index, _ channel: Channel.Index, isMessage: Bool) {
+    mutating func keepInFlight(_ frame: [UInt8], _ offset: UInt64, _ user: Name, of board: ShelvedBoard.Index, _ channel: Channel.Index, isMessage: Bool) {
         guard configuration.historyMessagesMax > 0 else { return boards[board].unheld = offset }
         keep(
             KeptMessage(

@@ -1,3 +1,4 @@
+import RelayPrimitives
 import RelayWire
 
 /// The window of a client object that has no session now.

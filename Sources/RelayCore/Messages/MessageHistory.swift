@@ -1,4 +1,5 @@
 internal import RelayJournal
+import RelayPrimitives
 import RelayWire
 
 /// A message that is kept, as the frame that delivers it.

@@ -18,11 +18,11 @@ extension Hub {
         guard !request.items.isEmpty else { throw WireError(.badRequest, "field items is empty") }
         let values = try TextBody.cut(texts, request.items.map(\.bytes))
 
-        var items: [Name: MetadataItem] = [:]
+        var items: [Name: MetadataSetItem] = [:]
         var conditions = MetadataSet.Conditions(majorRevision: request.majorRevision)
         for (item, value) in zip(request.items, values) {
             guard items[item.key] == nil else { throw WireError(.badRequest, "item \(item.key) stands twice in one request") }
-            items[item.key] = MetadataItem(
+            items[item.key] = MetadataSetItem(
                 value: value, revision: 0, author: request.recordUser == true ? sessions[session].user : nil,
                 time: request.recordTime == true ? now.wallMilliseconds : nil)
             conditions.revisions[item.key] = item.revision
@@ -60,13 +60,13 @@ extension Hub {
         changeMetadata(known!, change, requester(connection, request.id, .majorRevision(change.majorRevision)))
     }
 
-    private mutating func changeMetadata(_ book: MetadataBook.Index, _ change: MetadataChange, _ requester: Requester?) {
+    private mutating func changeMetadata(_ book: MetadataBook.Index, _ change: MetadataSetChange, _ requester: Requester?) {
         applyMetadata(book, change)
         store(StoredForm.entries(metadata[book].owner!, change), .metadata(book, change), requester)
     }
 
     /// Changes are judged by it from here on.
-    mutating func applyMetadata(_ book: MetadataBook.Index, _ change: MetadataChange) {
+    mutating func applyMetadata(_ book: MetadataBook.Index, _ change: MetadataSetChange) {
         storage.metadataBytes += metadata[book].applied.growth(change)
         metadata[book].applied.apply(change)
         metadata[book].lastWritten = now.instant

@@ -1,3 +1,4 @@
+import RelayPrimitives
 import RelayWire
 
 // What is shown of metadata, and when it is forgotten. [MD7–MD10]
@@ -5,7 +6,7 @@ import RelayWire
 extension Hub {
     // MARK: - Durable, or not
 
-    mutating func revealMetadata(_ book: MetadataBook.Index, _ change: MetadataChange) {
+    mutating func revealMetadata(_ book: MetadataBook.Index, _ change: MetadataSetChange) {
         metadata[book].unrevealed -= 1
         metadata[book].revealed.apply(change)
         // From here on the two share their items again.
@@ -137,7 +138,7 @@ struct MetadataPage {
     private var valueBytes = 0
 
     /// - Returns: whether there was room; there always is for one.
-    mutating func add(_ key: Name, _ item: MetadataItem) -> Bool {
+    mutating func add(_ key: Name, _ item: MetadataSetItem) -> Bool {
         let head = MetadataItemHead(key: key, bytes: item.value.count, revision: item.revision, author: item.author, time: item.time)
         guard heads.isEmpty
             || headBytes + head.pageBytes <= Limits.jsonPageBytes && valueBytes + item.value.count <= Limits.metadataPageBytes
@@ -158,7 +159,7 @@ struct MetadataPage {
     }
 
     /// The bodies of one event: one frame, or several of which all but the last say `more`.
-    static func bodies(_ event: MetadataEventHead, _ items: [Name: MetadataItem], removed: [Name]) -> [[UInt8]] {
+    static func bodies(_ event: MetadataEventHead, _ items: [Name: MetadataSetItem], removed: [Name]) -> [[UInt8]] {
         var pages: [(page: MetadataPage, removed: [Name])] = [(MetadataPage(), [])]
         for key in removed {
             if !pages[pages.count - 1].page.addRemoved(key) {

@@ -1,3 +1,4 @@
+import RelayPrimitives
 import RelayWire
 
 /// The metadata of one channel or user as the hub holds it.

@@ -1,7 +1,7 @@
 import RelayWire
 
 /// One value of a set. [MD1]
-struct MetadataItem: Equatable {
+struct MetadataSetItem: Equatable {
     /// UTF-8; its identity is its bytes.
     var value: [UInt8]
     var revision: UInt64
@@ -13,7 +13,7 @@ struct MetadataItem: Equatable {
 /// The items of one channel or user, and how often they were written. A value: what was revealed and what waits to be
 /// durable are two of them that share what they have in common. [MD1, MD2]
 struct MetadataSet {
-    private(set) var items: [Name: MetadataItem] = [:]
+    private(set) var items: [Name: MetadataSetItem] = [:]
     /// 0: never written. Survives the removal of all items.
     private(set) var majorRevision: UInt64 = 0
     /// Of keys and values.
@@ -31,11 +31,11 @@ struct MetadataSet {
     /// - Parameter mustExist: `update` instead of `set`. [MD6]
     /// - Throws: `revisionMismatch`, `itemNotFound`, `tooLarge` or `limitReached`, with limit and value.
     func writing(
-        _ items: [Name: MetadataItem], mustExist: Bool, _ conditions: Conditions
-    ) throws(WireError) -> MetadataChange {
+        _ items: [Name: MetadataSetItem], mustExist: Bool, _ conditions: Conditions
+    ) throws(WireError) -> MetadataSetChange {
         try check(conditions)
         if mustExist { try checkExist(items.keys) }
-        var change = MetadataChange(majorRevision: majorRevision + 1)
+        var change = MetadataSetChange(majorRevision: majorRevision + 1)
         change.items = items
         for key in items.keys { change.items[key]!.revision = change.majorRevision }
         let count = self.items.count + items.keys.count { self.items[$0] == nil }
@@ -56,12 +56,12 @@ struct MetadataSet {
     /// - Parameter keys: `nil` for all there are. [MD6]
     /// - Returns: `nil` when there is nothing to remove.
     /// - Throws: `revisionMismatch` or `itemNotFound`.
-    func removing(_ keys: Set<Name>?, _ conditions: Conditions) throws(WireError) -> MetadataChange? {
+    func removing(_ keys: Set<Name>?, _ conditions: Conditions) throws(WireError) -> MetadataSetChange? {
         try check(conditions)
         if let keys { try checkExist(keys) }
         let removed = keys ?? Set(items.keys)
         guard !removed.isEmpty else { return nil }
-        var change = MetadataChange(majorRevision: majorRevision + 1)
+        var change = MetadataSetChange(majorRevision: majorRevision + 1)
         change.removed = removed
         return change
     }
@@ -89,7 +89,7 @@ struct MetadataSet {
     // MARK: - Changing
 
     /// Bytes of keys and values that a change adds; negative when it takes some away.
-    func growth(_ change: MetadataChange) -> Int {
+    func growth(_ change: MetadataSetChange) -> Int {
         var growth = 0
         for (key, item) in change.items { growth += size(key, item) - stored(key) }
         for key in change.removed { growth -= stored(key) }
@@ -98,9 +98,9 @@ struct MetadataSet {
 
     private func stored(_ key: Name) -> Int { items[key].map { size(key, $0) } ?? 0 }
 
-    private func size(_ key: Name, _ item: MetadataItem) -> Int { key.text.utf8.count + item.value.count }
+    private func size(_ key: Name, _ item: MetadataSetItem) -> Int { key.text.utf8.count + item.value.count }
 
-    mutating func apply(_ change: MetadataChange) {
+    mutating func apply(_ change: MetadataSetChange) {
         byteCount += growth(change)
         for (key, item) in change.items { items[key] = item }
         for key in change.removed { items[key] = nil }
@@ -110,7 +110,7 @@ struct MetadataSet {
     /// From storage.
     mutating func restore(majorRevision: UInt64) { self.majorRevision = max(self.majorRevision, majorRevision) }
 
-    mutating func restore(_ key: Name, _ item: MetadataItem) {
+    mutating func restore(_ key: Name, _ item: MetadataSetItem) {
         byteCount += size(key, item) - stored(key)
         items[key] = item
     }
@@ -119,9 +119,9 @@ struct MetadataSet {
 }
 
 /// What one request changed in a set. [MD7]
-struct MetadataChange {
+struct MetadataSetChange {
     /// After it.
     var majorRevision: UInt64
-    var items: [Name: MetadataItem] = [:]
+    var items: [Name: MetadataSetItem] = [:]
     var removed: Set<Name> = []
 }

@@ -1,3 +1,5 @@
+import RelayPrimitives
+
 /// How long readers' queues took to empty, counted by size.
 public struct DelayCounts: Sendable, Hashable, Codable {
     /// Upper bounds in seconds, rising; what took longer than all of them is counted behind the last.

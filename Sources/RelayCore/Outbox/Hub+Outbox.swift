@@ -1,3 +1,4 @@
+import RelayPrimitives
 import RelayWire
 
 // What handlers send, what the shell takes, and what is done about those who take too little.

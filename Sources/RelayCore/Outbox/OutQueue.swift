@@ -1,3 +1,5 @@
+import RelayPrimitives
+
 /// What is to be sent over one connection, and how it stands with its bounds.
 struct OutQueue {
     var segments = SegmentRing()

@@ -1,3 +1,4 @@
+import RelayPrimitives
 import RelayWire
 
 /// All that connections are still to be sent: their queues, the memory that it stands in, and who has something to send. [DL1–DL9]

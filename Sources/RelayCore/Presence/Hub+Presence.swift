@@ -1,3 +1,4 @@
+import RelayPrimitives
 import RelayWire
 
 // Who is here: events, snapshots, intervals. [PR1–PR7]

@@ -1,3 +1,4 @@
+import RelayPrimitives
 import RelayWire
 
 /// How a stay in a channel ended. [PR5]

@@ -1,3 +1,5 @@
+import RelayPrimitives
+
 /// A token bucket in exact integers: at `rate` per second for ever, and `capacity` at one instant. [RT1]
 ///
 /// Tokens are counted in units of 1/10⁹, so that one nanosecond is worth exactly `rate` units and nothing is rounded.

@@ -1,3 +1,4 @@
+import RelayPrimitives
 import RelayWire
 
 /// One link as the hub sees it. Its outbound queue stands beside it, at the same index (`Hub.queues`).

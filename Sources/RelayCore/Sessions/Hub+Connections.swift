@@ -1,3 +1,4 @@
+import RelayPrimitives
 import RelayWire
 
 // Links that come and go, heartbeats, farewells.

@@ -1,3 +1,4 @@
+import RelayPrimitives
 import RelayWire
 
 // Login, resume, replacement, away, the end. [SE1–SE13]

@@ -1,4 +1,5 @@
 internal import RelayJournal
+import RelayPrimitives
 import RelayWire
 
 // What was removed leaves the disk, and only then that is answered. [AC14, BL9]
@@ -171,7 +172,7 @@ extension Hub {
     /// Removes them as the moderator would have who wants it: readers catch up with that, however many there are. [BL4]
     ///
     /// - Parameter head: what was found stands up to there in the file.
-    private mutating func remove(_ found: [BoardRecords.Found], on board: Board.Index, above head: UInt64) throws(WireError) {
+    private mutating func remove(_ found: [BoardRecords.Found], on board: ShelvedBoard.Index, above head: UInt64) throws(WireError) {
         // What is on its way to the file came after the request, and takes the place of what was found.
         var rewritten: Set<[UInt8]> = []
         for record in boards[board].pending where record.offset > head { if case .put(let key) = record.change { rewritten.insert(key) } }

@@ -1,3 +1,4 @@
+import RelayPrimitives
 import RelayWire
 
 // What a relay finds stored when it starts. [SG4]

@@ -6,7 +6,7 @@ import RelayWire
 /// A change that was made and is not known to be durable: what to tell, and whom, when it is.
 struct UnrevealedChange {
     enum Subject {
-        case metadata(MetadataBook.Index, MetadataChange)
+        case metadata(MetadataBook.Index, MetadataSetChange)
         case lock(Lock.Index, LockTransition)
         case board(BoardTransition)
         /// A set that has been empty for long, if it still is then. [MD2]
@@ -14,7 +14,7 @@ struct UnrevealedChange {
         /// Whom user ids belong to. [AC3]
         case claims([Name])
         /// What a moderator has decided. [AC15]
-        case moderation(Moderation)
+        case moderation(Decision)
         /// Nothing changed, but the answer must not overtake what it rests on.
         case nothing
     }

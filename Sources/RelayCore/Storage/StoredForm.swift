@@ -1,4 +1,5 @@
 internal import RelayJournal
+import RelayPrimitives
 internal import RelayRights
 import RelayWire
 
@@ -25,7 +26,7 @@ import RelayWire
 /// A stored key and value as the hub reads them.
 enum StoredEntry {
     case metadata(MetadataOwner, majorRevision: UInt64)
-    case item(MetadataOwner, Name, MetadataItem)
+    case item(MetadataOwner, Name, MetadataSetItem)
     case lock(ChannelID, Name, LockState)
     case start(UInt32)
     case claim(Name, UserClaim)
@@ -131,9 +132,9 @@ enum StoredEntry {
         }
     }
 
-    private static func item(_ value: inout ByteReader) -> MetadataItem? {
+    private static func item(_ value: inout ByteReader) -> MetadataSetItem? {
         guard let revision = value.integer(UInt64.self), let flags = value.integer(UInt8.self) else { return nil }
-        var item = MetadataItem(value: [], revision: revision)
+        var item = MetadataSetItem(value: [], revision: revision)
         if flags & 1 != 0 {
             guard let author = value.shortBytes().flatMap({ try? Name(bytes: $0) }) else { return nil }
             item.author = author
@@ -151,7 +152,7 @@ enum StoredForm {
     static let version: UInt8 = 1
 
     /// The entries of a change: the set's own, and one for each item.
-    static func entries(_ owner: MetadataOwner, _ change: MetadataChange) -> [JournalEntry] {
+    static func entries(_ owner: MetadataOwner, _ change: MetadataSetChange) -> [JournalEntry] {
         var entries = [head(owner, change.majorRevision)]
         for key in change.items.keys.sorted() { entries.append(JournalEntry(key: itemKey(owner, key), value: value(change.items[key]!))) }
         for key in change.removed.sorted() { entries.append(JournalEntry(key: itemKey(owner, key), value: nil)) }
@@ -254,7 +255,7 @@ enum StoredForm {
         return key + Array(user.text.utf8)
     }
 
-    private static func value(_ item: MetadataItem) -> [UInt8] {
+    private static func value(_ item: MetadataSetItem) -> [UInt8] {
         var value: [UInt8] = [version]
         value.append(bigEndian: item.revision)
         value.append((item.author == nil ? 0 : 1) | (item.time == nil ? 0 : 2))

@@ -1,3 +1,4 @@
+import RelayPrimitives
 import RelayWire
 
 // Packets: counted, numbered, delivered. [ST5, ST6, RT4]

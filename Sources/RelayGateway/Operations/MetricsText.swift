@@ -46,7 +46,7 @@ package struct MetricsText: Sendable {
     }
 
     /// Cumulative buckets, `+Inf`, sum and count.
-    package mutating func histogram(_ histogram: Histogram, _ labels: [Label] = []) {
+    package mutating func histogram(_ histogram: MetricHistogram, _ labels: [Label] = []) {
         precondition(kind == .histogram, "\(family) is a \(kind.rawValue)")
         var count: UInt64 = 0
         for (bound, inBucket) in zip(histogram.bounds, histogram.counts) {
@@ -108,7 +108,7 @@ package struct MetricsText: Sendable {
 }
 
 /// Values counted by size: what a distribution looks like without keeping the values.
-package struct Histogram: Sendable, Hashable {
+package struct MetricHistogram: Sendable, Hashable {
     /// Upper bounds, rising; a value that is equal to one is below it.
     package let bounds: [Double]
     /// Values between a bound and the one before it; the last is for those above all bounds.

@@ -61,7 +61,7 @@ enum BoardFile {
 }
 
 /// A record of a board's file.
-enum BoardRecord {
+enum BoardFileRecord {
     static let headBytes = 12
 
     static func append(_ body: some Collection<UInt8>, mark: UInt32, to bytes: inout [UInt8]) {

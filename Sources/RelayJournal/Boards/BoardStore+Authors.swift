@@ -11,7 +11,7 @@ extension BoardStore {
         if board.isLoaded { answerAskers(board) } else { load(board) }
     }
 
-    func answerAskers(_ board: Board) {
+    func answerAskers(_ board: StoredBoard) {
         guard !board.askers.isEmpty, case .loaded(let index) = board.content else { return }
         for read in board.askers {
             let outcome: BoardAuthors.Outcome = index.records <= read.keysMax ? .all(BoardAuthorTable(index)) : .one(index.author(of: read.key))
@@ -21,7 +21,7 @@ extension BoardStore {
     }
 
     /// Whoever waits for this board to be loaded is told why it never will be.
-    func turnAway(_ board: Board, _ block: BoardBlock.Outcome, _ author: BoardAuthors.Outcome, _ search: BoardRecords.Outcome) {
+    func turnAway(_ board: StoredBoard, _ block: BoardBlock.Outcome, _ author: BoardAuthors.Outcome, _ search: BoardRecords.Outcome) {
         for reader in board.readers { blocks.append(BoardBlock(token: reader.token, outcome: block)) }
         for asker in board.askers { authors.append(BoardAuthors(token: asker.token, outcome: author)) }
         for searcher in board.searchers { records.append(BoardRecords(token: searcher.token, outcome: search)) }

@@ -58,7 +58,7 @@ extension BoardStore {
         dropped = []
     }
 
-    private func entries(of checkpoints: [BoardCheckpoint], _ dirty: [Board]) -> [JournalEntry] {
+    private func entries(of checkpoints: [BoardCheckpoint], _ dirty: [StoredBoard]) -> [JournalEntry] {
         var entries: [JournalEntry] = []
         for (board, checkpoint) in zip(dirty, checkpoints) {
             entries.append(JournalEntry(key: BoardForm.checkpointKey(board.id), value: checkpoint.encoded()))
@@ -74,7 +74,7 @@ extension BoardStore {
         return entries
     }
 
-    private func saved(_ board: Board, _ checkpoint: BoardCheckpoint) {
+    private func saved(_ board: StoredBoard, _ checkpoint: BoardCheckpoint) {
         board.saved = (checkpoint.generation, checkpoint.length)
         board.unsavedBytes -= board.unsaved.prefix(board.applied).reduce(0) { $0 + $1.byteCount }
         board.unsaved.removeFirst(board.applied)

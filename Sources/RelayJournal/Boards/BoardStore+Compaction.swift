@@ -13,7 +13,7 @@ final class BoardCompaction {
         var offset: UInt64?
     }
 
-    let board: Board
+    let board: StoredBoard
     let generation: UInt32
     /// Of the old file, when it began: what stands behind it came later.
     let end: Int
@@ -32,7 +32,7 @@ final class BoardCompaction {
     /// The journal was told to name it, and may do so whatever it said.
     var isTold = false
 
-    init(board: Board, generation: UInt32, items: [Item]) {
+    init(board: StoredBoard, generation: UInt32, items: [Item]) {
         self.board = board
         self.generation = generation
         self.items = items
@@ -52,7 +52,7 @@ final class BoardCompaction {
 
 extension BoardStore {
     /// One that is worth it, and can be.
-    private var nextCompaction: Board? {
+    private var nextCompaction: StoredBoard? {
         for id in active.sorted() {
             guard let board = boards[id], board.trouble == nil, board.pending.isEmpty, board.applied == board.unsaved.count, !board.keepsDamage,
                 wall >= board.compactionResumesAt, case .loaded(let index) = board.content, index.cleared?.hasLostMarkers != true
@@ -97,7 +97,7 @@ extension BoardStore {
         return true
     }
 
-    func begin(_ board: Board) -> BoardCompaction {
+    func begin(_ board: StoredBoard) -> BoardCompaction {
         guard case .loaded(let index) = board.content else { preconditionFailure("board \(board.id): not loaded") }
         var items: [BoardCompaction.Item] = []
         func add(_ record: BoardIndex.Record, at offset: UInt64) {
@@ -152,7 +152,7 @@ extension BoardStore {
                 body.replace(at: BoardForm.instancePosition, bigEndian: UInt64(0))
             }
             compaction.moved[item.place.start] = BoardPlace(start: compaction.written + bytes.count, count: item.place.count)
-            BoardRecord.append(body, mark: mark, to: &bytes)
+            BoardFileRecord.append(body, mark: mark, to: &bytes)
         }
         try write(bytes, compaction)
         compaction.next += items.count

@@ -127,12 +127,12 @@ extension BoardStore {
     }
 
     /// This file stays as it is; all else is erased.
-    private func leave(_ board: Board, _ reason: String) throws(JournalError) {
+    private func leave(_ board: StoredBoard, _ reason: String) throws(JournalError) {
         erasing?.failures[board.id] = reason
         try nextFile()
     }
 
-    private func beginCompaction(_ board: Board) {
+    private func beginCompaction(_ board: StoredBoard) {
         guard let request = erasing?.request else { return }
         board.withIndex { $0.purge(request.users) }
         board.isTouched = true

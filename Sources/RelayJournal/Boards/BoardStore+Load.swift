@@ -1,7 +1,7 @@
 // Loading: a board's file is read in steps, up to where its changes were applied before. What is written meanwhile waits.
 
 extension BoardStore {
-    func load(_ board: Board) {
+    func load(_ board: StoredBoard) {
         guard case .unloaded = board.content else { return }
         board.content = .loading(BoardLoad(end: board.appliedEnd, records: board.summary.records))
         active.insert(board.id)
@@ -10,7 +10,7 @@ extension BoardStore {
     }
 
     /// Those that a reader waits for come first.
-    var nextLoad: Board? {
+    var nextLoad: StoredBoard? {
         let waiting = loads.lazy.compactMap { self.boards[$0] }
         return waiting.first { $0.isAwaited } ?? waiting.first { !$0.pending.isEmpty && $0.trouble == nil }
             ?? waiting.first { $0.pending.isEmpty && $0.trouble == nil }
@@ -19,7 +19,7 @@ extension BoardStore {
     /// Reads one piece of a file.
     ///
     /// - Throws: when changes wait and the file cannot be read: until it can they are not in the sums.
-    func loadStep(_ board: Board) throws(JournalError) {
+    func loadStep(_ board: StoredBoard) throws(JournalError) {
         guard case .loading(var load) = board.content else { return }
         board.content = .unloaded  // so that there is one index only
         do throws(StorageError) {
@@ -39,13 +39,13 @@ extension BoardStore {
         loaded(board, load)
     }
 
-    private func stopLoading(_ board: Board) {
+    private func stopLoading(_ board: StoredBoard) {
         board.content = .unloaded
         active.remove(board.id)
         loads.removeAll { $0 == board.id }
     }
 
-    private func readStep(_ board: Board, _ load: inout BoardLoad) throws(StorageError) {
+    private func readStep(_ board: StoredBoard, _ load: inout BoardLoad) throws(StorageError) {
         guard load.offset < load.end else { return }
         var bytes = try storage.read(board.file, at: load.offset, count: min(settings.stepBytes, load.end - load.offset))
         guard !bytes.isEmpty else {
@@ -62,7 +62,7 @@ extension BoardStore {
             position = min(BoardFile.headerBytes, bytes.count)
         }
         while position < bytes.count {
-            switch bytes.withUnsafeBytes({ BoardRecord.read($0, at: position, mark: mark) }) {
+            switch bytes.withUnsafeBytes({ BoardFileRecord.read($0, at: position, mark: mark) }) {
             case .body(let body):
                 let decoded = bytes.withUnsafeBytes {
                     BoardChange.decode(UnsafeRawBufferPointer(rebasing: $0[body]), board: board.id, keepsPayload: false)
@@ -100,7 +100,7 @@ extension BoardStore {
         }
     }
 
-    private func loaded(_ board: Board, _ load: BoardLoad) {
+    private func loaded(_ board: StoredBoard, _ load: BoardLoad) {
         loads.removeAll { $0 == board.id }
         for damage in load.damage { keepAside(board, damage) }
         var index = load.index
@@ -128,7 +128,7 @@ extension BoardStore {
     /// A record that was sound is not: the file is read once more, and what is damaged is found.
     ///
     /// - Returns: `false` when that was done and did not help.
-    func reload(_ board: Board) -> Bool {
+    func reload(_ board: StoredBoard) -> Bool {
         guard case .loaded(let index) = board.content, board.reloads < 2 else { return false }
         if compaction?.board === board { giveUpCompaction() }
         board.reloads += 1
@@ -139,7 +139,7 @@ extension BoardStore {
     }
 
     /// Under its name is all of it, or nothing.
-    private func keepAside(_ board: Board, _ range: Range<Int>) {
+    private func keepAside(_ board: StoredBoard, _ range: Range<Int>) {
         let file = BoardFile.quarantine(board.file, at: range.lowerBound)
         do throws(StorageError) {
             if !(try storage.list().contains(file)) {
@@ -165,7 +165,7 @@ extension BoardStore {
     }
 
     /// Nobody has used it for a while.
-    func unload(_ board: Board) {
+    func unload(_ board: StoredBoard) {
         if compaction?.board === board { giveUpCompaction() }
         board.content = .unloaded
         board.reloads = 0

@@ -11,7 +11,7 @@ extension BoardStore {
         if board.isLoaded { answerReaders(board) } else { load(board) }
     }
 
-    func answerReaders(_ board: Board) {
+    func answerReaders(_ board: StoredBoard) {
         while case .loaded(let index) = board.content, let read = board.readers.first {
             do throws(ReadFailure) {
                 blocks.append(try answer(read, board, index))
@@ -27,7 +27,7 @@ extension BoardStore {
         }
     }
 
-    private func answer(_ read: BoardRead, _ board: Board, _ index: BoardIndex) throws(ReadFailure) -> BoardBlock {
+    private func answer(_ read: BoardRead, _ board: StoredBoard, _ index: BoardIndex) throws(ReadFailure) -> BoardBlock {
         // Whoever is below a clear is told of it, and has nothing else that could have been removed.
         if max(read.above, read.freshThrough) < index.markerFloor, read.above >= index.clearOffset {
             return BoardBlock(token: read.token, outcome: .belowFloor)
@@ -49,7 +49,7 @@ extension BoardStore {
         var parts: UInt16 = 1
     }
 
-    private func pick(_ read: BoardRead, _ board: Board, _ index: BoardIndex) -> ([Pick], through: UInt64) {
+    private func pick(_ read: BoardRead, _ board: StoredBoard, _ index: BoardIndex) -> ([Pick], through: UInt64) {
         var picks: [Pick] = []
         var left = read.bytesMax
         /// - Returns: whether there is room for it: always, if it is the first.
@@ -82,7 +82,7 @@ extension BoardStore {
         return (picks, max(board.summary.head, read.above))
     }
 
-    private func item(_ pick: Pick, _ board: Board, _ runs: [Run]) throws(ReadFailure) -> BoardBlock.Item {
+    private func item(_ pick: Pick, _ board: StoredBoard, _ runs: [Run]) throws(ReadFailure) -> BoardBlock.Item {
         let change = try self.change(at: pick.place, board, runs)
         let content: BoardBlock.Item.Content
         switch change.kind {
@@ -102,7 +102,7 @@ extension BoardStore {
             offset: pick.offset, author: change.author, instance: pick.offset == change.offset ? change.instance : 0, wallMilliseconds: change.wallMilliseconds, content: content)
     }
 
-    private func change(at place: BoardPlace, _ board: Board, _ runs: [Run]) throws(ReadFailure) -> BoardChange {
+    private func change(at place: BoardPlace, _ board: StoredBoard, _ runs: [Run]) throws(ReadFailure) -> BoardChange {
         let body = try body(at: place, runs)
         guard let decoded = body.withUnsafeBytes({ BoardChange.decode($0, board: board.id) }) else { throw .unsound(place.start) }
         return decoded.change
@@ -122,7 +122,7 @@ extension BoardStore {
     }
 
     /// What stands close together is read together.
-    func runs(of places: [BoardPlace], in board: Board) throws(ReadFailure) -> [Run] {
+    func runs(of places: [BoardPlace], in board: StoredBoard) throws(ReadFailure) -> [Run] {
         var ranges: [Range<Int>] = []
         for place in Set(places).sorted(by: { $0.start < $1.start }) {
             if let last = ranges.last, place.start <= last.upperBound + settings.gapBytes, place.end - last.lowerBound <= settings.stepBytes {
@@ -152,8 +152,8 @@ extension BoardStore {
         }
         let run = runs[low]
         let offset = place.start - run.start
-        guard case .body(let body) = run.bytes.withUnsafeBytes({ BoardRecord.read($0, at: offset, mark: mark) }),
-            body.count + BoardRecord.headBytes == place.count
+        guard case .body(let body) = run.bytes.withUnsafeBytes({ BoardFileRecord.read($0, at: offset, mark: mark) }),
+            body.count + BoardFileRecord.headBytes == place.count
         else { throw .unsound(place.start) }
         return run.bytes[body]
     }

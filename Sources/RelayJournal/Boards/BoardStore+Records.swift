@@ -54,7 +54,7 @@ extension BoardStore {
         if board.isLoaded { answerSearchers(board) } else { load(board) }
     }
 
-    func answerSearchers(_ board: Board) {
+    func answerSearchers(_ board: StoredBoard) {
         guard !board.searchers.isEmpty, case .loaded(let index) = board.content else { return }
         for read in board.searchers {
             let found = index.records(of: read.users, max: read.recordsMax)

@@ -40,7 +40,7 @@ extension BoardStore {
         switch entry.key.first {
         case BoardForm.checkpoint:
             guard let checkpoint = BoardCheckpoint(key: entry.key, value: value) else { throw Self.unknown(entry) }
-            let board = Board(id: checkpoint.summary.board, summary: checkpoint.summary, generation: checkpoint.generation)
+            let board = StoredBoard(id: checkpoint.summary.board, summary: checkpoint.summary, generation: checkpoint.generation)
             board.saved = (checkpoint.generation, checkpoint.length)
             boards[board.id] = board
         case BoardForm.user:
@@ -84,7 +84,7 @@ extension BoardStore {
     }
 
     /// What is behind the checkpoint comes back from the journal.
-    private func settle(_ board: Board, isThere: Bool) throws(JournalError) {
+    private func settle(_ board: StoredBoard, isThere: Bool) throws(JournalError) {
         let length = board.saved?.length ?? 0
         var size = 0
         do throws(StorageError) {
@@ -111,7 +111,7 @@ extension BoardStore {
         if board.written > 0 { load(board) } else { noteLoss(board) }
     }
 
-    private func noteLoss(_ board: Board) {
+    private func noteLoss(_ board: StoredBoard) {
         board.summary.clear = nil
         // Who comes back has what is not there: nothing says what of it was removed.
         board.summary.markerFloor = board.summary.head

@@ -26,7 +26,7 @@ extension BoardStore {
         try checkpoint()
     }
 
-    private func mend(_ board: Board) throws(JournalError) {
+    private func mend(_ board: StoredBoard) throws(JournalError) {
         if board.isSuspect {
             try rebuild(board)
         } else {
@@ -47,7 +47,7 @@ extension BoardStore {
         if !board.isLoaded, !board.pending.isEmpty || board.isAwaited { load(board) }
     }
 
-    private func values(of board: Board, from first: Int) throws(JournalError) -> [[UInt8]] {
+    private func values(of board: StoredBoard, from first: Int) throws(JournalError) -> [[UInt8]] {
         var values: [[UInt8]] = []
         var bytes = 0
         for change in board.unsaved[first...] {
@@ -60,7 +60,7 @@ extension BoardStore {
     }
 
     /// The same bytes at the same places, so the index holds.
-    private func rebuild(_ board: Board) throws(JournalError) {
+    private func rebuild(_ board: StoredBoard) throws(JournalError) {
         // The one that the journal names stays until it names another, and so does one that it was told to name and failed.
         board.outdated.append(board.file)
         board.generation = board.nextGeneration()
@@ -70,14 +70,14 @@ extension BoardStore {
             let kept = min(board.saved?.length ?? 0, board.written)
             try copySaved(board, kept)
             var rest = kept == 0 ? BoardFile.header(mark: mark, board: board.id) : []
-            for change in board.unsaved.prefix(board.filed) { BoardRecord.append(try value(of: change, board), mark: mark, to: &rest) }
+            for change in board.unsaved.prefix(board.filed) { BoardFileRecord.append(try value(of: change, board), mark: mark, to: &rest) }
             precondition(kept + rest.count == board.written, "board \(board.id): \(kept + rest.count) bytes, not \(board.written)")
             do throws(StorageError) { try storage.write(rest, to: board.file, at: kept) } catch { throw .storage(error) }
         }
         board.trouble = .behind
     }
 
-    private func copySaved(_ board: Board, _ count: Int) throws(JournalError) {
+    private func copySaved(_ board: StoredBoard, _ count: Int) throws(JournalError) {
         let name = BoardFile.name(board.id, board.saved?.generation ?? 0)
         var position = 0
         while position < count {
@@ -92,7 +92,7 @@ extension BoardStore {
         }
     }
 
-    private func value(of change: Board.Unsaved, _ board: Board) throws(JournalError) -> [UInt8] {
+    private func value(of change: StoredBoard.Unsaved, _ board: StoredBoard) throws(JournalError) -> [UInt8] {
         guard let value = try journal.value(of: change.key) else {
             throw .failed("the journal has not the change of board \(board.id) that was written to it")
         }

@@ -15,9 +15,9 @@ package final class BoardStore<Storage: JournalStorage> {
     let journal: Journal<Storage>
     package let settings: BoardSettings
 
-    var boards: [UInt64: Board] = [:]
+    var boards: [UInt64: StoredBoard] = [:]
     /// Ended, but not by a checkpoint yet.
-    var dropped: [Board] = []
+    var dropped: [StoredBoard] = []
     var userBytes: [[UInt8]: Int] = [:]
     /// Whose sums are not as the last checkpoint says.
     var touchedUsers: Set<[UInt8]> = []
@@ -110,7 +110,7 @@ package final class BoardStore<Storage: JournalStorage> {
         for entry in records.lazy.flatMap(\.entries) {
             guard let id = BoardChange.board(entry.key), let value = entry.value else { continue }
             let board = self.board(id)
-            board.unsaved.append(Board.Unsaved(key: entry.key, byteCount: value.count))
+            board.unsaved.append(StoredBoard.Unsaved(key: entry.key, byteCount: value.count))
             board.unsavedBytes += value.count
             unsavedBoards.insert(id)
             if values[id] == nil { order.append(id) }
@@ -127,9 +127,9 @@ package final class BoardStore<Storage: JournalStorage> {
         if let failure { throw failure }
     }
 
-    private func board(_ id: UInt64) -> Board {
+    private func board(_ id: UInt64) -> StoredBoard {
         if let board = boards[id] { return board }
-        let board = Board(id: id, summary: BoardSummary(board: id, name: []), generation: 1)
+        let board = StoredBoard(id: id, summary: BoardSummary(board: id, name: []), generation: 1)
         board.content = .loaded(BoardIndex())
         boards[id] = board
         active.insert(id)
@@ -137,12 +137,12 @@ package final class BoardStore<Storage: JournalStorage> {
     }
 
     /// Changes that are not in the file yet come to stand in it, and in the index as soon as there is one.
-    func write(_ values: [[UInt8]], to board: Board) throws(StorageError) {
+    func write(_ values: [[UInt8]], to board: StoredBoard) throws(StorageError) {
         var bytes = board.written == 0 ? BoardFile.header(mark: mark, board: board.id) : []
         var placed: [PlacedChange] = []
         for value in values {
             let start = board.written + bytes.count
-            BoardRecord.append(value, mark: mark, to: &bytes)
+            BoardFileRecord.append(value, mark: mark, to: &bytes)
             let decoded = value.withUnsafeBytes { BoardChange.decode($0, board: board.id, keepsPayload: false) }
             guard let decoded else { preconditionFailure("board \(board.id): a change that was made here cannot be read") }
             let place = BoardPlace(start: start, count: board.written + bytes.count - start)
@@ -162,7 +162,7 @@ package final class BoardStore<Storage: JournalStorage> {
     }
 
     /// Needs the index.
-    func applyPending(_ board: Board) {
+    func applyPending(_ board: StoredBoard) {
         guard !board.pending.isEmpty else { return }
         let pending = board.pending
         board.pending = []
@@ -188,7 +188,7 @@ package final class BoardStore<Storage: JournalStorage> {
     }
 
     /// The summary says what the index does.
-    func noteSums(_ board: Board) {
+    func noteSums(_ board: StoredBoard) {
         let changes = board.withIndex { index in
             board.summary.records = index.records
             board.summary.bytes = index.bytes
@@ -211,7 +211,7 @@ package final class BoardStore<Storage: JournalStorage> {
     }
 
     /// The file stays until the journal says that the board has ended.
-    private func drop(_ board: Board) {
+    private func drop(_ board: StoredBoard) {
         board.withIndex { index in
             for (author, bytes) in zip(index.authors, index.authorBytes) where bytes != 0 { count(author, -bytes) }
         }
@@ -242,7 +242,7 @@ package final class BoardStore<Storage: JournalStorage> {
         }
     }
 
-    func fail(_ board: Board, _ error: StorageError, isSync: Bool = false) {
+    func fail(_ board: StoredBoard, _ error: StorageError, isSync: Bool = false) {
         board.trouble = isSync || board.written == 0 || board.isSuspect ? .suspect : .behind
         note(.storage(error))
     }

@@ -7,11 +7,11 @@ internal import RelayRights
 final class Gate: Sendable {
     private let access: RelayServer.Access
     /// The keys that count. Held to read or replace them and no longer: whoever logs may ask for them.
-    private let current: Lock<AccessKeys?>
+    private let current: Mutex<AccessKeys?>
     /// Keys are drawn one after the other: the engine gets the newest last.
     private let turns = DispatchQueue(label: "boardrelay.gate")
     /// Changed on `turns` only.
-    private let ring: Lock<KeyRing?>
+    private let ring: Mutex<KeyRing?>
     private let changed: @Sendable () -> Void
 
     /// - Parameters:
@@ -21,8 +21,8 @@ final class Gate: Sendable {
         self.access = access
         var ring: KeyRing?
         if case .keys = access { ring = try KeyRing(folder: folder) }
-        self.ring = Lock(ring)
-        current = Lock(ring?.keys)
+        self.ring = Mutex(ring)
+        current = Mutex(ring?.keys)
         self.changed = changed
     }
 

@@ -64,7 +64,7 @@ actor JournalWriter {
     nonisolated let path: String?
     nonisolated private let permit: FolderStorage.Permit
     nonisolated private let retryMilliseconds: Int
-    nonisolated private let intake = Lock(Intake())
+    nonisolated private let intake = Mutex(Intake())
     private var journal: Journal<AnyJournalStorage>?
     private var boards: BoardStore<AnyJournalStorage>?
     private var tell: @Sendable (Outcome) -> Void = { _ in }

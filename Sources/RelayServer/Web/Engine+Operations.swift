@@ -86,7 +86,7 @@ extension Engine {
         text.begin("boardrelay_journal_seconds", .histogram, "From the hand-over of changes to the journal until they are durable.")
         text.histogram(journalTimes.histogram)
         text.begin("boardrelay_delivery_seconds", .histogram, "From a frame that finds a reader's queue empty until the socket has taken all that came behind it, too.")
-        text.histogram(Histogram(bounds: DelayCounts.bounds, counts: counters.delivery.counts, sum: counters.delivery.seconds))
+        text.histogram(MetricHistogram(bounds: DelayCounts.bounds, counts: counters.delivery.counts, sum: counters.delivery.seconds))
         return text.text
     }
 

@@ -2,6 +2,7 @@ internal import Dispatch
 internal import RelayCore
 import RelayGateway
 import RelayIO
+import RelayPrimitives
 import RelayWire
 
 // Links that speak HTTP: pages and operators' numbers, and WebSockets, which are relay connections from then on.

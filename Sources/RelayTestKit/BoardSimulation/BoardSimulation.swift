@@ -1,5 +1,6 @@
 internal import RelayClientCore
 internal import RelayCore
+import RelayPrimitives
 internal import RelayWire
 
 /// Apps that draw on one board through client machines, over links that are cut at any byte, on a relay whose disk fails and
@@ -9,7 +10,7 @@ internal import RelayWire
 /// Everything follows from the seed.
 package final class BoardSimulation {
     package let seed: UInt64
-    var random: SeededGenerator
+    var random: SplitMix64
     var relay: HubDriver
     var run = 0
     var apps: [BoardApp] = []
@@ -31,7 +32,7 @@ package final class BoardSimulation {
     private var writers: [String: Set<String>] = [:]
     /// Whether apps want a key of this relay, of an editor or a moderator.
     private let hasRoles: Bool
-    private var roleDice: SeededGenerator
+    private var roleDice: SplitMix64
     /// A clear, or its undoing, of which nobody was told whether it happened.
     private(set) var isUnsure = false
 
@@ -71,7 +72,7 @@ package final class BoardSimulation {
     package init(seed: UInt64, trace: ((String) -> Void)? = nil) {
         self.seed = seed
         self.trace = trace
-        var random = SeededGenerator(seed: seed)
+        var random = SplitMix64(seed: seed)
         var configuration = Configuration()
         configuration.isJournaled = true
         configuration.limits.messageBytesMax = Self.messageBytes
@@ -84,7 +85,7 @@ package final class BoardSimulation {
         configuration.reliableBacklogBytesSoft = configuration.reliableBacklogBytesHard / 4
         // Seeds that failed before there were roles are of open relays.
         hasRoles = seed % 3 != 0 && !Seeds.olderThanRoles.contains(seed)
-        roleDice = SeededGenerator(seed: ~seed)
+        roleDice = SplitMix64(seed: ~seed)
         if hasRoles {
             configuration.boardAuthorKeysMax = Int.random(in: 0...30, using: &roleDice)
             configuration.boardAuthorKeysTotalMax = Int.random(in: 0...60, using: &roleDice)
@@ -98,7 +99,7 @@ package final class BoardSimulation {
     }
 
     private var now: UInt64 { relay.now.instant.nanoseconds }
-    private var moment: Moment { Moment(nanoseconds: now) }
+    private var moment: Instant { Instant(nanoseconds: now) }
 
     func addApp() {
         var settings = ClientSettings(user: try! Name("user-\(apps.count)"), instance: random.next(), seed: random.next())
@@ -194,7 +195,7 @@ package final class BoardSimulation {
         }
     }
 
-    private func send(_ app: BoardApp, _ sent: BoardApp.Sent, _ body: (inout ClientMachine, StoredTokens, Moment) throws(RelayError) -> Void) {
+    private func send(_ app: BoardApp, _ sent: BoardApp.Sent, _ body: (inout ClientMachine, StoredTokens, Instant) throws(RelayError) -> Void) {
         let accepted = app.token(.other), stored = app.token(sent)
         do throws(RelayError) {
             try body(&app.machine, StoredTokens(accepted: accepted, stored: stored), moment)

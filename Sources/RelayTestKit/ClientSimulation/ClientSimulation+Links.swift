@@ -1,5 +1,6 @@
 internal import RelayClientCore
 internal import RelayCore
+import RelayPrimitives
 internal import RelayWire
 
 // Time, and bytes on their way.

@@ -1,5 +1,6 @@
 internal import RelayClientCore
 internal import RelayCore
+import RelayPrimitives
 internal import RelayWire
 
 /// Client machines and a relay over links that delay, cut, stall and break, on a clock that jumps; the relay is started
@@ -8,7 +9,7 @@ internal import RelayWire
 /// Like `Simulation`, everything follows from the seed.
 package final class ClientSimulation {
     package let seed: UInt64
-    var random: SeededGenerator
+    var random: SplitMix64
     let configuration: Configuration
     var relay: HubDriver
     var run = 0
@@ -73,7 +74,7 @@ package final class ClientSimulation {
     package init(seed: UInt64, trace: ((String) -> Void)? = nil) {
         self.seed = seed
         self.trace = trace
-        var random = SeededGenerator(seed: seed)
+        var random = SplitMix64(seed: seed)
         var configuration = Configuration()
         configuration.packetBacklogBytesMax = Int.random(in: 2_000...20_000, using: &random)
         configuration.reliableBacklogBytesHard = Int.random(in: 30_000...100_000, using: &random)
@@ -108,7 +109,7 @@ package final class ClientSimulation {
     }
 
     var now: UInt64 { relay.now.instant.nanoseconds }
-    var moment: Moment { Moment(nanoseconds: now) }
+    var moment: Instant { Instant(nanoseconds: now) }
 
     /// - Throws: the first broken promise, with the command that replays it.
     package func run(steps count: Int) throws {

@@ -1,4 +1,5 @@
 internal import RelayCore
+import RelayPrimitives
 internal import RelayWire
 
 /// One direction of a link: bytes arrive late, cut anywhere, in order; or for a while not at all.
@@ -14,7 +15,7 @@ struct SimulatedPipe {
     var isEmpty: Bool { head == pieces.count }
     var next: UInt64? { isEmpty ? nil : max(pieces[head].at, stalledUntil) }
 
-    mutating func append(_ bytes: [UInt8], at moment: UInt64, _ random: inout SeededGenerator) {
+    mutating func append(_ bytes: [UInt8], at moment: UInt64, _ random: inout SplitMix64) {
         var rest = bytes[...]
         var moment = max(moment, head < pieces.count ? pieces[pieces.count - 1].at : 0)
         while !rest.isEmpty {
@@ -54,7 +55,7 @@ struct SimulatedLink {
     /// Cuts the client's bytes into frames, to see what the relay accepts one by one.
     var frames = FrameReader()
 
-    mutating func stall(until moment: UInt64, both: Bool, _ random: inout SeededGenerator) {
+    mutating func stall(until moment: UInt64, both: Bool, _ random: inout SplitMix64) {
         if both || random.chance(1, in: 2) { toRelay.stalledUntil = max(toRelay.stalledUntil, moment) } else { toClient.stalledUntil = max(toClient.stalledUntil, moment) }
         if both { toClient.stalledUntil = max(toClient.stalledUntil, moment) }
     }

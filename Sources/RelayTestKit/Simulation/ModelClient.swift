@@ -1,5 +1,6 @@
-internal import RelayWire
 internal import RelayCore
+import RelayPrimitives
+internal import RelayWire
 
 /// A promise that did not hold.
 package struct BrokenPromise: Error, CustomStringConvertible {

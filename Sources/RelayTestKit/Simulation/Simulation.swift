@@ -1,4 +1,5 @@
 internal import RelayCore
+import RelayPrimitives
 internal import RelayWire
 
 /// A hub and many clients over links that stall, trickle and break, on a clock that jumps; after each step the
@@ -8,7 +9,7 @@ internal import RelayWire
 /// each seed draws its own weights, some of them zero), and how small the bounds are.
 package final class Simulation {
     package let seed: UInt64
-    var random: SeededGenerator
+    var random: SplitMix64
     let configuration: Configuration
     let driver: HubDriver
     var clients: [ModelClient] = []
@@ -33,7 +34,7 @@ package final class Simulation {
 
     package init(seed: UInt64, clients count: Int? = nil) {
         self.seed = seed
-        var random = SeededGenerator(seed: seed)
+        var random = SplitMix64(seed: seed)
         configuration = Self.configuration(&random)
         driver = HubDriver(configuration: configuration, start: 1000)
         driver.mixesLinks = !Seeds.olderThanWebSockets.contains(seed)
@@ -47,7 +48,7 @@ package final class Simulation {
     }
 
     /// Bounds small enough to be met.
-    private static func configuration(_ random: inout SeededGenerator) -> Configuration {
+    private static func configuration(_ random: inout SplitMix64) -> Configuration {
         var configuration = Configuration()
         configuration.packetBacklogBytesMax = Int.random(in: 500...6000, using: &random)
         configuration.reliableBacklogBytesHard = Int.random(in: 4_000...40_000, using: &random)

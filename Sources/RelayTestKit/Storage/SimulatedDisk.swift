@@ -1,3 +1,5 @@
+import RelayPrimitives
+
 /// A folder on a disk, as the system shows it and as a crash may leave it.
 ///
 /// Whatever was changed and not synced has versions: the first is on the disk for certain, the last is what is read,
@@ -43,9 +45,9 @@ package struct SimulatedDisk: Sendable {
         case takesAll
         /// Everything, as if nothing had happened but the end of the program.
         case takesNothing
-        case takesSome(SeededGenerator)
+        case takesSome(SplitMix64)
 
-        package init(seed: UInt64) { self = .takesSome(SeededGenerator(seed: seed)) }
+        package init(seed: UInt64) { self = .takesSome(SplitMix64(seed: seed)) }
 
         mutating func choose(_ count: Int) -> Int {
             switch self {

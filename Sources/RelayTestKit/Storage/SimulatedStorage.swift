@@ -1,4 +1,5 @@
 package import RelayJournal
+import RelayPrimitives
 
 /// A folder for a journal that notes what is done to it, fails when told to, can be full, and can crash.
 package final class SimulatedStorage: JournalStorage {
@@ -38,11 +39,11 @@ package final class SimulatedStorage: JournalStorage {
     package var afterChange: ((SimulatedStorage) -> Void)?
     private var counts: [Operation: Int] = [:]
     /// How much a write that fails has written.
-    private var generator: SeededGenerator
+    private var generator: SplitMix64
 
     package init(_ disk: SimulatedDisk = SimulatedDisk(), seed: UInt64 = 1) {
         self.disk = disk
-        generator = SeededGenerator(seed: seed)
+        generator = SplitMix64(seed: seed)
     }
 
     /// The same machine after the program's end: everything is as it was seen.

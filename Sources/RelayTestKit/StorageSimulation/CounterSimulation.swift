@@ -1,4 +1,5 @@
 internal import RelayCore
+import RelayPrimitives
 internal import RelayWire
 
 /// Many clients count in one item of metadata, each by compare-and-set: what it was shown plus one, if the item is still
@@ -10,7 +11,7 @@ internal import RelayWire
 package final class CounterSimulation {
     package let seed: UInt64
     private let triesEach: Int
-    private var random: SeededGenerator
+    private var random: SplitMix64
     private var driver: HubDriver
     private var clients: [CountingClient] = []
     private var remaining: [CountingClient] = []
@@ -34,7 +35,7 @@ package final class CounterSimulation {
     package init(seed: UInt64, clients count: Int = 30, triesEach: Int = 1_000) {
         self.seed = seed
         self.triesEach = triesEach
-        random = SeededGenerator(seed: seed)
+        random = SplitMix64(seed: seed)
         var configuration = Configuration()
         configuration.isJournaled = true
         configuration.metadataCallsPerSecond = 10_000_000

@@ -1,4 +1,5 @@
 internal import RelayCore
+import RelayPrimitives
 internal import RelayWire
 
 /// All metadata, locks and decisions of moderators at one moment, as they must be. Names are those of `TestClient`: `lesson` and `stream:lesson`

@@ -1,4 +1,5 @@
 internal import RelayCore
+import RelayPrimitives
 internal import RelayWire
 
 // Users who come and go, and time.

@@ -1,4 +1,5 @@
 internal import RelayCore
+import RelayPrimitives
 internal import RelayWire
 
 // Requests about locks, who waits, and owners who are not there.

@@ -1,4 +1,5 @@
 internal import RelayCore
+import RelayPrimitives
 internal import RelayWire
 
 // What moderators decide, between all other changes: about users and channels that nobody else has to do with, and about

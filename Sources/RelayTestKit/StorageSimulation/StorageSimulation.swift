@@ -1,4 +1,5 @@
 internal import RelayCore
+import RelayPrimitives
 internal import RelayWire
 
 /// A hub on a disk that is slow, fails and comes back, with users who write the same metadata, want and wait for the same
@@ -9,8 +10,8 @@ internal import RelayWire
 /// Like `Simulation`, everything follows from the seed.
 package final class StorageSimulation {
     package let seed: UInt64
-    var random: SeededGenerator
-    var moderationRandom: SeededGenerator
+    var random: SplitMix64
+    var moderationRandom: SplitMix64
     var driver: HubDriver
     let users: [StorageUser]
     /// With every change that was accepted.
@@ -85,8 +86,8 @@ package final class StorageSimulation {
     package init(seed: UInt64, trace: ((String) -> Void)? = nil) {
         self.seed = seed
         self.trace = trace
-        moderationRandom = SeededGenerator(seed: ~seed)
-        var random = SeededGenerator(seed: seed)
+        moderationRandom = SplitMix64(seed: ~seed)
+        var random = SplitMix64(seed: seed)
         var configuration = Configuration()
         configuration.isJournaled = true
         // Rates are another matter.

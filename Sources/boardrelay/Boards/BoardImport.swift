@@ -1,4 +1,4 @@
-import RelayBoard
+import BoardFormat
 import RelayClient
 import RelayConsole
 import RelayIO
@@ -23,7 +23,7 @@ struct BoardImport: Sendable {
 
     let client: RelayClient
     let channel: String
-    let outcome = Lock(Outcome())
+    let outcome = Mutex(Outcome())
 
     func write(_ records: [BoardRecord]) async throws -> Outcome {
         var underWay: [(record: BoardRecord, receipt: StoredReceipt)] = []

@@ -1,4 +1,4 @@
-import RelayBoard
+import BoardFormat
 import RelayClient
 import RelayConsole
 import RelayIO
@@ -62,7 +62,7 @@ extension Command {
         let address = try arguments.address()
         // Before anything is asked for: a file that is wrong, or cannot be written, changes nothing.
         let records = try file.map { try read($0) } ?? []
-        var output = try action == .export ? BoardFile(path: arguments.value("-o"), escape: format == .json ? .json : .xml) : nil
+        var output = try action == .export ? BoardOutput(path: arguments.value("-o"), escape: format == .json ? .json : .xml) : nil
         let code: ExitCode
         do {
             code = try await withClient(arguments, as: user, timeout: timeout) { client in
@@ -101,7 +101,7 @@ extension Command {
         return code
     }
 
-    private static func fields(_ type: String, _ name: String, _ change: BoardChange) -> JSON {
+    private static func fields(_ type: String, _ name: String, _ change: BoardClearing) -> JSON {
         ["type": .string(type), "channel": .string(name), "offset": .integer(Int(clamping: change.offset)), "records": .integer(Int(clamping: change.records))]
     }
 
@@ -133,7 +133,7 @@ extension Command {
 
     // MARK: - Export
 
-    private static func export(_ name: String, of client: RelayClient, as format: ExportFormat, into file: inout BoardFile) async throws {
+    private static func export(_ name: String, of client: RelayClient, as format: ExportFormat, into file: inout BoardOutput) async throws {
         let board = try await wholeBoard(name, of: client)
         if board.isEmpty, try await !client.boards().contains(where: { $0.channel.text == name }) {
             throw await noSuch("board", name, client)

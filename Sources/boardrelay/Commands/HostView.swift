@@ -26,7 +26,7 @@ final class HostView: Sendable {
     }
 
     /// Held while a line is written, which keeps the order: where the terminal stands still, the next line would wait for it anyway.
-    private let showing = Lock<Showing?>(nil)
+    private let showing = Mutex<Showing?>(nil)
 
     /// For so long it can be read, if no key takes it away before.
     static let time = Duration.seconds(30)

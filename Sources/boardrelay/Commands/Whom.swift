@@ -1,6 +1,7 @@
 import Foundation
 import RelayClient
 import RelayConsole
+import RelayPrimitives
 import RelayWire
 
 /// Finds out whom a moderator means, before anything is done.

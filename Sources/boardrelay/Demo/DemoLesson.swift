@@ -1,5 +1,5 @@
+import BoardFormat
 import CResources
-import RelayBoard
 
 /// The lesson that the program carries: who draws what, and when.
 struct DemoLesson {

@@ -1,4 +1,5 @@
 import RelayCore
+import RelayPrimitives
 import RelayRights
 import RelayTestKit
 import RelayWire

@@ -1,4 +1,5 @@
 import RelayCore
+import RelayPrimitives
 import RelayTestKit
 import RelayWire
 import Testing
@@ -36,7 +37,7 @@ import Testing
             let digits = String(10_000 + index)
             return digits + String(repeating: "\"", count: Limits.nameBytesMax - digits.utf8.count)
         }
-        var dice = SeededGenerator(seed: 3)
+        var dice = SplitMix64(seed: 3)
         for user in users.shuffled(using: &dice) {
             let client = TestClient(driver, user)
             client.join("lesson")

@@ -1,4 +1,5 @@
 import RelayCore
+import RelayPrimitives
 import RelayTestKit
 import RelayWire
 import Testing
@@ -67,7 +68,7 @@ import Testing
 
     @Test("[PR4] the pages of 1,000 members have everybody who stays, once and in order, while others come and go", arguments: [1, 2, 3] as [UInt64])
     func churn(seed: UInt64) throws {
-        var dice = SeededGenerator(seed: seed)
+        var dice = SplitMix64(seed: seed)
         // Every tenth goes during the walk, and as many come between them.
         let members = (0..<1_000).map { TestClient(driver, "user-\(10_000 + 10 * $0)") }
         for member in members { member.subscribe("lesson", features: []) }

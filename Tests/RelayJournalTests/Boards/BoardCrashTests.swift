@@ -1,4 +1,5 @@
 import RelayJournal
+import RelayPrimitives
 import RelayTestKit
 import Testing
 
@@ -9,7 +10,7 @@ import Testing
         let storage = SimulatedStorage(seed: seed)
         let run = try BoardRun(storage, seed: seed)
         run.dropsOneIn = 1
-        var dice = SeededGenerator(seed: seed ^ 0xC4A5)
+        var dice = SplitMix64(seed: seed ^ 0xC4A5)
         var tally = (opened: 0, pending: 0, compacting: 0)
         var broken: String?
         storage.afterChange = { storage in
@@ -71,7 +72,7 @@ import Testing
     }
 
     /// Opens what a crash has left, crashes the opening too, and uses what is there then.
-    private static func check(_ storage: SimulatedStorage, _ run: BoardRun<SimulatedStorage>, _ dice: inout SeededGenerator) throws {
+    private static func check(_ storage: SimulatedStorage, _ run: BoardRun<SimulatedStorage>, _ dice: inout SplitMix64) throws {
         var storage = storage
         if dice.chance(1, in: 2) {
             let moment = Int.random(in: 1...12, using: &dice)

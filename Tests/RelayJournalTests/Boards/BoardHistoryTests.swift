@@ -1,5 +1,6 @@
 import Foundation
 import RelayJournal
+import RelayPrimitives
 import RelayTestKit
 import Testing
 

@@ -1,11 +1,12 @@
 import RelayJournal
+import RelayPrimitives
 import RelayTestKit
 
 /// A board store that is used at random, and a model of what it holds.
 final class BoardRun<Storage: JournalStorage> {
     static var users: [[UInt8]] { ["ann", "bob", "cid"].map { Array($0.utf8) } }
 
-    var dice: SeededGenerator
+    var dice: SplitMix64
     let settings: BoardSettings
     let journalSettings: JournalSettings
     private(set) var storage: Storage
@@ -38,7 +39,7 @@ final class BoardRun<Storage: JournalStorage> {
     init(_ storage: Storage, seed: UInt64, _ settings: BoardSettings = .small, segmentBytes: Int = 8192) throws {
         self.storage = storage
         self.settings = settings
-        dice = SeededGenerator(seed: seed)
+        dice = SplitMix64(seed: seed)
         var journalSettings = JournalSettings(mark: 0xA1B2_C3D4)
         journalSettings.segmentBytes = segmentBytes
         self.journalSettings = journalSettings
@@ -111,7 +112,7 @@ final class BoardRun<Storage: JournalStorage> {
         self.journalSettings = journalSettings
         self.wall = wall
         self.sequence = sequence
-        dice = SeededGenerator(seed: sequence)
+        dice = SplitMix64(seed: sequence)
         let opened = try Journal.open(storage, journalSettings)
         journal = opened.journal
         guard opened.report.damage.isEmpty else { throw Broken("taken for damage: \(opened.report.lines)") }

@@ -144,7 +144,7 @@ import Testing
             let writer = JournalWriter(path: path)
             _ = try await writer.open()
             let (answers, tell) = AsyncStream.makeStream(of: String.self)
-            let goesOn = Lock(true)
+            let goesOn = Mutex(true)
             await writer.begin { outcome in
                 switch outcome {
                 // Never without something to write, until it was read.
@@ -188,7 +188,7 @@ import Testing
         try await withTemporaryPath { path in
             let writer = JournalWriter(path: path)
             _ = try await writer.open { $0.segmentBytes = 2_000 }
-            let durable = Lock(UInt64(0))
+            let durable = Mutex(UInt64(0))
             await writer.begin { outcome in
                 if case .persisted(let sequence) = outcome { durable.withLock { $0 = sequence } }
             }

@@ -86,7 +86,7 @@ final class FolderFaults: Sendable {
         var isHolding = false
     }
 
-    private let state = Lock(State())
+    private let state = Mutex(State())
     private let gate = DispatchSemaphore(value: 0)
 
     /// The next calls of a kind fail.

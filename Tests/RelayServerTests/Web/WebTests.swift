@@ -84,7 +84,7 @@ import Testing
 
     @Test("[HT9] who asks for the numbers with a wrong token is named in the log; without one it is no attempt")
     func wrongToken() async throws {
-        let warnings = Lock<[String]>([])
+        let warnings = Mutex<[String]>([])
         var options = RelayServer.Options(port: 0)
         options.log = { line in if line.level == .warning { warnings.withLock { $0.append(line.text) } } }
         options.web.operatorToken = "0123456789abcdef"
@@ -100,7 +100,7 @@ import Testing
 
     @Test("[HT8] a page that is refused for its origin is named in the log with what lets it, once")
     func refusedOrigin() async throws {
-        let warnings = Lock<[String]>([])
+        let warnings = Mutex<[String]>([])
         let server = try await RelayServer.start(.init(port: 0, log: { line in if line.level == .warning { warnings.withLock { $0.append(line.text) } } }))
         for origin in ["http://app.example", "http://app.example", "null"] {
             let upgrade = "GET /ws HTTP/1.1\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nOrigin: \(origin)\r\nConnection: upgrade"

@@ -1,9 +1,9 @@
+import BoardFormat
 import Foundation
-import RelayBoard
 import RelayConsole
 
 /// Where an exported board goes: a file, which is there as a whole or not at all, or standard output.
-struct BoardFile {
+struct BoardOutput {
     /// How a character is written that cannot be seen, or that a terminal obeys.
     enum Escape: Sendable { case json, xml }
 

@@ -1,5 +1,5 @@
 /// What stands in JSON as anything but an object with fields of its own.
-package protocol JSONValue {
+package protocol JSONElement {
     /// Reads the value at a place.
     ///
     /// - Returns: `nil` when it is no such value; `json` has been told.
@@ -8,7 +8,7 @@ package protocol JSONValue {
     func write(to json: inout JSONFields)
 }
 
-extension String: JSONValue {
+extension String: JSONElement {
     package init?(_ json: inout JSONFields, at place: Int) {
         guard let text = json.string(at: place) else { return nil }
         self = text
@@ -17,7 +17,7 @@ extension String: JSONValue {
     package func write(to json: inout JSONFields) { json.text.value(self) }
 }
 
-extension Name: JSONValue {
+extension Name: JSONElement {
     package init?(_ json: inout JSONFields, at place: Int) {
         guard let text = json.string(at: place) else { return nil }
         do {
@@ -31,7 +31,7 @@ extension Name: JSONValue {
     package func write(to json: inout JSONFields) { json.text.value(text) }
 }
 
-extension Bool: JSONValue {
+extension Bool: JSONElement {
     package init?(_ json: inout JSONFields, at place: Int) {
         guard let flag = json.bool(at: place) else { return nil }
         self = flag
@@ -40,7 +40,7 @@ extension Bool: JSONValue {
     package func write(to json: inout JSONFields) { json.text.value(self) }
 }
 
-extension FixedWidthInteger where Self: JSONValue {
+extension FixedWidthInteger where Self: JSONElement {
     package init?(_ json: inout JSONFields, at place: Int) {
         guard let integer = json.integer(at: place) else { return nil }
         guard let value = Self(exactly: integer) else {
@@ -53,13 +53,13 @@ extension FixedWidthInteger where Self: JSONValue {
     package func write(to json: inout JSONFields) { json.text.value(isNegative: self < 0, UInt64(magnitude)) }
 }
 
-extension Int: JSONValue {}
-extension Int64: JSONValue {}
-extension UInt16: JSONValue {}
-extension UInt32: JSONValue {}
-extension UInt64: JSONValue {}
+extension Int: JSONElement {}
+extension Int64: JSONElement {}
+extension UInt16: JSONElement {}
+extension UInt32: JSONElement {}
+extension UInt64: JSONElement {}
 
-extension RawRepresentable where Self: JSONValue, RawValue: JSONValue {
+extension RawRepresentable where Self: JSONElement, RawValue: JSONElement {
     package init?(_ json: inout JSONFields, at place: Int) {
         guard let rawValue = RawValue(&json, at: place) else { return nil }
         guard let value = Self(rawValue: rawValue) else {
@@ -72,7 +72,7 @@ extension RawRepresentable where Self: JSONValue, RawValue: JSONValue {
     package func write(to json: inout JSONFields) { rawValue.write(to: &json) }
 }
 
-extension Array: JSONValue where Element: JSONValue {
+extension Array: JSONElement where Element: JSONElement {
     package init?(_ json: inout JSONFields, at place: Int) {
         guard let end = json.elements(at: place) else { return nil }
         self.init()
@@ -91,7 +91,7 @@ extension Array: JSONValue where Element: JSONValue {
     }
 }
 
-extension Dictionary: JSONValue where Key == String, Value: JSONValue {
+extension Dictionary: JSONElement where Key == String, Value: JSONElement {
     package init?(_ json: inout JSONFields, at place: Int) {
         guard let end = json.members(at: place) else { return nil }
         self.init()

@@ -1,5 +1,5 @@
 /// A board as the store knows it, at rest or in use.
-final class Board {
+final class StoredBoard {
     /// A change that the journal holds, and no checkpoint covers.
     struct Unsaved {
         var key: [UInt8]

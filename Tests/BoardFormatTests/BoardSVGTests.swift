@@ -1,11 +1,12 @@
 import Foundation
+import RelayPrimitives
 import Testing
 
 #if canImport(FoundationXML)
     import FoundationXML
 #endif
 
-@testable import RelayBoard
+@testable import BoardFormat
 
 @Suite("a board as SVG")
 struct BoardSVGTests {
@@ -80,7 +81,7 @@ struct BoardSVGTests {
 
     @Test("whatever is in texts and titles, the document is XML and says the same")
     func escapes() throws {
-        var dice = Dice(state: 11)
+        var dice = SplitMix64(seed: 11)
         for _ in 0..<200 {
             let words = String(String.UnicodeScalarView((0..<20).compactMap { _ in
                 Unicode.Scalar(UInt32.random(in: Bool.random(using: &dice) ? 1...0x7F : 0x80...0x1_F64F, using: &dice))

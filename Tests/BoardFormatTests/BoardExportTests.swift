@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import RelayBoard
+@testable import BoardFormat
 
 @Suite("an exported board")
 struct BoardExportTests {

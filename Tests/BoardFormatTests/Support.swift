@@ -1,6 +1,6 @@
 import Foundation
 
-@testable import RelayBoard
+@testable import BoardFormat
 
 /// Where the tests find their files.
 enum Files {
@@ -49,18 +49,5 @@ func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 extension Recording {
     init(_ lines: String...) throws {
         try self.init(ndjson: bytes(lines.joined(separator: "\n")))
-    }
-}
-
-/// Made-up but repeatable numbers.
-struct Dice: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

@@ -1,7 +1,8 @@
 import Foundation
+import RelayPrimitives
 import Testing
 
-@testable import RelayBoard
+@testable import BoardFormat
 
 struct BoardVector: CustomTestStringConvertible, Sendable {
     var name: String
@@ -67,7 +68,7 @@ struct VectorTests {
             _ = try? PointPacket.decode(payload)
         }
         for cut in 0..<max(whole.count, 1) { feed(Array(whole.prefix(cut))) }
-        var dice = Dice(state: UInt64(whole.count))
+        var dice = SplitMix64(seed: UInt64(whole.count))
         for position in whole.indices {
             var payload = whole
             for byte: UInt8 in [0, 0x22, 0x2D, 0x39, 0x5B, 0x5D, 0x7B, 0x7D, 0x80, 0xFF, .random(in: 0...255, using: &dice)] {

@@ -1,11 +1,12 @@
+import RelayPrimitives
 import Testing
 
-@testable import RelayBoard
+@testable import BoardFormat
 
 @Suite("strokes")
 struct StrokeTests {
     static func stroke(points: Int, columns: PointColumns = []) throws -> Stroke {
-        var dice = Dice(state: 7)
+        var dice = SplitMix64(seed: 7)
         return Stroke(
             id: try ElementID("s1"), z: 1, columns: columns,
             points: (0..<points).map { _ in
@@ -102,7 +103,7 @@ struct StrokeTests {
 
     @Test("random structure never traps the reader and what it reads it can write")
     func fuzz() {
-        var dice = Dice(state: 99)
+        var dice = SplitMix64(seed: 99)
         let pieces = [
             "{", "}", "[", "]", ",", ":", "\"cols\"", "\"xy\"", "\"points\"", "1", "-", "0", "9007199254740991", "\"v\"",
             "\"ids\"", "\\u", "\"", "null", "true", " ", "1e", ".5", "\u{feff}", "-9007199254740991",

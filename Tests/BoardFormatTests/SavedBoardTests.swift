@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import RelayBoard
+@testable import BoardFormat
 
 @Suite("a board as one value")
 struct SavedBoardTests {

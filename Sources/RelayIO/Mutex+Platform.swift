@@ -2,7 +2,7 @@
 /// A value behind the one kind of lock this package uses.
 ///
 /// `Synchronization.Mutex` is not used: on Linux the thread sanitizer takes its own critical section for a race.
-package final class Lock<Value>: @unchecked Sendable {
+package final class Mutex<Value>: @unchecked Sendable {
     // Safe: `value` is only reached between lock and unlock of `mutex`, and never escapes `withLock`.
     private var value: Value
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>

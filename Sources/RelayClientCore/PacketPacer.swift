@@ -1,19 +1,21 @@
+import RelayPrimitives
+
 /// Paces the packets of one topic, which nobody answers: the relay's rate, but half of its bucket.
 ///
 /// The relay's bucket holds one second's worth. Whatever this one lets through in w seconds is at most
 /// rate · w + rate / 2; the other half is there for a network that holds packets back and then lets them go
 /// together, for up to half a second.
-struct TokenBucket: Sendable {
+struct PacketPacer: Sendable {
     /// Tokens in units of a billionth, so that a nanosecond at `rate` per second adds exactly `rate`.
     private var credit: UInt64
-    private var filledAt: Moment
+    private var filledAt: Instant
     private var rate: UInt64
 
     private static let token: UInt64 = 1_000_000_000
     /// Keeps `rate * token` within 64 bits.
     static let rateMax = 1_000_000_000
 
-    init(rate: Int, at now: Moment) {
+    init(rate: Int, at now: Instant) {
         self.rate = UInt64(min(max(rate, 1), Self.rateMax))
         filledAt = now
         credit = 0
@@ -22,7 +24,7 @@ struct TokenBucket: Sendable {
 
     private var capacity: UInt64 { max(1, rate / 2) * Self.token }
 
-    mutating func setRate(_ newRate: Int, at now: Moment) {
+    mutating func setRate(_ newRate: Int, at now: Instant) {
         let newRate = UInt64(min(max(newRate, 1), Self.rateMax))
         guard newRate != rate else { return }
         refill(at: now)
@@ -31,7 +33,7 @@ struct TokenBucket: Sendable {
     }
 
     /// Takes a token, or says when there will be one.
-    mutating func take(at now: Moment) -> Moment? {
+    mutating func take(at now: Instant) -> Instant? {
         refill(at: now)
         guard credit < Self.token else {
             credit -= Self.token
@@ -41,12 +43,12 @@ struct TokenBucket: Sendable {
         return now + .nanoseconds(Int64((missing + rate - 1) / rate))
     }
 
-    mutating func isFull(at now: Moment) -> Bool {
+    mutating func isFull(at now: Instant) -> Bool {
         refill(at: now)
         return credit == capacity
     }
 
-    private mutating func refill(at now: Moment) {
+    private mutating func refill(at now: Instant) {
         guard now > filledAt else { return }
         let elapsed = now.nanoseconds - filledAt.nanoseconds
         filledAt = now

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import RelayBoard
+@testable import BoardFormat
 
 @Suite("a board's digest")
 struct BoardDigestTests {

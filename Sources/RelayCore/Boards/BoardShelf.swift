@@ -1,8 +1,9 @@
 internal import RelayJournal
+import RelayPrimitives
 import RelayWire
 
 /// What a message channel keeps for good, as far as the hub knows it: its records stand in a file. [BL1]
-struct Board {
+struct ShelvedBoard {
     var name: Name?
     var generation: UInt32 = 0
     /// What is in its file.
@@ -46,9 +47,9 @@ struct Board {
 
 /// The boards that the relay keeps, found by name and by id, and what all of them and each user's records come to. [BL7]
 struct BoardShelf {
-    private var boards = Slab<Board>(vacant: Board())
-    private var byName: [Name: Board.Index] = [:]
-    private var byID: [UInt64: Board.Index] = [:]
+    private var boards = Slab<ShelvedBoard>(vacant: ShelvedBoard())
+    private var byName: [Name: ShelvedBoard.Index] = [:]
+    private var byID: [UInt64: ShelvedBoard.Index] = [:]
     private(set) var names = SortedNames()
     /// Records of all boards, those on their way to a file counted.
     private(set) var bytes = 0
@@ -59,24 +60,24 @@ struct BoardShelf {
     private var beginnings: [Name: [Instant]] = [:]
 
     var count: Int { boards.count }
-    var indices: some Sequence<Board.Index> { boards.indices }
+    var indices: some Sequence<ShelvedBoard.Index> { boards.indices }
     /// In no order.
     var ids: some Sequence<UInt64> { byID.keys }
 
     @inline(__always)
-    subscript(index: Board.Index) -> Board {
+    subscript(index: ShelvedBoard.Index) -> ShelvedBoard {
         unsafeAddress { UnsafePointer(boards.address(index)) }
         unsafeMutableAddress { boards.address(index) }
     }
 
-    subscript(named name: Name) -> Board.Index? { byName[name] }
-    subscript(id id: UInt64) -> Board.Index? { byID[id] }
+    subscript(named name: Name) -> ShelvedBoard.Index? { byName[name] }
+    subscript(id id: UInt64) -> ShelvedBoard.Index? { byID[id] }
 
     func bytes(of user: Name) -> Int { bytesInFiles[user, default: 0] + bytesPending[user, default: 0] }
 
     // MARK: - Boards
 
-    mutating func insert(_ board: Board) -> Board.Index {
+    mutating func insert(_ board: ShelvedBoard) -> ShelvedBoard.Index {
         let index = boards.insert(board)
         let name = board.name!
         byName[name] = index
@@ -86,7 +87,7 @@ struct BoardShelf {
         return index
     }
 
-    mutating func remove(_ index: Board.Index) {
+    mutating func remove(_ index: ShelvedBoard.Index) {
         let name = boards[index].name!
         byName[name] = nil
         byID[boards[index].id] = nil
@@ -110,7 +111,7 @@ struct BoardShelf {
     // MARK: - Records
 
     /// A change was accepted.
-    mutating func append(_ record: PendingRecord, to index: Board.Index) {
+    mutating func append(_ record: PendingRecord, to index: ShelvedBoard.Index) {
         boards[index].pending.append(record)
         boards[index].pendingBytes += record.bytes
         bytes += record.bytes
@@ -118,7 +119,7 @@ struct BoardShelf {
     }
 
     /// What the file of a board holds now.
-    mutating func isWritten(_ summary: BoardSummary, _ index: Board.Index) {
+    mutating func isWritten(_ summary: BoardSummary, _ index: ShelvedBoard.Index) {
         bytes += summary.bytes - boards[index].summary.bytes
         boards[index].summary = summary
         let written = boards[index].pending.prefix { $0.offset <= summary.head }
@@ -127,14 +128,14 @@ struct BoardShelf {
     }
 
     /// Changes from an offset on will not be durable.
-    mutating func takeBack(from offset: UInt64, _ index: Board.Index) {
+    mutating func takeBack(from offset: UInt64, _ index: ShelvedBoard.Index) {
         while let last = boards[index].pending.last, last.offset >= offset {
             boards[index].pending.removeLast()
             isNotPending(last, index)
         }
     }
 
-    private mutating func isNotPending(_ record: PendingRecord, _ index: Board.Index) {
+    private mutating func isNotPending(_ record: PendingRecord, _ index: ShelvedBoard.Index) {
         boards[index].pendingBytes -= record.bytes
         bytes -= record.bytes
         forget(record)
@@ -206,7 +207,7 @@ struct BoardTransition {
         case drop
     }
 
-    var board: Board.Index
+    var board: ShelvedBoard.Index
     var generation: UInt32
     var kind: Kind
     var offset: UInt64
