@@ -9,7 +9,7 @@ extension Hub {
         connections[connection].lastHeard = now.instant
         if connections[connection].state == .greeting, !isRelayProtocol(connection, bytes) { return }
 
-        if connections[connection].waits { return hold(bytes, of: connection) }
+        if connections[connection].input == .held { return hold(bytes, of: connection) }
         var rest = bytes
         if !connections[connection].partial.isEmpty {
             guard let remaining = completePartial(connection, with: bytes) else { return }
@@ -32,7 +32,7 @@ extension Hub {
             case .head(let head) where rest.count >= head.frameBytes:
                 guard countBeforeLogin(connection, frameBytes: head.frameBytes, isWhole: true) else { return nil }
                 handleFrame(head, UnsafeRawBufferPointer(rebasing: rest[Limits.frameHeadBytes..<head.frameBytes]), from: connection)
-                if connections[connection].waits { return rest }
+                if connections[connection].input == .held { return rest }
                 rest = UnsafeRawBufferPointer(rebasing: rest[head.frameBytes...])
             case .incomplete: return rest
             case .head(let head):
@@ -45,7 +45,7 @@ extension Hub {
 
     /// Bytes of an incomplete frame, or from one on that waits.
     private mutating func keep(_ bytes: UnsafeRawBufferPointer, of connection: Connection.Index) {
-        if connections[connection].waits { return hold(bytes, of: connection) }
+        if connections[connection].input == .held { return hold(bytes, of: connection) }
         if !bytes.isEmpty { connections[connection].partial = Array(bytes) }
     }
 
@@ -60,7 +60,7 @@ extension Hub {
         authors.hold(connections[connection].heldFrom - connections[connection].held.count)
         connections[connection].held = []
         connections[connection].heldFrom = 0
-        connections[connection].waits = false
+        connections[connection].input = .handled
     }
 
     /// The frame that waited is judged again, and what came behind it follows, up to the next one that has to wait. [BL10]
@@ -68,15 +68,16 @@ extension Hub {
         // Taken out, so that a handler may end the connection while its frame is read.
         let (held, from) = (connections[connection].held, connections[connection].heldFrom)
         discardHeld(connection)
+        connections[connection].input = .judgedAgain
         let left = held.withUnsafeBytes { bytes in
             handleFrames(UnsafeRawBufferPointer(rebasing: bytes[from...]), from: connection).map { left in
-                if !connections[connection].waits { keep(left, of: connection) }
+                if connections[connection].input != .held { keep(left, of: connection) }
                 return left.count
             }
         }
         guard let left else { return }
-        guard connections[connection].waits else {
-            connections[connection].isPaused = false
+        guard connections[connection].input == .held else {
+            connections[connection].input = .handled
             return effects.append(.resumeReading(connections[connection].id))
         }
         connections[connection].held = held
@@ -143,9 +144,9 @@ extension Hub {
             }
             partial.withUnsafeBytes { whole in
                 handleFrame(head, UnsafeRawBufferPointer(rebasing: whole[Limits.frameHeadBytes...]), from: connection)
-                if connections[connection].waits { hold(whole, of: connection) }
+                if connections[connection].input == .held { hold(whole, of: connection) }
             }
-            guard connections[connection].waits else { return rest }
+            guard connections[connection].input == .held else { return rest }
             hold(rest, of: connection)
             return nil
         }

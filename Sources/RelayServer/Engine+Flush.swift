@@ -28,7 +28,7 @@ extension Engine {
 
     /// Writes to one link until its queue is empty or the socket takes no more.
     func flush(_ id: ConnectionID) {
-        guard let link = link(id), !link.isBlocked, !link.isEnded else { return }
+        guard let link = link(id), !link.isBlocked, link.isUsable else { return }
         if case .web(let web) = link.speech { return flushWeb(id, web) }
         while true {
             let now = Self.now()
@@ -37,7 +37,7 @@ extension Engine {
             guard let bytes = taken(write(link, count), by: link) else { return }
             guard hub.wrote(id, bytes: bytes, at: now) else { break }
         }
-        if link.isClosing, !link.hasShutdown { finishClosing(id) }
+        if link.stage == .closing { finishClosing(id) }
     }
 
     /// - Returns: how many bytes the socket took; `nil` if it takes none now, or is at its end.

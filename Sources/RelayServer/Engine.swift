@@ -30,7 +30,7 @@ actor Engine {
     var written = FlushPolicy.Writes()
     var policy: FlushPolicy
     var effects: [Effect] = []
-    /// Links that stopped reading short of EAGAIN, in turn.
+    /// Links that stopped reading short of EAGAIN, in turn. One that was paused since, or has had its turn, is passed over.
     private var readable: [ConnectionID] = []
     /// How many these were at most, for tests.
     private(set) var longestLine = 0
@@ -223,27 +223,27 @@ actor Engine {
 
     func becameReadable(_ id: ConnectionID) {
         // One that is to be read anyway has its turn then: what comes faster than it is read gets no second one. [DL10]
-        guard let link = link(id), !link.standsInLine else { return }
+        guard let link = link(id), link.reading != .inLine else { return }
         read(id)
     }
 
     /// Reads until nothing is left, the end, or the turn's budget. [DL10]
     private func read(_ id: ConnectionID) {
         var budget = Self.readBudget
-        while let link = link(id), !link.isEnded, !link.isPaused {
+        while let link = link(id), link.isUsable, link.reading != .paused {
             guard budget > 0 else { return readOnLater(id) }
             let room = budget
             switch link.socket.read(into: UnsafeMutableRawBufferPointer(rebasing: scratch.bytes[..<room])) {
             case .bytes(let count):
                 budget -= count
                 unflushedBytes += count
-                if !link.isClosing { receive(UnsafeMutableRawBufferPointer(rebasing: scratch.bytes[..<count]), link) }
+                if link.stage == .open { receive(UnsafeMutableRawBufferPointer(rebasing: scratch.bytes[..<count]), link) }
                 if unflushedBytes >= Self.unflushedMax { flushAll() }
                 if count < room, link.socket.isDrainedByShortRead { return }
             case .wouldBlock: return
             case .end:
                 // Who says only that nothing more will be asked gets the answer. [HT3]
-                if case .web(let web) = link.speech, web.hasPieces, !link.isClosing { return pauseReading(id) }
+                if case .web(let web) = link.speech, web.hasPieces, link.stage == .open { return pauseReading(id) }
                 return ended(id, .peerClosed)
             case .failed(let code): return ended(id, .failed(errno: code))
             }
@@ -259,29 +259,28 @@ actor Engine {
         case .web(let web): receiveWeb(bytes, web, link.id)
         case .unknown:
             if bytes[0] == 0 { links[Int(link.id.index)]!.speech = .relay } else { beginWeb(link.id) }
-            guard let link = self.link(link.id), !link.isEnded, !link.isClosing else { return }
+            guard let link = self.link(link.id), link.stage == .open else { return }
             receive(bytes, link)
         }
     }
 
     /// The hub wants no more of it for now.
     private func pauseReading(_ id: ConnectionID) {
-        guard let link = link(id), !link.isEnded, !link.isClosing else { return }
-        links[Int(id.index)]!.isPaused = true
+        guard let link = link(id), link.stage == .open else { return }
+        links[Int(id.index)]!.reading = .paused
         link.socket.pauseReading()
     }
 
     /// Read on by itself: what came meanwhile need not be told again.
     func resumeReading(_ id: ConnectionID) {
-        guard let link = link(id), link.isPaused, !link.isEnded else { return }
-        links[Int(id.index)]!.isPaused = false
+        guard let link = link(id), link.reading == .paused, link.isUsable else { return }
         link.socket.resumeReading()
         readOnLater(id)
     }
 
     func readOnLater(_ id: ConnectionID) {
-        guard let link = link(id), !link.standsInLine else { return }
-        links[Int(id.index)]!.standsInLine = true
+        guard let link = link(id), link.reading != .inLine else { return }
+        links[Int(id.index)]!.reading = .inLine
         readable.append(id)
         longestLine = max(longestLine, readable.count)
         guard !readableTurnIsSet else { return }
@@ -295,8 +294,8 @@ actor Engine {
         readable = []
         for id in turn {
             // Requests that were held come before what is read now.
-            guard let link = link(id) else { continue }
-            links[Int(id.index)]!.standsInLine = false
+            guard let link = link(id), link.reading == .inLine else { continue }
+            links[Int(id.index)]!.reading = .awaited
             if case .web(let web) = link.speech { receiveWeb(UnsafeMutableRawBufferPointer(rebasing: scratch.bytes[..<0]), web, id) }
             read(id)
         }
@@ -306,12 +305,12 @@ actor Engine {
 
     /// The peer is gone, or our goodbye is said.
     func ended(_ id: ConnectionID, _ cause: CloseCause) {
-        guard let link = link(id), !link.isEnded else { return }
-        links[Int(id.index)]!.isEnded = true
+        guard let link = link(id), link.isUsable else { return }
+        links[Int(id.index)]!.ended()
         drain(link.socket)
         link.socket.close()
-        if case .web(let web) = link.speech, web.isDetached { return }
-        hub.handle(.closed(id, link.isClosing ? .byHub : cause), at: Self.now())
+        if case .web(let web) = link.speech, web.stage == .left { return }
+        hub.handle(.closed(id, link.stage == .open ? cause : .byHub), at: Self.now())
         carryOutEffects()
     }
 
@@ -324,8 +323,7 @@ actor Engine {
 
     /// - Parameter code: what the hub says.
     func beginClosing(_ id: ConnectionID, _ code: ErrorCode?, lingerMilliseconds: Int) {
-        guard let link = link(id), !link.isClosing, !link.isEnded else { return }
-        links[Int(id.index)]!.isClosing = true
+        guard let link = link(id), links[Int(id.index)]!.beginClosing() else { return }
         if case .web(let web) = link.speech { web.closeCode = code }
         resumeReading(id)
         end(id, afterMilliseconds: lingerMilliseconds)
@@ -334,7 +332,7 @@ actor Engine {
 
     /// Everything is written: the peer gets a moment to read it and close, so that no reset overtakes it.
     func finishClosing(_ id: ConnectionID) {
-        links[Int(id.index)]!.hasShutdown = true
+        links[Int(id.index)]!.saidAll()
         links[Int(id.index)]!.socket.shutdownWriting()
         end(id, afterMilliseconds: Self.farewellMilliseconds)
     }
@@ -395,40 +393,6 @@ actor Engine {
     private func flushTick() {
         flushIsSet = false
         flushAll()
-    }
-}
-
-/// A link as the engine sees it.
-struct Link {
-    /// What it speaks.
-    enum Speech {
-        /// Nothing came yet.
-        case unknown
-        case relay
-        case web(WebLink)
-    }
-
-    let id: ConnectionID
-    let socket: StreamSocket
-    /// The other end.
-    let peer: SocketAddress
-    var speech = Speech.unknown
-    /// The socket takes nothing: it will tell.
-    var isBlocked = false
-    /// Is read when those before it were: it is in `Engine.readable`, once.
-    var standsInLine = false
-    /// Its peer is held back: nothing is read.
-    var isPaused = false
-    /// Told goodbye; what still comes is read and thrown away, so that no reset destroys what is under way.
-    var isClosing = false
-    var hasShutdown = false
-    /// Closed; only its descriptor is still being released.
-    var isEnded = false
-
-    init(id: ConnectionID, socket: StreamSocket, peer: SocketAddress) {
-        self.id = id
-        self.socket = socket
-        self.peer = peer
     }
 }
 

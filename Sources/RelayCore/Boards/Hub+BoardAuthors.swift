@@ -164,9 +164,9 @@ extension Hub {
     /// What the connection sends from this frame on is not handled before the frame is judged again.
     private mutating func wait(_ connection: Connection.Index, for board: ShelvedBoard.Index, _ question: [UInt8]) {
         boards[board].authors!.waiting[question, default: []].append(connections[connection].id)
-        connections[connection].waits = true
-        guard !connections[connection].isPaused else { return }
-        connections[connection].isPaused = true
+        let isRead = connections[connection].input == .handled
+        connections[connection].input = .held
+        guard isRead else { return }
         effects.append(.pauseReading(connections[connection].id))
     }
 
@@ -187,7 +187,7 @@ extension Hub {
 
     mutating func goOnWithWoken() {
         while let id = authors.nextWoken() {
-            guard isKnown(id), connections[id.place].isOpen, connections[id.place].waits else { continue }
+            guard isKnown(id), connections[id.place].isOpen, connections[id.place].input == .held else { continue }
             authors.judgedAgain += 1
             goOn(id.place)
         }

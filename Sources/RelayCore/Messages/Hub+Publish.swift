@@ -6,8 +6,8 @@ import RelayWire
 extension Hub {
     mutating func publish(flags: UInt8, _ body: UnsafeRawBufferPointer, session: Session.Index, _ connection: Connection.Index) {
         var number: UInt64?
-        let hasPaid = connections[connection].hasPaid
-        connections[connection].hasPaid = false
+        let hasPaid = connections[connection].input == .judgedAgain
+        if hasPaid { connections[connection].input = .catchingUp }
         do throws(WireError) {
             number = Self.publishNumber(body)
             let frame = try PublishFrame(flags: flags, body: body)
@@ -22,10 +22,7 @@ extension Hub {
             }
             guard connections[connection].isOpen else { return }
             // Behind the rate, because it may cost the disk something.
-            if !mayReplace, try !isOwn(frame.key, in: channels[channel].id!.channel, session, connection) {
-                connections[connection].hasPaid = true
-                return
-            }
+            if !mayReplace, try !isOwn(frame.key, in: channels[channel].id!.channel, session, connection) { return }
             if let key, frame.flags.isSuperset(of: [.retain, .part]) {
                 acceptPart(frame, key, channel, session, connection)
             } else {

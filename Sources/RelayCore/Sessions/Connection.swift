@@ -15,6 +15,18 @@ struct Connection {
         case closing
     }
 
+    /// What becomes of the bytes that it sends.
+    enum Input: Equatable {
+        /// Frames are handled as they come.
+        case handled
+        /// The next frame cannot be judged yet. The hub holds it and what follows, in order; the shell reads no more. [BL10]
+        case held
+        /// The frame that was held is judged again. Its rate was counted before. [RT1]
+        case judgedAgain
+        /// Frames that were held behind it are handled. The shell reads again when all of them are.
+        case catchingUp
+    }
+
     var id = ConnectionID(index: -1, generation: 0)
     var state = State.vacant
     @Packed var session: Session.Index?
@@ -34,15 +46,10 @@ struct Connection {
     var noticeToldFor: UInt64?
     /// Bytes of a frame that has not come whole yet. Empty, without memory, between frames.
     var partial: [UInt8] = []
-    /// Its next frame cannot be judged yet: nothing is handled before, so that all it sends stays in order. [BL10]
-    var waits = false
-    /// The frame that waits was counted already. [RT1]
-    var hasPaid = false
-    /// What came from that frame on; what stands before `heldFrom` is done.
+    var input = Input.handled
+    /// What came from the frame on that cannot be judged yet; what stands before `heldFrom` is done.
     var held: [UInt8] = []
     var heldFrom = 0
-    /// The shell was told to read no more.
-    var isPaused = false
 
     /// What its session catches up with; the first is next. [HI2]
     var catchUps: [CatchUp.Index] = []

@@ -137,7 +137,7 @@ extension Hub {
     mutating func heartbeatDeadline(_ connection: Connection.Index) {
         let interval = sessions[connections[connection].session!].heartbeat
         // While the relay does not read, the silence is its own doing. [BL10]
-        if connections[connection].waits {
+        if connections[connection].input == .held {
             connections[connection].lastHeard = now.instant
             enqueuePrivate(connection, head: FrameHead(type: FrameType.ping.rawValue, bodyBytes: 0)) { _ in }
             return setHeartbeat(connection, at: now.instant + interval)

@@ -23,14 +23,14 @@ extension Engine {
     func receiveWeb(_ bytes: UnsafeMutableRawBufferPointer, _ web: WebLink, _ id: ConnectionID) {
         var position = 0
         let wall = SystemClock.wallMilliseconds()
-        while let link = link(id), !link.isEnded, !link.isClosing,
+        while let link = link(id), link.stage == .open,
             let action = web.gateway.next(bytes, &position, site: site, wallMilliseconds: wall)
         {
             carryOut(action, of: bytes, web, id, wall)
         }
         carryOutEffects()
         web.noteWaiting(now: SystemClock.monotonicNanoseconds())
-        if let link = link(id), !link.isEnded, web.outlet.hasFront || web.hasPieces { flush(id) }
+        if let link = link(id), link.isUsable, web.outlet.hasFront || web.hasPieces { flush(id) }
     }
 
     private func carryOut(_ action: Gateway.Action, of bytes: UnsafeMutableRawBufferPointer, _ web: WebLink, _ id: ConnectionID, _ wall: UInt64) {
@@ -42,7 +42,7 @@ extension Engine {
         case .upgrade(let answer, let request):
             webCounters.count(answer)
             web.append(answer.head)
-            web.isWebSocket = true
+            web.upgraded()
             hub.handle(.upgraded(id, peer: operators.client(of: request, host: web.host, peer: web.peer)), at: Self.now())
         case .pong(let frame): web.outlet.enqueuePong(frame)
         case .send(let message):
@@ -76,10 +76,9 @@ extension Engine {
             webCounters.ends["websocket_\(close.code)", default: 0] += 1
             log(LogLine(.info, "\(web.peer) closed: \(close.code), \(close.reason)"))
         }
-        web.hasSaidClose = true
-        if let frame { web.outlet.enqueueClose(frame) }
+        web.sayClose(frame)
         if web.outlet.announcedBytes == 0 {
-            web.isDetached = true
+            web.left()
             hub.handle(.closed(id, .peerClosed), at: Self.now())
         }
         beginClosing(id, nil, lingerMilliseconds: Self.farewellMilliseconds)
@@ -91,7 +90,7 @@ extension Engine {
     func flushWeb(_ id: ConnectionID, _ web: WebLink) {
         // A reader that catches up is given one block at a time. [HI2]
         var asksHub = true
-        while let link = link(id), !link.isBlocked, !link.isEnded {
+        while let link = link(id), !link.isBlocked, link.isUsable {
             let now = Self.now()
             let writing: StreamSocket.Writing
             if web.hasPieces {
@@ -102,8 +101,8 @@ extension Engine {
             } else if let count = gatherMessage(id, web, asksHub, now) {
                 writing = write(link, count)
             } else {
-                if link.isClosing, !link.hasShutdown, !sayClose(web) { finishClosing(id) }
-                if link.isClosing, web.outlet.hasFront { continue }
+                if link.stage == .closing, !sayClose(web) { finishClosing(id) }
+                if link.stage != .open, web.outlet.hasFront { continue }
                 break
             }
             guard let bytes = taken(writing, by: link) else { return }
@@ -115,9 +114,9 @@ extension Engine {
     ///
     /// - Returns: the number of vectors; `nil` when nothing is to be written.
     private func gatherMessage(_ id: ConnectionID, _ web: WebLink, _ asksHub: Bool, _ now: Now) -> Int? {
-        guard web.isWebSocket else { return nil }
+        guard web.stage != .requests else { return nil }
         var queued = 0
-        if asksHub, web.outlet.announcedBytes == 0, !web.hasSaidClose, !web.isDetached {
+        if asksHub, web.outlet.announcedBytes == 0, web.stage == .webSocket {
             queued = hub.announce(id, limit: Self.bytesPerMessage, at: now)
         }
         let announced = web.outlet.plan(queuedBytes: queued)
@@ -141,25 +140,24 @@ extension Engine {
             return ofQueue == 0 || hub.wrote(id, bytes: ofQueue, at: now)
         }
         web.wrote(bytes)
-        if !web.isWebSocket, !web.hasPieces { answerEnded(web, id) }
+        if web.stage == .requests, !web.hasPieces { answerEnded(web, id) }
         return true
     }
 
     private func answerEnded(_ web: WebLink, _ id: ConnectionID) {
         guard web.gateway.waiting != .ended else { return beginClosing(id, nil, lingerMilliseconds: Self.farewellMilliseconds) }
-        guard let link = link(id), !link.isClosing else { return }
+        guard let link = link(id), link.stage == .open else { return }
         web.gateway.responseWritten()
         // What was held, and in a turn of its own: a peer that asks and asks is one among many.
-        if link.isPaused { resumeReading(id) } else { readOnLater(id) }
+        if link.reading == .paused { resumeReading(id) } else { readOnLater(id) }
     }
 
     /// - Returns: whether there was a last frame to be written first. [WS8]
     private func sayClose(_ web: WebLink) -> Bool {
-        guard web.isWebSocket, !web.hasSaidClose, let code = web.closeCode else { return false }
-        web.hasSaidClose = true
-        guard let frame = web.gateway.close(WebSocketClose(code)) else { return false }
-        web.outlet.enqueueClose(frame)
-        return true
+        guard web.stage == .webSocket, let code = web.closeCode else { return false }
+        let frame = web.gateway.close(WebSocketClose(code))
+        web.sayClose(frame)
+        return frame != nil
     }
 
     // MARK: - Time
@@ -174,11 +172,11 @@ extension Engine {
         webSweepIsSet = false
         let now = SystemClock.monotonicNanoseconds()
         requesters = requesters.filter { id in
-            guard let link = link(id), !link.isEnded, case .web(let web) = link.speech, !web.isWebSocket else { return false }
+            guard let link = link(id), link.isUsable, case .web(let web) = link.speech, web.stage == .requests else { return false }
             return true
         }
         for id in requesters {
-            guard let link = link(id), !link.isClosing, case .web(let web) = link.speech, web.deadline <= now else { continue }
+            guard let link = link(id), link.stage == .open, case .web(let web) = link.speech, web.deadline <= now else { continue }
             let isIdle = web.gateway.waiting == .request
             if let answer = web.gateway.headTimedOut(wallMilliseconds: SystemClock.wallMilliseconds()) {
                 respond(answer, web, id)

@@ -6,17 +6,24 @@ import RelayWire
 ///
 /// Touched on the engine's queue only.
 final class WebLink {
+    enum Stage: Equatable {
+        /// Asks for pages and numbers, one after the other.
+        case requests
+        /// A relay connection, whose frames come in messages.
+        case webSocket
+        /// The last frame is in the outlet, or was. The hub still has the connection.
+        case saidClose
+        /// As `saidClose`, and the hub was told that the connection is gone.
+        case left
+    }
+
     var gateway = Gateway()
     var outlet = WebSocketOutlet()
     /// Numeric address of the other end, without its port.
     let host: String
     /// The same with its port, for logs.
     let peer: String
-    var isWebSocket = false
-    /// The hub was told that it is gone; a last frame is still being written.
-    var isDetached = false
-    /// The last frame is in the outlet, or was.
-    var hasSaidClose = false
+    private(set) var stage = Stage.requests
     /// Why the hub has ended it.
     var closeCode: ErrorCode?
     /// When it ends unless something happens before: `SystemClock.monotonicNanoseconds`. Of a WebSocket the hub keeps the time.
@@ -36,6 +43,16 @@ final class WebLink {
         self.peer = peer.description
         deadline = now + Self.idle
     }
+
+    func upgraded() { stage = .webSocket }
+
+    /// - Parameter frame: the last one that the peer gets; `nil` if it gets none.
+    func sayClose(_ frame: [UInt8]?) {
+        stage = .saidClose
+        if let frame { outlet.enqueueClose(frame) }
+    }
+
+    func left() { stage = .left }
 
     /// Sets the time of what is waited for, when that is another thing than before.
     func noteWaiting(now: UInt64) {
