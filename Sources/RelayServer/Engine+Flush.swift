@@ -1,7 +1,7 @@
 internal import Dispatch
 internal import RelayCore
+internal import RelayPrimitives
 import RelayIO
-import RelayPrimitives
 
 extension Engine {
     /// Writes what every link with something new can take.

@@ -1,9 +1,9 @@
 internal import Dispatch
 internal import RelayCore
+internal import RelayPrimitives
 import RelayGateway
 import RelayIO
 import RelayJournal
-import RelayPrimitives
 import RelayWire
 
 /// The hub and its sockets, on one serial queue.

@@ -1,5 +1,4 @@
-package import RelayCore
-import RelayPrimitives
+package import RelayPrimitives
 
 /// When queued bytes go to their sockets. [design: adaptive flush]
 ///

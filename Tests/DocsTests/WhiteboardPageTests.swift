@@ -4,7 +4,7 @@ import Testing
 @Suite("docs/whiteboard.md") struct WhiteboardPageTests {
     @Test("the table of shortcuts has every key that the whiteboard handles, and no other")
     func shortcuts() throws {
-        let source = try Document.source("RelayPage/app.js")
+        let source = try Document.source("RelayPage/page/app.js")
         let body = try #require(source.firstMatch(of: #/(?s)function keyDown\(event\) \{(.*?)\n\}/#)).output.1
         var handled: Set<String> = []
         let tools = try #require(source.firstMatch(of: #/const toolKeys = \{(.*?)\}/#)).output.1

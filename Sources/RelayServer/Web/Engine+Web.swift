@@ -1,8 +1,8 @@
 internal import Dispatch
 internal import RelayCore
+internal import RelayPrimitives
 import RelayGateway
 import RelayIO
-import RelayPrimitives
 import RelayWire
 
 // Links that speak HTTP: pages and operators' numbers, and WebSockets, which are relay connections from then on.
