@@ -117,7 +117,9 @@ public struct BoardExportReader: Sendable {
         defer { rest.removeAll(keepingCapacity: rest.capacity < 1 << 20) }
         switch state {
         case .head:
-            guard text(of: rest) == BoardExport.head else { throw problem("\(BoardExport.head) is expected: this is no exported board, or one of another version") }
+            guard text(of: rest) == BoardExport.head else {
+                throw problem("\(BoardExport.head) is expected: this is no exported board, or one of another version")
+            }
             state = .records
         case .records:
             if rest.first == UInt8(ascii: "]") {

@@ -24,7 +24,8 @@ extension Command {
             summary: "measures a relay that it starts on this machine",
             arguments: [.init(name: "SCENARIO", help: BenchScenario.help)],
             options: [
-                .value("--seconds", as: "N",
+                .value(
+                    "--seconds", as: "N",
                     help: "Length of each measurement. Default: 5; conns 10, slow 15, lesson as long as the recording, at most 60."),
                 .value("--warmup", as: "N", help: "Seconds of load before a measurement. Default: 1."),
                 .value("--repeat", as: "N", help: "Runs, each with a new relay: rows have medians, and sums of losses. Default: 1."),
@@ -33,16 +34,19 @@ extension Command {
                 .value("--recording", as: "FILE", help: "lesson: the recording, as for 'replay'."),
                 .value("--speed", as: "N", help: "lesson: speed of the drawing. Default: 1."),
                 .value("--seed", as: "N", help: "Seed for the phases of senders. Default: 1."),
-                .value("--data-dir", as: "DIR",
+                .value(
+                    "--data-dir", as: "DIR",
                     help: "Disk to measure: bench makes a new folder here and removes it. Default: the system's temporary folder."),
-                .value("--url", as: "URL",
+                .value(
+                    "--url", as: "URL",
                     help: """
                         Loads this relay instead of a new one, with its own rates and without figures of its process. $BOARDRELAY_URL \
                         does not count.
                         """),
                 .value("--key-file", as: "FILE", help: "With --url: a file with that relay's key."),
                 .flag("--unpinned", help: "Lets the scheduler place relay and load. Default: a processor each where there is 'taskset'."),
-                .flag("--verdict",
+                .flag(
+                    "--verdict",
                     help: """
                         Exits with 1 and says why, if there was an unreported loss, a loss by a reader that keeps up, or an unexpected \
                         close.
@@ -70,7 +74,9 @@ extension Command {
 
     private static func bench(_ arguments: Arguments, _ relay: MeasuredRelay) async throws -> ExitCode {
         guard let scenario = BenchScenario(rawValue: arguments.positional[0]) else {
-            throw UsageError("SCENARIO is one of \(BenchScenario.allCases.map(\.rawValue).joined(separator: ", ")), not \(Printable.quoted(arguments.positional[0]))")
+            throw UsageError(
+                "SCENARIO is one of \(BenchScenario.allCases.map(\.rawValue).joined(separator: ", ")), not \(Printable.quoted(arguments.positional[0]))"
+            )
         }
         for (option, only) in [("--sessions", BenchScenario.conns), ("--recording", .lesson), ("--speed", .lesson)] where scenario != only {
             if arguments.value(option) != nil { throw UsageError("option \(option) is for \(only.rawValue)") }
@@ -93,15 +99,18 @@ extension Command {
             problems = []
         case .join: problems = try await JoinBench(folder: folder, report: report).run()
         default:
-            let bench = LoadBench(setting: try setting(arguments, relay, seconds: seconds ?? scenario.seconds, folder: folder), report: report)
+            let bench = LoadBench(
+                setting: try setting(arguments, relay, seconds: seconds ?? scenario.seconds, folder: folder), report: report)
             problems = try await scenario.run(bench, arguments)
         }
         guard arguments.flag("--verdict") else { return .ok }
         if arguments.flag("--json") {
-            try Console.print(JSON.object([
-                .init(key: "type", value: "verdict"), .init(key: "scenario", value: .string(scenario.rawValue)), .init(key: "ok", value: .bool(problems.isEmpty)),
-                .init(key: "problems", value: .array(problems.map { .string($0) })),
-            ]).line)
+            try Console.print(
+                JSON.object([
+                    .init(key: "type", value: "verdict"), .init(key: "scenario", value: .string(scenario.rawValue)),
+                    .init(key: "ok", value: .bool(problems.isEmpty)),
+                    .init(key: "problems", value: .array(problems.map { .string($0) })),
+                ]).line)
         }
         for problem in problems { Console.note("boardrelay bench: \(problem)") }
         return problems.isEmpty ? .ok : .failed
@@ -112,7 +121,8 @@ extension Command {
             warmup: Double(try arguments.integer("--warmup", in: 0...60) ?? 1), seconds: Double(seconds),
             seed: UInt64(try arguments.integer("--seed", in: 0...Int.max) ?? 1))
         var setting = LoadBench.Setting(
-            runs: try arguments.integer("--repeat", in: 1...100) ?? 1, flush: arguments.value("--flush") ?? "adaptive", times: times, folder: folder,
+            runs: try arguments.integer("--repeat", in: 1...100) ?? 1, flush: arguments.value("--flush") ?? "adaptive", times: times,
+            folder: folder,
             usage: relay.usage)
         // What 'serve' would refuse is a wrong command line here, too.
         try relay.check(arguments)
@@ -123,7 +133,9 @@ extension Command {
             Console.note("What the relay uses is not known, and its rates are its own: it is not one that this command started.")
         } else if !arguments.flag("--unpinned") {
             setting.pinning = CorePinning.program.flatMap { CorePinning.pinLoad($0) ? $0 : nil }
-            if setting.pinning == nil { Console.note("Relay and load share their processors: there is no 'taskset' here, or only one processor.") }
+            if setting.pinning == nil {
+                Console.note("Relay and load share their processors: there is no 'taskset' here, or only one processor.")
+            }
         }
         return setting
     }

@@ -10,7 +10,13 @@ struct BenchReport: Sendable {
     /// - Parameter fields: in the order of the table; their names are the keys of the JSON.
     func row(_ what: String, _ fields: [(String, JSON)]) throws {
         if json {
-            try Console.print(JSON.object([.init(key: "type", value: "row"), .init(key: "scenario", value: .string(scenario)), .init(key: "what", value: .string(what))] + fields.map { .init(key: $0.0, value: $0.1) }).line)
+            try Console.print(
+                JSON.object(
+                    [
+                        .init(key: "type", value: "row"), .init(key: "scenario", value: .string(scenario)),
+                        .init(key: "what", value: .string(what)),
+                    ] + fields.map { .init(key: $0.0, value: $0.1) }
+                ).line)
         } else {
             let shown = fields.filter { $0.1 != .null }.map { name, value in
                 switch value {

@@ -45,16 +45,25 @@ enum BenchScenario: String, CaseIterable {
             try await bench.run(rawValue, rawValue, .board(.stream, users: users, bytes: 64, perSecond: 200, times))
         }
         switch self {
-        case .fan10x50: return try await bench.run(rawValue, rawValue, .fan(.stream, publishers: 10, subscribers: 50, bytes: 64, pace: Load.window, times))
-        case .fan10x50k: return try await bench.run(rawValue, rawValue, .fan(.stream, publishers: 10, subscribers: 50, bytes: 1_000, pace: Load.window, times))
+        case .fan10x50:
+            return try await bench.run(
+                rawValue, rawValue, .fan(.stream, publishers: 10, subscribers: 50, bytes: 64, pace: Load.window, times))
+        case .fan10x50k:
+            return try await bench.run(
+                rawValue, rawValue, .fan(.stream, publishers: 10, subscribers: 50, bytes: 1_000, pace: Load.window, times))
         case .paced10: return try await points(10)
         case .paced50: return try await points(50)
         case .paced100: return try await points(100)
-        case .messages: return try await bench.run(rawValue, rawValue, .fan(.message, publishers: 10, subscribers: 50, bytes: 32_000, perSecond: 60, times))
+        case .messages:
+            return try await bench.run(
+                rawValue, rawValue, .fan(.message, publishers: 10, subscribers: 50, bytes: 32_000, perSecond: 60, times))
         case .conns: return try await IdleBench(bench: bench, sessions: try arguments.integer("--sessions", in: 2...18_000) ?? 10_000).run()
         case .slow:
-            let packets = try await bench.run(rawValue, "slow, packets", .board(.stream, users: 10, bytes: 1_000, perSecond: 600, stalling: true, times))
-            return packets + (try await bench.run(rawValue, "slow, messages", .board(.message, users: 10, bytes: 1_000, perSecond: 600, stalling: true, times)))
+            let packets = try await bench.run(
+                rawValue, "slow, packets", .board(.stream, users: 10, bytes: 1_000, perSecond: 600, stalling: true, times))
+            return packets
+                + (try await bench.run(
+                    rawValue, "slow, messages", .board(.message, users: 10, bytes: 1_000, perSecond: 600, stalling: true, times)))
         case .classroom: return try await bench.run(rawValue, rawValue, .classroom(users: 30, times), isKept: true)
         case .lesson: return try await lesson(bench, arguments)
         case .join, .storage: preconditionFailure("\(rawValue) is no load")

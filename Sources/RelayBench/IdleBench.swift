@@ -33,7 +33,9 @@ struct IdleBench: Sendable {
             sources: [Load.Source(member: sessions, lane: .message, bytes: Self.broadcastBytes)], pace: .open, setting.times)
         raiseDescriptorLimit()
         var origins: [SocketAddress] = []
-        if sessions > Self.sessionsPerOrigin { for last in 2...9 { origins += try SocketAddress.resolve(host: "127.0.0.\(last)", port: 0).prefix(1) } }
+        if sessions > Self.sessionsPerOrigin {
+            for last in 2...9 { origins += try SocketAddress.resolve(host: "127.0.0.\(last)", port: 0).prefix(1) }
+        }
         let options = sessions > 11_000 ? ["--max-connections", "\(sessions + 1_000)"] : []
         var outcomes: [Outcome] = []
         for number in 1...setting.runs {
@@ -43,7 +45,8 @@ struct IdleBench: Sendable {
             let name = setting.runs == 1 ? "conns" : "conns, run \(number) of \(setting.runs)"
             outcomes.append(
                 try await LoadBench.onThreadOfItsOwn { [origins] in
-                    var generator = LoadGenerator(load, target: target, key: setting.key, origins: origins, meter: meter, poller: try Poller())
+                    var generator = LoadGenerator(
+                        load, target: target, key: setting.key, origins: origins, meter: meter, poller: try Poller())
                     return try Self.measure(&generator, sessions, setting.times) { report.progress("\(name): \($0)") }
                 })
         }
@@ -105,20 +108,27 @@ struct IdleBench: Sendable {
                 return Double(all.residentBytes - few.residentBytes) / Double(sessions - first)
             }
         }
-        func broadcast(_ percent: Double) -> JSON { LoadRow.median(outcomes, digits: 3) { $0.latency.percentile(percent).map { Double($0) / 1e6 } } }
+        func broadcast(_ percent: Double) -> JSON {
+            LoadRow.median(outcomes, digits: 3) { $0.latency.percentile(percent).map { Double($0) / 1e6 } }
+        }
         return [
             ("sessions_per_s", LoadRow.median(outcomes) { $0.enteredPerSecond }),
             ("rss_per_session_bytes", perSession(.end)), ("rss_per_session_after_broadcasts_bytes", perSession(.after)),
             ("rss_bytes", LoadRow.median(outcomes) { ($0.samples.first(.end)?.residentBytes).map(Double.init) }),
             ("idle_s", LoadRow.median(outcomes) { $0.idleSeconds }),
-            ("idle_cpu_pct", LoadRow.median(outcomes, digits: 2) { outcome in
-                outcome.samples.share(.begin, .end).map { ($0.user + $0.system) * 100 }
-            }),
+            (
+                "idle_cpu_pct",
+                LoadRow.median(outcomes, digits: 2) { outcome in
+                    outcome.samples.share(.begin, .end).map { ($0.user + $0.system) * 100 }
+                }
+            ),
             ("broadcast_p50_ms", broadcast(50)), ("broadcast_p99_ms", broadcast(99)), ("broadcast_max_ms", broadcast(100)),
             ("expected", LoadRow.sum(outcomes) { $0.tally.expected }), ("delivered", LoadRow.sum(outcomes) { $0.tally.delivered }),
-            ("lost_reported", LoadRow.sum(outcomes) { $0.tally.reported }), ("lost_by_keepers", LoadRow.sum(outcomes) { $0.tally.reported }),
+            ("lost_reported", LoadRow.sum(outcomes) { $0.tally.reported }),
+            ("lost_by_keepers", LoadRow.sum(outcomes) { $0.tally.reported }),
             ("lost_unreported", LoadRow.sum(outcomes) { $0.lostUnreported }),
-            ("duplicates", LoadRow.sum(outcomes) { $0.tally.duplicates + $0.tally.strangers }), ("reorders", LoadRow.sum(outcomes) { $0.tally.reorders }),
+            ("duplicates", LoadRow.sum(outcomes) { $0.tally.duplicates + $0.tally.strangers }),
+            ("reorders", LoadRow.sum(outcomes) { $0.tally.reorders }),
             ("closed", LoadRow.sum(outcomes) { UInt64($0.closes) }),
         ]
     }

@@ -33,11 +33,15 @@ struct JoinBench: Sendable {
                 packets += joined.packets
                 lost += joined.lost
             }
-            try report.row(what, [
-                ("records each", .integer(records)), ("different boards", .integer(digests.count - 1)), ("last ms", .number(longest.sorted()[longest.count / 2])),
-                ("median ms", .number((median.percentile(50) ?? .zero) / .milliseconds(1))), ("packets between the two who draw", .integer(packets)),
-                ("lost", .integer(lost)),
-            ])
+            try report.row(
+                what,
+                [
+                    ("records each", .integer(records)), ("different boards", .integer(digests.count - 1)),
+                    ("last ms", .number(longest.sorted()[longest.count / 2])),
+                    ("median ms", .number((median.percentile(50) ?? .zero) / .milliseconds(1))),
+                    ("packets between the two who draw", .integer(packets)),
+                    ("lost", .integer(lost)),
+                ])
             if digests.count > 1 { problems.append("\(what): they got \(digests.count) different boards") }
             if lost > 0 { problems.append("\(what): \(lost) packets lost between the two who draw") }
         }
@@ -94,7 +98,9 @@ struct JoinBench: Sendable {
             var packets = 0, lost = 0
             for await event in looking.events {
                 if case .packet = event { packets += 1 }
-                if case .packetsLost(let ranges) = event { lost += ranges.entries.reduce(0) { $0 + Int(($1.last ?? $1.first) - $1.first + 1) } }
+                if case .packetsLost(let ranges) = event {
+                    lost += ranges.entries.reduce(0) { $0 + Int(($1.last ?? $1.first) - $1.first + 1) }
+                }
             }
             return (packets, lost)
         }
@@ -111,7 +117,10 @@ struct JoinBench: Sendable {
                             records += batch.messages.count
                             guard compares else { continue }
                             for message in batch.messages {
-                                digest.insert(BoardRecord(key: message.key ?? "", customType: message.customType, payload: BoardRecord.Payload(message.payload)))
+                                digest.insert(
+                                    BoardRecord(
+                                        key: message.key ?? "", customType: message.customType,
+                                        payload: BoardRecord.Payload(message.payload)))
                             }
                         }
                         if case .caughtUp = event { break }

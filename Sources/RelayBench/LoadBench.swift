@@ -47,7 +47,9 @@ struct LoadBench: Sendable {
         report.progressEnds()
         let late = outcomes.compactMap { $0.lag.percentile(99) }.max() ?? 0
         if late > Self.lateNanoseconds {
-            Console.note("\(what): the load itself was late by \(Printable.time(.nanoseconds(Int64(clamping: late)))), 99 of 100 times less. What is said of latency and of losses is as much about this machine as about the relay.")
+            Console.note(
+                "\(what): the load itself was late by \(Printable.time(.nanoseconds(Int64(clamping: late)))), 99 of 100 times less. What is said of latency and of losses is as much about this machine as about the relay."
+            )
         }
         try report.row(what, LoadRow.fields(outcomes) + common(lifted))
         return Array(Set(outcomes.flatMap(\.problems))).sorted().map { "\(what): \($0)" }
@@ -56,7 +58,10 @@ struct LoadBench: Sendable {
     // MARK: - What every row has
 
     func common(_ lifted: [String]) -> [(String, JSON)] {
-        let rates = lifted.isEmpty ? "none" : stride(from: 0, to: lifted.count, by: 2).map { "\(lifted[$0].dropFirst(2)) \(lifted[$0 + 1])" }.joined(separator: ", ")
+        let rates =
+            lifted.isEmpty
+            ? "none"
+            : stride(from: 0, to: lifted.count, by: 2).map { "\(lifted[$0].dropFirst(2)) \(lifted[$0 + 1])" }.joined(separator: ", ")
         return [
             ("runs", .integer(setting.runs)), ("seed", .integer(Int(clamping: setting.times.seed))),
             ("flush", setting.address == nil ? .string(setting.flush) : .null), ("lifted", setting.address == nil ? .string(rates) : .null),
@@ -86,7 +91,9 @@ struct LoadBench: Sendable {
     func start(_ options: [String]) throws -> Started {
         let relay = setting.address == nil ? try BenchRelay(options + ["--flush", setting.flush], pinning: setting.pinning) : nil
         let address = relay?.address ?? setting.address!
-        guard let target = try SocketAddress.resolve(host: address.host, port: address.port).first else { throw Failure("\(address) has no address") }
+        guard let target = try SocketAddress.resolve(host: address.host, port: address.port).first else {
+            throw Failure("\(address) has no address")
+        }
         guard let relay else { return Started(relay: nil, target: target, meter: RelayMeter(usage: nil)) }
         let meter = RelayMeter { [usage = setting.usage, port = relay.address.port] in usage(port) }
         return Started(relay: relay, target: target, meter: meter)

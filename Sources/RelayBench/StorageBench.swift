@@ -50,7 +50,9 @@ struct StorageBench: Sendable {
         var options = ClientOptions()
         options.secret = .inMemory
         var clients: [RelayClient] = []
-        for number in 0..<count { clients.append(try await RelayClient.connect(to: relay.address, as: "\(name)-\(number)", options: options)) }
+        for number in 0..<count {
+            clients.append(try await RelayClient.connect(to: relay.address, as: "\(name)-\(number)", options: options))
+        }
         return clients
     }
 
@@ -82,8 +84,10 @@ struct StorageBench: Sendable {
         for client in clients { await client.close() }
         try report.row(
             "durable sets, \(writers) \(writers == 1 ? "writer" : "writers")",
-            [("per s", .number(perSecond)), ("p50 ms", milliseconds(latencies, 50)), ("p99 ms", milliseconds(latencies, 99)),
-             ("of the disk's syncs", .string(Printable.fixed(perSecond / disk) + " x"))])
+            [
+                ("per s", .number(perSecond)), ("p50 ms", milliseconds(latencies, 50)), ("p99 ms", milliseconds(latencies, 99)),
+                ("of the disk's syncs", .string(Printable.fixed(perSecond / disk) + " x")),
+            ])
     }
 
     // MARK: - Messages beside a storm
@@ -129,7 +133,9 @@ struct StorageBench: Sendable {
                     var latencies = Latencies()
                     var events = reader.events.makeAsyncIterator()
                     while latencies.count < count, let event = await events.next() {
-                        guard case .message(let message) = event, case .text(let text) = message.payload, let sent = Int(text) else { continue }
+                        guard case .message(let message) = event, case .text(let text) = message.payload, let sent = Int(text) else {
+                            continue
+                        }
                         // From the moment at which it was to be sent.
                         latencies.add((ContinuousClock.now - begin) - interval * sent)
                     }

@@ -82,7 +82,8 @@ extension RelayClient {
         _ payload: Payload, to channel: String, customType: String? = nil, key: String? = nil, retain: Bool = false, echo: Bool = false
     ) throws(RelayError) -> StoredReceipt {
         try core.sendStored { (machine, tokens, now) throws(RelayError) in
-            try machine.sendLarge(payload, to: channel, customType: customType, key: key, retain: retain, echo: echo, tokens: tokens, at: now)
+            try machine.sendLarge(
+                payload, to: channel, customType: customType, key: key, retain: retain, echo: echo, tokens: tokens, at: now)
         }
     }
 

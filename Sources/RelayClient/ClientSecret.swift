@@ -22,7 +22,9 @@ public enum ClientSecret: Sendable, Hashable {
         switch self {
         case .digits(let digits):
             guard Self.isSecret(Array(digits.utf8)) else {
-                throw RelayError(.badRequest, "a client secret has 32 hexadecimal digits, not \(digits.utf8.count) bytes", limit: 32, actual: digits.utf8.count)
+                throw RelayError(
+                    .badRequest, "a client secret has 32 hexadecimal digits, not \(digits.utf8.count) bytes", limit: 32,
+                    actual: digits.utf8.count)
             }
             return digits
         case .inMemory: return Self.draw()
@@ -68,12 +70,14 @@ public enum ClientSecret: Sendable, Hashable {
     }
 
     private static func isSecret(_ bytes: [UInt8]) -> Bool {
-        bytes.count == 32 && bytes.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"), UInt8(ascii: "A")...UInt8(ascii: "F"): true
-            default: false
+        bytes.count == 32
+            && bytes.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"), UInt8(ascii: "A")...UInt8(ascii: "F"):
+                    true
+                default: false
+                }
             }
-        }
     }
 
     private static func draw() -> String {

@@ -78,7 +78,8 @@ public struct Metadata: Sendable {
             items.append(.init(key: MetadataKey(key: try checkedName(key), revision: revisions[key]), value: values[key]!))
         }
         let write = MetadataWrite(
-            items: items, mustExist: mustExist, majorRevision: majorRevision, lock: try name(lock), recordsUser: recordsUser, recordsTime: recordsTime)
+            items: items, mustExist: mustExist, majorRevision: majorRevision, lock: try name(lock), recordsUser: recordsUser,
+            recordsTime: recordsTime)
         return try await change(.writeMetadata(owner, write))
     }
 

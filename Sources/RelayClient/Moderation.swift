@@ -35,7 +35,8 @@ public struct Moderation: Sendable {
         let bytes = reason?.utf8.count ?? 0
         guard bytes <= Limits.endReasonBytesMax else {
             throw RelayError(
-                .tooLarge, "a reason has at most \(Limits.endReasonBytesMax) bytes, not \(bytes)", limit: Limits.endReasonBytesMax, actual: bytes)
+                .tooLarge, "a reason has at most \(Limits.endReasonBytesMax) bytes, not \(bytes)", limit: Limits.endReasonBytesMax,
+                actual: bytes)
         }
         _ = try await core.ask(.endSession(try checkedName(user), reason: reason))
     }
@@ -79,7 +80,8 @@ public struct Moderation: Sendable {
     /// It returns when the relay's files hold nothing of it any more.
     ///
     /// - Parameter withRecords: what the user drew goes from all boards, too, and readers see that.
-    /// - Throws: `notPermitted`, `badName`, `outcomeUnknown`; `storageFailed` also when it is gone for everybody, and not yet from the disk.
+    /// - Throws: `notPermitted`, `badName`, `outcomeUnknown`; `storageFailed` also when it is gone for everybody, and not yet from the
+    ///   disk.
     public func forget(user: String, withRecords: Bool = false) async throws(RelayError) {
         _ = try await core.ask(.forget(try checkedName(user), withRecords: withRecords))
     }

@@ -21,7 +21,8 @@ public final class RelayClient: Sendable {
     ) async throws(RelayError) -> RelayClient {
         let name = try checkedName(user)
         var settings = ClientSettings(
-            user: name, instance: SystemEntropy.word(), secret: try options.secret.digits(for: name, at: address), seed: SystemEntropy.word())
+            user: name, instance: SystemEntropy.word(), secret: try options.secret.digits(for: name, at: address),
+            seed: SystemEntropy.word())
         settings.credential = options.credential
         settings.presenceTimeout = options.presenceTimeout
         settings.description = options.description
@@ -111,15 +112,19 @@ public final class RelayClient: Sendable {
     ///   - from: the first offset wanted: `next` of the page before, or `nil` for the oldest (`backwards`: the newest).
     ///   - limit: at most so many messages, 1…100; a page ends earlier at 512 KiB.
     /// - Throws: `badName`, `badRequest`, `rateLimited`, `outcomeUnknown`, or why the relay was not reached.
-    public func history(of channel: String, from: UInt64? = nil, backwards: Bool = false, limit: Int? = nil) async throws(RelayError) -> HistoryPage {
-        guard case .history(let page) = try await core.ask(.history(try checkedName(channel), from: from, backwards: backwards, limit: limit)) else {
+    public func history(of channel: String, from: UInt64? = nil, backwards: Bool = false, limit: Int? = nil) async throws(RelayError)
+        -> HistoryPage
+    {
+        guard
+            case .history(let page) = try await core.ask(.history(try checkedName(channel), from: from, backwards: backwards, limit: limit))
+        else {
             throw .wrongAnswer
         }
         return page
     }
 
     /// Ends receiving a message channel and being seen in it.
-    /// 
+    ///
     /// - Throws: `notSubscribed`, `badName`, or why the relay was not reached.
     public func unsubscribe(_ channel: String) async throws(RelayError) { _ = try await core.ask(.unsubscribe(try checkedName(channel))) }
 

@@ -43,7 +43,9 @@ extension ClientMachine {
     mutating func received(_ part: ReceivedPart, _ channel: Name) {
         let position = known.positions[channel]
         // A retained one has not been seen before its last part.
-        if let position { see(part.isRetained && part.part < part.parts ? part.offset - min(1, part.offset) : part.offset, channel, position) }
+        if let position {
+            see(part.isRetained && part.part < part.parts ? part.offset - min(1, part.offset) : part.offset, channel, position)
+        }
         let bytesMax = min(limits.largeMessageBytesMax, ClientLimits.drawingBytesMax)
         let (outcome, givenUp) = known.partials[channel, default: PartialDrawings()].add(part, bytesMax: bytesMax)
         if known.partials[channel]!.isEmpty { known.partials[channel] = nil }
@@ -51,11 +53,13 @@ extension ClientMachine {
         switch outcome {
         case .waiting: break
         case .whole(let drawing):
-            tell(Message(
-                channel: channel.text, sender: part.sender, offset: part.offset, epoch: position?.epoch, wallMilliseconds: part.wallMilliseconds,
-                // What the parts of a drawing that is no record had in common says nothing to anybody else.
-                customType: part.customType, key: part.isRetained ? part.key : nil, isRetained: part.isRetained,
-                payload: Payload(whole: drawing.bytes, isText: part.isText)),
+            tell(
+                Message(
+                    channel: channel.text, sender: part.sender, offset: part.offset, epoch: position?.epoch,
+                    wallMilliseconds: part.wallMilliseconds,
+                    // What the parts of a drawing that is no record had in common says nothing to anybody else.
+                    customType: part.customType, key: part.isRetained ? part.key : nil, isRetained: part.isRetained,
+                    payload: Payload(whole: drawing.bytes, isText: part.isText)),
                 channel)
         case .broken:
             drawingsDropped += 1
@@ -83,8 +87,10 @@ extension ClientMachine {
     }
 
     private mutating func missed(_ offset: UInt64, _ channel: Name) {
-        emit(.messagesMissed(MessagesMissed(
-            channel: channel.text, epoch: known.positions[channel]?.epoch, extent: .range(OffsetRange(from: offset, to: offset)))))
+        emit(
+            .messagesMissed(
+                MessagesMissed(
+                    channel: channel.text, epoch: known.positions[channel]?.epoch, extent: .range(OffsetRange(from: offset, to: offset)))))
     }
 
     // MARK: - Positions
@@ -122,8 +128,10 @@ extension ClientMachine {
     mutating func cleared(_ cleared: Cleared) {
         guard let channel = known.channels[cleared.channel], !known.untold.contains(channel.channel) else { return }
         if let position = known.positions[channel.channel] { see(cleared.offset, channel.channel, position) }
-        emit(.cleared(BoardCleared(
-            channel: channel.channel.text, offset: cleared.offset, user: cleared.user.text, wallMilliseconds: cleared.time)))
+        emit(
+            .cleared(
+                BoardCleared(
+                    channel: channel.channel.text, offset: cleared.offset, user: cleared.user.text, wallMilliseconds: cleared.time)))
     }
 
     /// As a subscription that is answered with `reset`. [BL4]

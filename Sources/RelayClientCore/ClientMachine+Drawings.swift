@@ -10,9 +10,11 @@ import RelayWire
 
 extension ClientMachine {
     /// - Parameter key: `nil`: one of its own, where it is not retained.
-    /// - Throws: `badName`, `tooLarge`, `badRequest` for an empty payload, `limitReached`, `unsentFull`, `clientClosed`: nothing was queued.
+    /// - Throws: `badName`, `tooLarge`, `badRequest` for an empty payload, `limitReached`, `unsentFull`, `clientClosed`: nothing was
+    ///   queued.
     package mutating func sendLarge(
-        _ payload: Payload, to channel: String, customType: String?, key: String?, retain: Bool, echo: Bool, tokens: StoredTokens, at now: Instant
+        _ payload: Payload, to channel: String, customType: String?, key: String?, retain: Bool, echo: Bool, tokens: StoredTokens,
+        at now: Instant
     ) throws(RelayError) {
         let name = try checkedName(channel)
         guard key != nil || !retain else { throw RelayError(.badName, "what is kept has a key") }
@@ -27,13 +29,17 @@ extension ClientMachine {
         let checkedKey = try checkedName(key ?? drawnKey())
         guard bytes > limits.messageBytesMax else {
             // One message that is not retained is a message like any other, without a key. [MS7]
-            return try enqueue(.message(OutgoingMessage(
-                token: tokens.accepted, channel: name, payload: payload, customType: customType, echo: echo, key: retain ? checkedKey : nil,
-                isRetained: retain, storedToken: tokens.stored)), at: now)
+            return try enqueue(
+                .message(
+                    OutgoingMessage(
+                        token: tokens.accepted, channel: name, payload: payload, customType: customType, echo: echo,
+                        key: retain ? checkedKey : nil,
+                        isRetained: retain, storedToken: tokens.stored)), at: now)
         }
         guard drawings.count < ClientLimits.drawingsMax else {
             throw RelayError(
-                .limitReached, "at most \(ClientLimits.drawingsMax) drawings are under way", limit: ClientLimits.drawingsMax, actual: drawings.count + 1)
+                .limitReached, "at most \(ClientLimits.drawingsMax) drawings are under way", limit: ClientLimits.drawingsMax,
+                actual: drawings.count + 1)
         }
         let drawing = try OutgoingDrawing(
             id: tokens.accepted!, channel: name, key: checkedKey, customType: customType, isRetained: retain, echo: echo, payload: payload,
@@ -119,7 +125,8 @@ extension ClientMachine {
     /// It was accepted once, and its key was written since: sent again it would take that one's place.
     private func isSuperseded(_ drawing: OutgoingDrawing) -> Bool {
         guard drawing.tokens.accepted == nil else { return false }
-        let sent = publishes.values.compactMap(\.message) + unstored.numbers.compactMap { unstored[$0] }
+        let sent =
+            publishes.values.compactMap(\.message) + unstored.numbers.compactMap { unstored[$0] }
             + queue.elements.compactMap(\.message).filter { $0.number != nil }
         return sent.contains { $0.key == drawing.key && $0.channel == drawing.channel && $0.part?.drawing != drawing.id }
     }
@@ -144,7 +151,9 @@ extension ClientMachine {
     /// part was sent nobody has seen the drawing: it begins anew.
     mutating func giveUpParts(isTooLate: Bool) {
         for drawing in drawings where drawing.isUnderWay {
-            let last = queue.elements.lazy.compactMap(\.message).first { $0.number != nil && $0.part?.drawing == drawing.id && $0.part!.isLast }
+            let last = queue.elements.lazy.compactMap(\.message).first {
+                $0.number != nil && $0.part?.drawing == drawing.id && $0.part!.isLast
+            }
             guard let last else {
                 // Also when all that left was answered: a relay does not say of parts that are messages that some are missing.
                 if drawing.next > 1, let index = drawings.firstIndex(where: { $0.id == drawing.id }) {

@@ -6,17 +6,22 @@ extension ClientMachine {
     mutating func packet(_ frame: Frame) throws(WireError) {
         let (flow, sequence, slot, time, payload) = try decoding(frame) { bytes throws(WireError) in
             let packet = try PacketFrame(flags: frame.flags, body: bytes)
-            return (packet.flow, packet.sequence, packet.flags.contains(.slot) ? packet.slot : nil,
-                    packet.flags.contains(.senderTime) ? packet.senderTime : nil, try Payload(flags: packet.flags, bytes: packet.payload))
+            return (
+                packet.flow, packet.sequence, packet.flags.contains(.slot) ? packet.slot : nil,
+                packet.flags.contains(.senderTime) ? packet.senderTime : nil, try Payload(flags: packet.flags, bytes: packet.payload)
+            )
         }
         // What still comes of a topic that was given up is not wanted.
         guard let known = known.flows[flow] else { return }
         guard sequence >= known.next else { throw WireError(.protocolError, "packet \(sequence) of flow \(flow) after \(known.next - 1)") }
         self.known.flows[flow]!.next = sequence &+ 1
         self.known.flows[flow]!.told.removeAll { $0.upperBound <= sequence }
-        emit(.packet(Packet(
-            channel: known.topic.channel.text, topic: known.topic.topic.text, publisher: known.user, flow: flow, sequence: sequence, slot: slot,
-            senderTime: time, payload: payload)))
+        emit(
+            .packet(
+                Packet(
+                    channel: known.topic.channel.text, topic: known.topic.topic.text, publisher: known.user, flow: flow, sequence: sequence,
+                    slot: slot,
+                    senderTime: time, payload: payload)))
     }
 
     mutating func lost(_ frame: Frame) throws(WireError) {
@@ -25,7 +30,9 @@ extension ClientMachine {
         for range in notice.ranges {
             guard range.first <= range.last else { throw WireError(.protocolError, "a lost range \(range.first)…\(range.last)") }
             if let flow = known.flows[range.flow] {
-                guard flow.told.count < ClientLimits.toldRangesMax else { throw WireError(.protocolError, "too many lost ranges of one flow") }
+                guard flow.told.count < ClientLimits.toldRangesMax else {
+                    throw WireError(.protocolError, "too many lost ranges of one flow")
+                }
                 if range.last >= flow.next { known.flows[range.flow]!.told.append(range.first...range.last) }
                 entries.append(entry(range.flow, flow, range.first, range.last))
             } else if !known.closedFlows.contains(range.flow) {
@@ -40,12 +47,13 @@ extension ClientMachine {
 
     private mutating func tellLost(_ reason: UInt8, _ entries: [PacketsLost.Entry]) {
         guard !entries.isEmpty else { return }
-        let reason: PacketsLost.Reason = switch LostReason(rawValue: reason) {
-        case .slowReader: .slowReader
-        case .expired: .expired
-        case .catchingUp: .catchingUp
-        case nil: .other(reason)
-        }
+        let reason: PacketsLost.Reason =
+            switch LostReason(rawValue: reason) {
+            case .slowReader: .slowReader
+            case .expired: .expired
+            case .catchingUp: .catchingUp
+            case nil: .other(reason)
+            }
         emit(.packetsLost(PacketsLost(reason: reason, entries: entries)))
     }
 
@@ -71,7 +79,8 @@ extension ClientMachine {
         // A resumption names again what has closed lately. [SE9]
         guard !known.closedFlows.contains(opened.flow) else { return }
         known.unconfirmedFlows.remove(opened.flow)
-        let flow = KnownSession.Flow(topic: TopicID(channel: channel.channel, topic: opened.topic), user: opened.user.text, next: opened.next)
+        let flow = KnownSession.Flow(
+            topic: TopicID(channel: channel.channel, topic: opened.topic), user: opened.user.text, next: opened.next)
         // Of a flow that is new on this link all that was meant for the session went with the one before.
         var seen = known.flows[opened.flow] ?? flow
         seen.next = known.flows[opened.flow] == nil ? opened.from ?? opened.next : max(seen.next, opened.from ?? 1)

@@ -49,8 +49,10 @@ extension ClientMachine {
         case .metadataPage: try metadataPage(frame)
         case .metadata: try metadata(frame)
         case .locks: if let event = try event(LocksEvent.self, frame, LocksEvent.Event.self) { locks(event) }
-        case .login, .logout, .renew, .publish, .publishPacket, .direct, .directReceived, .subscribe, .unsubscribe, .join, .leave, .joinTopic,
-            .leaveTopic, .subscribeTopic, .unsubscribeTopic, .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates, .history,
+        case .login, .logout, .renew, .publish, .publishPacket, .direct, .directReceived, .subscribe, .unsubscribe, .join, .leave,
+            .joinTopic,
+            .leaveTopic, .subscribeTopic, .unsubscribeTopic, .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates,
+            .history,
             .setMetadata, .updateMetadata, .removeMetadata, .getMetadata, .subscribeUserMetadata, .unsubscribeUserMetadata, .setLock,
             .acquireLock, .releaseLock, .revokeLock, .removeLock, .getLocks, .clear, .undoClear, .boards, .removeBoard,
             .setRole, .freezeChannel, .endSession, .banUser, .unbanUser, .getBans, .forgetUser, .status:
@@ -143,7 +145,8 @@ extension ClientMachine {
             let content: Content
             if deliver.flags.contains(.part) {
                 guard deliver.parts >= 2, (1...deliver.parts).contains(deliver.part), key != nil, !deliver.payload.isEmpty else {
-                    throw WireError(.protocolError, "part \(deliver.part) of \(deliver.parts), \(deliver.payload.count) bytes, of a drawing")
+                    throw WireError(
+                        .protocolError, "part \(deliver.part) of \(deliver.parts), \(deliver.payload.count) bytes, of a drawing")
                 }
                 content = .part(deliver.part, of: deliver.parts, Array(deliver.payload))
             } else {
@@ -154,7 +157,9 @@ extension ClientMachine {
         let isRetained = frame.flags & FrameFlags.retain.rawValue != 0
         guard key != nil || !isRetained else { throw WireError(.protocolError, "a record without a key") }
         guard let channel = known.channels[head.0] else { return }
-        guard let sender = known.users[head.1] else { throw WireError(.protocolError, "a message of publisher \(head.1), who was not named") }
+        guard let sender = known.users[head.1] else {
+            throw WireError(.protocolError, "a message of publisher \(head.1), who was not named")
+        }
         guard !known.untold.contains(channel.channel) else { return }
         // The parts of a record come one behind the other: of one below this, the rest will not come.
         if known.partials[channel.channel] != nil {
@@ -164,7 +169,8 @@ extension ClientMachine {
         case .part(let part, let parts, let bytes):
             received(
                 ReceivedPart(
-                    sender: sender, key: key!, isRetained: isRetained, isText: frame.flags & FrameFlags.text.rawValue != 0, customType: customType,
+                    sender: sender, key: key!, isRetained: isRetained, isText: frame.flags & FrameFlags.text.rawValue != 0,
+                    customType: customType,
                     offset: head.2, wallMilliseconds: head.3, part: part, parts: parts, bytes: bytes),
                 channel.channel)
         case .whole(let payload):
@@ -193,12 +199,15 @@ extension ClientMachine {
         let told = known.missedThrough[channel].flatMap { $0.epoch == epoch ? $0.offset : nil } ?? 0
         guard range.to > told else { return }
         known.missedThrough[channel] = ChannelPosition(epoch: epoch, offset: range.to)
-        emit(.messagesMissed(MessagesMissed(
-            channel: channel.text, epoch: epoch, extent: .range(OffsetRange(from: max(range.from, told + 1), to: range.to)))))
+        emit(
+            .messagesMissed(
+                MessagesMissed(
+                    channel: channel.text, epoch: epoch, extent: .range(OffsetRange(from: max(range.from, told + 1), to: range.to)))))
     }
 
     private mutating func caughtUp(_ caughtUp: CaughtUp) {
-        guard let channel = known.channels[caughtUp.channel], !known.untold.contains(channel.channel), let position = known.positions[channel.channel]
+        guard let channel = known.channels[caughtUp.channel], !known.untold.contains(channel.channel),
+            let position = known.positions[channel.channel]
         else { return }
         dropPartials(channel.channel, isTold: true) { $0.head.isRetained }
         see(caughtUp.head, channel.channel, position)
@@ -216,27 +225,35 @@ extension ClientMachine {
             guard !isPart || item.parts >= 2 && (1...item.parts).contains(item.part) && item.flags.contains(.key) else {
                 throw WireError(.protocolError, "part \(item.part) of \(item.parts) of a drawing")
             }
-            return (item.id, Message(
-                channel: "", sender: try Name(bytes: item.publisher).text, offset: item.offset, epoch: nil,
-                wallMilliseconds: item.wallMilliseconds,
-                customType: item.flags.contains(.customType) ? try checkedText(item.customType) : nil,
-                key: item.flags.contains(.key) ? try Name(bytes: item.key).text : nil, isRetained: item.flags.contains(.retain),
-                // Text may be cut inside a character: it is checked as a whole. [BL8]
-                payload: isPart ? .bytes(Array(item.payload)) : try Payload(flags: item.flags, bytes: item.payload),
-                part: isPart ? MessagePart(number: item.part, of: item.parts, isText: item.flags.contains(.text)) : nil))
+            return (
+                item.id,
+                Message(
+                    channel: "", sender: try Name(bytes: item.publisher).text, offset: item.offset, epoch: nil,
+                    wallMilliseconds: item.wallMilliseconds,
+                    customType: item.flags.contains(.customType) ? try checkedText(item.customType) : nil,
+                    key: item.flags.contains(.key) ? try Name(bytes: item.key).text : nil, isRetained: item.flags.contains(.retain),
+                    // Text may be cut inside a character: it is checked as a whole. [BL8]
+                    payload: isPart ? .bytes(Array(item.payload)) : try Payload(flags: item.flags, bytes: item.payload),
+                    part: isPart ? MessagePart(number: item.part, of: item.parts, isText: item.flags.contains(.text)) : nil)
+            )
         }
         guard case .history? = requests[id]?.request else { return }
-        guard requests[id]!.items.count < ClientLimits.historyItemsMax else { throw WireError(.protocolError, "the relay sends more of the history than it may") }
+        guard requests[id]!.items.count < ClientLimits.historyItemsMax else {
+            throw WireError(.protocolError, "the relay sends more of the history than it may")
+        }
         requests[id]!.items.append(message)
     }
 
     private mutating func directDeliver(_ frame: Frame) throws(WireError) {
         let (delivery, message) = try decoding(frame) { bytes throws(WireError) in
             let direct = try DirectDeliverFrame(flags: frame.flags, body: bytes)
-            return (direct.delivery, DirectMessage(
-                sender: try Name(bytes: direct.sender).text, wallMilliseconds: direct.wallMilliseconds,
-                customType: direct.flags.contains(.customType) ? try checkedText(direct.customType) : nil,
-                payload: try Payload(flags: direct.flags, bytes: direct.payload)))
+            return (
+                direct.delivery,
+                DirectMessage(
+                    sender: try Name(bytes: direct.sender).text, wallMilliseconds: direct.wallMilliseconds,
+                    customType: direct.flags.contains(.customType) ? try checkedText(direct.customType) : nil,
+                    payload: try Payload(flags: direct.flags, bytes: direct.payload))
+            )
         }
         emit(.direct(message), delivery: delivery)
     }

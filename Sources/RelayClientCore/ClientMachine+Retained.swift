@@ -6,7 +6,8 @@ import RelayWire
 extension ClientMachine {
     /// - Throws: `badName`, `tooLarge`, `badRequest` for an empty payload, `unsentFull`, `clientClosed`: nothing was queued.
     package mutating func send(
-        _ payload: Payload, to channel: String, customType: String?, retainedAs key: String, echo: Bool, tokens: StoredTokens, at now: Instant
+        _ payload: Payload, to channel: String, customType: String?, retainedAs key: String, echo: Bool, tokens: StoredTokens,
+        at now: Instant
     ) throws(RelayError) {
         let name = try checkedName(channel), key = try checkedName(key)
         try refuseEmpty(payload)
@@ -23,9 +24,12 @@ extension ClientMachine {
     private mutating func enqueueRetained(
         _ channel: Name, _ payload: Payload, _ customType: String?, _ key: Name, _ echo: Bool, _ tokens: StoredTokens, at now: Instant
     ) throws(RelayError) {
-        try enqueue(.message(OutgoingMessage(
-            token: tokens.accepted, channel: channel, payload: payload, customType: customType, echo: echo, key: key, isRetained: true,
-            storedToken: tokens.stored)), at: now)
+        try enqueue(
+            .message(
+                OutgoingMessage(
+                    token: tokens.accepted, channel: channel, payload: payload, customType: customType, echo: echo, key: key,
+                    isRetained: true,
+                    storedToken: tokens.stored)), at: now)
     }
 
     /// On the wire it would take the record away.
@@ -76,7 +80,8 @@ extension ClientMachine {
             publishes[number] = .message(message)
             return
         }
-        guard hasNumbered, let found = queue.elements.lazy.compactMap(\.message).first(where: { $0.number == number }), found.isRetained else { return }
+        guard hasNumbered, let found = queue.elements.lazy.compactMap(\.message).first(where: { $0.number == number }), found.isRetained
+        else { return }
         if let part = found.part, !part.isLast { return }
         settle(found, result)
         dropNumbered { $0.number == number }

@@ -10,8 +10,10 @@ extension ClientMachine {
     ) throws(RelayError) {
         let name = try checkedName(channel)
         try check(payload, customType)
-        try enqueue(.message(OutgoingMessage(
-            token: token, channel: name, payload: payload, customType: customType, echo: echo, isKept: isKept)), at: now)
+        try enqueue(
+            .message(
+                OutgoingMessage(
+                    token: token, channel: name, payload: payload, customType: customType, echo: echo, isKept: isKept)), at: now)
     }
 
     package mutating func send(
@@ -53,7 +55,8 @@ extension ClientMachine {
         let bytes = payload.byteCount + (customType?.utf8.count ?? 0)
         guard bytes <= limits.messageBytesMax else {
             throw RelayError(
-                .tooLarge, "payload and custom type have at most \(limits.messageBytesMax) bytes, not \(bytes)", limit: limits.messageBytesMax,
+                .tooLarge, "payload and custom type have at most \(limits.messageBytesMax) bytes, not \(bytes)",
+                limit: limits.messageBytesMax,
                 actual: bytes)
         }
     }
@@ -169,9 +172,10 @@ extension ClientMachine {
             lastNumber = max(lastNumber, number)
             publishes[number] = .message(message)
             windows[message.channel, default: AnswerWindow()].sent()
-            write(.publish(
-                number: number, channel: message.channel.text, customType: message.customType, key: message.key?.text,
-                part: message.part.map { ($0.number, $0.of) }, flags: message.flags, payload: payload))
+            write(
+                .publish(
+                    number: number, channel: message.channel.text, customType: message.customType, key: message.key?.text,
+                    part: message.part.map { ($0.number, $0.of) }, flags: message.flags, payload: payload))
         case .drawing(let id): begin(id)
         case .direct(let token, let user, let payload, let customType):
             lastNumber += 1
@@ -181,8 +185,9 @@ extension ClientMachine {
         case .packet(let topic, let payload, let slot, let senderTime, let echo, _):
             guard let flow = known.ownFlows[topic] else { return dropped(1, topic, .topicNotJoined) }
             if echo { wanted.echoing.insert(topic) }
-            write(.publishPacket(
-                flow: flow, slot: slot, senderTime: senderTime, flags: payload.flags.union(echo ? .echo : []), payload: payload.bytes))
+            write(
+                .publishPacket(
+                    flow: flow, slot: slot, senderTime: senderTime, flags: payload.flags.union(echo ? .echo : []), payload: payload.bytes))
         case .request(let token, let request): ask(request, token: token)
         }
     }

@@ -83,7 +83,10 @@ extension ClientMachine {
     private mutating func askAgain(_ request: ClientRequest) {
         guard case .subscribe(let channel, let features, let quiet, _) = request else { return ask(request, token: nil) }
         let isRead = known.readings[channel] != nil
-        ask(.subscribe(channel, features: features, quiet: quiet, since: known.positions[channel].map { isRead ? .rest($0) : .position($0) }), token: nil)
+        ask(
+            .subscribe(
+                channel, features: features, quiet: quiet, since: known.positions[channel].map { isRead ? .rest($0) : .position($0) }),
+            token: nil)
     }
 
     /// One channel of a resumed session. [SE9]
@@ -102,7 +105,9 @@ extension ClientMachine {
         known.channels[restored.handle] = id
         known.unconfirmedChannels.remove(id)
         // Subscribed by a request whose answer was lost with the link.
-        if wanted.channels[id] == nil { wanted.channels[id] = WantedSession.Channel(features: Set(restored.features), quiet: restored.quiet) }
+        if wanted.channels[id] == nil {
+            wanted.channels[id] = WantedSession.Channel(features: Set(restored.features), quiet: restored.quiet)
+        }
         stands(frozen: restored.frozen == true, id)
         if !isUntold(id) { standing(restored, id, start: .goesOn) }
     }
@@ -145,7 +150,9 @@ extension ClientMachine {
     }
 
     /// Takes over what a request has achieved.
-    private mutating func settle(_ request: ClientRequest, _ frame: Frame, _ items: [Message], isOfApp: Bool) throws(WireError) -> ClientAnswer {
+    private mutating func settle(_ request: ClientRequest, _ frame: Frame, _ items: [Message], isOfApp: Bool) throws(WireError)
+        -> ClientAnswer
+    {
         switch request {
         case .subscribe(_, let features, let quiet, let since):
             let start: Start =
@@ -240,7 +247,9 @@ extension ClientMachine {
         var answer = try body(SubscribeAnswer.self, frame)
         let id = ChannelID(kind: answer.kind, channel: answer.channel)
         // It may be catching up without having been told, and then has not got all up to the head: it is where it was. [BL6, BL8]
-        let goesOn = start == .goesOn && wanted.channels[id]?.features.contains(.messages) == true && known.positions[id.channel]?.epoch == answer.epoch
+        let goesOn =
+            start == .goesOn && wanted.channels[id]?.features.contains(.messages) == true
+            && known.positions[id.channel]?.epoch == answer.epoch
         if goesOn, answer.after == nil, let position = known.positions[id.channel] { answer.head = position.offset }
         wanted.channels[id] = channel
         known.channels[answer.handle] = id
@@ -300,10 +309,15 @@ extension ClientMachine {
             if case .connecting = state { return end(.loginRefused(RelayError(error)), at: now) }
             let topic = error.flow.flatMap { known.ownTopics[$0] }
             // Left by a request whose answer was lost with the link.
-            if error.code == .unknownFlow || error.code == .notPermitted, let topic, known.ownFlows[topic] == error.flow { leftTopic(topic) }
-            return emit(.refused(Refusal(
-                subject: error.flow == nil ? .unknown : .packet, channel: topic.map { ChannelID(kind: .stream, channel: $0.channel) },
-                topic: topic?.topic.text, error: RelayError(error))))
+            if error.code == .unknownFlow || error.code == .notPermitted, let topic, known.ownFlows[topic] == error.flow {
+                leftTopic(topic)
+            }
+            return emit(
+                .refused(
+                    Refusal(
+                        subject: error.flow == nil ? .unknown : .packet,
+                        channel: topic.map { ChannelID(kind: .stream, channel: $0.channel) },
+                        topic: topic?.topic.text, error: RelayError(error))))
         }
         if let token = pending.token { return effects.append(.completed(token, .failure(RelayError(error)))) }
         refusedAgain(pending.request, RelayError(error))
@@ -338,8 +352,10 @@ extension ClientMachine {
         case .subscribeUserMetadata(let user):
             refusal.subject = .userMetadata(user.text)
             wanted.userMetadata.remove(user)
-        case .unsubscribe, .leave, .leaveTopic, .unsubscribeTopic, .subscribedUsers, .who, .whereIs, .removeStates, .getStates, .history, .writeMetadata,
-            .removeMetadata, .getMetadata, .unsubscribeUserMetadata, .setLock, .acquireLock, .releaseLock, .revokeLock, .removeLock, .getLocks,
+        case .unsubscribe, .leave, .leaveTopic, .unsubscribeTopic, .subscribedUsers, .who, .whereIs, .removeStates, .getStates, .history,
+            .writeMetadata,
+            .removeMetadata, .getMetadata, .unsubscribeUserMetadata, .setLock, .acquireLock, .releaseLock, .revokeLock, .removeLock,
+            .getLocks,
             .clear, .undoClear, .boards, .removeBoard, .renew, .setRole, .freeze, .endSession, .ban, .unban, .bans, .forget, .status:
             break
         }

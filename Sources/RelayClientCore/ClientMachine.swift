@@ -319,7 +319,9 @@ package struct ClientMachine: Sendable {
         case .closedByApp: comesBack = false
         case .linkFailed, .timedOut, .relaySilent, .relayFault, .eventsNotRead: comesBack = true
         }
-        if closeToken != nil || !comesBack || (logins == 0 && !settings.retriesFirstConnect) { return finish(closeToken != nil ? .closedByApp : reason) }
+        if closeToken != nil || !comesBack || (logins == 0 && !settings.retriesFirstConnect) {
+            return finish(closeToken != nil ? .closedByApp : reason)
+        }
         if case .eventsNotRead = reason {
             state = .paused
             return emit(.link(.paused(reason: reason)))

@@ -47,15 +47,19 @@ package enum ClientRequest: Hashable, Sendable {
     func frame(id: UInt32) -> Frame {
         switch self {
         case .subscribe(let channel, let features, let quiet, let since):
-            .json(.subscribe, SubscribeRequest(id: id, channel: channel, features: features.map(\.rawValue).sorted(), quiet: quiet, since: since))
+            .json(
+                .subscribe,
+                SubscribeRequest(id: id, channel: channel, features: features.map(\.rawValue).sorted(), quiet: quiet, since: since))
         case .unsubscribe(let channel): .json(.unsubscribe, ChannelRequest(id: id, channel: channel))
         case .join(let channel, let features, let quiet, let token):
             .json(.join, JoinRequest(id: id, channel: channel, features: features.map(\.rawValue).sorted(), quiet: quiet, token: token))
         case .leave(let channel): .json(.leave, ChannelRequest(id: id, channel: channel))
         case .joinTopic(let topic, let options):
-            .json(.joinTopic, JoinTopicRequest(
-                id: id, channel: topic.channel, topic: topic.topic, qos: options.qos, priority: options.priority, meta: options.meta,
-                lifetimeMs: options.lifetimeMilliseconds))
+            .json(
+                .joinTopic,
+                JoinTopicRequest(
+                    id: id, channel: topic.channel, topic: topic.topic, qos: options.qos, priority: options.priority, meta: options.meta,
+                    lifetimeMs: options.lifetimeMilliseconds))
         case .leaveTopic(let topic): .json(.leaveTopic, TopicRequest(id: id, channel: topic.channel, topic: topic.topic))
         case .subscribeTopic(let topic, let users):
             .json(.subscribeTopic, TopicUsersRequest(id: id, channel: topic.channel, topic: topic.topic, users: users))
@@ -76,15 +80,20 @@ package enum ClientRequest: Hashable, Sendable {
             .json(.history, HistoryRequest(id: id, channel: channel, from: from, backwards: backwards ? true : nil, limit: limit))
         case .writeMetadata(let owner, let write): write.frame(id: id, owner)
         case .removeMetadata(let owner, let keys, let majorRevision, let lock):
-            .json(.removeMetadata, RemoveMetadataRequest(
-                id: id, owner, items: keys?.map { .init(key: $0.key, revision: $0.revision) }, majorRevision: majorRevision, lock: lock))
+            .json(
+                .removeMetadata,
+                RemoveMetadataRequest(
+                    id: id, owner, items: keys?.map { .init(key: $0.key, revision: $0.revision) }, majorRevision: majorRevision, lock: lock)
+            )
         case .getMetadata(let owner, let after): .json(.getMetadata, GetMetadataRequest(id: id, owner, after: after))
         case .subscribeUserMetadata(let user): .json(.subscribeUserMetadata, UserRequest(id: id, user: user))
         case .unsubscribeUserMetadata(let user): .json(.unsubscribeUserMetadata, UserRequest(id: id, user: user))
         case .setLock(let lock, let ttl):
             .json(.setLock, SetLockRequest(id: id, kind: lock.channel.kind, channel: lock.channel.channel, lock: lock.name, ttlMs: ttl))
         case .acquireLock(let lock, let wait):
-            .json(.acquireLock, AcquireLockRequest(id: id, kind: lock.channel.kind, channel: lock.channel.channel, lock: lock.name, waitMs: wait))
+            .json(
+                .acquireLock,
+                AcquireLockRequest(id: id, kind: lock.channel.kind, channel: lock.channel.channel, lock: lock.name, waitMs: wait))
         case .releaseLock(let lock): .json(.releaseLock, lock.request(id: id))
         case .revokeLock(let lock, let owner): .json(.revokeLock, lock.request(id: id, owner: owner))
         case .removeLock(let lock): .json(.removeLock, lock.request(id: id))

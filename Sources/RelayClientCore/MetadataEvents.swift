@@ -120,9 +120,12 @@ extension ClientMachine {
             for key in pages.removed { picture.items[key] = nil }
             for item in pages.written { picture.items[item.key] = item }
             picture.majorRevision = head.majorRevision
-            emit(.metadata(MetadataChange(
-                owner: owner, majorRevision: head.majorRevision, isSnapshot: pages.isSnapshot, written: pages.written, removed: pages.removed,
-                items: picture.items)))
+            emit(
+                .metadata(
+                    MetadataChange(
+                        owner: owner, majorRevision: head.majorRevision, isSnapshot: pages.isSnapshot, written: pages.written,
+                        removed: pages.removed,
+                        items: picture.items)))
         }
         known.metadata[owner] = picture
     }

@@ -32,7 +32,9 @@ package struct MetadataWrite: Hashable, Sendable {
     var byteCount: Int { items.reduce(0) { $0 + $1.key.key.text.utf8.count + $1.value.utf8.count } }
 
     func frame(id: UInt32, _ owner: MetadataOwner) -> Frame {
-        Frame(mustExist ? .updateMetadata : .setMetadata, body: TextBody.encode(head: head(id: id, owner), texts: items.map { Array($0.value.utf8) }))
+        Frame(
+            mustExist ? .updateMetadata : .setMetadata,
+            body: TextBody.encode(head: head(id: id, owner), texts: items.map { Array($0.value.utf8) }))
     }
 
     private func head(id: UInt32, _ owner: MetadataOwner) -> WriteMetadataRequest {
@@ -53,7 +55,8 @@ package struct MetadataWrite: Hashable, Sendable {
         let bytes = JSONBody.encode(head(id: .max, owner)).count
         guard bytes <= Limits.jsonBodyBytesMax - 2 else {
             throw RelayError(
-                .tooLarge, "the keys of one change take at most \(Limits.jsonBodyBytesMax - 2) bytes as JSON, these \(bytes): write them in several changes",
+                .tooLarge,
+                "the keys of one change take at most \(Limits.jsonBodyBytesMax - 2) bytes as JSON, these \(bytes): write them in several changes",
                 limit: Limits.jsonBodyBytesMax - 2, actual: bytes)
         }
     }

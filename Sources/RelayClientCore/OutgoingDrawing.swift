@@ -47,7 +47,8 @@ struct OutgoingDrawing: Sendable {
         self.tokens = tokens
         guard cut(limits) else {
             throw RelayError(
-                .tooLarge, "a drawing has at most \(Self.partsMax) parts of \(limits.messageBytesMax) bytes", limit: Self.partsMax, actual: nil)
+                .tooLarge, "a drawing has at most \(Self.partsMax) parts of \(limits.messageBytesMax) bytes", limit: Self.partsMax,
+                actual: nil)
         }
     }
 

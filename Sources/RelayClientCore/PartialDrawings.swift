@@ -41,7 +41,8 @@ struct PartialDrawings: Sendable {
         }
 
         func isContinued(by part: ReceivedPart) -> Bool {
-            part.part == next && part.parts == head.parts && part.isText == head.isText && part.customType == head.customType && part.key == head.key
+            part.part == next && part.parts == head.parts && part.isText == head.isText && part.customType == head.customType
+                && part.key == head.key
                 && part.sender == head.sender
         }
     }

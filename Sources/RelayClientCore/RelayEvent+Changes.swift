@@ -166,7 +166,8 @@ public struct Refusal: Hashable, Sendable {
     public enum Subject: Hashable, Sendable {
         /// A packet that this client sent, or the topic of its packets, when the right to publish there has ended.
         case packet
-        /// Subscribing or joining a channel again after a break, or staying in it when the right to has ended: this client is no longer in it.
+        /// Subscribing or joining a channel again after a break, or staying in it when the right to has ended: this client is no longer
+        /// in it.
         case channel
         /// Joining a topic again after a break: packets to it are not sent any more.
         case publishedTopic

@@ -8,7 +8,8 @@ import RelayWire
 extension Command.Option {
     package static let url = value(
         "--url", as: "URL",
-        help: "Relay address, such as relay://host:7420. Default: $BOARDRELAY_URL, else this machine. Other users here can see a key in it.")
+        help: "Relay address, such as relay://host:7420. Default: $BOARDRELAY_URL, else this machine. Other users here can see a key in it."
+    )
     package static let key = value("--key", as: "KEY", help: "Key of the relay. Other users here can see it: prefer --key-file.")
     package static let keyFile = value("--key-file", as: "FILE", help: "File with the relay's key.")
     package static let tokenFile = value("--token-file", as: "FILE", help: "File with a token for this user.")
@@ -30,13 +31,16 @@ extension Arguments {
                         + "relay://host:7420")
             }
             // What stands behind # may be a key.
-            throw UsageError("\(source) wants an address such as relay://host:7420, not \(Printable.quoted(String(text.prefix { $0 != "#" })))")
+            throw UsageError(
+                "\(source) wants an address such as relay://host:7420, not \(Printable.quoted(String(text.prefix { $0 != "#" })))")
         }
         return address
     }
 
     /// What lets in: an option, what stands in the address behind `#`, the environment, or the key of a relay that this user runs.
-    package func credential(for address: RelayAddress, environment: [String: String] = ProcessInfo.processInfo.environment) throws -> Credential? {
+    package func credential(for address: RelayAddress, environment: [String: String] = ProcessInfo.processInfo.environment) throws
+        -> Credential?
+    {
         let options = ["--key", "--key-file", "--token", "--token-file"].filter { value($0) != nil }
         guard options.count <= 1 else { throw UsageError("options \(options.joined(separator: " and ")) exclude each other") }
         if let key = value("--key") { return .key(key) }
@@ -117,7 +121,8 @@ extension Arguments {
 
 extension Command {
     /// What `notPermitted` means for a record.
-    package static let othersRecords = "the key or token only looks on, or another user has the record; the host key may replace it, and so may --as with the user who wrote it"
+    package static let othersRecords =
+        "the key or token only looks on, or another user has the record; the host key may replace it, and so may --as with the user who wrote it"
 }
 
 /// Says what has changed, and at which relay: on a terminal only, as programs do this many times a second.
@@ -152,7 +157,8 @@ package func withClient(
 /// What `body` gives, or `nil` when the time is over first. What is late is not waited for: the command ends.
 private func inTime<Value: Sendable>(_ timeout: Duration?, _ body: @escaping @Sendable () async throws -> Value) async throws -> Value? {
     guard let timeout else { return try await body() }
-    let (results, result) = AsyncThrowingStream.makeStream(of: Value?.self, throwing: (any Error).self, bufferingPolicy: .bufferingOldest(1))
+    let (results, result) = AsyncThrowingStream.makeStream(
+        of: Value?.self, throwing: (any Error).self, bufferingPolicy: .bufferingOldest(1))
     Task.detached {
         do {
             result.yield(try await body())

@@ -8,7 +8,8 @@ package enum EventJSON {
     package static func object(_ event: RelayEvent) -> JSON {
         switch event {
         case .message(let message): return self.message(message)
-        case .board(let batch): return ["type": "board", "channel": .string(batch.channel), "messages": .array(batch.messages.map(self.message))]
+        case .board(let batch):
+            return ["type": "board", "channel": .string(batch.channel), "messages": .array(batch.messages.map(self.message))]
         case .cleared(let cleared):
             return [
                 "type": "cleared", "channel": .string(cleared.channel), "offset": number(cleared.offset), "user": .string(cleared.user),
@@ -49,7 +50,8 @@ package enum EventJSON {
             let grants = change.access.grants.words
             return [
                 "type": "accessChanged", "by": .string(change.by), "role": .optional(change.access.role?.rawValue),
-                "grants": grants.isEmpty ? .null : .object(grants.keys.sorted().map { .init(key: $0, value: .array(grants[$0]!.map { .string($0) })) }),
+                "grants": grants.isEmpty
+                    ? .null : .object(grants.keys.sorted().map { .init(key: $0, value: .array(grants[$0]!.map { .string($0) })) }),
             ]
         case .channelFrozen(let freeze):
             return [
@@ -142,13 +144,17 @@ package enum EventJSON {
     }
 
     package static func lock(_ lock: LockDetail) -> JSON {
-        ["lock": .string(lock.lock.text), "ttlMs": .integer(lock.ttlMs), "owner": .optional(lock.owner?.text), "fencing": number(lock.fencing)]
+        [
+            "lock": .string(lock.lock.text), "ttlMs": .integer(lock.ttlMs), "owner": .optional(lock.owner?.text),
+            "fencing": number(lock.fencing),
+        ]
     }
 
     private static func locks(_ change: LocksChange) -> JSON {
         [
             "type": "locks", "event": .string(change.kind.rawValue), "kind": .string(change.channel.kind.rawValue),
-            "channel": .string(change.channel.channel.text), "locks": .array(change.locks.map(lock)), "formerOwner": .optional(change.formerOwner),
+            "channel": .string(change.channel.channel.text), "locks": .array(change.locks.map(lock)),
+            "formerOwner": .optional(change.formerOwner),
         ]
     }
 

@@ -9,13 +9,16 @@ package enum EventText {
         case .message(let message):
             return [
                 Console.localClock(wallMilliseconds: message.wallMilliseconds), "#\(message.offset)", Printable.escaped(message.sender),
-                type(message.customType), message.key.map { "(\(Printable.escaped($0)))" }, message.isRemoval ? "removed" : payload(message.payload),
+                type(message.customType), message.key.map { "(\(Printable.escaped($0)))" },
+                message.isRemoval ? "removed" : payload(message.payload),
             ].compactMap(\.self).joined(separator: "  ")
         case .board: return event.oneByOne.map(line).joined(separator: "\n")
-        case .cleared(let cleared): return "\(Printable.escaped(cleared.channel)): cleared by \(Printable.escaped(cleared.user)) at #\(cleared.offset)"
+        case .cleared(let cleared):
+            return "\(Printable.escaped(cleared.channel)): cleared by \(Printable.escaped(cleared.user)) at #\(cleared.offset)"
         case .packet(let packet):
             let slot = packet.slot.map { " slot \($0)" } ?? ""
-            return "\(Printable.escaped(packet.topic)) \(packet.sequence)\(slot)  \(Printable.escaped(packet.publisher))  \(payload(packet.payload))"
+            return
+                "\(Printable.escaped(packet.topic)) \(packet.sequence)\(slot)  \(Printable.escaped(packet.publisher))  \(payload(packet.payload))"
         case .direct(let direct):
             return [
                 Console.localClock(wallMilliseconds: direct.wallMilliseconds), "to you", Printable.escaped(direct.sender),
@@ -24,11 +27,14 @@ package enum EventText {
         case .presence(let change): return presence(change)
         case .topics(let change): return topics(change)
         case .metadata(let change):
-            let parts = change.written.map { "\(Printable.escaped($0.key))=\(Printable.escaped($0.value))" } + change.removed.map { "- \(Printable.escaped($0))" }
+            let parts =
+                change.written.map { "\(Printable.escaped($0.key))=\(Printable.escaped($0.value))" }
+                + change.removed.map { "- \(Printable.escaped($0))" }
             return "metadata of \(Printable.escaped("\(change.owner)")) is \(change.majorRevision): " + parts.joined(separator: ", ")
         case .locks(let change):
             let locks = change.locks.map(lock).joined(separator: ", ")
-            return "locks of \(Printable.escaped("\(change.channel)")): \(change.kind) \(locks)" + (change.formerOwner.map { " (was \(Printable.escaped($0))'s)" } ?? "")
+            return "locks of \(Printable.escaped("\(change.channel)")): \(change.kind) \(locks)"
+                + (change.formerOwner.map { " (was \(Printable.escaped($0))'s)" } ?? "")
         case .packetsLost(let lost):
             let ranges = lost.entries.map { entry in
                 "\(Printable.escaped(entry.publisher)) on \(Printable.escaped(entry.topic)) \(entry.first)…\(entry.last.map(String.init) ?? "?")"
@@ -40,13 +46,16 @@ package enum EventText {
         case .messagesMissed(let missed):
             switch missed.extent {
             case .range(let range): return "missed messages \(range.from)…\(range.to) of \(Printable.escaped(missed.channel))"
-            case .reset: return "\(Printable.escaped(missed.channel)) begins anew, as after a restart of the relay: forget what was printed, all that is kept follows"
+            case .reset:
+                return
+                    "\(Printable.escaped(missed.channel)) begins anew, as after a restart of the relay: forget what was printed, all that is kept follows"
             }
         case .accessExpiring(let time): return "the token is over in \(Printable.time(time))"
         case .accessChanged(let change):
             let role = change.access.role.map { "role \($0.rawValue)" } ?? "no role"
             let grants = change.access.grants.entries.count
-            return "\(Printable.escaped(change.by)) changed what this client may: \(role)" + (grants == 0 ? "" : ", \(Printable.count(grants, "grant"))")
+            return "\(Printable.escaped(change.by)) changed what this client may: \(role)"
+                + (grants == 0 ? "" : ", \(Printable.count(grants, "grant"))")
         case .channelFrozen(let freeze):
             let by = freeze.by.map { " by \(Printable.escaped($0))" } ?? ""
             return "\(place(freeze.channel)): " + (freeze.isFrozen ? "frozen\(by)" : "not frozen any more\(by.isEmpty ? "" : ",")\(by)")
@@ -70,7 +79,8 @@ package enum EventText {
     }
 
     package static func lock(_ lock: LockDetail) -> String {
-        "\(Printable.escaped(lock.lock.text)) " + (lock.owner.map { "held by \(Printable.escaped($0.text)), fencing \(lock.fencing ?? 0)" } ?? "free")
+        "\(Printable.escaped(lock.lock.text)) "
+            + (lock.owner.map { "held by \(Printable.escaped($0.text)), fencing \(lock.fencing ?? 0)" } ?? "free")
     }
 
     package static func member(_ member: Member) -> String { Printable.escaped(member.user.text) + states(member.states) }
@@ -80,7 +90,9 @@ package enum EventText {
         return "  " + states.keys.sorted().map { "\(Printable.escaped($0))=\(Printable.escaped(states[$0]!))" }.joined(separator: " ")
     }
 
-    private static func place(_ channel: ChannelID) -> String { channel.kind == .stream ? "stream \(channel.channel)" : "\(channel.channel)" }
+    private static func place(_ channel: ChannelID) -> String {
+        channel.kind == .stream ? "stream \(channel.channel)" : "\(channel.channel)"
+    }
 
     private static func presence(_ change: PresenceChange) -> String {
         let place = Self.place(change.channel)
@@ -94,7 +106,8 @@ package enum EventText {
             let gone = removed.isEmpty ? "" : "  without " + removed.map { Printable.escaped($0) }.joined(separator: " ")
             return "\(place): \(Printable.escaped(user))\(states(set))\(gone)"
         case .interval(let joined, let changed, let left, let timedOut):
-            let parts = joined.map { "+ \(member($0))" } + changed.map(member)
+            let parts =
+                joined.map { "+ \(member($0))" } + changed.map(member)
                 + left.map { "- \(Printable.escaped($0)) left" } + timedOut.map { "- \(Printable.escaped($0)) timed out" }
             return "\(place): " + parts.joined(separator: ", ")
         }

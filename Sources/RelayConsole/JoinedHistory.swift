@@ -50,7 +50,9 @@ package struct JoinedHistory {
     }
 
     private func continues(_ before: Message, _ part: MessagePart, _ message: Message) -> Bool {
-        guard let other = before.part, other.of == part.of, other.isText == part.isText, before.customType == message.customType else { return false }
+        guard let other = before.part, other.of == part.of, other.isText == part.isText, before.customType == message.customType else {
+            return false
+        }
         return Int(part.number) == Int(other.number) + (backwards ? -1 : 1)
     }
 

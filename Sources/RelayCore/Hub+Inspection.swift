@@ -64,7 +64,9 @@ extension Hub {
     package func receivers(ofMessages channel: Name) -> Set<String> {
         guard let channel = channels[named: ChannelID(kind: .message, channel: channel)] else { return [] }
         var receivers = channels[channel].messageReceivers
-        for session in channels[channel].inside where memberships[membership(of: session, inside: channel)].catchUp != nil { receivers.append(session) }
+        for session in channels[channel].inside where memberships[membership(of: session, inside: channel)].catchUp != nil {
+            receivers.append(session)
+        }
         var users: Set<String> = []
         for session in receivers { users.insert(sessions[session].user!.text) }
         return users

@@ -165,9 +165,11 @@ extension Hub {
         case .login: return refuse(connection, WireError(.alreadyLoggedIn, "this connection is logged in already"), id: requestID(body))
         case .directReceived: return directReceived(flags: head.flags, body, connection)
         case .logout, .renew, .subscribe, .unsubscribe, .join, .leave, .joinTopic, .leaveTopic, .subscribeTopic, .unsubscribeTopic,
-            .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates, .history, .setMetadata, .updateMetadata, .removeMetadata,
+            .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates, .history, .setMetadata, .updateMetadata,
+            .removeMetadata,
             .getMetadata, .subscribeUserMetadata, .unsubscribeUserMetadata, .setLock, .acquireLock, .releaseLock, .revokeLock, .removeLock,
-            .getLocks, .clear, .undoClear, .boards, .removeBoard, .setRole, .freezeChannel, .endSession, .banUser, .unbanUser, .getBans, .forgetUser,
+            .getLocks, .clear, .undoClear, .boards, .removeBoard, .setRole, .freezeChannel, .endSession, .banUser, .unbanUser, .getBans,
+            .forgetUser,
             .status:
             return handleRequest(type, head, body, connection) { hub throws(WireError) in
                 try hub.spendRequest(session, connection)
@@ -175,13 +177,16 @@ extension Hub {
                 try hub.carryOut(type, body, session, connection)
             }
         case .welcome, .answer, .error, .closing, .restored, .deliver, .packet, .directDeliver, .accepted, .confirmed, .userNamed,
-            .flowOpened, .flowClosed, .lost, .packetsDropped, .presence, .topics, .metadataPage, .metadata, .locks, .historyItem, .gap, .caughtUp, .stored, .notStored,
+            .flowOpened, .flowClosed, .lost, .packetsDropped, .presence, .topics, .metadataPage, .metadata, .locks, .historyItem, .gap,
+            .caughtUp, .stored, .notStored,
             .cleared, .reset, .accessExpiring, .removed, .accessChanged, .channelFrozen:
             return handleUnknown(head, connection)
         }
     }
 
-    private mutating func handleBeforeLogin(_ type: FrameType, _ head: FrameHead, _ body: UnsafeRawBufferPointer, _ connection: Connection.Index) {
+    private mutating func handleBeforeLogin(
+        _ type: FrameType, _ head: FrameHead, _ body: UnsafeRawBufferPointer, _ connection: Connection.Index
+    ) {
         switch type {
         case .ping: ping(head, body, connection)
         case .pong: pong(head, connection)

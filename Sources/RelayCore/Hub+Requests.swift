@@ -85,7 +85,8 @@ extension Hub {
 
     mutating func answer(_ connection: Connection.Index, _ value: some JSONObject) { enqueueJSON(connection, .answer, value) }
 
-    mutating func refuse(_ connection: Connection.Index, _ error: WireError, id: UInt32? = nil, number: UInt64? = nil, flow: UInt32? = nil) {
+    mutating func refuse(_ connection: Connection.Index, _ error: WireError, id: UInt32? = nil, number: UInt64? = nil, flow: UInt32? = nil)
+    {
         guard connections[connection].isOpen else { return }
         counters.refusals[error.code.name, default: 0] += 1
         enqueueJSON(connection, .error, ErrorBody(error, id: id, number: number, flow: flow))

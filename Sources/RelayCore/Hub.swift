@@ -216,10 +216,8 @@ package struct Hub {
             lockWaitDeadline(lock, ticket)
         case .lockExpiry(let lock, let absence):
             lockExpiryDeadline(lock, absence)
-        case .queueSweep:
-            sweepQueues()
-        case .historySweep:
-            sweepHistory()
+        case .queueSweep: sweepQueues()
+        case .historySweep: sweepHistory()
         case .publishWindows(let user):
             publishWindowsDeadline(user)
         case .boardReading(let connection, let generation):
@@ -228,8 +226,7 @@ package struct Hub {
         case .boardAuthors(let board, let generation):
             guard boards[board].generation == generation, boards[board].authors != nil else { return }
             boardAuthorsDeadline(board)
-        case .boardExpiry:
-            expireBoards()
+        case .boardExpiry: expireBoards()
         case .credentialAnswer(let connection, let generation):
             guard isCurrent(connection, generation), connections[connection].isOpen else { return }
             credentialDeadline(connection)
@@ -239,14 +236,10 @@ package struct Hub {
         case .lentRights(let session, let channel, let channelGeneration):
             guard channels[channel].generation == channelGeneration, channels[channel].id != nil else { return }
             lentRightsDeadline(session, channel)
-        case .claimSweep:
-            sweepClaims()
-        case .banSweep:
-            sweepBans()
-        case .wrongCredentialSweep:
-            sweepWrongCredentials()
-        case .erasure:
-            eraseAgain()
+        case .claimSweep: sweepClaims()
+        case .banSweep: sweepBans()
+        case .wrongCredentialSweep: sweepWrongCredentials()
+        case .erasure: eraseAgain()
         }
     }
 

@@ -49,7 +49,8 @@ package struct Site: Sendable {
     }
 
     package init(
-        files: [EmbeddedFile], dynamicPaths: [String], webSocketPath: String, hosts: HostCheck, links: [String] = [], takesHTTPSOrigin: Bool = false
+        files: [EmbeddedFile], dynamicPaths: [String], webSocketPath: String, hosts: HostCheck, links: [String] = [],
+        takesHTTPSOrigin: Bool = false
     ) {
         var routes: [String: Route] = [webSocketPath: .webSocket]
         for path in dynamicPaths { routes[path] = .dynamic }

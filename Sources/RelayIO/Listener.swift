@@ -80,7 +80,9 @@ package final class Listener: @unchecked Sendable {
         self.released = released
     }
 
-    private func acceptWaiting(_ accepted: @escaping @Sendable (Int32, SocketAddress) -> Void, _ exhausted: @escaping @Sendable (Int32) -> Void) {
+    private func acceptWaiting(
+        _ accepted: @escaping @Sendable (Int32, SocketAddress) -> Void, _ exhausted: @escaping @Sendable (Int32) -> Void
+    ) {
         for _ in 0..<Self.acceptedPerTurn {
             guard !isClosed else { return }
             var peer: Int32 = -1

@@ -15,7 +15,8 @@ package final class NetworkWatch: @unchecked Sendable {
     ) {
         let known = Mutex(addresses())
         source = DispatchSource.makeTimerSource(queue: queue)
-        source.schedule(deadline: .now() + .milliseconds(milliseconds), repeating: .milliseconds(milliseconds), leeway: .milliseconds(milliseconds / 5))
+        source.schedule(
+            deadline: .now() + .milliseconds(milliseconds), repeating: .milliseconds(milliseconds), leeway: .milliseconds(milliseconds / 5))
         source.setEventHandler { @Sendable in
             let now = addresses()
             let isNew = known.withLock { known in

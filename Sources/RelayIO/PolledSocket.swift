@@ -8,7 +8,9 @@ package struct PolledSocket: Sendable {
     ///   - source: the address of this machine to connect from, with port 0; the system's choice if `nil`.
     ///   - receiveBufferBytes: fixes the window of what is unread; the system's choice if `nil`.
     /// - Throws: when it cannot even begin; the text names the address.
-    package init(connectingTo target: SocketAddress, from source: SocketAddress? = nil, receiveBufferBytes: Int32? = nil) throws(SocketAddress.Failure) {
+    package init(connectingTo target: SocketAddress, from source: SocketAddress? = nil, receiveBufferBytes: Int32? = nil)
+        throws(SocketAddress.Failure)
+    {
         descriptor = socket(target.family, SocketConstants.stream, 0)
         guard descriptor >= 0 else { throw SocketAddress.Failure("a socket for \(target)", code: errno) }
         StreamSocket.prepare(descriptor, keepsLittleUnsent: false)
@@ -17,7 +19,9 @@ package struct PolledSocket: Sendable {
             if let option = SocketConstants.bindWithoutPort { SocketConstants.set(descriptor, SocketConstants.ipv4, option, 1) }
             guard source.withPointer({ systemBind(descriptor, $0, $1) }) == 0 else { throw failed("cannot connect from \(source)") }
         }
-        guard target.withPointer({ systemConnect(descriptor, $0, $1) }) == 0 || errno == EINPROGRESS else { throw failed("cannot connect to \(target)") }
+        guard target.withPointer({ systemConnect(descriptor, $0, $1) }) == 0 || errno == EINPROGRESS else {
+            throw failed("cannot connect to \(target)")
+        }
     }
 
     private func failed(_ what: String) -> SocketAddress.Failure {

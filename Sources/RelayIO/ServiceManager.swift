@@ -29,7 +29,9 @@ package struct ServiceManager: Sendable {
         let length = socklen_t(MemoryLayout<sockaddr_un>.offset(of: \.sun_path)! + bytes.count)
         let message = Array(text.utf8)
         withUnsafePointer(to: address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { _ = sendto(descriptor, message, message.count, SocketConstants.sendFlags, $0, length) }
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                _ = sendto(descriptor, message, message.count, SocketConstants.sendFlags, $0, length)
+            }
         }
     }
 }

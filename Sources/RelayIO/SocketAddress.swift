@@ -1,4 +1,3 @@
-
 /// An IPv4 or IPv6 address with a port, as the system calls want it.
 package struct SocketAddress: Sendable, CustomStringConvertible {
     private var storage = sockaddr_storage()
@@ -27,7 +26,9 @@ package struct SocketAddress: Sendable, CustomStringConvertible {
     }
 
     private init(copying info: addrinfo) {
-        withUnsafeMutableBytes(of: &storage) { $0.copyMemory(from: UnsafeRawBufferPointer(start: info.ai_addr, count: Int(info.ai_addrlen))) }
+        withUnsafeMutableBytes(of: &storage) {
+            $0.copyMemory(from: UnsafeRawBufferPointer(start: info.ai_addr, count: Int(info.ai_addrlen)))
+        }
         length = info.ai_addrlen
     }
 
@@ -55,7 +56,9 @@ package struct SocketAddress: Sendable, CustomStringConvertible {
         var addresses: [SocketAddress] = []
         var next: UnsafeMutablePointer<addrinfo>? = first
         while let info = next {
-            if info.pointee.ai_family == AF_INET || info.pointee.ai_family == AF_INET6 { addresses.append(SocketAddress(copying: info.pointee)) }
+            if info.pointee.ai_family == AF_INET || info.pointee.ai_family == AF_INET6 {
+                addresses.append(SocketAddress(copying: info.pointee))
+            }
             next = info.pointee.ai_next
         }
         if host == nil { addresses.sort { $0.family == AF_INET6 && $1.family != AF_INET6 } }
@@ -65,7 +68,9 @@ package struct SocketAddress: Sendable, CustomStringConvertible {
     package var numeric: (host: String, port: UInt16) {
         var host = [CChar](repeating: 0, count: Int(NI_MAXHOST))
         var port = [CChar](repeating: 0, count: Int(NI_MAXSERV))
-        let result = withPointer { getnameinfo($0, $1, &host, socklen_t(host.count), &port, socklen_t(port.count), NI_NUMERICHOST | NI_NUMERICSERV) }
+        let result = withPointer {
+            getnameinfo($0, $1, &host, socklen_t(host.count), &port, socklen_t(port.count), NI_NUMERICHOST | NI_NUMERICSERV)
+        }
         guard result == 0 else { return ("?", 0) }
         func text(_ buffer: [CChar]) -> String { String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self) }
         var name = text(host)

@@ -57,7 +57,8 @@ extension Journal {
                 while let entry = reader.next() {
                     guard let value = entry.value else { continue }
                     let key = Array(bytes[entry.key])
-                    guard index[key] == Place(segment: segment.number, offset: start + entry.entry.lowerBound, byteCount: entry.entry.count) else { continue }
+                    guard index[key] == Place(segment: segment.number, offset: start + entry.entry.lowerBound, byteCount: entry.entry.count)
+                    else { continue }
                     entries.append(JournalEntry(key: key, value: Array(bytes[value])))
                 }
                 offset = record.end

@@ -32,7 +32,9 @@ extension Journal {
     }
 
     /// Takes over what stands in one segment.
-    private func replay(_ link: Opening<Storage>.Link, _ opening: inout Opening<Storage>, _ values: inout [[UInt8]: [UInt8]]) throws(JournalError) {
+    private func replay(_ link: Opening<Storage>.Link, _ opening: inout Opening<Storage>, _ values: inout [[UInt8]: [UInt8]])
+        throws(JournalError)
+    {
         let found = opening.found[link.found]
         let isLast = link.found == opening.chain.last?.found
         let expected = link.byteCount.map { Int(clamping: $0) }
@@ -56,7 +58,10 @@ extension Journal {
                 var reader = RecordHead.EntryReader(bytes, record)
                 while let entry = reader.next() {
                     let key = Array(bytes[entry.key])
-                    note(key, at: entry.value == nil ? nil : Place(segment: found.number, offset: entry.entry.lowerBound, byteCount: entry.entry.count))
+                    note(
+                        key,
+                        at: entry.value == nil
+                            ? nil : Place(segment: found.number, offset: entry.entry.lowerBound, byteCount: entry.entry.count))
                     values[key] = entry.value.map { Array(bytes[$0]) }
                 }
             }
@@ -206,7 +211,9 @@ struct Opening<Storage: JournalStorage> {
         guard let scan, !scan.records.isEmpty else {
             found[index].isEmpty = true
             // Less than a header is what a write that failed has left of one.
-            if bytes.count >= SegmentHeader.byteCount, bytes.contains(where: { $0 != 0 }) { quarantine(segment.number, 0..<bytes.count, of: bytes) }
+            if bytes.count >= SegmentHeader.byteCount, bytes.contains(where: { $0 != 0 }) {
+                quarantine(segment.number, 0..<bytes.count, of: bytes)
+            }
             return
         }
         mark = mark ?? bytes.withUnsafeBytes { $0.bigEndian(at: SegmentHeader.byteCount) }

@@ -35,7 +35,8 @@ public final class RTMClientConfig {
 
     var settings: RTMSettings {
         RTMSettings(
-            address: RelayAddress(host: host, port: port), user: userId, key: key, presenceTimeout: .seconds(Int64(presenceTimeout)), secret: secret)
+            address: RelayAddress(host: host, port: port), user: userId, key: key, presenceTimeout: .seconds(Int64(presenceTimeout)),
+            secret: secret)
     }
 }
 

@@ -8,7 +8,9 @@ extension RTMClientKit {
         await subscribe(channelName, (option ?? RTMSubscribeOptions()).values)
     }
 
-    func subscribe(_ channel: String, _ wanted: (features: Set<Feature>, isQuiet: Bool, since: Since?)) async -> (RTMCommonResponse?, RTMErrorInfo?) {
+    func subscribe(_ channel: String, _ wanted: (features: Set<Feature>, isQuiet: Bool, since: Since?)) async -> (
+        RTMCommonResponse?, RTMErrorInfo?
+    ) {
         await call("subscribe", .channel) { client in
             try await client.subscribe(channel, features: wanted.features, quiet: wanted.isQuiet, since: wanted.since)
         }

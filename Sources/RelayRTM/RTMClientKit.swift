@@ -97,7 +97,8 @@ public final class RTMClientKit: Sendable {
             self.tell(.connecting, of: login, by: delivery)
             let client: RelayClient
             do throws(RelayError) {
-                client = try await RelayClient.connect(to: self.settings.address, as: self.settings.user, options: self.settings.options(token: token))
+                client = try await RelayClient.connect(
+                    to: self.settings.address, as: self.settings.user, options: self.settings.options(token: token))
             } catch {
                 self.state.withLock { if case .loggingIn(login) = $0.session { $0.session = .none } }
                 self.tell(.closed(reason: .loginRefused(error)), of: login, by: delivery)
@@ -229,7 +230,8 @@ public final class RTMClientKit: Sendable {
     func client() throws -> RelayClient { try session().client }
 
     /// A call that needs a login and answers that it was done.
-    func call(_ operation: String, _ area: RTMArea, _ body: (RelayClient) async throws -> Void) async -> (RTMCommonResponse?, RTMErrorInfo?) {
+    func call(_ operation: String, _ area: RTMArea, _ body: (RelayClient) async throws -> Void) async -> (RTMCommonResponse?, RTMErrorInfo?)
+    {
         await ask(operation, area) { client in
             try await body(client)
             return RTMCommonResponse()

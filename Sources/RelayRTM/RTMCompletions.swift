@@ -31,7 +31,9 @@ extension RTMClientKit {
         run(completion) { await self.subscribe(channelName, values) }
     }
     /// As `unsubscribe(_:)`.
-    public func unsubscribe(_ channelName: String, completion: RTMOperationBlock? = nil) { run(completion) { await self.unsubscribe(channelName) } }
+    public func unsubscribe(_ channelName: String, completion: RTMOperationBlock? = nil) {
+        run(completion) { await self.unsubscribe(channelName) }
+    }
     /// As `publish(channelName:message:option:)`.
     public func publish(channelName: String, message: String, option: RTMPublishOptions?, completion: RTMOperationBlock? = nil) {
         let sent = Result { try send(.text(message), to: channelName, (option ?? RTMPublishOptions()).values) }
@@ -90,21 +92,24 @@ extension RTMStreamChannel {
 extension RTMStorage {
     /// As `setChannelMetadata(channelName:channelType:data:options:lock:)`.
     public func setChannelMetadata(
-        channelName: String, channelType: RTMChannelType, data: RTMMetadata, options: RTMMetadataOptions?, lock: String?, completion: RTMOperationBlock? = nil
+        channelName: String, channelType: RTMChannelType, data: RTMMetadata, options: RTMMetadataOptions?, lock: String?,
+        completion: RTMOperationBlock? = nil
     ) {
         let (values, options) = (data.values, options?.values)
         run(completion) { await self.write(.set, channelName, channelType, values, options, lock) }
     }
     /// As `updateChannelMetadata(channelName:channelType:data:options:lock:)`.
     public func updateChannelMetadata(
-        channelName: String, channelType: RTMChannelType, data: RTMMetadata, options: RTMMetadataOptions?, lock: String?, completion: RTMOperationBlock? = nil
+        channelName: String, channelType: RTMChannelType, data: RTMMetadata, options: RTMMetadataOptions?, lock: String?,
+        completion: RTMOperationBlock? = nil
     ) {
         let (values, options) = (data.values, options?.values)
         run(completion) { await self.write(.update, channelName, channelType, values, options, lock) }
     }
     /// As `removeChannelMetadata(channelName:channelType:data:options:lock:)`.
     public func removeChannelMetadata(
-        channelName: String, channelType: RTMChannelType, data: RTMMetadata, options: RTMMetadataOptions?, lock: String?, completion: RTMOperationBlock? = nil
+        channelName: String, channelType: RTMChannelType, data: RTMMetadata, options: RTMMetadataOptions?, lock: String?,
+        completion: RTMOperationBlock? = nil
     ) {
         let (values, options) = (data.values, options?.values)
         run(completion) { await self.write(.remove, channelName, channelType, values, options, lock) }
@@ -145,7 +150,8 @@ extension RTMStorage {
 extension RTMPresence {
     /// As `getOnlineUsers(channelName:channelType:options:)`.
     public func getOnlineUsers(
-        channelName: String, channelType: RTMChannelType, options: RTMGetOnlineUsersOptions?, completion: RTMBlock<RTMGetOnlineUsersResponse>? = nil
+        channelName: String, channelType: RTMChannelType, options: RTMGetOnlineUsersOptions?,
+        completion: RTMBlock<RTMGetOnlineUsersResponse>? = nil
     ) {
         let values = (options ?? RTMGetOnlineUsersOptions()).values
         run(completion) { await self.getOnlineUsers(channelName, channelType, values) }
@@ -163,14 +169,18 @@ extension RTMPresence {
         run(completion) { await self.removeState(channelName: channelName, channelType: channelType, keys: keys) }
     }
     /// As `getState(channelName:channelType:userId:)`.
-    public func getState(channelName: String, channelType: RTMChannelType, userId: String, completion: RTMBlock<RTMPresenceGetStateResponse>? = nil) {
+    public func getState(
+        channelName: String, channelType: RTMChannelType, userId: String, completion: RTMBlock<RTMPresenceGetStateResponse>? = nil
+    ) {
         run(completion) { await self.getState(channelName: channelName, channelType: channelType, userId: userId) }
     }
 }
 
 extension RTMLock {
     /// As `setLock(channelName:channelType:lockName:ttl:)`.
-    public func setLock(channelName: String, channelType: RTMChannelType, lockName: String, ttl: Int32, completion: RTMOperationBlock? = nil) {
+    public func setLock(
+        channelName: String, channelType: RTMChannelType, lockName: String, ttl: Int32, completion: RTMOperationBlock? = nil
+    ) {
         run(completion) { await self.setLock(channelName: channelName, channelType: channelType, lockName: lockName, ttl: ttl) }
     }
     /// As `removeLock(channelName:channelType:lockName:)`.
@@ -178,7 +188,9 @@ extension RTMLock {
         run(completion) { await self.removeLock(channelName: channelName, channelType: channelType, lockName: lockName) }
     }
     /// As `acquireLock(channelName:channelType:lockName:retry:)`.
-    public func acquireLock(channelName: String, channelType: RTMChannelType, lockName: String, retry: Bool, completion: RTMOperationBlock? = nil) {
+    public func acquireLock(
+        channelName: String, channelType: RTMChannelType, lockName: String, retry: Bool, completion: RTMOperationBlock? = nil
+    ) {
         run(completion) { await self.acquireLock(channelName: channelName, channelType: channelType, lockName: lockName, retry: retry) }
     }
     /// As `releaseLock(channelName:channelType:lockName:)`.
@@ -186,7 +198,9 @@ extension RTMLock {
         run(completion) { await self.releaseLock(channelName: channelName, channelType: channelType, lockName: lockName) }
     }
     /// As `revokeLock(channelName:channelType:lockName:userId:)`.
-    public func revokeLock(channelName: String, channelType: RTMChannelType, lockName: String, userId: String, completion: RTMOperationBlock? = nil) {
+    public func revokeLock(
+        channelName: String, channelType: RTMChannelType, lockName: String, userId: String, completion: RTMOperationBlock? = nil
+    ) {
         run(completion) { await self.revokeLock(channelName: channelName, channelType: channelType, lockName: lockName, userId: userId) }
     }
     /// As `getLocks(channelName:channelType:)`.

@@ -24,7 +24,8 @@ import RelayClient
             let event = RTMMessageEvent(.stream, packet.channel, topic: packet.topic, packet.payload, from: packet.publisher)
             tell { $0.rtmKit(kit, didReceiveMessageEvent: event) }
         case .direct(let direct):
-            let event = RTMMessageEvent(.user, user, direct.payload, from: direct.sender, customType: direct.customType, at: direct.wallMilliseconds)
+            let event = RTMMessageEvent(
+                .user, user, direct.payload, from: direct.sender, customType: direct.customType, at: direct.wallMilliseconds)
             tell { $0.rtmKit(kit, didReceiveMessageEvent: event) }
         case .presence(let change):
             // Channels that were left meanwhile are forgotten, at the latest when another one is entered.
@@ -75,7 +76,8 @@ import RelayClient
             for user in left + timedOut { known[user] = nil }
             for member in joined + changed { known[member.user.text] = member.states }
             let info = RTMPresenceIntervalInfo(
-                joined: joined.map(\.user.text), left: left, timedOut: timedOut, states: (joined + changed).map { RTMUserState($0.user.text, $0.states) })
+                joined: joined.map(\.user.text), left: left, timedOut: timedOut,
+                states: (joined + changed).map { RTMUserState($0.user.text, $0.states) })
             return RTMPresenceEvent(.interval, channel, interval: info)
         }
     }

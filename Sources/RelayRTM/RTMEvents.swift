@@ -32,11 +32,13 @@ public final class RTMMessageEvent: Sendable {
     public let customType: String?
     /// The relay's clock when it was accepted, in milliseconds since 1970; 0 of packets, which carry none.
     public let timestamp: UInt64
-    /// Not in hosted RTM: its place in the channel's history, from which `RTMSubscribeOptions.since` goes on; `nil` of packets and 1:1 messages.
+    /// Not in hosted RTM: its place in the channel's history, from which `RTMSubscribeOptions.since` goes on; `nil` of packets and 1:1
+    /// messages.
     public let position: ChannelPosition?
 
     init(
-        _ type: RTMChannelType, _ channel: String, topic: String = "", _ payload: Payload, from publisher: String, customType: String? = nil,
+        _ type: RTMChannelType, _ channel: String, topic: String = "", _ payload: Payload, from publisher: String,
+        customType: String? = nil,
         at time: UInt64 = 0, position: ChannelPosition? = nil
     ) {
         (channelType, channelName, channelTopic, message) = (type, channel, topic, RTMMessage(payload))
@@ -96,15 +98,18 @@ public final class RTMLockEvent: Sendable {
     public let lockDetailList: [RTMLockDetail]
 
     init(_ change: LocksChange) {
-        (channelType, channelName, lockDetailList) = (change.channel.rtmType, change.channel.channel.text, change.locks.map { RTMLockDetail($0) })
-        eventType = switch change.kind {
-        case .snapshot: .snapshot
-        case .set: .lockSet
-        case .acquired: .lockAcquired
-        case .released, .revoked: .lockReleased
-        case .expired: .lockExpired
-        case .removed: .lockRemoved
-        }
+        (channelType, channelName, lockDetailList) = (
+            change.channel.rtmType, change.channel.channel.text, change.locks.map { RTMLockDetail($0) }
+        )
+        eventType =
+            switch change.kind {
+            case .snapshot: .snapshot
+            case .set: .lockSet
+            case .acquired: .lockAcquired
+            case .released, .revoked: .lockReleased
+            case .expired: .lockExpired
+            case .removed: .lockRemoved
+            }
     }
 }
 

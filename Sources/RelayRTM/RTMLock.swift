@@ -9,13 +9,16 @@ public final class RTMLock: Sendable {
     ///
     /// - Parameter ttl: seconds for which it outlives its owner's last connection, 1…300.
     @discardableResult
-    public func setLock(channelName: String, channelType: RTMChannelType, lockName: String, ttl: Int32) async -> (RTMCommonResponse?, RTMErrorInfo?) {
+    public func setLock(channelName: String, channelType: RTMChannelType, lockName: String, ttl: Int32) async -> (
+        RTMCommonResponse?, RTMErrorInfo?
+    ) {
         await on("setLock", channelName, channelType) { locks in try await locks.set(lockName, ttl: .seconds(Int64(ttl))) }
     }
 
     /// Takes a lock away, held or not.
     @discardableResult
-    public func removeLock(channelName: String, channelType: RTMChannelType, lockName: String) async -> (RTMCommonResponse?, RTMErrorInfo?) {
+    public func removeLock(channelName: String, channelType: RTMChannelType, lockName: String) async -> (RTMCommonResponse?, RTMErrorInfo?)
+    {
         await on("removeLock", channelName, channelType) { locks in try await locks.remove(lockName) }
     }
 
@@ -23,26 +26,32 @@ public final class RTMLock: Sendable {
     ///
     /// - Parameter retry: whether to stand in line for it, for at most 300 s; else `lockAcquireFailed` at once if another holds it.
     @discardableResult
-    public func acquireLock(channelName: String, channelType: RTMChannelType, lockName: String, retry: Bool) async -> (RTMCommonResponse?, RTMErrorInfo?) {
+    public func acquireLock(channelName: String, channelType: RTMChannelType, lockName: String, retry: Bool) async -> (
+        RTMCommonResponse?, RTMErrorInfo?
+    ) {
         await on("acquireLock", channelName, channelType) { locks in try await locks.acquire(lockName, wait: retry ? .seconds(300) : nil) }
     }
 
     /// Gives a lock back.
     @discardableResult
-    public func releaseLock(channelName: String, channelType: RTMChannelType, lockName: String) async -> (RTMCommonResponse?, RTMErrorInfo?) {
+    public func releaseLock(channelName: String, channelType: RTMChannelType, lockName: String) async -> (RTMCommonResponse?, RTMErrorInfo?)
+    {
         await on("releaseLock", channelName, channelType) { locks in try await locks.release(lockName) }
     }
 
     /// Takes a lock from a user.
     @discardableResult
-    public func revokeLock(channelName: String, channelType: RTMChannelType, lockName: String, userId: String) async -> (RTMCommonResponse?, RTMErrorInfo?) {
+    public func revokeLock(channelName: String, channelType: RTMChannelType, lockName: String, userId: String) async -> (
+        RTMCommonResponse?, RTMErrorInfo?
+    ) {
         await on("revokeLock", channelName, channelType) { locks in try await locks.revoke(lockName, from: userId) }
     }
 
     /// All locks of a channel, in order of name.
     @discardableResult
     public func getLocks(channelName: String, channelType: RTMChannelType) async -> (RTMGetLocksResponse?, RTMErrorInfo?) {
-        await kit.ask("getLocks", .lock) { client in RTMGetLocksResponse(try await client.locks(of: channelType.channel(channelName)).all()) }
+        await kit.ask("getLocks", .lock) { client in RTMGetLocksResponse(try await client.locks(of: channelType.channel(channelName)).all())
+        }
     }
 
     private func on(

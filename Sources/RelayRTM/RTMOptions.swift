@@ -10,7 +10,9 @@ public final class RTMSubscribeOptions {
     public init() {}
 
     var values: (features: Set<Feature>, isQuiet: Bool, since: Since?) {
-        let bits: [(RTMSubscribeChannelFeature, Feature)] = [(.message, .messages), (.presence, .presence), (.metadata, .metadata), (.lock, .locks)]
+        let bits: [(RTMSubscribeChannelFeature, Feature)] = [
+            (.message, .messages), (.presence, .presence), (.metadata, .metadata), (.lock, .locks),
+        ]
         return (Set(bits.filter { features.contains($0.0) }.map(\.1)), features.contains(.beQuiet), since)
     }
 }
@@ -58,12 +60,13 @@ public final class RTMJoinTopicOption {
     public init() {}
 
     var values: (qos: TopicQoS, priority: TopicPriority, meta: String) {
-        let rank: TopicPriority = switch priority {
-        case .highest: .highest
-        case .high: .high
-        case .normal: .normal
-        case .low: .low
-        }
+        let rank: TopicPriority =
+            switch priority {
+            case .highest: .highest
+            case .high: .high
+            case .normal: .normal
+            case .low: .low
+            }
         return (qos == .ordered ? .ordered : .unordered, rank, meta ?? "")
     }
 }

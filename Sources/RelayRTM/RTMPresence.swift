@@ -20,7 +20,8 @@ public final class RTMPresence: Sendable {
             let page = try await client.presence(of: type.channel(name)).users(after: wanted.after, limit: wanted.users ? nil : 1)
             let members = wanted.users ? page.members : []
             return RTMGetOnlineUsersResponse(
-                total: page.total, users: members.map { RTMUserState($0.user.text, wanted.states ? $0.states : [:]) }, next: wanted.users ? page.next : nil)
+                total: page.total, users: members.map { RTMUserState($0.user.text, wanted.states ? $0.states : [:]) },
+                next: wanted.users ? page.next : nil)
         }
     }
 
@@ -32,7 +33,9 @@ public final class RTMPresence: Sendable {
 
     /// Creates or replaces own states in a channel; those set before subscribing are kept for it.
     @discardableResult
-    public func setState(channelName: String, channelType: RTMChannelType, items: [String: String]) async -> (RTMCommonResponse?, RTMErrorInfo?) {
+    public func setState(channelName: String, channelType: RTMChannelType, items: [String: String]) async -> (
+        RTMCommonResponse?, RTMErrorInfo?
+    ) {
         await kit.call("setState", .presence) { client in try await client.presence(of: channelType.channel(channelName)).setStates(items) }
     }
 
@@ -46,9 +49,12 @@ public final class RTMPresence: Sendable {
 
     /// The states of a user in a channel; empty for one who is not there.
     @discardableResult
-    public func getState(channelName: String, channelType: RTMChannelType, userId: String) async -> (RTMPresenceGetStateResponse?, RTMErrorInfo?) {
+    public func getState(channelName: String, channelType: RTMChannelType, userId: String) async -> (
+        RTMPresenceGetStateResponse?, RTMErrorInfo?
+    ) {
         await kit.ask("getState", .presence) { client in
-            RTMPresenceGetStateResponse(RTMUserState(userId, try await client.presence(of: channelType.channel(channelName)).states(of: userId)))
+            RTMPresenceGetStateResponse(
+                RTMUserState(userId, try await client.presence(of: channelType.channel(channelName)).states(of: userId)))
         }
     }
 }

@@ -36,7 +36,9 @@ public final class RTMGetOnlineUsersResponse {
     /// `page` of the next question; `nil` at the end.
     public let nextPage: String?
 
-    init(total: Int, users: [RTMUserState], next: String?) { (totalOccupancy, userStateList, nextPage) = (Int32(clamping: total), users, next) }
+    init(total: Int, users: [RTMUserState], next: String?) {
+        (totalOccupancy, userStateList, nextPage) = (Int32(clamping: total), users, next)
+    }
 }
 
 /// A channel by name and kind.

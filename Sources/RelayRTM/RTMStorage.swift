@@ -39,19 +39,25 @@ public final class RTMStorage: Sendable {
 
     /// Creates or replaces items of a user, all or none.
     @discardableResult
-    public func setUserMetadata(userId: String, data: RTMMetadata, options: RTMMetadataOptions?) async -> (RTMCommonResponse?, RTMErrorInfo?) {
+    public func setUserMetadata(userId: String, data: RTMMetadata, options: RTMMetadataOptions?) async -> (
+        RTMCommonResponse?, RTMErrorInfo?
+    ) {
         await write(.set, userId, nil, data.values, options?.values, nil)
     }
 
     /// Replaces items of a user that exist, all or none.
     @discardableResult
-    public func updateUserMetadata(userId: String, data: RTMMetadata, options: RTMMetadataOptions?) async -> (RTMCommonResponse?, RTMErrorInfo?) {
+    public func updateUserMetadata(userId: String, data: RTMMetadata, options: RTMMetadataOptions?) async -> (
+        RTMCommonResponse?, RTMErrorInfo?
+    ) {
         await write(.update, userId, nil, data.values, options?.values, nil)
     }
 
     /// Removes the items named in `data`; without any all.
     @discardableResult
-    public func removeUserMetadata(userId: String, data: RTMMetadata, options: RTMMetadataOptions?) async -> (RTMCommonResponse?, RTMErrorInfo?) {
+    public func removeUserMetadata(userId: String, data: RTMMetadata, options: RTMMetadataOptions?) async -> (
+        RTMCommonResponse?, RTMErrorInfo?
+    ) {
         await write(.remove, userId, nil, data.values, options?.values, nil)
     }
 
@@ -83,8 +89,11 @@ public final class RTMStorage: Sendable {
             let lock = lock?.isEmpty == false ? lock : nil
             let (user, time) = (options?.user ?? false, options?.time ?? false)
             switch change {
-            case .set: try await metadata.set(texts, revisions: revisions, majorRevision: major, lock: lock, recordsUser: user, recordsTime: time)
-            case .update: try await metadata.update(texts, revisions: revisions, majorRevision: major, lock: lock, recordsUser: user, recordsTime: time)
+            case .set:
+                try await metadata.set(texts, revisions: revisions, majorRevision: major, lock: lock, recordsUser: user, recordsTime: time)
+            case .update:
+                try await metadata.update(
+                    texts, revisions: revisions, majorRevision: major, lock: lock, recordsUser: user, recordsTime: time)
             case .remove where texts.isEmpty: try await metadata.removeAll(majorRevision: major, lock: lock)
             case .remove: try await metadata.remove(texts.keys.sorted(), revisions: revisions, majorRevision: major, lock: lock)
             }

@@ -50,7 +50,9 @@ public final class RTMStreamChannel: Sendable {
             defer { self.state.withLock { $0.joining -= 1 } }
             let channel = try await client.join(self.name, features: wanted.features, quiet: wanted.isQuiet, token: token)
             let (isWanted, isLast) = self.state.withLock { state in
-                if state.leaves == leaves { state.stay = Stay(channel: channel, features: wanted.features, isQuiet: wanted.isQuiet, login: login) }
+                if state.leaves == leaves {
+                    state.stay = Stay(channel: channel, features: wanted.features, isQuiet: wanted.isQuiet, login: login)
+                }
                 return (state.leaves == leaves, state.joins == join)
             }
             guard isWanted else {
@@ -95,7 +97,9 @@ public final class RTMStreamChannel: Sendable {
         await joinTopic(topic, (option ?? RTMJoinTopicOption()).values)
     }
 
-    func joinTopic(_ topic: String, _ wanted: (qos: TopicQoS, priority: TopicPriority, meta: String)) async -> (RTMCommonResponse?, RTMErrorInfo?) {
+    func joinTopic(_ topic: String, _ wanted: (qos: TopicQoS, priority: TopicPriority, meta: String)) async -> (
+        RTMCommonResponse?, RTMErrorInfo?
+    ) {
         await on("joinTopic", .topic) { channel in
             try await channel.joinTopic(topic, qos: wanted.qos, priority: wanted.priority, meta: wanted.meta)
         }
@@ -114,7 +118,8 @@ public final class RTMStreamChannel: Sendable {
     }
 
     func subscribeTopic(_ topic: String, _ users: StreamChannel.Users) async -> (RTMTopicSubscriptionResponse?, RTMErrorInfo?) {
-        await on("subscribeTopic", .topic) { channel in RTMTopicSubscriptionResponse(try await channel.subscribeTopic(topic, users: users)) }
+        await on("subscribeTopic", .topic) { channel in RTMTopicSubscriptionResponse(try await channel.subscribeTopic(topic, users: users))
+        }
     }
 
     /// Hears users no more; without a list nobody. Fails if none of those listed was heard.
@@ -135,20 +140,25 @@ public final class RTMStreamChannel: Sendable {
 
     /// Publishes text in a joined topic, at most 1,024 bytes. It has its place in the order when this returns.
     @discardableResult
-    public func publishTopicMessage(topic: String, message: String, option: RTMTopicMessageOptions?) async -> (RTMCommonResponse?, RTMErrorInfo?) {
+    public func publishTopicMessage(topic: String, message: String, option: RTMTopicMessageOptions?) async -> (
+        RTMCommonResponse?, RTMErrorInfo?
+    ) {
         await publish(Result { try send(.text(message), topic: topic, (option ?? RTMTopicMessageOptions()).values) })
     }
 
     /// Publishes bytes, as text.
     @discardableResult
-    public func publishTopicMessage(topic: String, data: Data, option: RTMTopicMessageOptions?) async -> (RTMCommonResponse?, RTMErrorInfo?) {
+    public func publishTopicMessage(topic: String, data: Data, option: RTMTopicMessageOptions?) async -> (RTMCommonResponse?, RTMErrorInfo?)
+    {
         await publish(Result { try send(.bytes(Array(data)), topic: topic, (option ?? RTMTopicMessageOptions()).values) })
     }
 
     /// Has its place in the order when it returns.
     func send(_ payload: Payload, topic: String, _ options: (customType: String, slot: UInt32?)) throws {
         let channel = try stay("publishTopicMessage").channel
-        guard options.customType.isEmpty else { throw RTMErrorInfo(.channelInvalidCustomType, "packets carry no custom type: put it into the payload") }
+        guard options.customType.isEmpty else {
+            throw RTMErrorInfo(.channelInvalidCustomType, "packets carry no custom type: put it into the payload")
+        }
         try channel.send(payload, topic: topic, slot: options.slot)
     }
 

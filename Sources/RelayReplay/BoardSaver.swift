@@ -109,7 +109,9 @@ struct BoardSaver: Sendable {
     }
 
     mutating func wrote(revision: UInt64) {
-        guard case .writing(over: _, let board, let count) = state else { preconditionFailure("an answer to a write that was not asked for") }
+        guard case .writing(over: _, let board, let count) = state else {
+            preconditionFailure("an answer to a write that was not asked for")
+        }
         self.board = board
         self.revision = revision
         saves += 1

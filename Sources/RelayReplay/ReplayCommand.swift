@@ -65,7 +65,8 @@ extension Command {
             throw Failure("\(Printable.quoted(file)), \(error)")
         }
         let plans = try job.plans(recording)
-        let run = ReplayRun(arguments: arguments, channel: job.channel, plans: plans, verifies: job.verifies, retains: job.retains, store: job.store)
+        let run = ReplayRun(
+            arguments: arguments, channel: job.channel, plans: plans, verifies: job.verifies, retains: job.retains, store: job.store)
         let summary = try await run.run(file: file)
         if arguments.flag("--json") {
             try Console.print(summary.json.line)
@@ -110,14 +111,17 @@ struct ReplayJob {
         if !recording.repairs.isEmpty {
             let repairs = recording.repairs
             Console.note(
-                "Repaired: \(repairs.timesJumped) times that jumped, \(repairs.timesBackwards) that ran backwards, \(repairs.valuesCut) values out of range.")
+                "Repaired: \(repairs.timesJumped) times that jumped, \(repairs.timesBackwards) that ran backwards, \(repairs.valuesCut) values out of range."
+            )
         }
         var boards = recording.boards
         if let board {
             boards = boards.filter { $0.name.utf8.elementsEqual(board.utf8) }
             guard !boards.isEmpty else {
                 let names = recording.boards.prefix(10).map { Printable.escaped($0.name) }.joined(separator: ", ")
-                throw Failure("there is no board \(Printable.quoted(board)) in the file; there are \(names)\(recording.boards.count > 10 ? ", …" : "")")
+                throw Failure(
+                    "there is no board \(Printable.quoted(board)) in the file; there are \(names)\(recording.boards.count > 10 ? ", …" : "")"
+                )
             }
         }
         guard !boards.isEmpty else { throw Failure("the file has no strokes") }
@@ -148,6 +152,8 @@ struct ReplayJob {
         return ("r\(hex(run, 8)).\(user)-", 1)
     }
 
-    private static let colors: [BoardColor] = [0x1B1B_1BFF, 0xD62F_2FFF, 0x2F6F_D6FF, 0x2E8B_57FF, 0xC77C_0EFF, 0x7B3F_B5FF, 0x0E8A_93FF, 0xB03A_7EFF]
-        .map(BoardColor.init(rgba:))
+    private static let colors: [BoardColor] = [
+        0x1B1B_1BFF, 0xD62F_2FFF, 0x2F6F_D6FF, 0x2E8B_57FF, 0xC77C_0EFF, 0x7B3F_B5FF, 0x0E8A_93FF, 0xB03A_7EFF,
+    ]
+    .map(BoardColor.init(rgba:))
 }

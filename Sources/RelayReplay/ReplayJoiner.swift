@@ -76,15 +76,23 @@ struct ReplayBoards: Sendable, Equatable {
     var drawn: BoardDigest
     var seen: [ReplayJoiner.Seen]
 
-    var areEqual: Bool { seen.count == ReplayJoiner.Entry.allCases.count && seen.allSatisfy { $0.isComplete && $0.digest == drawn && $0.strokes == drawn.records } }
+    var areEqual: Bool {
+        seen.count == ReplayJoiner.Entry.allCases.count
+            && seen.allSatisfy { $0.isComplete && $0.digest == drawn && $0.strokes == drawn.records }
+    }
 
     var lines: [(String, String)] {
         if areEqual {
-            return [("boards", "\(Printable.count(drawn.records)) strokes for who joined before, half-way and after the end, digest \(drawn)")]
+            return [
+                ("boards", "\(Printable.count(drawn.records)) strokes for who joined before, half-way and after the end, digest \(drawn)")
+            ]
         }
         return [("boards", "NOT EQUAL: \(Printable.count(drawn.records)) strokes were drawn, digest \(drawn)")]
             + seen.map { seen in
-                ("", "- joined \(seen.joined.rawValue): \(Printable.count(seen.strokes)) strokes, digest \(seen.digest)\(seen.isComplete ? "" : ", not all had come in time")")
+                (
+                    "",
+                    "- joined \(seen.joined.rawValue): \(Printable.count(seen.strokes)) strokes, digest \(seen.digest)\(seen.isComplete ? "" : ", not all had come in time")"
+                )
             }
     }
 
@@ -93,7 +101,10 @@ struct ReplayBoards: Sendable, Equatable {
             "equal": .bool(areEqual), "strokes": .integer(drawn.records), "digest": .string("\(drawn)"),
             "joined": .array(
                 seen.map {
-                    ["when": .string($0.joined.rawValue), "strokes": .integer($0.strokes), "digest": .string("\($0.digest)"), "complete": .bool($0.isComplete)]
+                    [
+                        "when": .string($0.joined.rawValue), "strokes": .integer($0.strokes), "digest": .string("\($0.digest)"),
+                        "complete": .bool($0.isComplete),
+                    ]
                 }),
         ]
     }

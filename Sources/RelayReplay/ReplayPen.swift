@@ -25,7 +25,8 @@ package struct ReplayPen: Sendable {
     /// One who keeps each stroke, and whom nothing watches.
     package static func enter(_ client: RelayClient, as user: String, channel: String, plan: ReplayPlan) async throws -> ReplayPen {
         try await enter(
-            client, as: user, channel: channel, plan: plan, tally: Mutex(ReplayTally()), verifier: nil, retains: true, audience: nil, store: nil)
+            client, as: user, channel: channel, plan: plan, tally: Mutex(ReplayTally()), verifier: nil, retains: true, audience: nil,
+            store: nil)
     }
 
     /// Enters both channels as any user of a board does, and takes part: it receives what the others draw.
@@ -212,7 +213,9 @@ package struct ReplayPen: Sendable {
                 case .messagesMissed: tally.messagesMissed += 1
                 case .refused(let refusal) where refusal.subject == .packet: tally.packetsRefused += 1
                 case .link(.waiting), .link(.paused): tally.linksBroken += 1
-                case .cleared, .direct, .presence, .topics, .metadata, .locks, .caughtUp, .refused, .accessExpiring, .accessChanged, .channelFrozen, .link: break
+                case .cleared, .direct, .presence, .topics, .metadata, .locks, .caughtUp, .refused, .accessExpiring, .accessChanged,
+                    .channelFrozen, .link:
+                    break
                 }
             }
             switch event {

@@ -42,7 +42,8 @@ struct ReplayRun {
             clients.append(client)
             pens.append(
                 try await ReplayPen.enter(
-                    client, as: user, channel: channel, plan: plan, tally: tally, verifier: witness?.0, retains: retains, audience: audience,
+                    client, as: user, channel: channel, plan: plan, tally: tally, verifier: witness?.0, retains: retains,
+                    audience: audience,
                     store: store))
         }
         announce()
@@ -80,7 +81,8 @@ struct ReplayRun {
         guard code == .ok else { throw Failure("stopped", exitCode: code) }
         return ReplaySummary(
             file: file, channel: channel, users: plans.count, strokes: strokes, points: points,
-            elapsed: ContinuousClock.now - begin, tally: tally.withLock { $0 }, verified: witness?.0.finish(), boards: boards.withLock { $0 })
+            elapsed: ContinuousClock.now - begin, tally: tally.withLock { $0 }, verified: witness?.0.finish(),
+            boards: boards.withLock { $0 })
     }
 
     /// Those who read the board, of whom nobody else knows.
@@ -106,6 +108,7 @@ struct ReplayRun {
     private func announce() {
         let who = plans.count == 1 ? plans[0].user : "\(plans.count) users"
         Console.note(
-            "Drawing \(Printable.count(strokes)) strokes on \(channel) as \(who), planned \(Printable.time(planned))\(verifies ? ", verified" : "")\(retains ? ", kept" : "")\(store == nil ? "" : ", saved").")
+            "Drawing \(Printable.count(strokes)) strokes on \(channel) as \(who), planned \(Printable.time(planned))\(verifies ? ", verified" : "")\(retains ? ", kept" : "")\(store == nil ? "" : ", saved")."
+        )
     }
 }

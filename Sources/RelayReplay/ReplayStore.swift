@@ -108,7 +108,8 @@ struct ReplayStore: Sendable {
         }
         if isFirstConflict {
             Console.noteRaw(Console.errorsAreTerminal ? "\r\u{1B}[K" : "")
-            Console.note("\(user): somebody else wrote \(Self.key) meanwhile: \(Printable.escaped(error.text)); it is read and written again.")
+            Console.note(
+                "\(user): somebody else wrote \(Self.key) meanwhile: \(Printable.escaped(error.text)); it is read and written again.")
         }
         if wait > .zero { try await Task.sleep(for: wait) }
     }

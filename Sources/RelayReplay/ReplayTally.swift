@@ -54,7 +54,8 @@ struct ReplaySummary: Sendable {
 
     /// Whether everything was drawn, and the relay kept its word as far as it was looked at.
     var isGood: Bool {
-        tally.messagesRefused == 0 && tally.packetsRefused == 0 && (verified?.isKept ?? true) && (boards?.areEqual ?? true) && tally.saved.values.allSatisfy { $0.end == nil }
+        tally.messagesRefused == 0 && tally.packetsRefused == 0 && (verified?.isKept ?? true) && (boards?.areEqual ?? true)
+            && tally.saved.values.allSatisfy { $0.end == nil }
     }
 
     var lines: [String] {
@@ -67,7 +68,8 @@ struct ReplaySummary: Sendable {
         let refused = tally.refusals.keys.sorted().map { " \($0) \(count(tally.refusals[$0]!))" }.joined(separator: ",")
         table.add(
             "messages",
-            "\(count(tally.messagesSent)) sent, \(count(tally.messagesAccepted)) accepted, \(count(tally.messagesRefused)) refused\(refused.isEmpty ? "" : ":" + refused)")
+            "\(count(tally.messagesSent)) sent, \(count(tally.messagesAccepted)) accepted, \(count(tally.messagesRefused)) refused\(refused.isEmpty ? "" : ":" + refused)"
+        )
         if tally.refusals["notPermitted"] != nil { table.add("", "notPermitted: \(Command.othersRecords)") }
         table.add(
             "packets",
@@ -75,7 +77,8 @@ struct ReplaySummary: Sendable {
         if users > 1 {
             table.add(
                 "received",
-                "\(count(tally.messagesReceived)) messages, \(count(tally.messagesMissed)) missed; \(count(tally.packetsReceived)) packets, \(count(tally.packetsLost)) lost")
+                "\(count(tally.messagesReceived)) messages, \(count(tally.messagesMissed)) missed; \(count(tally.packetsReceived)) packets, \(count(tally.packetsLost)) lost"
+            )
         }
         for line in savedLines { table.add(line.0, line.1) }
         if let p50 = tally.roundTrips.percentile(50), let p99 = tally.roundTrips.percentile(99),
@@ -115,7 +118,9 @@ struct ReplaySummary: Sendable {
                 "messages": .integer(tally.messagesReceived), "missed": .integer(tally.messagesMissed),
                 "packets": .integer(tally.packetsReceived), "lost": .integer(tally.packetsLost),
             ],
-            "roundTripMs": ["count": .integer(tally.roundTrips.count), "p50": milliseconds(50), "p99": milliseconds(99), "max": milliseconds(100)],
+            "roundTripMs": [
+                "count": .integer(tally.roundTrips.count), "p50": milliseconds(50), "p99": milliseconds(99), "max": milliseconds(100),
+            ],
             "store": savedJSON,
             "verify": verified.map(Self.verdict) ?? .null, "boards": boards?.json ?? .null,
         ]

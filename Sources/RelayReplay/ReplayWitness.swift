@@ -97,7 +97,9 @@ final class ReplayWitness: Sendable {
                 if book.hasSnapshot { book.drawing.formIntersection(users) }
                 book.hasSnapshot = true
             }
-        case .message, .cleared, .packet, .direct, .presence, .topics, .metadata, .locks, .packetsDropped, .messagesMissed, .caughtUp, .refused, .accessExpiring, .accessChanged, .channelFrozen, .link: break
+        case .message, .cleared, .packet, .direct, .presence, .topics, .metadata, .locks, .packetsDropped, .messagesMissed, .caughtUp,
+            .refused, .accessExpiring, .accessChanged, .channelFrozen, .link:
+            break
         }
     }
 

@@ -90,7 +90,8 @@ public struct TokenRules: Sendable {
         // Integers of JSON are within ±2⁵³ (JS3) and the tolerance is small: a thousand times their sum is an Int64.
         for (claim, begin) in [("nbf", claims.notBefore), ("iat", claims.issuedAt)] {
             if let begin, now < (begin - toleranceSeconds) * 1000 {
-                throw WireError(.tokenInvalid, "claim \(claim) is \(begin), which is to come: it is \(now / 1000), \(toleranceSeconds) s are tolerated")
+                throw WireError(
+                    .tokenInvalid, "claim \(claim) is \(begin), which is to come: it is \(now / 1000), \(toleranceSeconds) s are tolerated")
             }
         }
         let end = (claims.expires + toleranceSeconds) * 1000

@@ -53,7 +53,8 @@ enum ControlRequest: Sendable, Equatable {
         case .usage: "usage"
         case .keys: "keys"
         case .rotate(let kinds, let endsSessions):
-            (["rotate"] + AccessKeys.Kind.allCases.filter(kinds.contains).map(\.rawValue) + (endsSessions ? ["end"] : [])).joined(separator: " ")
+            (["rotate"] + AccessKeys.Kind.allCases.filter(kinds.contains).map(\.rawValue) + (endsSessions ? ["end"] : [])).joined(
+                separator: " ")
         }
     }
 }

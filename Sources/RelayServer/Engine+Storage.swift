@@ -15,7 +15,9 @@ extension Engine {
         for line in opened.boardLines { log(LogLine(.warning, line)) }
         hub.restore(boards: opened.boards, userBytes: opened.userBytes)
         if unknown > 0 { log(LogLine(.warning, "\(unknown) stored entries are left alone: this version does not know them")) }
-        if let path = journal.path { log(LogLine(.info, "\(opened.entries.count - unknown) entries and \(opened.boards.count) boards read from \(path)")) }
+        if let path = journal.path {
+            log(LogLine(.info, "\(opened.entries.count - unknown) entries and \(opened.boards.count) boards read from \(path)"))
+        }
         await journal.begin { @Sendable [weak self, executor] outcome in
             executor.queue.async { @Sendable [weak self] in self?.assumeIsolated { $0.stored(outcome) } }
         }

@@ -58,7 +58,8 @@ public final class RelayServer: Sendable {
         public var web = Web()
         /// Whether it is asked on another one, too, whose path follows from the port: see `defaultControlSocket(port:)`.
         public var isAskedByPort: Bool
-        /// Called on the relay's queue for each log line; must return at once. Those with `auditedAt` say what moderators did, and who changes the keys.
+        /// Called on the relay's queue for each log line; must return at once. Those with `auditedAt` say what moderators did, and who
+        /// changes the keys.
         public var log: @Sendable (LogLine) -> Void
         /// Called when keys were drawn anew and count; must return at once.
         package var keysChanged: @Sendable () -> Void = {}
@@ -147,7 +148,9 @@ public final class RelayServer: Sendable {
             address.isLasting = options.port != 0
             let controls = try controls(options, address, engine, journal, gate)
             // By new addresses browsers may ask, too.
-            let watch = NetworkWatch(queue: engine.executor.queue) { @Sendable [weak engine] _ in engine?.assumeIsolated { $0.networkChanged() } }
+            let watch = NetworkWatch(queue: engine.executor.queue) { @Sendable [weak engine] _ in
+                engine?.assumeIsolated { $0.networkChanged() }
+            }
             return RelayServer(address: address, engine: engine, controls: controls, journal: journal, gate: gate, watch: watch)
         } catch {
             await engine.stop()
@@ -195,7 +198,8 @@ public final class RelayServer: Sendable {
         try lastStart.withLock { (last) throws(RelayServerError) in
             let previous = max(last, stored ?? 0)
             guard previous < .max else {
-                throw RelayServerError(text: "no start number is greater than the stored one, \(previous): the clock was far ahead at an earlier start")
+                throw RelayServerError(
+                    text: "no start number is greater than the stored one, \(previous): the clock was far ahead at an earlier start")
             }
             last = max(previous + 1, UInt32(clamping: SystemClock.wallMilliseconds() / 1000))
             return last
@@ -204,7 +208,8 @@ public final class RelayServer: Sendable {
 
     private static let lastStart = Mutex(UInt32(0))
 
-    private init(address: RelayAddress, engine: Engine, controls: [ControlServer], journal: JournalWriter, gate: Gate, watch: NetworkWatch) {
+    private init(address: RelayAddress, engine: Engine, controls: [ControlServer], journal: JournalWriter, gate: Gate, watch: NetworkWatch)
+    {
         self.address = address
         self.engine = engine
         self.controls = controls
@@ -231,7 +236,9 @@ public final class RelayServer: Sendable {
     /// - Parameter endsSessions: nobody stays who came in by the old one: they are closed with `keyChanged`.
     /// - Throws: when the relay has no keys, or they cannot be kept; then the old ones hold.
     @discardableResult
-    public func rotateKeys(_ kinds: Set<AccessKeys.Kind> = [.join, .host], endsSessions: Bool = false) async throws(RelayServerError) -> AccessKeys {
+    public func rotateKeys(_ kinds: Set<AccessKeys.Kind> = [.join, .host], endsSessions: Bool = false) async throws(RelayServerError)
+        -> AccessKeys
+    {
         let result = await withCheckedContinuation { (continuation: CheckedContinuation<Result<AccessKeys, RelayServerError>, Never>) in
             // It writes a file, and waits for the engine: not on a thread that others want.
             DispatchQueue.global().async { [gate, engine] in

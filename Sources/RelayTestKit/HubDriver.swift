@@ -39,7 +39,8 @@ package final class HubDriver {
 
     /// - Parameter now: when it starts; some moment if `nil`.
     package init(
-        configuration: Configuration = .init(), start: UInt32 = 1_800_000_000, now: Now? = nil, entropy: UInt64 = 42, access: AccessRules = .open
+        configuration: Configuration = .init(), start: UInt32 = 1_800_000_000, now: Now? = nil, entropy: UInt64 = 42,
+        access: AccessRules = .open
     ) {
         self.entropy = SplitMix64(seed: entropy)
         self.access = access
@@ -137,7 +138,9 @@ package final class HubDriver {
         links[Int(id.index)].message!.reader.append(bytes)
         while (try! links[Int(id.index)].message!.reader.next()) != nil {}
         let message = links[Int(id.index)].message!
-        precondition(message.announced > 0 || message.reader.pendingBytes == 0, "[WS7] a message ended in a frame: \(message.reader.pendingBytes) bytes of it are missing")
+        precondition(
+            message.announced > 0 || message.reader.pendingBytes == 0,
+            "[WS7] a message ended in a frame: \(message.reader.pendingBytes) bytes of it are missing")
     }
 
     /// Lets the link take at most so many bytes; whole frames go to the inbox.

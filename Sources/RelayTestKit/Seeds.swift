@@ -1,7 +1,5 @@
 import RelayPrimitives
 
-
-
 /// Seeds of the simulation.
 package enum Seeds {
     /// Seeds that have failed once, each with the bug's name.
@@ -30,7 +28,7 @@ package enum Seeds {
 
     /// The same of the simulation of storage.
     package static let storageRegressions: [UInt64] = [
-        14_979_724_988_856,  // a wait for a lock whose removal could not be stored never ended
+        14_979_724_988_856  // a wait for a lock whose removal could not be stored never ended
     ]
 
     /// The same of the simulation of boards.
@@ -40,7 +38,8 @@ package enum Seeds {
         187_658_613_040_105,  // own records of a reading that the relay had written to its end, and that the link took along, never came
         65_016_332_768_427,  // parts of a drawing that was replaced while it was read were taken for parts of those behind it
         94_404_351_185_447,  // after a restart it was unknown of a retained message that could not be stored that it was not
-        181_005_021_181_114,  // (the app itself) a record told stored behind a reading from the beginning had been cleared meanwhile, and was shown
+        // (the app itself) a record told stored behind a reading from the beginning had been cleared meanwhile, and was shown
+        181_005_021_181_114,
         17_289_841_380_877,  // of a gap in a board nothing was told to who was cut off before its end
     ]
 

@@ -34,7 +34,8 @@ package enum TestAccess {
 extension HubDriver {
     /// A token that counts from now on.
     package func token(
-        _ user: String, role: Role? = nil, grants: [String: [String]] = [:], seconds: Int64 = 3600, secret: TokenSecret = TestAccess.tokenSecret
+        _ user: String, role: Role? = nil, grants: [String: [String]] = [:], seconds: Int64 = 3600,
+        secret: TokenSecret = TestAccess.tokenSecret
     ) -> String {
         let claims = TokenClaims(
             subject: try! Name(user), expires: Int64(now.wallMilliseconds / 1000) + seconds, role: role, grants: try! Grants(words: grants))

@@ -7,7 +7,8 @@ extension TestClient {
     package func retain(_ channel: String, _ key: String, _ payload: [UInt8], customType: String? = nil, flags: FrameFlags = []) {
         number += 1
         driver.send(
-            .publish(number: number, channel: channel, customType: customType, key: key, flags: flags.union(.retain), payload: payload), from: id)
+            .publish(number: number, channel: channel, customType: customType, key: key, flags: flags.union(.retain), payload: payload),
+            from: id)
     }
 
     package func part(_ channel: String, _ key: String, _ part: UInt16, of parts: UInt16, _ payload: [UInt8], flags: FrameFlags = .retain) {

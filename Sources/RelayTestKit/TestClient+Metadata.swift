@@ -52,7 +52,8 @@ extension TestClient {
         let request = WriteMetadataRequest(
             id: id, Self.owner(owner),
             items: items.map { .init(key: try! Name($0.key), bytes: $0.value.utf8.count, revision: revisions[$0.key]) },
-            majorRevision: majorRevision, lock: lock.map { try! Name($0) }, recordUser: record ? true : nil, recordTime: record ? true : nil)
+            majorRevision: majorRevision, lock: lock.map { try! Name($0) }, recordUser: record ? true : nil, recordTime: record ? true : nil
+        )
         let body = TextBody.encode(head: request, texts: items.map { Array($0.value.utf8) })
         driver.send(Frame(update ? .updateMetadata : .setMetadata, body: body), from: self.id)
         return id
@@ -68,10 +69,13 @@ extension TestClient {
     }
 
     @discardableResult
-    package func remove(_ owner: String, _ keys: [String]? = nil, revisions: [String: UInt64] = [:], majorRevision: UInt64? = nil, lock: String? = nil) -> Outcome {
+    package func remove(
+        _ owner: String, _ keys: [String]? = nil, revisions: [String: UInt64] = [:], majorRevision: UInt64? = nil, lock: String? = nil
+    ) -> Outcome {
         request(.removeMetadata) { id in
             RemoveMetadataRequest(
-                id: id, Self.owner(owner), items: keys?.map { .init(key: try! Name($0), revision: revisions[$0]) }, majorRevision: majorRevision,
+                id: id, Self.owner(owner), items: keys?.map { .init(key: try! Name($0), revision: revisions[$0]) },
+                majorRevision: majorRevision,
                 lock: lock.map { try! Name($0) })
         }
     }
@@ -109,7 +113,8 @@ extension TestClient {
             let (head, texts) = try! TextBody.read(body)
             let sizes = try! JSONBody.decode(Sizes.self, from: head, bytesMax: Limits.frameBodyBytesMax)
             return (
-                try! JSONBody.decode(type, from: head, bytesMax: Limits.frameBodyBytesMax), try! TextBody.cut(texts, sizes.items.map(\.bytes))
+                try! JSONBody.decode(type, from: head, bytesMax: Limits.frameBodyBytesMax),
+                try! TextBody.cut(texts, sizes.items.map(\.bytes))
             )
         }
     }
@@ -138,7 +143,9 @@ extension TestClient {
     }
 
     @discardableResult
-    package func acquire(_ channel: String, _ lock: String, waitMs: Int? = nil) -> Outcome { outcome(sendAcquire(channel, lock, waitMs: waitMs)) }
+    package func acquire(_ channel: String, _ lock: String, waitMs: Int? = nil) -> Outcome {
+        outcome(sendAcquire(channel, lock, waitMs: waitMs))
+    }
 
     /// Without reading what comes.
     @discardableResult
@@ -153,7 +160,9 @@ extension TestClient {
     @discardableResult
     package func lock(_ type: FrameType, _ channel: String, _ lock: String, owner: String? = nil) -> Outcome {
         let id = Self.channel(channel)
-        return request(type) { LockRequest(id: $0, kind: id.kind, channel: id.channel, lock: try! Name(lock), owner: owner.map { try! Name($0) }) }
+        return request(type) {
+            LockRequest(id: $0, kind: id.kind, channel: id.channel, lock: try! Name(lock), owner: owner.map { try! Name($0) })
+        }
     }
 
     package func locks(_ channel: String) -> [LockDetail] {

@@ -5,7 +5,8 @@ package import RelayWire
 
 extension TestClient {
     /// Of a user with the secret that goes with the id, by a key of `TestAccess`.
-    package convenience init(_ driver: HubDriver, _ user: String, by key: String, resume: String? = nil, presenceTimeoutMs: Int? = 300_000) {
+    package convenience init(_ driver: HubDriver, _ user: String, by key: String, resume: String? = nil, presenceTimeoutMs: Int? = 300_000)
+    {
         self.init(driver, user, resume: resume, presenceTimeoutMs: presenceTimeoutMs, secret: TestAccess.secret(of: user), key: key)
     }
 

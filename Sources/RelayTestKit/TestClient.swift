@@ -26,7 +26,8 @@ package final class TestClient {
     /// - Returns: the request's id.
     @discardableResult
     package func login(
-        instance: String = "00000000000000aa", resume: String? = nil, presenceTimeoutMs: Int? = nil, secret: String? = nil, key: String? = nil,
+        instance: String = "00000000000000aa", resume: String? = nil, presenceTimeoutMs: Int? = nil, secret: String? = nil,
+        key: String? = nil,
         token: String? = nil
     ) -> UInt32 {
         let request = LoginRequest(
@@ -96,7 +97,9 @@ package final class TestClient {
 
     package static func decode<T: JSONObject>(_ type: T.Type, _ body: [UInt8]) -> T {
         do {
-            return try body.withUnsafeBytes { bytes throws(WireError) in try JSONBody.decode(type, from: bytes, bytesMax: Limits.frameBodyBytesMax) }
+            return try body.withUnsafeBytes { bytes throws(WireError) in
+                try JSONBody.decode(type, from: bytes, bytesMax: Limits.frameBodyBytesMax)
+            }
         } catch {
             preconditionFailure("the hub wrote what is no \(type): \(error)")
         }
@@ -115,7 +118,9 @@ package final class TestClient {
     }
 
     @discardableResult
-    package func renew(key: String? = nil, token: String? = nil) -> Outcome { request(.renew) { RenewRequest(id: $0, key: key, token: token) } }
+    package func renew(key: String? = nil, token: String? = nil) -> Outcome {
+        request(.renew) { RenewRequest(id: $0, key: key, token: token) }
+    }
 
     @discardableResult
     package func joinTopic(_ channel: String, _ topic: String, priority: TopicPriority? = nil, lifetimeMs: Int? = nil) -> UInt32 {

@@ -118,7 +118,8 @@ package struct SubscribeAnswer: JSONObject {
 
     package init(
         id: UInt32?, kind: ChannelKind, channel: Name, handle: UInt32, features: [Feature], quiet: Bool,
-        epoch: Epoch? = nil, head: UInt64? = nil, recovered: Bool? = nil, missed: OffsetRange? = nil, reset: Bool? = nil, after: UInt64? = nil,
+        epoch: Epoch? = nil, head: UInt64? = nil, recovered: Bool? = nil, missed: OffsetRange? = nil, reset: Bool? = nil,
+        after: UInt64? = nil,
         frozen: Bool? = nil
     ) {
         self.id = id

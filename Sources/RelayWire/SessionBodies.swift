@@ -20,7 +20,8 @@ package struct LoginRequest: JSONObject {
     package init() {}
 
     package init(
-        id: UInt32, version: Int = Limits.protocolVersion, user: Name, secret: String? = nil, key: String? = nil, token: String? = nil, instance: String,
+        id: UInt32, version: Int = Limits.protocolVersion, user: Name, secret: String? = nil, key: String? = nil, token: String? = nil,
+        instance: String,
         presenceTimeoutMs: Int? = nil, client: String? = nil, resume: ResumeRequest? = nil
     ) {
         self.id = id

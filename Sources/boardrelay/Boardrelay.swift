@@ -57,7 +57,9 @@ struct Boardrelay {
     }
 
     /// - Parameter commit: what a packaged build was made from; `nil` in a plain build.
-    static func versionText(commit: String?) -> String { "boardrelay \(Program.version) (\(commit.map { "commit \($0)" } ?? "plain build"))" }
+    static func versionText(commit: String?) -> String {
+        "boardrelay \(Program.version) (\(commit.map { "commit \($0)" } ?? "plain build"))"
+    }
 
     private static func show(_ text: String) -> ExitCode {
         try? Console.print(text)
@@ -78,7 +80,10 @@ struct Boardrelay {
             notes: [
                 ("--help, --version", "What a command takes, with examples; this program's version."),
                 ("$BOARDRELAY_URL", "The relay to use where --url is not given: relay://host:7420, the port may be left out."),
-                ("$BOARDRELAY_KEY, $BOARDRELAY_TOKEN", "What lets in at a relay that is not open, where neither --key-file nor --token-file is given."),
+                (
+                    "$BOARDRELAY_KEY, $BOARDRELAY_TOKEN",
+                    "What lets in at a relay that is not open, where neither --key-file nor --token-file is given."
+                ),
                 ("output", "Data on standard output, one JSON object a line with --json; everything else on standard error."),
                 ("exit code", "0 done, 1 failed, 2 the command line is wrong, 124 timed out, 130 Ctrl-C."),
             ],

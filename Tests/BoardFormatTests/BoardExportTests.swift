@@ -106,7 +106,9 @@ struct BoardExportTests {
 
     @Test("a record of the largest size is read, one byte more and an endless line are refused")
     func sizes() throws {
-        func record(_ count: Int) -> BoardRecord { BoardRecord(key: "k", customType: "ab", payload: .bytes(Array(repeating: 1, count: count))) }
+        func record(_ count: Int) -> BoardRecord {
+            BoardRecord(key: "k", customType: "ab", payload: .bytes(Array(repeating: 1, count: count)))
+        }
         let largest = try Self.write([record(98)])
         #expect(try Self.read([largest], recordBytesMax: 100) == [record(98)])
         let error = #expect(throws: BoardExportError.self) { try Self.read([try Self.write([record(99)])], recordBytesMax: 100) }
@@ -154,7 +156,8 @@ struct BoardExportTests {
         #expect(read == records)
         #expect(try Self.write(read) == document)
         for (record, stroke) in zip(read, plan.drawing) {
-            let message = try BoardMessage.decode(customType: record.customType, payload: record.payload.bytes, bytesMax: BoardLimits.recordBytesMax)
+            let message = try BoardMessage.decode(
+                customType: record.customType, payload: record.payload.bytes, bytesMax: BoardLimits.recordBytesMax)
             #expect(record.key == stroke.id.text && message == .stroke(StrokePart(stroke)))
         }
     }

@@ -3,7 +3,7 @@ import RelayPrimitives
 import Testing
 
 #if canImport(FoundationXML)
-    import FoundationXML
+import FoundationXML
 #endif
 
 @testable import BoardFormat
@@ -14,7 +14,9 @@ struct BoardSVGTests {
         BoardRecord(key: key, customType: message.customType, payload: .text(text(try message.encoded())))
     }
 
-    static func stroke(_ id: String, z: Int = 1, color: UInt32 = 0x1B1B_1BFF, width: Int = 300, columns: PointColumns = [], _ points: [BoardPoint]) throws -> BoardRecord {
+    static func stroke(
+        _ id: String, z: Int = 1, color: UInt32 = 0x1B1B_1BFF, width: Int = 300, columns: PointColumns = [], _ points: [BoardPoint]
+    ) throws -> BoardRecord {
         try Stroke(id: ElementID(id), z: z, color: BoardColor(rgba: color), width: width, columns: columns, points: points).record()
     }
 
@@ -29,7 +31,9 @@ struct BoardSVGTests {
         let elements = Elements()
         let parser = XMLParser(data: Data(svg))
         parser.delegate = elements
-        guard parser.parse() else { throw NotXML(problem: "\(String(describing: parser.parserError)), line \(parser.lineNumber): \(text(svg))") }
+        guard parser.parse() else {
+            throw NotXML(problem: "\(String(describing: parser.parserError)), line \(parser.lineNumber): \(text(svg))")
+        }
         return elements
     }
 
@@ -83,16 +87,20 @@ struct BoardSVGTests {
     func escapes() throws {
         var dice = SplitMix64(seed: 11)
         for _ in 0..<200 {
-            let words = String(String.UnicodeScalarView((0..<20).compactMap { _ in
-                Unicode.Scalar(UInt32.random(in: Bool.random(using: &dice) ? 1...0x7F : 0x80...0x1_F64F, using: &dice))
-            }))
+            let words = String(
+                String.UnicodeScalarView(
+                    (0..<20).compactMap { _ in
+                        Unicode.Scalar(UInt32.random(in: Bool.random(using: &dice) ? 1...0x7F : 0x80...0x1_F64F, using: &dice))
+                    }))
             let svg = BoardSVG.document(
                 Self.picture(
                     try Self.record(.title(words), key: "title"),
                     try Self.record(.text(BoardText(id: ElementID("t"), z: 3, x: 0, y: 0, size: 1_200, text: words)), key: "t")))
-            let expected = String(String.UnicodeScalarView(words.unicodeScalars.map {
-                ($0.value < 0x20 && ![9, 10, 13].contains($0.value)) || [0xFFFE, 0xFFFF].contains($0.value) ? "\u{FFFD}" : $0
-            }))
+            let expected = String(
+                String.UnicodeScalarView(
+                    words.unicodeScalars.map {
+                        ($0.value < 0x20 && ![9, 10, 13].contains($0.value)) || [0xFFFE, 0xFFFF].contains($0.value) ? "\u{FFFD}" : $0
+                    }))
             let elements = try Self.parse(svg)
             #expect(Array(try #require(elements.named("title").first).text.utf8) == Array(expected.utf8))
             let lines = elements.named("tspan").map { Array($0.text.utf8) }
@@ -103,7 +111,9 @@ struct BoardSVGTests {
     @Test("what has more z lies above, whenever it was drawn; equal ones lie in the order of their ids")
     func layers() throws {
         let dot = [BoardPoint(x: 0, y: 0)]
-        let records = try [("c", 5), ("b", 5), ("a", 9), ("z", -3)].map { try Self.stroke($0.0, z: $0.1, color: UInt32($0.0.utf8.first!) << 24 | 0xFF, dot) }
+        let records = try [("c", 5), ("b", 5), ("a", 9), ("z", -3)].map {
+            try Self.stroke($0.0, z: $0.1, color: UInt32($0.0.utf8.first!) << 24 | 0xFF, dot)
+        }
         var forwards = BoardPicture(), backwards = BoardPicture()
         for record in records { forwards.add(record) }
         for record in records.reversed() { backwards.add(record) }
@@ -116,7 +126,8 @@ struct BoardSVGTests {
     @Test("pressure makes a line wider: half of its width without, one and a half with all of it")
     func pressure() throws {
         let points = [0, 0, 255, 255].enumerated().map { BoardPoint(x: $0 * 100, y: 0, pressure: $1) }
-        let paths = try Self.parse(BoardSVG.document(Self.picture(try Self.stroke("p", width: 480, columns: .pressure, points)))).named("path")
+        let paths = try Self.parse(BoardSVG.document(Self.picture(try Self.stroke("p", width: 480, columns: .pressure, points)))).named(
+            "path")
         #expect(paths.map { $0.attributes["stroke-width"] } == ["2.4", "4.8", "7.2"])
         #expect(paths.map { $0.attributes["d"] } == ["M0 0l1 0", "M1 0l1 0", "M2 0l1 0"], "each run begins where the last one ended")
         let even = try Self.parse(BoardSVG.document(Self.picture(try Self.stroke("p", width: 480, points)))).named("path")

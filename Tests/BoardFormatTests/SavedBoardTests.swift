@@ -7,7 +7,9 @@ import Testing
 struct SavedBoardTests {
     func stroke(_ id: String, width: Int = 300, _ places: [(Int, Int)]) throws -> SavedStroke {
         try SavedStroke(
-            Stroke(id: ElementID(id), z: 1, color: .black, width: width, points: places.map { BoardPoint(x: $0.0, y: $0.1, pressure: 0, time: 0) }))
+            Stroke(
+                id: ElementID(id), z: 1, color: .black, width: width,
+                points: places.map { BoardPoint(x: $0.0, y: $0.1, pressure: 0, time: 0) }))
     }
 
     @Test("places and widths are px, with as many digits as they need")
@@ -49,10 +51,13 @@ struct SavedBoardTests {
         for stroke in plan.drawing { board.append(SavedStroke(stroke)) }
         #expect(board.count == strokes && board.json.count == size)
         let read = try #require(try JSONSerialization.jsonObject(with: Data(board.json)) as? [[String: Any]])
-        #expect(read.map { $0["id"] as? String } == plan.drawing.map(\.id.text) && read.allSatisfy { UUID(uuidString: $0["id"] as? String ?? "") != nil })
+        #expect(
+            read.map { $0["id"] as? String } == plan.drawing.map(\.id.text)
+                && read.allSatisfy { UUID(uuidString: $0["id"] as? String ?? "") != nil })
         for (saved, drawn) in zip(read, recording.boards[0].strokes) {
             let places = try #require(saved["points"] as? [[Double]])
-            #expect(places.map { [Int(($0[0] * 100).rounded()), Int(($0[1] * 100).rounded())] } == drawn.points.map { [Int($0.x), Int($0.y)] })
+            #expect(
+                places.map { [Int(($0[0] * 100).rounded()), Int(($0[1] * 100).rounded())] } == drawn.points.map { [Int($0.x), Int($0.y)] })
         }
     }
 
@@ -64,7 +69,8 @@ struct SavedBoardTests {
             switch step.lane {
             case .packet: #expect(try PointPacket.decode(step.payload).id == plan.drawing[step.stroke].id)
             case .message:
-                #expect(try BoardMessage.decode(customType: "stroke", payload: step.payload) == .stroke(StrokePart(plan.drawing[step.stroke])))
+                #expect(
+                    try BoardMessage.decode(customType: "stroke", payload: step.payload) == .stroke(StrokePart(plan.drawing[step.stroke])))
             }
         }
     }

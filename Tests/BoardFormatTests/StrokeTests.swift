@@ -39,7 +39,9 @@ struct StrokeTests {
         let stroke = try Self.stroke(points: 777)
         let payloads = try stroke.payloads(bytesMax: bytesMax)
         let parts = try payloads.map { payload in
-            guard case .stroke(let part) = try BoardMessage.decode(customType: "stroke", payload: payload) else { throw BoardError.missingField("") }
+            guard case .stroke(let part) = try BoardMessage.decode(customType: "stroke", payload: payload) else {
+                throw BoardError.missingField("")
+            }
             return part
         }
         #expect(payloads.allSatisfy { $0.count + 6 <= bytesMax })

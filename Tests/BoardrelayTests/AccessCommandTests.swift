@@ -13,48 +13,55 @@ import Testing
 @Suite("serve with keys, key, token, and the options that bring a credential")
 struct AccessCommandTests {
     /// The folder of one test: short enough for a socket's path, and all that this user's own relays would be found by.
-    private let folder = "/tmp/boardrelay-test-\(UInt32.random(in: 0...UInt32.max))"
-    private var surroundings: [String: String] { ["XDG_RUNTIME_DIR": folder, "XDG_DATA_HOME": "\(folder)/data"] }
+    let folder = "/tmp/boardrelay-test-\(UInt32.random(in: 0...UInt32.max))"
+    var surroundings: [String: String] { ["XDG_RUNTIME_DIR": folder, "XDG_DATA_HOME": "\(folder)/data"] }
 
-    private func withFolder(_ body: () async throws -> Void) async throws {
+    func withFolder(_ body: () async throws -> Void) async throws {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         defer { try? FileManager.default.removeItem(atPath: folder) }
         try await body()
     }
 
-    private func path(_ name: String) -> String { "\(folder)/\(name)" }
+    func path(_ name: String) -> String { "\(folder)/\(name)" }
 
     /// A file of this test.
     @discardableResult
-    private func write(_ text: String, _ name: String) throws -> String {
+    func write(_ text: String, _ name: String) throws -> String {
         try Data(text.utf8).write(to: URL(filePath: path(name)))
         return path(name)
     }
 
-    private func run(_ words: String..., url: String? = nil, environment: [String: String] = [:], input: String = "") async throws -> Tool.Result {
+    func run(_ words: String..., url: String? = nil, environment: [String: String] = [:], input: String = "") async throws
+        -> Tool.Result
+    {
         try await Tool.run(words, url: url, environment: surroundings.merging(environment) { $1 }, input: Data(input.utf8))
     }
 
     /// `serve`, until it says that it listens.
-    private func serve(_ words: String...) async throws -> Running {
+    func serve(_ words: String...) async throws -> Running {
         let serve = try Running(["serve", "--host", "127.0.0.1"] + words, environment: surroundings)
         try #require(await serve.errorLine(containing: "Ctrl-C ends it") != nil)
         return serve
     }
 
     /// One that the system does not choose for others: what it chooses is no lasting address, by which nothing is found again.
-    private func freePort() -> String { "\(UInt16.random(in: 20_000..<32_000))" }
+    func freePort() -> String { "\(UInt16.random(in: 20_000..<32_000))" }
 
-    private func keys(_ words: String...) async throws -> [(kind: String, role: String, key: String, urls: [String])] {
+    func keys(_ words: String...) async throws -> [(kind: String, role: String, key: String, urls: [String])] {
         let shown = try await Tool.run(["key", "show", "--json"] + words, environment: surroundings)
         try #require(shown.code == 0, "\(shown.errors)")
         return try shown.objects().map {
-            (try #require($0["kind"] as? String), try #require($0["role"] as? String), try #require($0["key"] as? String), try #require($0["urls"] as? [String]))
+            (
+                try #require($0["kind"] as? String), try #require($0["role"] as? String), try #require($0["key"] as? String),
+                try #require($0["urls"] as? [String])
+            )
         }
     }
 
     /// A relay in this process, with keys and a control socket.
-    private func withRelay(_ access: RelayServer.Access = .keys(), _ body: (_ url: String, _ relay: RelayServer) async throws -> Void) async throws {
+    func withRelay(_ access: RelayServer.Access = .keys(), _ body: (_ url: String, _ relay: RelayServer) async throws -> Void)
+        async throws
+    {
         try await withFolder {
             var hub = Configuration()
             // How long a wrong credential waits is shown on a clock moved by hand.
@@ -72,15 +79,21 @@ struct AccessCommandTests {
 
     // MARK: - Records of others
 
-    @Test("[BL10] records that another user has are not imported, which is told with what helps; by who wrote them, and with the host key, they are")
+    @Test(
+        "[BL10] records that another user has are not imported, which is told with what helps; by who wrote them, and with the host key, they are"
+    )
     func othersRecords() async throws {
         try await withRelay { url, _ in
-            let joined = try #require(try await run("key", "show", "join", "--json", "--control", path("c.sock")).objects().first?["urls"] as? [String])[0]
+            let joined = try #require(
+                try await run("key", "show", "join", "--json", "--control", path("c.sock")).objects().first?["urls"] as? [String])[0]
             #expect(try await run("pub", "lesson", "--retain", "--record", "k", "-m", "x", "--as", "anna", url: joined).code == 0)
             let exported = try await run("board", "export", "lesson", "-o", path("lesson.json"), url: joined)
             #expect(exported.code == 0, "\(exported.errors)")
             let refused = try await run("board", "import", "lesson", path("lesson.json"), "--as", "ben", url: joined)
-            #expect(refused.code == 1 && refused.errors.contains("1 is not (notPermitted 1); the first: k: the record of this key is another user's"), "\(refused.errors)")
+            #expect(
+                refused.code == 1
+                    && refused.errors.contains("1 is not (notPermitted 1); the first: k: the record of this key is another user's"),
+                "\(refused.errors)")
             #expect(refused.errors.contains("notPermitted: \(Command.othersRecords)"))
             #expect(try await run("board", "import", "lesson", path("lesson.json"), "--as", "anna", url: joined).code == 0)
         }
@@ -101,7 +114,10 @@ struct AccessCommandTests {
             let join = try await run("key", "show", "join", "--port", port)
             // For a script: nothing but the addresses.
             #expect(join.output == keys[0].urls[0] + "\n")
-            #expect(try await run("key", "show", "--port", port).lines == ["join (editor):", "  " + keys[0].urls[0], "host (moderator):", "  " + keys[1].urls[0]])
+            #expect(
+                try await run("key", "show", "--port", port).lines == [
+                    "join (editor):", "  " + keys[0].urls[0], "host (moderator):", "  " + keys[1].urls[0],
+                ])
 
             // No credential is given: `board rm` is a moderator's.
             let url = "relay://127.0.0.1:\(port)"
@@ -128,7 +144,9 @@ struct AccessCommandTests {
     func inFolder() async throws {
         try await withFolder {
             let data = path("d")
-            func stored() throws -> [String] { try ["join.key", "host.key"].map { try String(contentsOfFile: "\(data)/\($0)", encoding: .utf8) } }
+            func stored() throws -> [String] {
+                try ["join.key", "host.key"].map { try String(contentsOfFile: "\(data)/\($0)", encoding: .utf8) }
+            }
             var serve = try await serve("--data-dir", data, "--port", "0")
             let first = try await keys("--data-dir", data)
             #expect(try stored() == first.map { $0.key + "\n" })
@@ -166,9 +184,12 @@ struct AccessCommandTests {
                 #expect(result.code == 1 && result.output == "", "\(file): \(result)")
                 return result.errors
             }
-            for text in ["", "SECRETISH", "SECRETISH with spaces in it", "SECRETISH-é-0123456789", "SECRETISH" + String(repeating: "x", count: 120)] {
+            for text in [
+                "", "SECRETISH", "SECRETISH with spaces in it", "SECRETISH-é-0123456789", "SECRETISH" + String(repeating: "x", count: 120),
+            ] {
                 let errors = try await refused("join.key", text)
-                #expect(errors.contains("\(data)/join.key does not hold a key of 16…128 letters") && !errors.contains("SECRETISH"), "\(errors)")
+                #expect(
+                    errors.contains("\(data)/join.key does not hold a key of 16…128 letters") && !errors.contains("SECRETISH"), "\(errors)")
             }
             _ = try write("SECRETISH-0123456789", "d/join.key")
             let same = try await refused("host.key", "SECRETISH-0123456789\n")
@@ -212,10 +233,14 @@ struct AccessCommandTests {
             #expect(rotated.code == 1 && rotated.errors.contains("this relay has no keys"))
             open.signal(SIGTERM)
             #expect(await open.end().errors.contains("Everybody who can reach it may come in, without a key."))
-            #expect(try await run("key", "show", "--control", path("open.sock")).errors.contains("no relay answers on \(path("open.sock"))"))
+            #expect(
+                try await run("key", "show", "--control", path("open.sock")).errors.contains("no relay answers on \(path("open.sock"))"))
 
             let tokens = try Running(
-                ["serve", "--in-memory", "--host", "127.0.0.1", "--port", "0", "--auth", "token", "--token-secret-file", "2026=\(secret)", "--token-audience", "school"],
+                [
+                    "serve", "--in-memory", "--host", "127.0.0.1", "--port", "0", "--auth", "token", "--token-secret-file",
+                    "2026=\(secret)", "--token-audience", "school",
+                ],
                 environment: surroundings)
             let url = try #require(await tokens.line(containing: "relay://"))
             let made = try await run(
@@ -272,7 +297,9 @@ struct AccessCommandTests {
         }
     }
 
-    @Test("rotate leaves a line in the log as a moderator's decision does, at any level: which key and whether sessions ended, and nothing of a key")
+    @Test(
+        "rotate leaves a line in the log as a moderator's decision does, at any level: which key and whether sessions ended, and nothing of a key"
+    )
     func rotationIsLogged() async throws {
         try await withFolder {
             let port = freePort()
@@ -286,7 +313,9 @@ struct AccessCommandTests {
             let log = await serve.end().errors
             let lines = log.split(separator: "\n").filter { $0.hasPrefix("audit: ") }
             try #require(lines.count == 2, "\(log)")
-            #expect(lines[0].wholeMatch(of: /audit: [0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z operator rotated the join key, sessions ended/) != nil, "\(lines)")
+            #expect(
+                lines[0].wholeMatch(of: /audit: [0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z operator rotated the join key, sessions ended/)
+                    != nil, "\(lines)")
             #expect(lines[1].hasSuffix("Z operator rotated the join key and the host key"), "\(lines)")
             #expect(Set(all).count == 5)
             for key in all { #expect(!log.contains(key)) }
@@ -305,7 +334,9 @@ struct AccessCommandTests {
             let token = try await run("token", "create", "--secret-file", secretFile, "--user", "ann", "--role", "editor").output
                 .trimmingCharacters(in: .newlines)
             let keyFile = try write(key + "\n", "key"), tokenFile = try write("\n" + token + "\n\n", "token")
-            func comesIn(_ words: [String], url: String = url, _ environment: [String: String] = [:], _ place: SourceLocation = #_sourceLocation) async throws {
+            func comesIn(
+                _ words: [String], url: String = url, _ environment: [String: String] = [:], _ place: SourceLocation = #_sourceLocation
+            ) async throws {
                 let result = try await Tool.run(
                     ["pub", "lesson", "-m", "x", "--as", "ann"] + words, url: url, environment: surroundings.merging(environment) { $1 })
                 #expect(result.code == 0, "\(result.errors)", sourceLocation: place)
@@ -331,7 +362,9 @@ struct AccessCommandTests {
             let words = "this relay wants a key (credentialRequired) (give --key-file or --token-file"
             #expect(none.code == 1 && none.output == "" && none.errors.contains(words), "\(none.errors)")
             let wrong = try await run("presence", "lesson", "--key", "SECRETISH-SECRETISH", url: url)
-            #expect(wrong.code == 1 && wrong.errors.contains("the key is none of this relay's (keyWrong)") && !wrong.errors.contains("SECRETISH"), "\(wrong.errors)")
+            #expect(
+                wrong.code == 1 && wrong.errors.contains("the key is none of this relay's (keyWrong)")
+                    && !wrong.errors.contains("SECRETISH"), "\(wrong.errors)")
             let token = try await run("presence", "lesson", "--token", "SECRETISH", url: url)
             #expect(token.code == 1 && token.errors.contains("(tokenInvalid)") && !token.errors.contains("SECRETISH"), "\(token.errors)")
             let missing = try await run("presence", "lesson", "--key-file", path("nobody"), url: url)
@@ -344,127 +377,34 @@ struct AccessCommandTests {
     @Test("every command that asks a relay takes the four options of a credential")
     func options() {
         // bench comes as many users, and a token lets in one; key asks as who runs the relay.
-        let clients = Boardrelay.commands.filter { !["bench", "key"].contains($0.name) && $0.options.contains { $0.names.contains("--url") } }
-        #expect(clients.map(\.name).sorted() == ["board", "channel", "history", "lock", "meta", "presence", "pub", "replay", "status", "sub", "user"])
+        let clients = Boardrelay.commands.filter {
+            !["bench", "key"].contains($0.name) && $0.options.contains { $0.names.contains("--url") }
+        }
+        #expect(
+            clients.map(\.name).sorted() == [
+                "board", "channel", "history", "lock", "meta", "presence", "pub", "replay", "status", "sub", "user",
+            ])
         for command in clients {
             let names = command.options.flatMap(\.names)
-            for option in ["--key", "--key-file", "--token", "--token-file"] { #expect(names.contains(option), "\(command.name) \(option)") }
+            for option in ["--key", "--key-file", "--token", "--token-file"] {
+                #expect(names.contains(option), "\(command.name) \(option)")
+            }
         }
     }
 
-    @Test("[AC1] every command that asks a relay comes in with a key file", arguments: [
-        ["sub", "lesson", "--since", "beginning", "-n", "1"], ["history", "lesson"], ["presence", "lesson"], ["meta", "set", "lesson", "k", "v"],
-        ["lock", "set", "lesson", "pen"], ["board", "ls"], ["replay", Samples.path("pencil"), "--channel", "drawn", "--speed", "max"],
-    ])
+    @Test(
+        "[AC1] every command that asks a relay comes in with a key file",
+        arguments: [
+            ["sub", "lesson", "--since", "beginning", "-n", "1"], ["history", "lesson"], ["presence", "lesson"],
+            ["meta", "set", "lesson", "k", "v"],
+            ["lock", "set", "lesson", "pen"], ["board", "ls"], ["replay", Samples.path("pencil"), "--channel", "drawn", "--speed", "max"],
+        ])
     func commands(words: [String]) async throws {
         try await withRelay { url, relay in
             let file = try write(try #require(relay.keys).join, "key")
             #expect(try await run("pub", "lesson", "-m", "x", "--key-file", file, url: url).code == 0)
             let result = try await Tool.run(words + ["--key-file", file], url: url, environment: surroundings)
             #expect(result.code == 0, "\(result.errors)")
-        }
-    }
-
-    // MARK: - token
-
-    @Test("what token create makes token check reads, and nothing else")
-    func tokens() async throws {
-        try await withFolder {
-            let secret = try write(String(repeating: "k", count: 40), "secret"), other = try write(String(repeating: "o", count: 40), "other")
-            let began = Date()
-            let made = try await run(
-                "token", "create", "--secret-file", secret, "--user", "ann", "--role", "reader", "--grant", "board-*=publish,stream", "--grant", "lesson=clear",
-                "--expires-in", "2h", "--audience", "school")
-            #expect(made.code == 0 && made.errors == "" && made.lines.count == 1 && made.output.split(separator: ".").count == 3)
-            func check(_ words: String..., token: String = made.output) async throws -> Tool.Result {
-                try await Tool.run(["token", "check"] + words, environment: surroundings, input: Data(token.utf8))
-            }
-            let text = try await check("--secret-file", secret, "--audience", "school", "--user", "ann")
-            #expect(text.code == 0 && text.lines.prefix(4) == ["user     ann", "role     reader", "grant    board-*: publish, stream", "grant    lesson: clear"], "\(text)")
-            let object = try await check("--secret-file", "a=\(other)", "--secret-file", "b=\(secret)", "--audience", "school", "--json")
-            #expect(object.code == 1 && object.errors.contains("no kid"), "\(object.errors)")
-            let json = try await check("--secret-file", secret, "--audience", "school", "--json").object()
-            #expect(json["user"] as? String == "ann" && json["role"] as? String == "reader")
-            // 2 h, of which as much is over as this took; and the 5 s by which clocks may differ.
-            let passed = Int(Date().timeIntervalSince(began)) + 2
-            #expect((7_200 - passed...7_205).contains(json["expiresInSeconds"] as? Int ?? 0), "after \(passed) s")
-            #expect(json["grants"] as? [String: [String]] == ["board-*": ["publish", "stream"], "lesson": ["clear"]])
-
-            for (words, problem) in [
-                (["--secret-file", other, "--audience", "school"], "the signature is not that of the relay's secret (tokenInvalid)"),
-                (["--secret-file", secret], "claim aud names an audience, and this relay has none (tokenInvalid)"),
-                (["--secret-file", secret, "--audience", "home"], "claim aud does not name this relay (tokenInvalid)"),
-                (["--secret-file", secret, "--audience", "school", "--user", "bob"], "the token is for user ann, not bob"),
-            ] {
-                let result = try await Tool.run(["token", "check"] + words, input: Data(made.output.utf8))
-                #expect(result.code == 1 && result.output == "" && result.errors.contains(problem), "\(words): \(result.errors)")
-            }
-        }
-    }
-
-    @Test("a secret of random bytes that end in that of a line end is taken whole; the line end of a text is not meant")
-    func secrets() async throws {
-        try await withFolder {
-            try Data([UInt8](repeating: 200, count: 31) + [0x0A]).write(to: URL(filePath: path("random")))
-            let made = try await run("token", "create", "--secret-file", path("random"), "--user", "ann", "--role", "editor")
-            #expect(made.code == 0, "\(made.errors)")
-            let plain = try write(String(repeating: "t", count: 32), "plain"), edited = try write(String(repeating: "t", count: 32) + "\n", "edited")
-            let token = try await run("token", "create", "--secret-file", plain, "--user", "ann", "--role", "editor").output
-            #expect(try await run("token", "check", "--secret-file", edited, input: token).code == 0)
-            let short = try await run("token", "create", "--secret-file", write("short\n", "short"), "--user", "ann", "--role", "editor")
-            #expect(short.code == 1 && short.errors.contains("\(path("short")): a token secret has 32…1024 bytes, this one has 5"))
-        }
-    }
-
-    // MARK: - Mistakes
-
-    /// `SECRET` is a file with a secret.
-    @Test("mistakes with keys and tokens end with 2 and say what is wrong", arguments: [
-        (["key"], "ACTION is missing"),
-        (["key", "draw"], "ACTION is one of show, rotate, not \"draw\""),
-        (["key", "show", "guest"], "WHICH is one of join, host, not \"guest\""),
-        (["key", "show", "join", "host"], "unexpected argument \"host\""),
-        (["key", "show", "--end-sessions"], "option --end-sessions is for rotate"),
-        (["key", "show", "--port", "1", "--control", "x"], "options --control and --port exclude each other"),
-        (["token"], "ACTION is missing"),
-        (["token", "make"], "ACTION is one of create, check, not \"make\""),
-        (["token", "create", "--user", "ann", "--role", "editor"], "option --secret-file is missing"),
-        (["token", "create", "--secret-file", "SECRET", "--role", "editor"], "option --user is missing"),
-        (["token", "create", "--secret-file", "SECRET", "--user", "a/b", "--role", "editor"], "option --user takes no \""),
-        (["token", "create", "--secret-file", "SECRET", "--user", "ann"], "--role or --grant is missing"),
-        (["token", "create", "--secret-file", "SECRET", "--user", "ann", "--role", "king"], "option --role wants one of reader, editor, moderator, not \"king\""),
-        (["token", "create", "--secret-file", "SECRET", "--user", "ann", "--grant", "lesson"], "option --grant wants PATTERN=RIGHT"),
-        (["token", "create", "--secret-file", "SECRET", "--user", "ann", "--grant", "lesson="], "option --grant names no right"),
-        (["token", "create", "--secret-file", "SECRET", "--user", "ann", "--grant", "lesson=fly"], "grants name a right that there is not"),
-        (["token", "create", "--secret-file", "SECRET", "--user", "ann", "--grant", "a*b=publish"], "a pattern of grants is no channel's name"),
-        (["token", "create", "--secret-file", "SECRET", "--user", "ann", "--grant", "lesson=direct"], "under another pattern than *"),
-        (["token", "create", "--secret-file", "SECRET", "--user", "ann", "--role", "editor", "--expires-in", "1ms"], "option --expires-in is at least 1s"),
-        (["token", "create", "--secret-file", "a=SECRET", "--secret-file", "b=SECRET", "--user", "ann", "--role", "editor"], "create signs with one secret: --secret-file stands 2 times"),
-        (["token", "check", "--secret-file", "SECRET"], "no token on standard input"),
-        (["serve", "--auth", "token"], "--auth token wants what signs tokens: option --token-secret-file"),
-        (["serve", "--auth", "open", "--token-secret-file", "SECRET"], "option --token-secret-file does not go with --auth open"),
-        (["serve", "--auth", "token", "--token-secret-file", "SECRET", "--pupils", "view"], "option --pupils goes with --auth key"),
-        (["serve", "--pupils", "dance"], "option --pupils wants one of draw, view, not \"dance\""),
-        (["serve", "--token-audience", "school"], "option --token-audience goes with --token-secret-file"),
-        (["sub", "lesson", "--key", "k", "--token-file", "t"], "options --key and --token-file exclude each other"),
-        (["sub", "lesson", "--key", "k", "--url", "ftp://x/#key=SECRETISH"], "not \"ftp://x/\""),
-    ] as [([String], String)])
-    func usage(words: [String], problem: String) async throws {
-        try await withFolder {
-            let secret = try write(String(repeating: "k", count: 32), "secret")
-            let result = try await Tool.run(words.map { $0.replacing(/SECRET$/, with: secret) }, environment: surroundings)
-            #expect(result.code == 2 && result.output == "" && result.errors.contains(problem), "\(result)")
-        }
-    }
-
-    @Test("several secrets without ids are exit code 1 that says so")
-    func secretsWithoutIDs() async throws {
-        try await withFolder {
-            let secret = try write(String(repeating: "k", count: 32), "secret")
-            for words in [["serve", "--port", "0", "--token-secret-file", secret, "--token-secret-file", secret], ["token", "check", "--secret-file", secret, "--secret-file", secret]] {
-                let result = try await Tool.run(words, environment: surroundings)
-                #expect(result.code == 1 && result.errors.contains("of several token secrets each has an id"), "\(result.errors)")
-            }
         }
     }
 }

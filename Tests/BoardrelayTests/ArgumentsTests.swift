@@ -91,7 +91,9 @@ struct ArgumentsTests {
         ] as [(String, Duration)])
     func durations(text: String, duration: Duration) { #expect(Duration(text: text) == duration) }
 
-    @Test("what is no time is refused", arguments: ["", "s", "10", "-1s", "1 s", "1e3s", "infs", "nans", "٣s", "1..5s", "1001d", "9999999999999999999999m"])
+    @Test(
+        "what is no time is refused",
+        arguments: ["", "s", "10", "-1s", "1 s", "1e3s", "infs", "nans", "٣s", "1..5s", "1001d", "9999999999999999999999m"])
     func noDurations(text: String) { #expect(Duration(text: text) == nil) }
 
     @Test(
@@ -102,7 +104,9 @@ struct ArgumentsTests {
         ])
     func sizes(text: String, bytes: Int) { #expect(byteCount(text) == bytes) }
 
-    @Test("what is no size is refused", arguments: ["", "MB", "1.5", "-1", "1 MB", "1mb", "1TB", "1e3", "٣", "1..5MB", "1000001GB", "99999999999999999999"])
+    @Test(
+        "what is no size is refused",
+        arguments: ["", "MB", "1.5", "-1", "1 MB", "1mb", "1TB", "1e3", "٣", "1..5MB", "1000001GB", "99999999999999999999"])
     func noSizes(text: String) { #expect(byteCount(text) == nil) }
 
     @Test("[BL7] serve's options set the bounds of boards, and leave what is not given")

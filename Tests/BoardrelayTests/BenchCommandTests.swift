@@ -41,7 +41,10 @@ struct BenchCommandTests {
         func process() async throws -> (seconds: Double, resident: Int) {
             let object = try await Tool.run("status", "--json", "--port", port).object()
             let process = try #require(object["process"] as? [String: Any])
-            return ((process["userSeconds"] as? Double ?? -1) + (process["systemSeconds"] as? Double ?? -1), process["residentBytes"] as? Int ?? 0)
+            return (
+                (process["userSeconds"] as? Double ?? -1) + (process["systemSeconds"] as? Double ?? -1),
+                process["residentBytes"] as? Int ?? 0
+            )
         }
         let first = try await process(), second = try await process()
         #expect(first.seconds > 0 && second.seconds >= first.seconds && second.resident > 1_000_000)

@@ -82,7 +82,8 @@ struct BoardCommandTests {
         #expect(try cleared.object()["records"] as? Int == 5)
         let told = try #require(await sub.line(containing: "\"type\":\"cleared\""))
         #expect(told.contains("\"user\":\"teacher\""))
-        #expect(try await Tool.run("board", "export", "lesson", url: url).output == "{\"format\":\"board\",\"records\":[\n],\"version\":1}\n")
+        #expect(
+            try await Tool.run("board", "export", "lesson", url: url).output == "{\"format\":\"board\",\"records\":[\n],\"version\":1}\n")
         #expect(try await Tool.run("board", "undo", "lesson", "--json", url: url).object()["records"] as? Int == 5)
         #expect(Data(try await Tool.run("board", "export", "lesson", url: url).output.utf8) == document)
         // What came back comes as records.
@@ -113,11 +114,14 @@ struct BoardCommandTests {
         let url = "\(relay.address)"
         var writer = BoardExportWriter()
         var document = writer.head()
-        for number in 1...4 { document += try writer.line(BoardRecord(key: "k\(number)", payload: .bytes(Array(repeating: 7, count: 40_000)))) }
+        for number in 1...4 {
+            document += try writer.line(BoardRecord(key: "k\(number)", payload: .bytes(Array(repeating: 7, count: 40_000))))
+        }
         let imported = try await Tool.run("board", "import", "lesson", "-", "--json", url: url, input: Data(document + writer.tail()))
         #expect(imported.code == 1 && imported.errors.contains("2 are not (boardFull 2); the first: k3: "), "\(imported.errors)")
         let object = try imported.object()
-        #expect(object["records"] as? Int == 2 && object["bytes"] as? Int == 80_004 && object["failures"] as? [String: Int] == ["boardFull": 2])
+        #expect(
+            object["records"] as? Int == 2 && object["bytes"] as? Int == 80_004 && object["failures"] as? [String: Int] == ["boardFull": 2])
         #expect(try await Tool.run("board", "ls", "--json", url: url).object()["records"] as? Int == 2)
         await relay.stop()
     }
@@ -205,7 +209,11 @@ struct KeptBoardTests {
     @Test("[BL1] the newest of each key, in the order of offsets; removals take away, other messages and channels say nothing")
     func records() {
         var board = KeptBoard("b")
-        board.note(.board(BoardBatch(channel: "b", messages: [message(1, key: "x", "1"), message(2, key: "y", "2"), message(3, key: "z", "3")], progress: 1)))
+        board.note(
+            .board(
+                BoardBatch(
+                    channel: "b", messages: [message(1, key: "x", "1"), message(2, key: "y", "2"), message(3, key: "z", "3")], progress: 1))
+        )
         board.note(.message(message(4, key: "x", "four")))
         board.note(.message(message(5, key: "y", "")))
         board.note(.message(message(6, key: nil, "chat", retained: false)))

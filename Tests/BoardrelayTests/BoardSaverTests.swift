@@ -101,7 +101,9 @@ struct BoardSaverTests {
         if together == 1 { #expect(saver.saves == lesson.kept, "one write for each stroke") }
     }
 
-    @Test("[MD5] several who save at once lose nothing of each other, whatever the order of their reads and writes", arguments: 1...50 as ClosedRange<UInt64>)
+    @Test(
+        "[MD5] several who save at once lose nothing of each other, whatever the order of their reads and writes",
+        arguments: 1...50 as ClosedRange<UInt64>)
     func atOnce(seed: UInt64) throws {
         var dice = SplitMix64(state: seed)
         var shelf = Shelf()

@@ -167,11 +167,15 @@ struct CommandTests {
             let removed = try await Tool.run("pub", "lesson", "--remove", "--record", "b", "--as", "bob", "--json", url: url)
             #expect(try removed.code == 0 && removed.object()["offset"] as? Int == 4)
             let large = Data(repeating: 0xFF, count: 100_000)
-            #expect(try await Tool.run("pub", "lesson", "-f", "-", "--retain", "--record", "photo", "--as", "bob", url: url, input: large).code == 0)
+            #expect(
+                try await Tool.run("pub", "lesson", "-f", "-", "--retain", "--record", "photo", "--as", "bob", url: url, input: large).code
+                    == 0)
             let sub = try await Tool.run("sub", "lesson", "--since", "beginning", "--json", "-n", "2", url: url)
             let messages = try sub.objects().filter { $0["type"] as? String == "message" }
             try #require(messages.count == 2)
-            #expect(messages[0]["key"] as? String == "a" && messages[0]["text"] as? String == "three" && messages[0]["retained"] as? Bool == true)
+            #expect(
+                messages[0]["key"] as? String == "a" && messages[0]["text"] as? String == "three"
+                    && messages[0]["retained"] as? Bool == true)
             #expect(messages[1]["key"] as? String == "photo" && messages[1]["base64"] as? String == large.base64EncodedString())
         }
     }
@@ -229,7 +233,8 @@ struct CommandTests {
         }
     }
 
-    @Test("no relay there is exit code 1, and says where it was looked for", arguments: ["sub lesson", "presence lesson", "pub lesson -m x"])
+    @Test(
+        "no relay there is exit code 1, and says where it was looked for", arguments: ["sub lesson", "presence lesson", "pub lesson -m x"])
     func nobodyListens(line: String) async throws {
         // Held, so that no relay of another test takes it.
         let port = try UnheardPort()

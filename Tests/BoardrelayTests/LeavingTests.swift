@@ -22,10 +22,13 @@ struct LeavingTests {
     }
 
     /// Of themselves the control socket gives up after 12 s and the login after 10 s, with 1.
-    @Test("--timeout holds while the control socket is asked for the key, and while the relay does not let in: 124, not 1 after 22 s", arguments: [
-        ["user", "ban", "x"], ["sub", "lesson"], ["pub", "lesson", "-m", "x"], ["channel", "freeze", "lesson"], ["board", "ls"], ["meta", "get", "lesson"],
-        ["lock", "list", "lesson"], ["history", "lesson"], ["presence", "lesson"],
-    ])
+    @Test(
+        "--timeout holds while the control socket is asked for the key, and while the relay does not let in: 124, not 1 after 22 s",
+        arguments: [
+            ["user", "ban", "x"], ["sub", "lesson"], ["pub", "lesson", "-m", "x"], ["channel", "freeze", "lesson"], ["board", "ls"],
+            ["meta", "get", "lesson"],
+            ["lock", "list", "lesson"], ["history", "lesson"], ["presence", "lesson"],
+        ])
     func silence(words: [String]) async throws {
         try await withFolder {
             let relay = try SilentRelay(folder: folder)
@@ -35,24 +38,28 @@ struct LeavingTests {
             for key in [[:], ["BOARDRELAY_KEY": "0123456789abcdef"]] {
                 let result = try await Tool.run(words + ["--timeout", "200ms"], url: url, environment: surroundings.merging(key) { $1 })
                 #expect(result.code == 124, "\(result)")
-                #expect(result.output == "" && result.errors == "boardrelay \(words[0]): timed out before \(url) let this client in\n", "\(result.errors)")
+                #expect(
+                    result.output == "" && result.errors == "boardrelay \(words[0]): timed out before \(url) let this client in\n",
+                    "\(result.errors)")
             }
         }
     }
 
-    @Test("[SE12] whoever a command that fails was is logged out, and not away until the presence timeout", arguments: [
-        (["pub", "lesson", "-m", "x"], "notPermitted"),
-        (["pub", "--to", "bob", "-m", "x"], "notPermitted"),
-        (["pub", "lesson", "--topic", "t", "-m", "x"], "notPermitted"),
-        (["user", "ban", "bob"], "notPermitted"),
-        (["channel", "freeze", "lesson"], "notPermitted"),
-        (["meta", "get", "lesson", "title"], "there is no item title"),
-        (["meta", "set", "lesson", "k", "v"], "notPermitted"),
-        (["lock", "release", "lesson", "pen"], "notPermitted"),
-        (["board", "rm", "lesson"], "notPermitted"),
-        (["board", "export", "lesson"], "there is no board lesson"),
-        (["replay", Samples.path("three-boards"), "--channel", "lesson", "--boards-as-users", "--verify"], "notPermitted"),
-    ] as [([String], String)])
+    @Test(
+        "[SE12] whoever a command that fails was is logged out, and not away until the presence timeout",
+        arguments: [
+            (["pub", "lesson", "-m", "x"], "notPermitted"),
+            (["pub", "--to", "bob", "-m", "x"], "notPermitted"),
+            (["pub", "lesson", "--topic", "t", "-m", "x"], "notPermitted"),
+            (["user", "ban", "bob"], "notPermitted"),
+            (["channel", "freeze", "lesson"], "notPermitted"),
+            (["meta", "get", "lesson", "title"], "there is no item title"),
+            (["meta", "set", "lesson", "k", "v"], "notPermitted"),
+            (["lock", "release", "lesson", "pen"], "notPermitted"),
+            (["board", "rm", "lesson"], "notPermitted"),
+            (["board", "export", "lesson"], "there is no board lesson"),
+            (["replay", Samples.path("three-boards"), "--channel", "lesson", "--boards-as-users", "--verify"], "notPermitted"),
+        ] as [([String], String)])
     func failure(words: [String], problem: String) async throws {
         try await withFolder {
             let control = "\(folder)/c.sock"
@@ -77,9 +84,11 @@ struct LeavingTests {
         }
     }
 
-    @Test("[AC14, BL9] forget and rm wait as long as the relay's disk takes, and say so; Ctrl-C ends the waiting, and says that the erasure goes on", arguments: [
-        ["user", "forget", "anna"], ["board", "rm", "lesson"],
-    ])
+    @Test(
+        "[AC14, BL9] forget and rm wait as long as the relay's disk takes, and say so; Ctrl-C ends the waiting, and says that the erasure goes on",
+        arguments: [
+            ["user", "forget", "anna"], ["board", "rm", "lesson"],
+        ])
     func erasing(words: [String]) async throws {
         try await withFolder {
             let isHeld = Mutex(false), gate = DispatchSemaphore(value: 0)

@@ -51,7 +51,8 @@ struct LoadTests {
 
     @Test("each source sends at its rate, none before the one that is due earlier")
     func rates() {
-        var schedule = Schedule([.init(perSecond: 200, bytes: 64), .init(perSecond: 0.5, bytes: 2_000), .init(perSecond: 60, bytes: 120)], seed: 7)
+        var schedule = Schedule(
+            [.init(perSecond: 200, bytes: 64), .init(perSecond: 0.5, bytes: 2_000), .init(perSecond: 60, bytes: 120)], seed: 7)
         var counts = [0, 0, 0], last: UInt64 = 0
         while let send = schedule.next, send.at < 10_000_000_000 {
             #expect(send.at >= last)
@@ -157,7 +158,9 @@ struct LoadTests {
         #expect(tally.expected == 4 && tally.unreported == 4)
         for reader in [1, 2] { for number in [1, 3] as [UInt32] { _ = tally.deliver(number, of: 0, to: reader) } }
         #expect(tally.isSettled && tally.refused == 1)
-        let strange = [tally.deliver(4, of: 0, to: 1), tally.deliver(1, of: 0, to: 0), tally.deliver(1, of: 9, to: 1), tally.deliver(0, of: 0, to: 1)]
+        let strange = [
+            tally.deliver(4, of: 0, to: 1), tally.deliver(1, of: 0, to: 0), tally.deliver(1, of: 9, to: 1), tally.deliver(0, of: 0, to: 1),
+        ]
         #expect(strange == [false, false, false, false] && tally.strangers == 4)
     }
 
@@ -178,7 +181,10 @@ struct LoadTests {
         #expect(LoadBench.lifted(for: .board(.stream, users: 10, bytes: 64, perSecond: 200, times)) == [])
         #expect(LoadBench.lifted(for: .fan(.message, publishers: 10, subscribers: 50, bytes: 64, perSecond: 60, times)) == [])
         #expect(LoadBench.lifted(for: .board(.message, users: 10, bytes: 64, perSecond: 600, times)) == ["--message-rate", "1200"])
-        #expect(LoadBench.lifted(for: .fan(.stream, publishers: 1, subscribers: 1, bytes: 64, pace: Load.window, times)) == ["--packet-rate", "1000000"])
+        #expect(
+            LoadBench.lifted(for: .fan(.stream, publishers: 1, subscribers: 1, bytes: 64, pace: Load.window, times)) == [
+                "--packet-rate", "1000000",
+            ])
     }
 
     @Test("medians are of all runs, and there is none where one run has no figure")

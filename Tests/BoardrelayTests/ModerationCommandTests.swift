@@ -13,7 +13,9 @@ struct ModerationCommandTests {
     private let folder = "/tmp/boardrelay-test-\(UInt32.random(in: 0...UInt32.max))"
     private var surroundings: [String: String] { ["XDG_RUNTIME_DIR": folder, "XDG_DATA_HOME": "\(folder)/data"] }
 
-    private func run(_ words: String..., url: String) async throws -> Tool.Result { try await Tool.run(words, url: url, environment: surroundings) }
+    private func run(_ words: String..., url: String) async throws -> Tool.Result {
+        try await Tool.run(words, url: url, environment: surroundings)
+    }
 
     /// A relay of this user's, which its commands find the host key of, and a file with the join key.
     private func withServe(_ body: (_ url: String, _ keyFile: String, _ serve: Running) async throws -> Void) async throws {
@@ -21,7 +23,8 @@ struct ModerationCommandTests {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let port = "\(UInt16.random(in: 20_000..<32_000))"
         let serve = try Running(
-            ["serve", "--host", "127.0.0.1", "--port", port, "--data-dir", "\(folder)/d", "--log-level", "error"], environment: surroundings)
+            ["serve", "--host", "127.0.0.1", "--port", port, "--data-dir", "\(folder)/d", "--log-level", "error"], environment: surroundings
+        )
         try #require(await serve.errorLine(containing: "Ctrl-C ends it") != nil)
         let key = try await Tool.run(["key", "show", "join", "--json", "--port", port], environment: surroundings).object()
         try Data((try #require(key["key"] as? String)).utf8).write(to: URL(filePath: "\(folder)/key"))
@@ -41,7 +44,9 @@ struct ModerationCommandTests {
         return sub
     }
 
-    @Test("[AC10, AC11, AC15] the operator, found by the host key, makes a reader and freezes; sub prints both; the log has a line of each at any level")
+    @Test(
+        "[AC10, AC11, AC15] the operator, found by the host key, makes a reader and freezes; sub prints both; the log has a line of each at any level"
+    )
     func rolesAndFreeze() async throws {
         try await withServe { url, key, serve in
             let anna = try await sub("anna", key, url: url)
@@ -62,7 +67,10 @@ struct ModerationCommandTests {
             #expect(await anna.line(containing: "accessChanged")?.contains(#""role":"editor""#) == true)
 
             let line = try #require(await serve.errorLine(containing: "audit: "))
-            #expect(line.wholeMatch(of: /audit: [0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z user teacher, 127\.0\.0\.1:[0-9]+ made user anna a reader/) != nil, "\(line)")
+            #expect(
+                line.wholeMatch(
+                    of: /audit: [0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z user teacher, 127\.0\.0\.1:[0-9]+ made user anna a reader/) != nil,
+                "\(line)")
             for words in ["teacher, ", "unfroze channel lesson", "gave user anna back"] {
                 #expect(await serve.errorLine(containing: "audit: ")?.contains(words) == true, "\(words)")
             }
@@ -85,7 +93,9 @@ struct ModerationCommandTests {
             #expect(table.code == 0, "\(table.errors)")
             #expect(table.output.contains("2 connections, 2 sessions (0 away), 1 channel\n"))
             #expect(table.lines.first?.hasPrefix("\(url)   up ") == true, "\(table.output)")
-            #expect(table.lines.contains { $0.hasPrefix("anna     127.0.0.1:") && $0.contains("boardrelay \(Program.version)") }, "\(table.output)")
+            #expect(
+                table.lines.contains { $0.hasPrefix("anna     127.0.0.1:") && $0.contains("boardrelay \(Program.version)") },
+                "\(table.output)")
             let json = try await Tool.run(["status", "--url", url, "--as", "teacher", "--json"], environment: surroundings).object()
             let status = try #require(json["status"] as? [String: Any])
             #expect((status["users"] as? [[String: Any]])?.map { $0["user"] as? String } == ["anna", "teacher"])
@@ -97,15 +107,21 @@ struct ModerationCommandTests {
         }
     }
 
-    @Test("[AC16] as a table: who lags stands first, the slowest on top, a queue that is just being written is none that lags, names are escaped")
+    @Test(
+        "[AC16] as a table: who lags stands first, the slowest on top, a queue that is just being written is none that lags, names are escaped"
+    )
     func table() throws {
         var status = RelayStatus()
         func user(_ name: String, _ milliseconds: UInt64, away: Bool = false) throws -> RelayStatus.User {
             .init(
-                user: try Name(name), client: "\u{7}", peer: away ? "" : "10.0.0.1:5", away: away, sessionMs: 0, queuedBytes: Int(milliseconds) * 1_000,
+                user: try Name(name), client: "\u{7}", peer: away ? "" : "10.0.0.1:5", away: away, sessionMs: 0,
+                queuedBytes: Int(milliseconds) * 1_000,
                 queuedPacketBytes: 0, packetsLost: 1_234, backlogMs: milliseconds)
         }
-        status.users = [try user("anna", 0), try user("bob", 400), try user("carl", 2_500), try user("dora", 249), try user("eve", 400), try user("frida", 0, away: true)]
+        status.users = [
+            try user("anna", 0), try user("bob", 400), try user("carl", 2_500), try user("dora", 249), try user("eve", 400),
+            try user("frida", 0, away: true),
+        ]
         status.uptimeMs = 65_000
         status.storageFailure = "full\u{1B}"
         let lines = StatusText.lines(status, of: "relay://x:1")
@@ -117,13 +133,16 @@ struct ModerationCommandTests {
         #expect(words(lines.last) == ["frida", "away", "\\u{7}", "0", "B", "1,234"])
     }
 
-    @Test("[AC12, AC13, AC14] sub ends with exit code 1 and the reason when its session is ended or banned; who is banned is listed, stays out, and comes in again unbanned")
+    @Test(
+        "[AC12, AC13, AC14] sub ends with exit code 1 and the reason when its session is ended or banned; who is banned is listed, stays out, and comes in again unbanned"
+    )
     func endsAndBans() async throws {
         try await withServe { url, key, _ in
             var anna = try await sub("anna", key, url: url)
             #expect(try await run("user", "end", "anna", "--reason", "See you\u{7} tomorrow.", url: url).code == 0)
             var ended = await anna.end()
-            #expect(ended.code == 1 && ended.errors.contains("the relay closed: See you\\u{7} tomorrow. (endedByModerator)"), "\(ended.errors)")
+            #expect(
+                ended.code == 1 && ended.errors.contains("the relay closed: See you\\u{7} tomorrow. (endedByModerator)"), "\(ended.errors)")
             let offline = try await run("user", "end", "anna", url: url)
             #expect(offline.code == 1 && offline.errors.contains("(userOffline)"))
 
@@ -131,12 +150,16 @@ struct ModerationCommandTests {
             let banned = try await run("user", "ban", "anna", "--for", "2h", "--as", "teacher", url: url)
             #expect(banned.errors == "\(url): anna is banned for 2h.\n")
             ended = await anna.end()
-            #expect(ended.code == 1 && ended.errors.contains("the relay closed: user anna is banned for another 7200 s (banned)"), "\(ended.errors)")
+            #expect(
+                ended.code == 1 && ended.errors.contains("the relay closed: user anna is banned for another 7200 s (banned)"),
+                "\(ended.errors)")
             let out = try await run("pub", "lesson", "-m", "x", "--as", "anna", "--key-file", key, url: url)
             #expect(out.code == 1 && out.errors.contains("(banned)"), "\(out.errors)")
             #expect(try await run("user", "ban", "bob", "--as", "teacher", url: url).code == 0)
             let bans = try await run("user", "bans", "--json", url: url).objects()
-            #expect(bans.map { $0["user"] as? String } == ["anna", "bob"] && bans.allSatisfy { $0["type"] as? String == "banned" && $0["by"] as? String == "teacher" })
+            #expect(
+                bans.map { $0["user"] as? String } == ["anna", "bob"]
+                    && bans.allSatisfy { $0["type"] as? String == "banned" && $0["by"] as? String == "teacher" })
             #expect((bans[0]["until"] as? Int).map { $0 - (bans[0]["time"] as? Int ?? 0) } == 7_200_000 && bans[1]["until"] == nil)
             let table = try await run("user", "bans", url: url).lines
             #expect(table.count == 3 && table[2].hasPrefix("bob   for good"), "\(table)")
@@ -145,7 +168,10 @@ struct ModerationCommandTests {
             #expect(again.code == 1 && again.errors.contains("(notBanned)"))
             #expect(try await run("pub", "lesson", "-m", "x", "--as", "anna", "--key-file", key, url: url).code == 0)
             let forgotten = try await run("user", "forget", "anna", url: url)
-            #expect(forgotten.errors == "\(url): What the relay kept of anna is gone, from its disk, too. The id is free if anna is not here; otherwise it stays theirs.\n")
+            #expect(
+                forgotten.errors
+                    == "\(url): What the relay kept of anna is gone, from its disk, too. The id is free if anna is not here; otherwise it stays theirs.\n"
+            )
             // There is nothing left by which the relay would know her.
             #expect(
                 try await run("user", "forget", "anna", "--json", url: url).output

@@ -8,8 +8,9 @@ import Testing
 struct OutputTests {
     @Test("nothing that a terminal obeys, that turns a line around or cannot be seen gets through")
     func escapes() {
-        #expect(Printable.escaped("a\u{1B}[2J\u{202E}b\u{200B}c\u{FEFF}\u{85}\u{2028}\u{AD}\u{3164}") ==
-            #"a\u{1B}[2J\u{202E}b\u{200B}c\u{FEFF}\u{85}\u{2028}\u{AD}\u{3164}"#)
+        #expect(
+            Printable.escaped("a\u{1B}[2J\u{202E}b\u{200B}c\u{FEFF}\u{85}\u{2028}\u{AD}\u{3164}")
+                == #"a\u{1B}[2J\u{202E}b\u{200B}c\u{FEFF}\u{85}\u{2028}\u{AD}\u{3164}"#)
         #expect(Printable.escaped("a\nb\tc\r\\") == #"a\nb\tc\r\\"#)
         #expect(Printable.escaped("Grüße, 世界 👍🏽 ❤️ é") == "Grüße, 世界 👍🏽 ❤️ é")
     }
@@ -47,11 +48,12 @@ struct OutputTests {
         var table = Table(("USER", .left), ("QUEUE", .right), ("PEER", .left))
         table.add("alice", "12", "10.0.0.1:1")
         table.add("b\u{1B}", "1,234,567", "")
-        #expect(table.lines == [
-            "USER         QUEUE  PEER",
-            "alice           12  10.0.0.1:1",
-            "b\\u{1B}  1,234,567",
-        ])
+        #expect(
+            table.lines == [
+                "USER         QUEUE  PEER",
+                "alice           12  10.0.0.1:1",
+                "b\\u{1B}  1,234,567",
+            ])
     }
 
     @Test("the progress bar fits any width and never runs back")
@@ -78,19 +80,25 @@ struct OutputTests {
         #expect(Printable.clock(.seconds(7)) == "0:07" && Printable.clock(.seconds(3_723)) == "1:02:03")
         #expect(Printable.time(.microseconds(420)) == "0.4 ms" && Printable.time(.milliseconds(1_250)) == "1.3 s")
         #expect(Printable.time(.seconds(75)) == "1:15")
-        #expect(Printable.count(1, "record") == "1 record" && Printable.count(0, "item") == "0 items" && Printable.count(1_234, "grant") == "1,234 grants")
+        #expect(
+            Printable.count(1, "record") == "1 record" && Printable.count(0, "item") == "0 items"
+                && Printable.count(1_234, "grant") == "1,234 grants")
     }
 
-    @Test("a time is told as options take it: what is shown means the same when it is given", arguments: [
-        "365d", "1d", "25h", "2h", "90m", "61s", "5s", "1500ms", "0ms",
-    ])
+    @Test(
+        "a time is told as options take it: what is shown means the same when it is given",
+        arguments: [
+            "365d", "1d", "25h", "2h", "90m", "61s", "5s", "1500ms", "0ms",
+        ])
     func spans(text: String) throws {
         #expect(Printable.span(try #require(Duration(text: text))) == text)
     }
 
     @Test("the largest unit without a rest is told")
     func spanUnits() {
-        #expect(Printable.span(.seconds(365 * 86_400)) == "365d" && Printable.span(.seconds(7_200)) == "2h" && Printable.span(.seconds(60)) == "1m")
+        #expect(
+            Printable.span(.seconds(365 * 86_400)) == "365d" && Printable.span(.seconds(7_200)) == "2h"
+                && Printable.span(.seconds(60)) == "1m")
     }
 
     @Test("a ban that ends in the minute in which it began is told with seconds, one that was set without an end as for good")
@@ -98,13 +106,17 @@ struct OutputTests {
         let began: UInt64 = 1_795_269_787_000
         let short = Command.banTimes(since: began, until: began + 5_000), long = Command.banTimes(since: began, until: began + 53_000)
         #expect(short.since.contains(":07 ") && short.until.contains(":12 ") && short.since.dropLast(10) == short.until.dropLast(10))
-        #expect(long.since.dropLast(7) == short.since.dropLast(10) && long.until.utf8.count == long.since.utf8.count && long.until != long.since)
+        #expect(
+            long.since.dropLast(7) == short.since.dropLast(10) && long.until.utf8.count == long.since.utf8.count && long.until != long.since
+        )
         #expect(Command.banTimes(since: began, until: nil) == (long.since, "for good"))
     }
 
     @Test("seconds of a time are shown where they are asked for")
     func localTimes() {
-        let (short, long) = (Console.localTime(wallMilliseconds: 1_795_269_787_000), Console.localTime(wallMilliseconds: 1_795_269_787_000, seconds: true))
+        let (short, long) = (
+            Console.localTime(wallMilliseconds: 1_795_269_787_000), Console.localTime(wallMilliseconds: 1_795_269_787_000, seconds: true)
+        )
         #expect(short.wholeMatch(of: /[0-9-]{10} [0-9]{2}:[0-9]{2} [+-][0-9]{2}:[0-9]{2}/) != nil)
         #expect(long == short.dropLast(7) + ":07" + short.suffix(7))
         #expect([0, 330, -210, 60].map { Console.zone(minutesEast: $0) } == ["+00:00", "+05:30", "-03:30", "+01:00"])

@@ -15,7 +15,9 @@ struct PeopleTests {
 
     @Test("an id comes before a name; one who has the name is meant, of two nobody; who is like it is told")
     func addressees() {
-        let people = [person("k3v9", "Anna"), person("q7f2", "Ben", "Benjamin"), person("r1", "Anna Lena"), person("zora"), person("é", "ben")]
+        let people = [
+            person("k3v9", "Anna"), person("q7f2", "Ben", "Benjamin"), person("r1", "Anna Lena"), person("zora"), person("é", "ben"),
+        ]
         func found(_ word: String, known: Bool = false) -> Addressee { Addressee(word, isKnownID: known, among: people) }
         #expect(found("k3v9", known: true) == .id && found("zora", known: true) == .id)
         // Somebody came in under an id that is what somebody else is called.
@@ -100,7 +102,9 @@ struct PeopleTests {
             #expect(!one.errors.contains("\u{1B}"))
             let two = try await run("Ben")
             #expect(two.code == 2)
-            for words in ["2 people here have that name", "  q7f2", "  r1", "board\n", "green-dove-149\n"] { #expect(two.errors.contains(words), "\(two.errors)") }
+            for words in ["2 people here have that name", "  q7f2", "  r1", "board\n", "green-dove-149\n"] {
+                #expect(two.errors.contains(words), "\(two.errors)")
+            }
             let none = try await run("Zoë")
             #expect(none.errors.contains("no names of people who have left"), "\(none.errors)")
             #expect(none.code == 1 && none.errors.contains(#""Zoë" is no user's id or name"#), "\(none.errors)")

@@ -36,14 +36,20 @@ struct ReaderTests {
             for words in [[], ["--backwards"], ["-n", "2"]] {
                 let result = try await Tool.run(["history", "lesson", "--json"] + words, url: url)
                 let kept = try result.objects()
-                #expect(result.code == 0 && kept.compactMap { $0["text"] as? String } == (words == ["--backwards"] ? ["small", text] : [text, "small"]))
+                #expect(
+                    result.code == 0
+                        && kept.compactMap { $0["text"] as? String } == (words == ["--backwards"] ? ["small", text] : [text, "small"]))
                 #expect(kept.allSatisfy { $0["key"] == nil && $0["type"] as? String == "message" })
             }
             #expect(try await Tool.run("history", "lesson", "--raw", "-n", "1", url: url).output == text + "\n")
             // From its second part on, and up to its second.
             for words in [["--from", "2"], ["--from", "2", "--backwards"]] {
-                let incomplete = try #require(try await Tool.run(["history", "lesson", "--json"] + words, url: url).objects().first { $0["type"] as? String == "incomplete" })
-                #expect(incomplete["parts"] as? Int == 2 && incomplete["partsSent"] as? Int == 3 && incomplete["sender"] as? String == "bob")
+                let incomplete = try #require(
+                    try await Tool.run(["history", "lesson", "--json"] + words, url: url).objects().first {
+                        $0["type"] as? String == "incomplete"
+                    })
+                #expect(
+                    incomplete["parts"] as? Int == 2 && incomplete["partsSent"] as? Int == 3 && incomplete["sender"] as? String == "bob")
             }
             let line = try await Tool.run("history", "lesson", "--from", "2", "--backwards", url: url)
             #expect(line.lines.count == 1 && line.output.contains("large message, 65,536 bytes in 2 of 3 parts"), "\(line.output)")
@@ -63,7 +69,8 @@ struct ReaderTests {
         }
     }
 
-    @Test("a command that listens ends when its reader has gone, without another line", arguments: ["sub lesson", "presence lesson --watch"])
+    @Test(
+        "a command that listens ends when its reader has gone, without another line", arguments: ["sub lesson", "presence lesson --watch"])
     func readerGone(line: String) async throws {
         try await withRelay { relay in
             let command = "\(try Tool.binary().path) \(line) --json | head -1; echo \"${PIPESTATUS[0]}\""
@@ -79,13 +86,15 @@ struct ReaderTests {
         }
     }
 
-    @Test("what the relay does not have is exit code 1, with boards whose names are similar", arguments: [
-        (["history", "lessom"], "there is no message channel lessom; boards with similar names: lesson"),
-        (["board", "export", "lessom"], "there is no board lessom; boards with similar names: lesson"),
-        (["history", "other"], "there is no message channel other\n"),
-        (["meta", "get", "lesson"], "there is no metadata of lesson\n"),
-        (["meta", "get", "anna", "--user"], "there is no metadata of user anna\n"),
-    ])
+    @Test(
+        "what the relay does not have is exit code 1, with boards whose names are similar",
+        arguments: [
+            (["history", "lessom"], "there is no message channel lessom; boards with similar names: lesson"),
+            (["board", "export", "lessom"], "there is no board lessom; boards with similar names: lesson"),
+            (["history", "other"], "there is no message channel other\n"),
+            (["meta", "get", "lesson"], "there is no metadata of lesson\n"),
+            (["meta", "get", "anna", "--user"], "there is no metadata of user anna\n"),
+        ])
     func notThere(words: [String], problem: String) async throws {
         try await withRelay { relay in
             let url = "\(relay.address)"
@@ -130,6 +139,8 @@ struct ReaderTests {
     @Test("a link that is tried at once says so")
     func atOnce() {
         #expect(EventText.words(.waiting(after: .zero, reason: .relaySilent)).reason == "the relay has fallen silent; again at once")
-        #expect(EventText.words(.waiting(after: .milliseconds(250), reason: .relaySilent)).reason == "the relay has fallen silent; again in 250.0 ms")
+        #expect(
+            EventText.words(.waiting(after: .milliseconds(250), reason: .relaySilent)).reason
+                == "the relay has fallen silent; again in 250.0 ms")
     }
 }

@@ -14,7 +14,8 @@ struct ReplayCommandTests {
     func replay(_ sample: String, _ words: String...) async throws -> Tool.Result {
         let relay = try await RelayServer.start(.init(port: 0))
         let result = try await Running(
-            ["replay", Samples.path(sample), "--channel", "lesson"] + words, url: "\(relay.address)").end()
+            ["replay", Samples.path(sample), "--channel", "lesson"] + words, url: "\(relay.address)"
+        ).end()
         await relay.stop()
         return result
     }
@@ -125,7 +126,9 @@ struct ReplayRetainTests {
         #expect("\(BoardDigest(records))" == boards["digest"] as? String)
         let drawn = try Samples.recording(path).boards[0].strokes.map(\.points)
         let kept = try records.map { record in
-            guard case .stroke(let part) = try BoardMessage.decode(customType: record.customType, payload: record.payload.bytes, bytesMax: BoardLimits.recordBytesMax)
+            guard
+                case .stroke(let part) = try BoardMessage.decode(
+                    customType: record.customType, payload: record.payload.bytes, bytesMax: BoardLimits.recordBytesMax)
             else { throw Tool.NotAnObject(line: record.key) }
             return part.stroke.points
         }
@@ -139,7 +142,9 @@ struct ReplayRetainTests {
         let result = try await Tool.run(
             "replay", Samples.path("three-boards"), "--channel", "lesson", "--speed", "max", "--boards-as-users", "--retain", "--verify",
             url: "\(relay.address)")
-        #expect(result.code == 0 && result.output.contains("strokes for who joined before, half-way and after the end, digest "), "\(result.errors)\(result.output)")
+        #expect(
+            result.code == 0 && result.output.contains("strokes for who joined before, half-way and after the end, digest "),
+            "\(result.errors)\(result.output)")
         await relay.stop()
     }
 
@@ -160,7 +165,8 @@ struct ReplayRetainTests {
             }
         }
         let result = try await Tool.run(
-            "replay", Samples.path("lesson"), "--channel", "lesson", "--speed", "2", "--max-pause", "1s", "--retain", "--verify", url: "\(relay.address)")
+            "replay", Samples.path("lesson"), "--channel", "lesson", "--speed", "2", "--max-pause", "1s", "--retain", "--verify",
+            url: "\(relay.address)")
         #expect(result.code == 1 && result.output.contains("NOT EQUAL: 6 strokes were drawn"), "\(result.errors)\(result.output)")
         for moment in ReplayJoiner.Entry.allCases { #expect(result.output.contains("- joined \(moment): ")) }
         await thief.close()
@@ -181,7 +187,8 @@ struct ReplayRetainTests {
             behind[place].isComplete = false
             #expect(!ReplayBoards(drawn: drawn, seen: differs).areEqual && !ReplayBoards(drawn: drawn, seen: behind).areEqual)
         }
-        var summary = ReplaySummary(file: "f", channel: "c", users: 1, strokes: 2, points: 2, elapsed: .zero, tally: ReplayTally(), verified: nil)
+        var summary = ReplaySummary(
+            file: "f", channel: "c", users: 1, strokes: 2, points: 2, elapsed: .zero, tally: ReplayTally(), verified: nil)
         #expect(summary.isGood)
         summary.boards = ReplayBoards(drawn: drawn, seen: [])
         #expect(!summary.isGood)

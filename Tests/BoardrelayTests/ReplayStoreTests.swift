@@ -15,7 +15,9 @@ struct ReplayStoreTests {
         _ path: String, _ words: String..., speed: String = "max", input: Data? = nil, url: String
     ) async throws -> (result: Tool.Result, store: [String: Any]) {
         let result = try await Running(
-            ["replay", path, "--channel", "lesson", "--speed", speed, "--store", "metadata", "--json"] + words, url: url, input: input ?? Data()).end()
+            ["replay", path, "--channel", "lesson", "--speed", speed, "--store", "metadata", "--json"] + words, url: url,
+            input: input ?? Data()
+        ).end()
         return (result, try #require(result.object()["store"] as? [String: Any], "\(result.errors)"))
     }
 
@@ -42,13 +44,16 @@ struct ReplayStoreTests {
         let (bytes, strokes) = try await board(url)
         #expect(bytes == lesson.bytes)
         let drawn = try await sub.end().objects().filter { $0["type"] as? String == "message" }.map { object in
-            try BoardMessage.decode(customType: object["customType"] as? String, payload: Array(try #require(object["text"] as? String).utf8))
+            try BoardMessage.decode(
+                customType: object["customType"] as? String, payload: Array(try #require(object["text"] as? String).utf8))
         }
         #expect(ids(strokes) == drawn.compactMap { if case .stroke(let part) = $0 { part.stroke.id.text } else { nil } })
         await relay.stop()
     }
 
-    @Test("[MD4] a lesson that is too large ends with 1 after the last stroke that fits, with limit and size; what was stored stays, and nothing is drawn on")
+    @Test(
+        "[MD4] a lesson that is too large ends with 1 after the last stroke that fits, with limit and size; what was stored stays, and nothing is drawn on"
+    )
     func tooLarge() async throws {
         let relay = try await RelayServer.start(.init(port: 0))
         let url = "\(relay.address)"
@@ -57,7 +62,8 @@ struct ReplayStoreTests {
         #expect(result.code == 1, "\(result.errors)")
         #expect(store["strokes"] as? Int == lesson.kept && store["bytes"] as? Int == lesson.bytes)
         let end = try #require((store["ended"] as? [[String: Any]])?.first)
-        #expect(end["lastStored"] as? Int == lesson.kept - 1 && end["refused"] as? Int == lesson.kept && end["name"] as? String == "tooLarge")
+        #expect(
+            end["lastStored"] as? Int == lesson.kept - 1 && end["refused"] as? Int == lesson.kept && end["name"] as? String == "tooLarge")
         #expect(end["limit"] as? Int == 65_536 && end["actual"] as? Int == lesson.over)
         let summary = try result.object()
         #expect(try #require((summary["messages"] as? [String: Any])?["sent"] as? Int) < lesson.strokes, "who cannot save draws no more")
@@ -65,10 +71,18 @@ struct ReplayStoreTests {
         let (bytes, strokes) = try await board(url)
         #expect(bytes == lesson.bytes && strokes.count == lesson.kept)
         // Again, for people: the full board has no room for one of these.
-        let again = try await Tool.run("replay", "-", "--channel", "lesson", "--speed", "max", "--store", "metadata", url: url, input: lesson.ndjson)
+        let again = try await Tool.run(
+            "replay", "-", "--channel", "lesson", "--speed", "max", "--store", "metadata", url: url, input: lesson.ndjson)
         let (bytesTold, overTold) = (Printable.count(lesson.bytes), Printable.count(lesson.again))
-        #expect(again.code == 1 && again.output.contains("stored      0 of \(Printable.count(lesson.strokes)) strokes, \(bytesTold) bytes, 0 saves, 0 conflicts\n"))
-        #expect(again.output.contains("ENDED: none of the strokes is stored; with stroke 0 the metadata would have \(overTold) bytes, the limit is 65,536 (tooLarge)"))
+        #expect(
+            again.code == 1
+                && again.output.contains(
+                    "stored      0 of \(Printable.count(lesson.strokes)) strokes, \(bytesTold) bytes, 0 saves, 0 conflicts\n")
+        )
+        #expect(
+            again.output.contains(
+                "ENDED: none of the strokes is stored; with stroke 0 the metadata would have \(overTold) bytes, the limit is 65,536 (tooLarge)"
+            ))
         #expect(try await board(url).strokes.count == lesson.kept)
         await relay.stop()
     }
@@ -112,8 +126,11 @@ struct ReplayStoreTests {
         let relay = try await RelayServer.start(.init(port: 0))
         let url = "\(relay.address)"
         #expect(try await Tool.run("meta", "set", "lesson", "board", "precious", url: url).code == 0)
-        let result = try await Tool.run("replay", Samples.path("lesson"), "--channel", "lesson", "--speed", "max", "--store", "metadata", url: url)
-        #expect(result.code == 1 && result.output == "" && result.errors.contains("the metadata item board of the channel is no array of strokes"))
+        let result = try await Tool.run(
+            "replay", Samples.path("lesson"), "--channel", "lesson", "--speed", "max", "--store", "metadata", url: url)
+        #expect(
+            result.code == 1 && result.output == ""
+                && result.errors.contains("the metadata item board of the channel is no array of strokes"))
         #expect(try await Tool.run("meta", "get", "lesson", "board", url: url).output == "precious\n")
         await relay.stop()
     }

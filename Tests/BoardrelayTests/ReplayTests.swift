@@ -104,7 +104,8 @@ struct ReplayTests {
         #expect(!summary.isGood)
         #expect(
             summary.lines.contains(
-                "            ENDED for a: stroke 4 is the last stored; with stroke 5 the metadata would have 66,000 bytes, the limit is 65,536 (tooLarge)"))
+                "            ENDED for a: stroke 4 is the last stored; with stroke 5 the metadata would have 66,000 bytes, the limit is 65,536 (tooLarge)"
+            ))
         #expect(summary.lines.contains(#"            ENDED for b: none of the strokes is stored; a disk\u{202E} (storageFailed)"#))
         #expect(
             summary.json.line.contains(

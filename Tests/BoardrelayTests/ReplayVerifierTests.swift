@@ -263,7 +263,9 @@ struct ReplayVerifierTests {
     @Test("sequences may come in any order and touch at any end")
     func sequenceSets() {
         var set = SequenceSet()
-        for (first, last, isNew) in [(5, 5, true), (1, 3, true), (4, 4, true), (4, 9, false), (11, 12, true), (10, 10, true), (1, 20, false)] as [(UInt32, UInt32, Bool)] {
+        for (first, last, isNew) in [
+            (5, 5, true), (1, 3, true), (4, 4, true), (4, 9, false), (11, 12, true), (10, 10, true), (1, 20, false),
+        ] as [(UInt32, UInt32, Bool)] {
             #expect(set.insert(first, last) == isNew, "\(first)…\(last)")
         }
         #expect(set.count == 20)

@@ -37,7 +37,8 @@ struct ServeLogTests {
 
     @Test("who started it with nohup wants it to outlive the terminal")
     func noHangUp() async throws {
-        let child = try Running(["serve", "--in-memory", "--host", "127.0.0.1", "--port", "0", "--auth", "open"], through: "/usr/bin/nohup")
+        let child = try Running(
+            ["serve", "--in-memory", "--host", "127.0.0.1", "--port", "0", "--auth", "open"], through: "/usr/bin/nohup")
         let address = try #require(await child.line(containing: "relay://"))
         _ = await child.errorLine(containing: "Ctrl-C ends it")
         child.signal(SIGHUP)
@@ -73,7 +74,8 @@ struct ServeLogTests {
     func portInUse(command: String) async throws {
         let relay = try await RelayServer.start(.init(port: 0))
         let port = relay.address.port
-        let result = try await Tool.run([command, "--host", "127.0.0.1", "--port", "\(port)"] + (command == "serve" ? ["--in-memory"] : []))
+        let result = try await Tool.run(
+            [command, "--host", "127.0.0.1", "--port", "\(port)"] + (command == "serve" ? ["--in-memory"] : []))
         #expect(result.code == 1 && result.output == "")
         #expect(result.errors.contains("127.0.0.1:\(port)") && result.errors.contains("in use"), "\(result.errors)")
         #expect(result.errors.contains("Another relay may be running: 'boardrelay status --port \(port)' tells."), "\(result.errors)")
@@ -90,7 +92,9 @@ struct ServeLogTests {
             let second = try await Tool.run(words, environment: surroundings)
             #expect(second.code == 1 && second.output == "", "\(second)")
             let port = address.split(separator: ":").last!
-            #expect(second.errors.firstMatch(of: /in use by pid [0-9]+/) != nil && second.errors.contains("a relay on port \(port)"), "\(second)")
+            #expect(
+                second.errors.firstMatch(of: /in use by pid [0-9]+/) != nil && second.errors.contains("a relay on port \(port)"),
+                "\(second)")
             serve.signal(SIGTERM)
             #expect(await serve.end().code == 0)
         }

@@ -72,7 +72,8 @@ struct ServeTests {
     @Test("a port in use is an error that names it")
     func portInUse() async throws {
         let relay = try await RelayServer.start(.init(port: 0))
-        let result = try await Tool.run("serve", "--in-memory", "--host", "127.0.0.1", "--port", "\(relay.address.port)", "--control", Self.folder() + ".sock")
+        let result = try await Tool.run(
+            "serve", "--in-memory", "--host", "127.0.0.1", "--port", "\(relay.address.port)", "--control", Self.folder() + ".sock")
         #expect(result.code == 1)
         #expect(result.output == "")
         #expect(result.errors.contains("\(relay.address.port)") && result.errors.contains("in use"), "\(result.errors)")
@@ -128,7 +129,8 @@ struct ServeTests {
         let status = try JSONDecoder().decode(
             Status.self,
             from: Data(
-                #"{"address":"relay://[::]:7420","pid":4711,"uptimeSeconds":3723,"process":{"userSeconds":12.34,"systemSeconds":56.78,"residentBytes":28300000,"clockSeconds":1.5},"census":\#(String(decoding: try JSONEncoder().encode(census), as: UTF8.self))}"#.utf8))
+                #"{"address":"relay://[::]:7420","pid":4711,"uptimeSeconds":3723,"process":{"userSeconds":12.34,"systemSeconds":56.78,"residentBytes":28300000,"clockSeconds":1.5},"census":\#(String(decoding: try JSONEncoder().encode(census), as: UTF8.self))}"#
+                    .utf8))
         #expect(
             StatusText.lines(status) == [
                 "relay://[::]:7420   pid 4711   up 1:02:03",

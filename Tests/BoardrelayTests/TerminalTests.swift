@@ -56,7 +56,8 @@ struct TerminalTests {
         }
     }
 
-    @Test("h shows the host's address; what is typed is not echoed, and the terminal is left as it was found", arguments: [SIGTERM, SIGHUP])
+    @Test(
+        "h shows the host's address; what is typed is not echoed, and the terminal is left as it was found", arguments: [SIGTERM, SIGHUP])
     func pressed(number: Int32) async throws {
         try await withTerminal("--host", "127.0.0.1") { terminal, join, host in
             // No key has a capital letter.
@@ -91,7 +92,9 @@ struct TerminalTests {
         }
     }
 
-    @Test("a key that was drawn anew is on the screen at once, in address and code; what the operator did is told to a log, not to a terminal")
+    @Test(
+        "a key that was drawn anew is on the screen at once, in address and code; what the operator did is told to a log, not to a terminal"
+    )
     func rotated() async throws {
         try await withTerminal("--host", "127.0.0.1") { terminal, join, host in
             let words = ["key", "rotate", "--json", "--data-dir", "\(folder)/board"]

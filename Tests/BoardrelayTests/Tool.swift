@@ -49,7 +49,8 @@ struct Tool {
         try await run(words, url: url, environment: environment, input: input)
     }
 
-    static func run(_ words: [String], url: String? = nil, environment: [String: String] = [:], input: Data = Data()) async throws -> Result {
+    static func run(_ words: [String], url: String? = nil, environment: [String: String] = [:], input: Data = Data()) async throws -> Result
+    {
         try await Running(words, url: url, environment: environment, input: input).end()
     }
 }
@@ -74,7 +75,8 @@ final class Running: Sendable {
         let line = try (other.map { [$0] } ?? []) + [Tool.binary().path] + words
         process = try ChildProcess(
             line[0], Array(line.dropFirst()), environment: environment, input: .descriptor(inPipe.fileHandleForReading.fileDescriptor),
-            output: .descriptor(outPipe.fileHandleForWriting.fileDescriptor), errors: .descriptor(errorPipe.fileHandleForWriting.fileDescriptor))
+            output: .descriptor(outPipe.fileHandleForWriting.fileDescriptor),
+            errors: .descriptor(errorPipe.fileHandleForWriting.fileDescriptor))
         for given in [inPipe.fileHandleForReading, outPipe.fileHandleForWriting, errorPipe.fileHandleForWriting] { try given.close() }
         output = Lines(outPipe.fileHandleForReading)
         errors = Lines(errorPipe.fileHandleForReading)
@@ -96,10 +98,11 @@ final class Running: Sendable {
     }
 
     func end() async -> Tool.Result {
-        let code = switch await process.waitUntilEnd() {
-        case .exited(let code): code
-        case .signalled(let signal): 1_000 + signal
-        }
+        let code =
+            switch await process.waitUntilEnd() {
+            case .exited(let code): code
+            case .signalled(let signal): 1_000 + signal
+            }
         return Tool.Result(code: code, output: await output.all(), errors: await errors.all())
     }
 }

@@ -15,7 +15,9 @@ struct UnheardPort {
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let (descriptor, size) = (descriptor, length)
         let failed = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, size) != 0 || getsockname(descriptor, $0, &length) != 0 }
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, size) != 0 || getsockname(descriptor, $0, &length) != 0
+            }
         }
         guard !failed else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
         number = UInt16(bigEndian: address.sin_port)

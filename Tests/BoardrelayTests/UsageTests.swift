@@ -34,7 +34,10 @@ struct UsageTests {
             (["sub", "lesson", "--timeout", "soon"], "option --timeout wants a time"),
             (["sub", "lesson", "--topic", "_x"], "option --topic takes no \"_x\": names are ASCII"),
             (["sub", "lesson", "--url", "ftp://x"], "option --url wants an address"),
-            (["sub", "lesson", "--url", "HTTPS://x/#key=k"], "option --url: https:// wants TLS, which this program does not speak: give the relay's"),
+            (
+                ["sub", "lesson", "--url", "HTTPS://x/#key=k"],
+                "option --url: https:// wants TLS, which this program does not speak: give the relay's"
+            ),
             (["key", "show", "--url", "wss://x"], "option --url: wss:// wants TLS"),
             (["sub", "lesson", "--raw", "--json"], "options --raw and --json exclude each other"),
             (["sub", "lesson", "--as", ""], "option --as: a name has at least 1 byte"),
@@ -181,7 +184,9 @@ extension UsageTests {
             for type in try Self.types(in: Self.source(module)) { #expect(page[json...].contains("`\(type)`"), "\(module): \(type)") }
         }
         let fields = try #require(page.firstMatch(of: /with a data folder `journal`: ([^.]*)\./)).output.1
-        let status = try Self.source("RelayServer/Storage/JournalStatus.swift").matches(of: /public var ([a-zA-Z]+):/).map { String($0.output.1) }
+        let status = try Self.source("RelayServer/Storage/JournalStatus.swift").matches(of: /public var ([a-zA-Z]+):/).map {
+            String($0.output.1)
+        }
         #expect(fields.matches(of: /`([a-zA-Z]+)`/).map { String($0.output.1) } == status)
     }
 
@@ -197,16 +202,20 @@ extension UsageTests {
         return try files.filter { $0.pathExtension == "swift" }.map { try String(contentsOf: $0, encoding: .utf8) }.joined()
     }
 
-    @Test("options that other pages name are options of a command, or of another program that the page runs", arguments: [
-        "README.md", "docs/operations.md", "docs/security.md", "docs/javascript.md", "docs/architecture.md", "docs/protocol.md", "docs/contributing.md",
-        "docs/command-line.md",
-    ])
+    @Test(
+        "options that other pages name are options of a command, or of another program that the page runs",
+        arguments: [
+            "README.md", "docs/operations.md", "docs/security.md", "docs/javascript.md", "docs/architecture.md", "docs/protocol.md",
+            "docs/contributing.md",
+            "docs/command-line.md",
+        ])
     func otherPages(name: String) throws {
         let page = try String(contentsOf: Samples.packageRoot.appending(path: name), encoding: .utf8)
         let ours = Set(Boardrelay.commands.flatMap(\.options).flatMap(\.names) + ["--help", "--version"])
         // swift, systemctl, curl, prlimit, and checks of this repository.
         let others: Set = [
-            "--filter", "--skip-build", "--build-tests", "--product", "--static-swift-stdlib", "--now", "--fail", "--nofile", "--binary", "--in-place",
+            "--filter", "--skip-build", "--build-tests", "--product", "--static-swift-stdlib", "--now", "--fail", "--nofile", "--binary",
+            "--in-place",
             "--option", "--create-dirs",
         ]
         for match in page.matches(of: /(?:^|[ `'(])(--[a-z][a-z-]+)/.anchorsMatchLineEndings()) {
@@ -255,7 +264,9 @@ enum Samples {
     }
 
     static func lessonTooLarge() throws -> Lesson {
-        if data == nil { return Lesson(ndjson: try lesson(times: 240), strokes: 1_440, kept: 160, bytes: 65_170, over: 65_929, again: 65_725) }
+        if data == nil {
+            return Lesson(ndjson: try lesson(times: 240), strokes: 1_440, kept: 160, bytes: 65_170, over: 65_929, again: 65_725)
+        }
         let ndjson = try Data(contentsOf: URL(filePath: recorded("wacom-1-value-of-ink")))
         return Lesson(ndjson: ndjson, strokes: 471, kept: 177, bytes: 65_497, over: 66_121, again: 66_052)
     }
@@ -272,6 +283,8 @@ enum Samples {
 
     struct DataMissing: Error, CustomStringConvertible {
         var path: String
-        var description: String { "the recording \(path) is not there: BOARDRELAY_DATA is the folder that holds strokes/, or is unset for the samples" }
+        var description: String {
+            "the recording \(path) is not there: BOARDRELAY_DATA is the folder that holds strokes/, or is unset for the samples"
+        }
     }
 }

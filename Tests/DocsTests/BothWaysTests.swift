@@ -20,7 +20,8 @@ import Testing
         var names = Mirror(reflecting: defaults).children.compactMap(\.label).map { "defaults.\($0)" }
         names += Mirror(reflecting: defaults.limits).children.compactMap(\.label).map { "limits.\($0)" }
         #expect(names.count >= 70)
-        let tables = Set(try Document.tests("DocsTests/TablesTests.swift").matches(of: /(?:defaults|limits)\.[A-Za-z]+/).map { String($0.output) })
+        let tables = Set(
+            try Document.tests("DocsTests/TablesTests.swift").matches(of: /(?:defaults|limits)\.[A-Za-z]+/).map { String($0.output) })
         let left = names.filter { $0 != "defaults.limits" && !tables.contains($0) }
         #expect(left.sorted() == (Self.settingsInRules.keys + Self.innerSettings).sorted())
     }
@@ -39,7 +40,8 @@ import Testing
         let tables = try Document.protocol().tables("### Binary bodies")
         try #require(tables.count == 2)
         let names: [(FrameFlags, String)] = [
-            (.text, "text"), (.customType, "customType"), (.key, "key"), (.part, "part"), (.echo, "echo"), (.retain, "retain"), (.noHistory, "noHistory"),
+            (.text, "text"), (.customType, "customType"), (.key, "key"), (.part, "part"), (.echo, "echo"), (.retain, "retain"),
+            (.noHistory, "noHistory"),
         ]
         let ofPackets: [(FrameFlags, String)] = [(.text, "text"), (.slot, "slot"), (.senderTime, "senderTime"), (.echo, "echo")]
         let packets: Set<FrameType> = [.publishPacket, .packet]
@@ -186,9 +188,12 @@ extension Document {
             let rows = section.prefix { $0.hasPrefix("|") }
             guard !rows.isEmpty else { return tables }
             section = section.dropFirst(rows.count)
-            tables.append(rows.dropFirst(2).map { row in
-                row.dropFirst().dropLast().split(separator: "|", omittingEmptySubsequences: false).map { $0.trimmingCharacters(in: .whitespaces) }
-            })
+            tables.append(
+                rows.dropFirst(2).map { row in
+                    row.dropFirst().dropLast().split(separator: "|", omittingEmptySubsequences: false).map {
+                        $0.trimmingCharacters(in: .whitespaces)
+                    }
+                })
         }
     }
 }

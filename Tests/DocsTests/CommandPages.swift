@@ -32,7 +32,9 @@ enum CommandPages {
         return text + sharedLine(command.options.filter(isShared))
     }
 
-    private static func isSame(_ one: Command.Option, _ other: Command.Option) -> Bool { one.names == other.names && one.help == other.help }
+    private static func isSame(_ one: Command.Option, _ other: Command.Option) -> Bool {
+        one.names == other.names && one.help == other.help
+    }
     private static func isShared(_ option: Command.Option) -> Bool { shared.contains { isSame($0, option) } }
 
     /// The options of a command that stand elsewhere; those of a connection, which come together, are one link.

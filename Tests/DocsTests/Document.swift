@@ -27,7 +27,9 @@ struct Document {
         let section = lines.drop { $0 != "## \(heading)" }.dropFirst().prefix { !$0.hasPrefix("## ") }
         let table = section.drop { !$0.hasPrefix("|") }.prefix { $0.hasPrefix("|") }
         return table.dropFirst(2).map { row in
-            row.dropFirst().dropLast().split(separator: "|", omittingEmptySubsequences: false).map { $0.trimmingCharacters(in: .whitespaces) }
+            row.dropFirst().dropLast().split(separator: "|", omittingEmptySubsequences: false).map {
+                $0.trimmingCharacters(in: .whitespaces)
+            }
         }
     }
 

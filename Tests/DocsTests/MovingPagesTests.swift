@@ -3,9 +3,11 @@ import Testing
 
 /// Pages for apps that move here: a test shows each row of "Call by call".
 @Suite("docs/moving-from-…") struct MovingPagesTests {
-    @Test("each row of \"Call by call\" is shown by tests that there are", arguments: [
-        ("moving-from-agora.md", Self.agora), ("moving-from-twilio.md", Self.twilio),
-    ])
+    @Test(
+        "each row of \"Call by call\" is shown by tests that there are",
+        arguments: [
+            ("moving-from-agora.md", Self.agora), ("moving-from-twilio.md", Self.twilio),
+        ])
     func shown(page: String, shown: [String: [String]]) throws {
         let tests = try Self.tests()
         #expect(tests.contains("MovingPagesTests.shown") && !tests.contains("MovingPagesTests.tests"))
@@ -19,7 +21,8 @@ import Testing
     static let agora = [
         "the same": [
             "EventTests.links", "EventTests.credentials", "ReliedOnTests.snapshot", "ReliedOnTests.topicLists", "ReliedOnTests.noEcho",
-            "AppTests.bidding", "AppTests.contacts", "ErrorTests.storage", "EventTests.pages", "ReliedOnTests.twoKinds", "WhiteboardTests.whiteboard",
+            "AppTests.bidding", "AppTests.contacts", "ErrorTests.storage", "EventTests.pages", "ReliedOnTests.twoKinds",
+            "WhiteboardTests.whiteboard",
         ],
         "login(_:)": ["EventTests.credentials"],
         "logout(), destroy()": ["ErrorTests.logins"],

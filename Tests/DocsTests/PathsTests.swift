@@ -16,7 +16,8 @@ import Testing
         for (page, text) in try Self.pages() {
             let folder = Document.root.appending(path: page).deletingLastPathComponent()
             for link in text.matches(of: /\]\(([^)#\s]*)(?:#([^)\s]*))?\)/) where !link.output.1.contains("://") {
-                let target = link.output.1.isEmpty ? Document.root.appending(path: page) : folder.appending(path: String(link.output.1)).standardized
+                let target =
+                    link.output.1.isEmpty ? Document.root.appending(path: page) : folder.appending(path: String(link.output.1)).standardized
                 #expect(FileManager.default.fileExists(atPath: target.path), "\(page): \(link.output.0)")
                 count += 1
                 guard let anchor = link.output.2, let other = try? String(contentsOf: target, encoding: .utf8) else { continue }
@@ -28,9 +29,11 @@ import Testing
 
     /// As the usual hosts make them of headings.
     private static func anchors(_ text: String) -> Set<String> {
-        Set(text.matches(of: /(?m)^#+ (.*)$/).map { heading in
-            String(heading.output.1.lowercased().replacing(" ", with: "-").filter { $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" })
-        })
+        Set(
+            text.matches(of: /(?m)^#+ (.*)$/).map { heading in
+                String(
+                    heading.output.1.lowercased().replacing(" ", with: "-").filter { $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" })
+            })
     }
 
     @Test("files of the source that the map, the tests' page and the decisions name are there")
@@ -59,16 +62,20 @@ import Testing
     func map() throws {
         let page = try Document.named("architecture.md").text
         let manifest = try String(contentsOf: Document.root.appending(path: "Package.swift"), encoding: .utf8)
-        let modules = Set(manifest.matches(of: /(?m)^ +(?:module\(|\.(?:target|executableTarget|systemLibrary)\(\s*name: )"([A-Za-z]+)"/).map { String($0.output.1) })
+        let modules = Set(
+            manifest.matches(of: /(?m)^ +(?:module\(|\.(?:target|executableTarget|systemLibrary)\(\s*name: )"([A-Za-z]+)"/).map {
+                String($0.output.1)
+            })
         #expect(modules.count >= 15 && modules.contains("boardrelay"))
         for module in modules { #expect(page.contains(module), "\(module) is not on the map") }
         let named = Set(page.matches(of: /\bRelay(?:[A-Z][A-Za-z]+)/).map { String($0.output) })
         let tests = Set(manifest.matches(of: /tests\("([A-Za-z]+)"/).map { String($0.output.1) })
         #expect(named.subtracting(modules).subtracting(tests) == [])
 
-        let queues = try Set(Document.sources().flatMap { source in
-            source.matches(of: /(?:DispatchQueue|QueueExecutor)\(label: "([a-z.]+)"\)/).map { String($0.output.1) }
-        })
+        let queues = try Set(
+            Document.sources().flatMap { source in
+                source.matches(of: /(?:DispatchQueue|QueueExecutor)\(label: "([a-z.]+)"\)/).map { String($0.output.1) }
+            })
         let told = Set(page.matches(of: /`(boardrelay\.[a-z.]+)`/).map { String($0.output.1) })
         #expect(told == queues, "\(told.symmetricDifference(queues))")
     }

@@ -45,7 +45,10 @@ import Testing
     @Test("titles are found however their ids are separated, and nothing else is")
     func titles() {
         let mark = "\""
-        #expect(TestTitles.rules(in: "@Test(\(mark)[" + "FR1] a\(mark))  check(\(mark)[" + "DL4 DL6] b\(mark)) '[" + "JS5, FR2] c'") == ["FR1", "DL4", "DL6", "JS5", "FR2"])
+        #expect(
+            TestTitles.rules(in: "@Test(\(mark)[" + "FR1] a\(mark))  check(\(mark)[" + "DL4 DL6] b\(mark)) '[" + "JS5, FR2] c'") == [
+                "FR1", "DL4", "DL6", "JS5", "FR2",
+            ])
         #expect(TestTitles.rules(in: "// [FR9] in a comment, \(mark)[fr1] small\(mark), \(mark)x [FR1] later\(mark)") == [])
     }
 

@@ -11,9 +11,11 @@ import Testing
         let cases = Self.members(of: "public enum RelayEvent", in: events, after: "case ")
         let methods = Self.members(of: "public protocol RelayClientDelegate", in: delegate, after: "func ")
         #expect(cases.count >= 18 && methods.count == cases.count + 1, "the files are not read rightly")
-        #expect(rows.map { Document.plain($0[1]) } == methods.map { method in
-            String(method.split(separator: ", ").dropFirst().joined().prefix { $0 != ":" })
-        })
+        #expect(
+            rows.map { Document.plain($0[1]) }
+                == methods.map { method in
+                    String(method.split(separator: ", ").dropFirst().joined().prefix { $0 != ":" })
+                })
         #expect(rows.dropFirst().map { Document.plain($0[0]) } == cases)
     }
 
@@ -21,7 +23,9 @@ import Testing
     func carried() throws {
         let source = try Document.sources().joined(separator: "\n")
         var declared = Set(source.matches(of: /(?m)^ +public (?:var|let) ([a-zA-Z]+)/).map { String($0.output.1) })
-        for list in source.matches(of: /(?m)^ +case ([a-z].*)$/) { declared.formUnion(list.output.1.matches(of: /[a-zA-Z]+/).map { String($0.output) }) }
+        for list in source.matches(of: /(?m)^ +case ([a-z].*)$/) {
+            declared.formUnion(list.output.1.matches(of: /[a-zA-Z]+/).map { String($0.output) })
+        }
         var count = 0
         for row in try Document.named("swift.md").table("Events").dropFirst() {
             let named = Set(row[2].matches(of: /`([a-z][A-Za-z]+)/).map { String($0.output.1) })
@@ -46,6 +50,8 @@ import Testing
     /// Lines of a declaration's body that begin so, without that.
     private static func members(of head: String, in source: String, after word: String) -> [String] {
         let lines = source.split(separator: "\n", omittingEmptySubsequences: false)
-        return lines.drop { !$0.contains(head) }.prefix { $0 != "}" }.filter { $0.hasPrefix("    \(word)") }.map { String($0.dropFirst(4 + word.count)) }
+        return lines.drop { !$0.contains(head) }.prefix { $0 != "}" }.filter { $0.hasPrefix("    \(word)") }.map {
+            String($0.dropFirst(4 + word.count))
+        }
     }
 }

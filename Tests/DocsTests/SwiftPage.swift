@@ -48,7 +48,9 @@ struct SwiftPage {
 
     /// README.md and all of `docs`.
     static func all() throws -> [SwiftPage] {
-        let files = try FileManager.default.contentsOfDirectory(atPath: Document.root.appending(path: "docs").path).filter { $0.hasSuffix(".md") }
+        let files = try FileManager.default.contentsOfDirectory(atPath: Document.root.appending(path: "docs").path).filter {
+            $0.hasSuffix(".md")
+        }
         return try (["README.md"] + files.sorted().map { "docs/" + $0 }).map { file in
             SwiftPage(file, try String(contentsOf: Document.root.appending(path: file), encoding: .utf8))
         }

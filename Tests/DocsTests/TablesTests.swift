@@ -132,7 +132,9 @@ import Testing
             "locks per channel": [defaults.locksPerChannelMax],
             "waiting for one lock": [defaults.lockWaitersMax],
             "changes waiting to be stored": [defaults.unjournaledBytesMax],
-            "what waits behind publishes whose record's author is read": [defaults.heldBytesMax, Int(defaults.boardAuthorTimeout.components.seconds)],
+            "what waits behind publishes whose record's author is read": [
+                defaults.heldBytesMax, Int(defaults.boardAuthorTimeout.components.seconds),
+            ],
             "a board": [defaults.boardBytesMax],
             "boards of a relay": [defaults.boardBytesTotalMax],
             "new boards of a user": [defaults.newBoardsPerHour],

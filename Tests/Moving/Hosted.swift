@@ -125,7 +125,8 @@ class LessonModel: NSObject, AgoraRtmClientDelegate {
             for item in data.items ?? [] { print(item.key, item.value, item.revision, item.authorUserId, item.updateTs) }
         }
         guard let all = AgoraRtmMetadata() else { return }
-        await agoraRtmKit?.getStorage()?.removeChannelMetadata(channelName: channel, channelType: .message, data: all, options: nil, lock: nil)
+        await agoraRtmKit?.getStorage()?.removeChannelMetadata(
+            channelName: channel, channelType: .message, data: all, options: nil, lock: nil)
         agoraRtmKit?.getStorage()?.subscribeUserMetadata(userId: "anna", completion: { _, error in print(error == nil) })
     }
 
@@ -139,7 +140,9 @@ class LessonModel: NSObject, AgoraRtmClientDelegate {
             print(page.totalOccupancy, page.nextPage ?? "")
         }
         if let (response, _) = await presence?.getUserChannels(userId: "anna") { print(response?.channels.map(\.channelName) ?? []) }
-        if let (response, _) = await presence?.getState(channelName: channel, channelType: .message, userId: "anna") { print(response?.state.states ?? [:]) }
+        if let (response, _) = await presence?.getState(channelName: channel, channelType: .message, userId: "anna") {
+            print(response?.state.states ?? [:])
+        }
         await presence?.removeState(channelName: channel, channelType: .message, keys: ["tool"])
     }
 
@@ -177,7 +180,8 @@ class LessonModel: NSObject, AgoraRtmClientDelegate {
 
     func rtmKit(_ rtmKit: AgoraRtmClientKit, didReceiveMessageEvent event: AgoraRtmMessageEvent) {
         switch event.channelType {
-        case .message: lines.append("\(event.publisher) in \(event.channelName): \(event.message.stringData ?? "") \(event.customType ?? "")")
+        case .message:
+            lines.append("\(event.publisher) in \(event.channelName): \(event.message.stringData ?? "") \(event.customType ?? "")")
         case .stream: lines.append("\(event.publisher) on \(event.channelTopic): \(event.message.rawData?.count ?? 0)")
         case .user: lines.append("\(event.publisher), at \(event.timestamp)")
         case .none: break
@@ -209,7 +213,9 @@ class LessonModel: NSObject, AgoraRtmClientDelegate {
 
     func rtmKit(_ rtmKit: AgoraRtmClientKit, didReceiveStorageEvent event: AgoraRtmStorageEvent) {
         guard event.storageType == .channel, event.target == channel else { return }
-        if event.eventType == .snapshot || event.eventType == .update || event.eventType == .set { majorRevision = event.data.majorRevision }
+        if event.eventType == .snapshot || event.eventType == .update || event.eventType == .set {
+            majorRevision = event.data.majorRevision
+        }
     }
 
     func rtmKit(_ rtmKit: AgoraRtmClientKit, didReceiveLockEvent event: AgoraRtmLockEvent) {

@@ -48,15 +48,22 @@ import Testing
         let id = try Self.login(driver).id
         var limits = ServerLimits()
         limits.messagesPerSecond = 60
-        let body = AccessBody(role: "reader", grants: ["board-*": ["publish", "levitate"], "x": ["levitate"], "a*b": ["publish"]], untilMs: 5)
-        driver.feed(.json(.welcome, Welcome(
-            id: id, user: try Name("alice"), handle: 1, resumeToken: String(repeating: "f", count: 32), resumed: false, lastEnd: nil,
-            start: 1, heartbeatMs: 5000, presenceTimeoutMs: 10_000, access: body, limits: limits)))
+        let body = AccessBody(
+            role: "reader", grants: ["board-*": ["publish", "levitate"], "x": ["levitate"], "a*b": ["publish"]], untilMs: 5)
+        driver.feed(
+            .json(
+                .welcome,
+                Welcome(
+                    id: id, user: try Name("alice"), handle: 1, resumeToken: String(repeating: "f", count: 32), resumed: false,
+                    lastEnd: nil,
+                    start: 1, heartbeatMs: 5000, presenceTimeoutMs: 10_000, access: body, limits: limits)))
         let access = try #require(driver.machine.access)
         #expect(access.role == .reader && access.grants.words == ["board-*": ["publish"]])
         #expect(access.rights(on: try Name("board-7")) == [.subscribe, .presence, .publish])
         #expect(access.rights(on: try Name("x")) == [.subscribe, .presence])
-        #expect(access.rights(on: "board-7" as String) == [.subscribe, .presence, .publish] && access.rights(on: "no/channel" as String).isEmpty)
+        #expect(
+            access.rights(on: "board-7" as String) == [.subscribe, .presence, .publish] && access.rights(on: "no/channel" as String).isEmpty
+        )
     }
 
     @Test("[AC8] on a live link renew asks the relay; the answer's rights hold, and the next login brings the new token")
@@ -151,9 +158,12 @@ import Testing
         #expect(driver.lastLogin?.token == "new" && driver.machine.linkState.isConnected)
     }
 
-    @Test("[AC1] what no waiting helps against ends the client: any refusal of the first login, and of a later one all but tokenExpired", arguments: [
-        (ErrorCode.tokenExpired, false), (.keyWrong, false), (.keyWrong, true), (.tokenInvalid, true), (.credentialRequired, true), (.userIDTaken, true),
-    ])
+    @Test(
+        "[AC1] what no waiting helps against ends the client: any refusal of the first login, and of a later one all but tokenExpired",
+        arguments: [
+            (ErrorCode.tokenExpired, false), (.keyWrong, false), (.keyWrong, true), (.tokenInvalid, true), (.credentialRequired, true),
+            (.userIDTaken, true),
+        ])
     func ends(code: ErrorCode, wasIn: Bool) throws {
         let driver = Self.driver(.token("old"))
         if wasIn {
@@ -283,10 +293,14 @@ import Testing
         #expect((Limits.tokenBytesMax..<Limits.bytesBeforeLoginMax).contains(frame.bytes.count), "\(frame.bytes.count)")
     }
 
-    @Test("an address brings what stands behind its #, and nothing else", arguments: [
-        ("http://192.168.1.5:7420/#key=abc", Credential.key("abc")), ("relay://h#token=a.b.c", .token("a.b.c")), ("h#x=1&key=abc", .key("abc")),
-        ("h#key=a=b", .key("a=b")), ("h#key=", nil), ("h#token=&key=abc", .key("abc")), ("h/?key=abc", nil), ("h", nil), ("#", nil), ("h#KEY=abc", nil),
-    ] as [(String, Credential?)])
+    @Test(
+        "an address brings what stands behind its #, and nothing else",
+        arguments: [
+            ("http://192.168.1.5:7420/#key=abc", Credential.key("abc")), ("relay://h#token=a.b.c", .token("a.b.c")),
+            ("h#x=1&key=abc", .key("abc")),
+            ("h#key=a=b", .key("a=b")), ("h#key=", nil), ("h#token=&key=abc", .key("abc")), ("h/?key=abc", nil), ("h", nil), ("#", nil),
+            ("h#KEY=abc", nil),
+        ] as [(String, Credential?)])
     func addresses(text: String, credential: Credential?) { #expect(Credential(address: text) == credential) }
 
     @Test("neither a description nor a dump of a credential has its text")
@@ -294,7 +308,9 @@ import Testing
         for credential in [Credential.key("SECRETISH"), .token("SECRETISH")] {
             var dumped = ""
             dump(credential, to: &dumped)
-            for text in ["\(credential)", String(reflecting: credential), dumped, String(describing: [credential])] { #expect(!text.contains("SECRETISH"), "\(text)") }
+            for text in ["\(credential)", String(reflecting: credential), dumped, String(describing: [credential])] {
+                #expect(!text.contains("SECRETISH"), "\(text)")
+            }
         }
     }
 }

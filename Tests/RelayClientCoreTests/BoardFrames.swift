@@ -29,9 +29,12 @@ extension MachineDriver {
     }
 
     @discardableResult
-    func large(_ payload: Payload, key: String? = "big", retain: Bool = true, customType: String? = nil, echo: Bool = false) throws -> Stored {
+    func large(_ payload: Payload, key: String? = "big", retain: Bool = true, customType: String? = nil, echo: Bool = false) throws
+        -> Stored
+    {
         let stored = tokens()
-        try machine.sendLarge(payload, to: "lesson", customType: customType, key: key, retain: retain, echo: echo, tokens: stored.tokens, at: now)
+        try machine.sendLarge(
+            payload, to: "lesson", customType: customType, key: key, retain: retain, echo: echo, tokens: stored.tokens, at: now)
         carryOut()
         return stored
     }
@@ -90,7 +93,9 @@ extension MachineDriver {
 
     static func stored(_ number: UInt64, offset: UInt64) -> Frame { Frame(.stored, body: accepted(number, offset: offset).body) }
 
-    static func notStored(_ number: UInt64) -> Frame { .json(.notStored, NotStored(number: number, WireError(.storageFailed, "the disk is gone"))) }
+    static func notStored(_ number: UInt64) -> Frame {
+        .json(.notStored, NotStored(number: number, WireError(.storageFailed, "the disk is gone")))
+    }
 
     static func refused(_ number: UInt64, _ code: ErrorCode) -> Frame { .json(.error, ErrorBody(WireError(code, "no"), number: number)) }
 
@@ -131,7 +136,9 @@ extension MachineDriver {
 
     static func caughtUp(_ head: UInt64, channel: UInt32 = 10) -> Frame { .json(.caughtUp, CaughtUp(channel: channel, head: head)) }
 
-    static func cleared(_ offset: UInt64) -> Frame { .json(.cleared, Cleared(channel: 10, offset: offset, user: try! Name("bob"), time: 5)) }
+    static func cleared(_ offset: UInt64) -> Frame {
+        .json(.cleared, Cleared(channel: 10, offset: offset, user: try! Name("bob"), time: 5))
+    }
 
     /// Several frames as one chunk of bytes.
     func feed(_ frames: [Frame]) { feed(frames.flatMap(\.bytes)) }
@@ -168,5 +175,7 @@ extension [RelayEvent] {
         }
     }
 
-    private static func word(_ message: Message) -> String { "\(message.offset)" + (message.isRemoval ? "-" : message.isRetained ? "r" : "") }
+    private static func word(_ message: Message) -> String {
+        "\(message.offset)" + (message.isRemoval ? "-" : message.isRetained ? "r" : "")
+    }
 }

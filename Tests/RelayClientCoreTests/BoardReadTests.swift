@@ -23,12 +23,17 @@ import Testing
         return driver
     }
 
-    private func batches(_ events: [RelayEvent]) -> [BoardBatch] { events.compactMap { if case .board(let batch) = $0 { batch } else { nil } } }
+    private func batches(_ events: [RelayEvent]) -> [BoardBatch] {
+        events.compactMap { if case .board(let batch) = $0 { batch } else { nil } }
+    }
 
     @Test("[BL1, BL3] a record of a live channel is a message with its key; a removal says that it is one; the position follows")
     func single() throws {
         let driver = try live()
-        driver.feed([MachineDriver.record(6, key: "a", "x"), MachineDriver.record(7, key: "a", [], isText: false), MachineDriver.record(8, key: "b", "", retain: false)])
+        driver.feed([
+            MachineDriver.record(6, key: "a", "x"), MachineDriver.record(7, key: "a", [], isText: false),
+            MachineDriver.record(8, key: "b", "", retain: false),
+        ])
         let events = driver.events()
         #expect(events.words == ["6r", "7-", "8"])
         guard case .message(let record) = events[0], case .message(let message) = events[2] else { throw CancellationError() }
@@ -58,15 +63,22 @@ import Testing
         #expect(batches(heavy.events()).map(\.messages.count) == [17, 17, 6])
     }
 
-    @Test("[BL3] a batch stands before whatever comes behind it: messages, what is cleared, gaps, other channels, caughtUp, the end of the link")
+    @Test(
+        "[BL3] a batch stands before whatever comes behind it: messages, what is cleared, gaps, other channels, caughtUp, the end of the link"
+    )
     func order() throws {
         let driver = try reading()
-        try driver.ask(.join(try Name("lesson"), features: [.presence], quiet: false, token: nil)) { MachineDriver.joined(id: $0, handle: 11) }
-        try driver.ask(.subscribeTopic(TopicID(channel: try Name("lesson"), topic: try Name("points")), users: nil)) { TopicUsersAnswer(id: $0, all: true) }
+        try driver.ask(.join(try Name("lesson"), features: [.presence], quiet: false, token: nil)) {
+            MachineDriver.joined(id: $0, handle: 11)
+        }
+        try driver.ask(.subscribeTopic(TopicID(channel: try Name("lesson"), topic: try Name("points")), users: nil)) {
+            TopicUsersAnswer(id: $0, all: true)
+        }
         driver.feed(MachineDriver.flowOpened(20))
         _ = driver.events()
         driver.feed([
-            MachineDriver.record(1, "x"), MachineDriver.record(2, "x"), MachineDriver.record(3, key: nil, "m", retain: false), MachineDriver.record(4, "x"),
+            MachineDriver.record(1, "x"), MachineDriver.record(2, "x"), MachineDriver.record(3, key: nil, "m", retain: false),
+            MachineDriver.record(4, "x"),
             MachineDriver.packet(flow: 20, 1), MachineDriver.record(5, "x"), .json(.gap, Gap(channel: 10, from: 6, to: 8)),
             MachineDriver.record(9, "x"), MachineDriver.cleared(10), MachineDriver.record(11, "x"), MachineDriver.caughtUp(100),
             MachineDriver.record(101, "live"),
@@ -82,7 +94,8 @@ import Testing
         guard case .board? = faulty.events().first else { throw CancellationError() }
     }
 
-    @Test("[BL3] a break in the middle of reading: batches go on, resumed or in a new session, from the position", arguments: [true, false])
+    @Test(
+        "[BL3] a break in the middle of reading: batches go on, resumed or in a new session, from the position", arguments: [true, false])
     func goesOn(resumed: Bool) throws {
         let driver = try reading()
         driver.feed((1...50).map { MachineDriver.record($0, "x") })
@@ -96,7 +109,9 @@ import Testing
             driver.feed(.json(.answer, MachineDriver.subscribed(id: subscribe.id, handle: 10, head: 200, after: 50)))
         }
         _ = driver.events()
-        driver.feed([MachineDriver.userNamed(2, "bob"), MachineDriver.record(100, "x"), MachineDriver.record(150, "x"), MachineDriver.caughtUp(200)])
+        driver.feed([
+            MachineDriver.userNamed(2, "bob"), MachineDriver.record(100, "x"), MachineDriver.record(150, "x"), MachineDriver.caughtUp(200),
+        ])
         let events = driver.events()
         #expect(events.words == ["[100r 150r]", "caughtUp 200"] && batches(events).map(\.progress) == [0.75])
     }
@@ -150,7 +165,8 @@ import Testing
         driver.comeBack(resumed: true)
         _ = driver.events()
         driver.feed([
-            .json(.restored, MachineDriver.subscribed(id: nil, handle: 10, head: 4, reset: true, after: 0)), MachineDriver.userNamed(2, "bob"),
+            .json(.restored, MachineDriver.subscribed(id: nil, handle: 10, head: 4, reset: true, after: 0)),
+            MachineDriver.userNamed(2, "bob"),
             MachineDriver.record(1, "x"), MachineDriver.record(4, "y"), MachineDriver.caughtUp(4),
         ])
         #expect(driver.events().words == ["reset", "[1r 4r]", "caughtUp 4"])
@@ -174,7 +190,9 @@ import Testing
         #expect(driver.events().words == ["6r", "9r"] && driver.position == 12)
     }
 
-    @Test("[BL8, SE9] subscribed again while a large drawing is still to come, the position stays where it was; with messages wanted anew it is the head")
+    @Test(
+        "[BL8, SE9] subscribed again while a large drawing is still to come, the position stays where it was; with messages wanted anew it is the head"
+    )
     func subscribedAgain() throws {
         let driver = try live()
         try driver.subscribe(head: 6)
@@ -182,7 +200,9 @@ import Testing
         driver.feed([MachineDriver.record(6, "a", part: (1, 2)), MachineDriver.record(6, "b", part: (2, 2))])
         #expect(driver.position == 6)
         for (features, position) in [([.presence], 8), ([.messages], 9)] as [(Set<Feature>, UInt64)] {
-            try driver.ask(.subscribe(try Name("lesson"), features: features, quiet: false)) { MachineDriver.subscribed(id: $0, handle: 10, head: position) }
+            try driver.ask(.subscribe(try Name("lesson"), features: features, quiet: false)) {
+                MachineDriver.subscribed(id: $0, handle: 10, head: position)
+            }
             if features.contains(.messages) { #expect(driver.position == position) }
         }
     }
@@ -197,8 +217,12 @@ import Testing
             return try driver.completed[token]?.get()
         }
         let lesson = try Name("lesson")
-        #expect(try answer(.clear(lesson), .clear) { ClearAnswer(id: $0, offset: 6, records: 3) } == .boardChange(BoardClearing(offset: 6, records: 3)))
-        #expect(try answer(.undoClear(lesson), .undoClear) { ClearAnswer(id: $0, offset: 9, records: 2) } == .boardChange(BoardClearing(offset: 9, records: 2)))
+        #expect(
+            try answer(.clear(lesson), .clear) { ClearAnswer(id: $0, offset: 6, records: 3) }
+                == .boardChange(BoardClearing(offset: 6, records: 3)))
+        #expect(
+            try answer(.undoClear(lesson), .undoClear) { ClearAnswer(id: $0, offset: 9, records: 2) }
+                == .boardChange(BoardClearing(offset: 9, records: 2)))
         let board = BoardInfo(channel: lesson, records: 2, bytes: 300, changed: 7)
         #expect(
             try answer(.boards(after: nil), .boards) { BoardsAnswer(id: $0, boards: [board], next: lesson, bytes: 300, bytesMax: 1_000) }
@@ -221,12 +245,15 @@ import Testing
             body.append(contentsOf: "x".utf8)
             driver.feed(Frame(.historyItem, flags: flags, body: body))
         }
-        driver.feed(.json(.answer, HistoryAnswer(id: id, epoch: Epoch(start: 1000, incarnation: 1), head: 3, count: 2, floor: 0, next: nil)))
+        driver.feed(
+            .json(.answer, HistoryAnswer(id: id, epoch: Epoch(start: 1000, incarnation: 1), head: 3, count: 2, floor: 0, next: nil)))
         guard case .success(.history(let page))? = driver.completed[token] else { throw CancellationError() }
         #expect(page.messages.map(\.key) == ["k", nil] && page.messages.map(\.isRetained) == [true, false])
     }
 
-    @Test("[HI6, BL8] a part of a drawing in the history says which it is; text that was cut inside a character is bytes; a part that cannot be is refused")
+    @Test(
+        "[HI6, BL8] a part of a drawing in the history says which it is; text that was cut inside a character is bytes; a part that cannot be is refused"
+    )
     func historyParts() throws {
         func page(_ part: UInt16, of parts: UInt16, _ flags: FrameFlags) throws -> (HistoryPage?, MachineDriver) {
             let driver = try live()
@@ -242,13 +269,16 @@ import Testing
             body.append(bigEndian: parts)
             body.append(0xC3)
             driver.feed(Frame(.historyItem, flags: flags, body: body))
-            driver.feed(.json(.answer, HistoryAnswer(id: id, epoch: Epoch(start: 1000, incarnation: 1), head: 3, count: 1, floor: 0, next: nil)))
+            driver.feed(
+                .json(.answer, HistoryAnswer(id: id, epoch: Epoch(start: 1000, incarnation: 1), head: 3, count: 1, floor: 0, next: nil)))
             guard case .success(.history(let page))? = driver.completed[token] else { return (nil, driver) }
             return (page, driver)
         }
         let message = try #require(page(1, of: 2, [.text, .key, .part]).0?.messages.first)
         #expect(message.part == MessagePart(number: 1, of: 2, isText: true) && message.payload == .bytes([0xC3]) && message.key == "k")
-        for (part, parts, flags) in [(0, 2, [.key, .part]), (3, 2, [.key, .part]), (1, 1, [.key, .part]), (1, 2, .part)] as [(UInt16, UInt16, FrameFlags)] {
+        for (part, parts, flags) in [(0, 2, [.key, .part]), (3, 2, [.key, .part]), (1, 1, [.key, .part]), (1, 2, .part)]
+            as [(UInt16, UInt16, FrameFlags)]
+        {
             #expect(try page(part, of: parts, flags).0 == nil, "\(part) of \(parts)")
         }
     }

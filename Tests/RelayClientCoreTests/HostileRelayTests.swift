@@ -13,7 +13,9 @@ import Testing
         let text = try String(contentsOf: root.appendingPathComponent("docs/vectors/session.txt"), encoding: .utf8)
         return try text.split(separator: "\n").filter { $0.hasPrefix("A< ") }.map { line in
             let digits = Array(line.dropFirst(3).utf8)
-            let bytes = stride(from: 0, to: digits.count, by: 2).map { UInt8(String(decoding: digits[$0..<($0 + 2)], as: UTF8.self), radix: 16)! }
+            let bytes = stride(from: 0, to: digits.count, by: 2).map {
+                UInt8(String(decoding: digits[$0..<($0 + 2)], as: UTF8.self), radix: 16)!
+            }
             var reader = FrameReader()
             bytes.withUnsafeBytes { reader.append($0) }
             return try #require(try reader.next())
@@ -84,11 +86,14 @@ import Testing
         #expect(!driver.machine.linkState.isConnected)
     }
 
-    @Test("what breaks the protocol ends the link with relayFault, and the client comes back", arguments: [
-        Frame(.login), Frame(.publish), MachineDriver.deliver(publisher: 77, offset: 1, "of nobody"), Frame(.deliver, body: [0, 0]),
-        Frame(.accepted, body: [1]), Frame(.answer, body: Array("{}".utf8)), Frame(.userNamed, body: [0, 0, 0, 9, 0x2A]),
-        MachineDriver.lost([(20, 5, 4)]), Frame(.restored, body: Array(#"{"kind":"message","channel":"x","handle":3,"features":[],"quiet":false}"#.utf8)),
-    ])
+    @Test(
+        "what breaks the protocol ends the link with relayFault, and the client comes back",
+        arguments: [
+            Frame(.login), Frame(.publish), MachineDriver.deliver(publisher: 77, offset: 1, "of nobody"), Frame(.deliver, body: [0, 0]),
+            Frame(.accepted, body: [1]), Frame(.answer, body: Array("{}".utf8)), Frame(.userNamed, body: [0, 0, 0, 9, 0x2A]),
+            MachineDriver.lost([(20, 5, 4)]),
+            Frame(.restored, body: Array(#"{"kind":"message","channel":"x","handle":3,"features":[],"quiet":false}"#.utf8)),
+        ])
     func faults(frame: Frame) throws {
         let driver = MachineDriver()
         driver.logIn()
@@ -103,7 +108,9 @@ import Testing
         #expect(driver.machine.linkState == .connecting)
     }
 
-    @Test("[FR4] a flag that this client does not know ends the link, in every frame that it knows; in one that it does not know nothing does")
+    @Test(
+        "[FR4] a flag that this client does not know ends the link, in every frame that it knows; in one that it does not know nothing does"
+    )
     func flags() throws {
         for frame in [
             Frame(type: FrameType.deliver.rawValue, flags: 0x80, body: MachineDriver.deliver(publisher: 77, offset: 1, "x").body),
@@ -133,7 +140,9 @@ import Testing
     func packetTwice() throws {
         let driver = MachineDriver()
         driver.logIn()
-        try driver.ask(.join(try Name("lesson"), features: [.presence], quiet: false, token: nil)) { MachineDriver.joined(id: $0, handle: 11) }
+        try driver.ask(.join(try Name("lesson"), features: [.presence], quiet: false, token: nil)) {
+            MachineDriver.joined(id: $0, handle: 11)
+        }
         driver.feed(MachineDriver.flowOpened(20))
         driver.feed(MachineDriver.packet(flow: 20, 5))
         driver.feed(MachineDriver.packet(flow: 20, 5))
@@ -199,7 +208,9 @@ import Testing
         }
         let welcome = try Self.session()[0].bytes
         var bytes = frames.dropFirst().flatMap(\.bytes)
-        if random.chance(1, in: 3), !bytes.isEmpty { bytes[Int.random(in: 0..<bytes.count, using: &random)] ^= 1 << UInt8.random(in: 0...7, using: &random) }
+        if random.chance(1, in: 3), !bytes.isEmpty {
+            bytes[Int.random(in: 0..<bytes.count, using: &random)] ^= 1 << UInt8.random(in: 0...7, using: &random)
+        }
         let driver = try Self.alice()
         try Self.play(driver, welcome: random.chance(1, in: 4) ? [] : welcome, [bytes])
         _ = driver.events()

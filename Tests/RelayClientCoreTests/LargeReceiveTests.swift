@@ -14,10 +14,15 @@ import Testing
         return driver
     }
 
-    private func messages(_ events: [RelayEvent]) -> [Message] { events.compactMap { if case .message(let message) = $0 { message } else { nil } } }
+    private func messages(_ events: [RelayEvent]) -> [Message] {
+        events.compactMap { if case .message(let message) = $0 { message } else { nil } }
+    }
 
     /// A part of a drawing that is not retained.
-    private func part(_ offset: UInt64, _ number: UInt16, of parts: UInt16 = 2, _ text: String, key: String = "k", publisher: UInt32 = 2, customType: String? = nil) -> Frame {
+    private func part(
+        _ offset: UInt64, _ number: UInt16, of parts: UInt16 = 2, _ text: String, key: String = "k", publisher: UInt32 = 2,
+        customType: String? = nil
+    ) -> Frame {
         MachineDriver.record(offset, key: key, text, part: (number, parts), retain: false, publisher: publisher, customType: customType)
     }
 
@@ -29,7 +34,10 @@ import Testing
             part(10, 2, of: 3, "b"), part(11, 2, "B", publisher: 3), part(12, 3, of: 3, "c", customType: nil), part(13, 2, "2", key: "l"),
         ])
         let messages = messages(driver.events())
-        #expect(messages.map { "\($0.offset) \($0.sender) \($0.payload)" } == ["9 bob text(\"m\")", "11 cleo text(\"AB\")", "12 bob text(\"abc\")", "13 bob text(\"12\")"])
+        #expect(
+            messages.map { "\($0.offset) \($0.sender) \($0.payload)" } == [
+                "9 bob text(\"m\")", "11 cleo text(\"AB\")", "12 bob text(\"abc\")", "13 bob text(\"12\")",
+            ])
         #expect(messages.allSatisfy { $0.key == nil } && messages.allSatisfy { !$0.isRetained })
         #expect(driver.position == 13 && driver.machine.known.partials.isEmpty)
     }
@@ -42,7 +50,9 @@ import Testing
         driver.comeBack(resumed: true)
         #expect(driver.lastLogin?.resume?.seen == [[10, 8, 1000, 1]])
         driver.feed([.json(.restored, MachineDriver.subscribed(id: nil, handle: 10, head: 9, after: 8)), MachineDriver.userNamed(2, "bob")])
-        for (number, text) in [(1, "ab"), (2, "cd"), (3, "e")] { driver.feed(MachineDriver.record(9, text, part: (UInt16(number), 3), customType: "image")) }
+        for (number, text) in [(1, "ab"), (2, "cd"), (3, "e")] {
+            driver.feed(MachineDriver.record(9, text, part: (UInt16(number), 3), customType: "image"))
+        }
         driver.feed(MachineDriver.caughtUp(9))
         let events = driver.events()
         #expect(events.words == ["9r", "caughtUp 9"] && driver.position == 9)
@@ -56,7 +66,10 @@ import Testing
         driver.feed(part(6, 1, "a"))
         driver.comeBack(resumed: true)
         #expect(driver.lastLogin?.resume?.seen == [[10, 6, 1000, 1]])
-        driver.feed([.json(.restored, MachineDriver.subscribed(id: nil, handle: 10, head: 7, after: 6)), MachineDriver.userNamed(2, "bob"), part(7, 2, "b")])
+        driver.feed([
+            .json(.restored, MachineDriver.subscribed(id: nil, handle: 10, head: 7, after: 6)), MachineDriver.userNamed(2, "bob"),
+            part(7, 2, "b"),
+        ])
         #expect(messages(driver.events()).map(\.payload) == [.text("ab")])
     }
 
@@ -65,8 +78,10 @@ import Testing
         let driver = try live()
         let letter = Array("é".utf8)
         driver.feed([
-            MachineDriver.record(6, [letter[0]], part: (1, 2), retain: false), MachineDriver.record(7, [letter[1]], part: (2, 2), retain: false),
-            MachineDriver.record(8, [letter[0]], part: (1, 2), retain: false), MachineDriver.record(9, [letter[0]], part: (2, 2), retain: false),
+            MachineDriver.record(6, [letter[0]], part: (1, 2), retain: false),
+            MachineDriver.record(7, [letter[1]], part: (2, 2), retain: false),
+            MachineDriver.record(8, [letter[0]], part: (1, 2), retain: false),
+            MachineDriver.record(9, [letter[0]], part: (2, 2), retain: false),
         ])
         #expect(messages(driver.events()).map(\.payload) == [.text("é"), .bytes([letter[0], letter[0]])])
         #expect(driver.machine.linkState.isConnected)
@@ -79,7 +94,8 @@ import Testing
         try driver.readBoard(head: 10)
         _ = driver.events()
         driver.feed([
-            MachineDriver.record(1, "x"), MachineDriver.record(5, "a", part: (1, 2)), MachineDriver.record(5, "b", part: (2, 2)), MachineDriver.record(6, "y"),
+            MachineDriver.record(1, "x"), MachineDriver.record(5, "a", part: (1, 2)), MachineDriver.record(5, "b", part: (2, 2)),
+            MachineDriver.record(6, "y"),
             MachineDriver.caughtUp(10),
         ])
         #expect(driver.events().words == ["[1r 5r 6r]", "caughtUp 10"])
@@ -92,9 +108,11 @@ import Testing
         #expect(messages(driver.events()).map(\.payload) == [.text("ab")])
     }
 
-    @Test("[BL8] parts that do not follow one another, or differ, make nothing; the drawing after them does", arguments: [
-        "gap", "twice", "parts", "customType", "noFirst",
-    ])
+    @Test(
+        "[BL8] parts that do not follow one another, or differ, make nothing; the drawing after them does",
+        arguments: [
+            "gap", "twice", "parts", "customType", "noFirst",
+        ])
     func broken(how: String) throws {
         let driver = try live()
         switch how {
@@ -137,14 +155,18 @@ import Testing
         }
     }
 
-    @Test("[BL8, FR7] parts that no relay may send end the link with relayFault", arguments: [
-        MachineDriver.record(6, "a", part: (0, 2)), MachineDriver.record(6, "a", part: (3, 2)), MachineDriver.record(6, "a", part: (1, 1)),
-        MachineDriver.record(6, "a", part: (1, 0)), MachineDriver.record(6, "", part: (1, 2)), MachineDriver.record(6, key: nil, "a", part: (1, 2)),
-        MachineDriver.record(6, key: nil, "a"), MachineDriver.record(6, key: "a/b", "a"),
-        Frame(.deliver, flags: [.key, .part, .retain], body: Array(MachineDriver.record(6, "a", part: (1, 2)).body.prefix(28))),
-        Frame(.stored, body: [1, 2, 3]), Frame(.notStored, body: Array("{}".utf8)), Frame(.cleared, body: Array("{}".utf8)),
-        Frame(.reset, body: Array("{}".utf8)),
-    ])
+    @Test(
+        "[BL8, FR7] parts that no relay may send end the link with relayFault",
+        arguments: [
+            MachineDriver.record(6, "a", part: (0, 2)), MachineDriver.record(6, "a", part: (3, 2)),
+            MachineDriver.record(6, "a", part: (1, 1)),
+            MachineDriver.record(6, "a", part: (1, 0)), MachineDriver.record(6, "", part: (1, 2)),
+            MachineDriver.record(6, key: nil, "a", part: (1, 2)),
+            MachineDriver.record(6, key: nil, "a"), MachineDriver.record(6, key: "a/b", "a"),
+            Frame(.deliver, flags: [.key, .part, .retain], body: Array(MachineDriver.record(6, "a", part: (1, 2)).body.prefix(28))),
+            Frame(.stored, body: [1, 2, 3]), Frame(.notStored, body: Array("{}".utf8)), Frame(.cleared, body: Array("{}".utf8)),
+            Frame(.reset, body: Array("{}".utf8)),
+        ])
     func hostile(frame: Frame) throws {
         let driver = try live()
         driver.feed(frame)
@@ -157,7 +179,10 @@ import Testing
     @Test("[BL8] a drawing above the limit is dropped: at the limit it passes, one byte over it does not")
     func tooLarge() throws {
         let driver = try live { $0.largeMessageBytesMax = 5 }
-        driver.feed([part(6, 1, "abc"), part(7, 2, "de"), part(8, 1, "abc"), part(9, 2, "def"), part(10, 1, "abc", customType: "t"), part(11, 2, "de", customType: "t")])
+        driver.feed([
+            part(6, 1, "abc"), part(7, 2, "de"), part(8, 1, "abc"), part(9, 2, "def"), part(10, 1, "abc", customType: "t"),
+            part(11, 2, "de", customType: "t"),
+        ])
         #expect(messages(driver.events()).map(\.payload) == [.text("abcde")])
         #expect(driver.machine.drawingsDropped == 2)
     }

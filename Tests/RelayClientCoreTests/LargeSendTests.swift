@@ -26,7 +26,9 @@ import Testing
         return driver
     }
 
-    private func words(_ published: [MachineDriver.Published]) -> [String] { published.map { "\($0.number):\($0.part)/\($0.parts) \($0.text)" } }
+    private func words(_ published: [MachineDriver.Published]) -> [String] {
+        published.map { "\($0.number):\($0.part)/\($0.parts) \($0.text)" }
+    }
 
     private func comeBack(_ driver: MachineDriver, resumed: Bool, start: UInt32 = 1000) {
         driver.cut()
@@ -35,7 +37,9 @@ import Testing
         driver.logIn(resumed: resumed, start: start, Self.small)
     }
 
-    @Test("[BL8] a drawing is cut at byte positions; each part has key, custom type and flags, and with its custom type the size of a message at most")
+    @Test(
+        "[BL8] a drawing is cut at byte positions; each part has key, custom type and flags, and with its custom type the size of a message at most"
+    )
     func parts() throws {
         let driver = scene()
         let drawing = try driver.large(.text("aé345678"), key: "big", customType: "t")
@@ -54,7 +58,8 @@ import Testing
     @Test("[BL8] a drawing that is not retained is stored when it is accepted; without a key it gets one of its own, not the same twice")
     func unretained() throws {
         let driver = scene()
-        let one = try driver.large(.text("123456"), key: nil, retain: false), other = try driver.large(.text("123456"), key: nil, retain: false)
+        let one = try driver.large(.text("123456"), key: nil, retain: false),
+            other = try driver.large(.text("123456"), key: nil, retain: false)
         let sent = driver.published()
         #expect(sent.map(\.flags).allSatisfy { $0 == [.text, .key, .part] } && Set(sent.map(\.key)).count == 2)
         #expect(sent.allSatisfy { (try? Name($0.key!)) != nil })
@@ -63,7 +68,9 @@ import Testing
         #expect(error { try driver.large(.text("123456"), key: nil, retain: true) }?.code == .badName)
     }
 
-    @Test("[BL8, MS2, MS7] what one message holds is one message, with a key only if it is retained; sizes at their limits pass, one over is refused with limit and size, and nothing is queued")
+    @Test(
+        "[BL8, MS2, MS7] what one message holds is one message, with a key only if it is retained; sizes at their limits pass, one over is refused with limit and size, and nothing is queued"
+    )
     func sizes() throws {
         let driver = scene()
         let whole = try driver.large(.text("1234"), retain: false)
@@ -95,7 +102,9 @@ import Testing
         #expect(driver.machine.drawings.count == 4)
     }
 
-    @Test("[BL8] what is sent meanwhile goes before the parts that wait for the rate, and always finds a quarter of it; what has the same key waits")
+    @Test(
+        "[BL8] what is sent meanwhile goes before the parts that wait for the rate, and always finds a quarter of it; what has the same key waits"
+    )
     func beside() throws {
         let driver = scene {
             Self.small(&$0)
@@ -119,7 +128,8 @@ import Testing
         #expect(order == (4...10).map { "\($0)" } + ["new", "too"] && driver.outcome(later.accepted) == "+9")
     }
 
-    @Test("[BL8] partMissing: it begins anew with new numbers, once for all that is refused together; after 5 times the error is the outcome")
+    @Test(
+        "[BL8] partMissing: it begins anew with new numbers, once for all that is refused together; after 5 times the error is the outcome")
     func partMissing() throws {
         let driver = scene()
         let drawing = try driver.large(.text("1234567890"))
@@ -127,10 +137,15 @@ import Testing
             let numbers = driver.published().map(\.number)
             try #require(numbers == (1...3).map { UInt64(round * 3 + $0) })
             #expect(driver.outcome(drawing.accepted) == nil)
-            driver.feed([MachineDriver.accepted(numbers[0], offset: 0), MachineDriver.refused(numbers[1], .partMissing), MachineDriver.refused(numbers[2], .partMissing)])
+            driver.feed([
+                MachineDriver.accepted(numbers[0], offset: 0), MachineDriver.refused(numbers[1], .partMissing),
+                MachineDriver.refused(numbers[2], .partMissing),
+            ])
         }
         #expect(driver.published().isEmpty)
-        #expect(driver.outcome(drawing.accepted) == "partMissing" && driver.outcome(drawing.stored) == "partMissing" && driver.machine.drawings.isEmpty)
+        #expect(
+            driver.outcome(drawing.accepted) == "partMissing" && driver.outcome(drawing.stored) == "partMissing"
+                && driver.machine.drawings.isEmpty)
     }
 
     @Test("[BL7, BL8] any other refusal of a part ends the drawing, and no more of its parts leave")
@@ -148,7 +163,9 @@ import Testing
         #expect(driver.published().isEmpty)
     }
 
-    @Test("[BL8, MS9] a break in the middle: parts that were not answered are sent again with their numbers, then the rest", arguments: [true, false])
+    @Test(
+        "[BL8, MS9] a break in the middle: parts that were not answered are sent again with their numbers, then the rest",
+        arguments: [true, false])
     func brokenOff(retain: Bool) throws {
         let driver = scene {
             Self.small(&$0)
@@ -164,7 +181,8 @@ import Testing
         #expect(driver.outcome(drawing.accepted) == "+4" && driver.outcome(drawing.stored) == (retain ? nil : "+4"))
     }
 
-    @Test("[BL8, MS9] a relay started anew: before the last part was sent the drawing begins anew, retained or not", arguments: [true, false])
+    @Test(
+        "[BL8, MS9] a relay started anew: before the last part was sent the drawing begins anew, retained or not", arguments: [true, false])
     func newStart(retain: Bool) throws {
         let driver = scene {
             Self.small(&$0)
@@ -194,7 +212,9 @@ import Testing
         #expect(driver.outcome(drawing.accepted) == "+7")
     }
 
-    @Test("[BL2, BL8] a relay started anew: with the last part sent only that is asked again; unretained the outcome is unknown", arguments: [true, false])
+    @Test(
+        "[BL2, BL8] a relay started anew: with the last part sent only that is asked again; unretained the outcome is unknown",
+        arguments: [true, false])
     func newStartAtTheEnd(retain: Bool) throws {
         let driver = scene()
         let drawing = try driver.large(.text("123456"), retain: retain)

@@ -18,7 +18,8 @@ import Testing
         #expect(driver.events().links == [.connecting, .connected(resumed: false)] && driver.machine.linkState.isConnected)
     }
 
-    @Test("a first connection that fails, is refused or takes too long ends the client with the reason; with retriesFirstConnect it goes on")
+    @Test(
+        "a first connection that fails, is refused or takes too long ends the client with the reason; with retriesFirstConnect it goes on")
     func firstConnection() throws {
         let failed = MachineDriver()
         failed.connect()
@@ -48,7 +49,9 @@ import Testing
         #expect(try patient.completed[1]?.get() == .done)
     }
 
-    @Test("[ER3] after a 2xx the client comes back, at once and then after random pauses under a bound that doubles to 15 s; after a 3xx never")
+    @Test(
+        "[ER3] after a 2xx the client comes back, at once and then after random pauses under a bound that doubles to 15 s; after a 3xx never"
+    )
     func comesBack() {
         let driver = MachineDriver()
         driver.logIn()
@@ -159,7 +162,9 @@ import Testing
         #expect(driver.machine.isClosed)
     }
 
-    @Test("[HB1] the relay's ping is answered with its bytes; the round trip is measured at the login and every four intervals, traffic or not")
+    @Test(
+        "[HB1] the relay's ping is answered with its bytes; the round trip is measured at the login and every four intervals, traffic or not"
+    )
     func roundTrip() {
         let driver = MachineDriver()
         driver.logIn()
@@ -247,7 +252,9 @@ import Testing
         }
     }
 
-    @Test("[SE11, MS9] messages that were not answered are sent again with their numbers, before what waits; requests may have happened or not", arguments: [false, true])
+    @Test(
+        "[SE11, MS9] messages that were not answered are sent again with their numbers, before what waits; requests may have happened or not",
+        arguments: [false, true])
     func inFlight(resumed: Bool) throws {
         let driver = MachineDriver()
         driver.logIn()
@@ -271,7 +278,9 @@ import Testing
         #expect(driver.machine.unsent == (0, 0, 0))
     }
 
-    @Test("[MS9] a relay that was started anew, or comes back after ten minutes, is not asked again: the outcome is unknown", arguments: [false, true])
+    @Test(
+        "[MS9] a relay that was started anew, or comes back after ten minutes, is not asked again: the outcome is unknown",
+        arguments: [false, true])
     func outcomeUnknown(isLate: Bool) throws {
         let driver = MachineDriver()
         driver.logIn()

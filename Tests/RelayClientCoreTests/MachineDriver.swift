@@ -45,9 +45,13 @@ final class MachineDriver {
         change(&limits)
         let request = sent(.login).last.map { Self.decode(LoginRequest.self, $0) }
         lastLogin = request
-        feed(.json(.welcome, Welcome(
-            id: request?.id ?? 1, user: try! Name("alice"), handle: 1, resumeToken: String(repeating: "f", count: 32), resumed: resumed, lastEnd: nil,
-            start: start, heartbeatMs: 5000, presenceTimeoutMs: 10_000, access: AccessBody(role: "moderator"), limits: limits)))
+        feed(
+            .json(
+                .welcome,
+                Welcome(
+                    id: request?.id ?? 1, user: try! Name("alice"), handle: 1, resumeToken: String(repeating: "f", count: 32),
+                    resumed: resumed, lastEnd: nil,
+                    start: start, heartbeatMs: 5000, presenceTimeoutMs: 10_000, access: AccessBody(role: "moderator"), limits: limits)))
     }
 
     func cut(_ text: String = "cut") {
@@ -161,7 +165,9 @@ final class MachineDriver {
 
     /// In message channel `lesson`, at the head given.
     func subscribe(handle: UInt32 = 10, head: UInt64 = 0, start: UInt32 = 1000) throws {
-        try ask(.subscribe(try Name("lesson"), features: [.messages, .presence], quiet: false)) { Self.subscribed(id: $0, handle: handle, head: head, start: start) }
+        try ask(.subscribe(try Name("lesson"), features: [.messages, .presence], quiet: false)) {
+            Self.subscribed(id: $0, handle: handle, head: head, start: start)
+        }
     }
 
     /// In stream channel `lesson`, publishing in topic `points` on the flow given.
@@ -173,7 +179,10 @@ final class MachineDriver {
         }
     }
 
-    static func subscribed(id: UInt32?, handle: UInt32, head: UInt64, start: UInt32 = 1000, missed: OffsetRange? = nil, reset: Bool? = nil, after: UInt64? = nil) -> SubscribeAnswer {
+    static func subscribed(
+        id: UInt32?, handle: UInt32, head: UInt64, start: UInt32 = 1000, missed: OffsetRange? = nil, reset: Bool? = nil,
+        after: UInt64? = nil
+    ) -> SubscribeAnswer {
         var answer = SubscribeAnswer(
             id: id, kind: .message, channel: try! Name("lesson"), handle: handle, features: [.messages, .presence], quiet: false,
             epoch: Epoch(start: start, incarnation: 1), head: head)
@@ -184,7 +193,8 @@ final class MachineDriver {
     }
 
     static func joined(id: UInt32?, handle: UInt32) -> SubscribeAnswer {
-        SubscribeAnswer(id: id, kind: .stream, channel: try! Name("lesson"), handle: handle, features: [.presence], quiet: false, epoch: nil, head: nil)
+        SubscribeAnswer(
+            id: id, kind: .stream, channel: try! Name("lesson"), handle: handle, features: [.presence], quiet: false, epoch: nil, head: nil)
     }
 
     static func decode<T: JSONObject>(_ type: T.Type, _ frame: Frame) -> T {
@@ -237,7 +247,9 @@ final class MachineDriver {
     }
 
     static func flowOpened(_ flow: UInt32, next: UInt32 = 1, from: UInt32? = nil, user: String = "bob", topic: String = "points") -> Frame {
-        .json(.flowOpened, FlowOpened(flow: flow, channel: 11, topic: try! Name(topic), user: try! Name(user), meta: "", next: next, from: from))
+        .json(
+            .flowOpened,
+            FlowOpened(flow: flow, channel: 11, topic: try! Name(topic), user: try! Name(user), meta: "", next: next, from: from))
     }
 }
 

@@ -4,8 +4,12 @@ import Testing
 
 /// Metadata as the relay tells it, page by page and after breaks.
 @Suite struct MetadataEventTests {
-    private func event(_ event: MetadataEventHead.Event, _ revision: UInt64, _ items: [(String, String)] = [], removed: [String] = [], more: Bool = false, user: String? = nil) -> Frame {
-        var head = MetadataEventHead(channel: user == nil ? 10 : nil, user: user.map { try! Name($0) }, event: event, majorRevision: revision)
+    private func event(
+        _ event: MetadataEventHead.Event, _ revision: UInt64, _ items: [(String, String)] = [], removed: [String] = [], more: Bool = false,
+        user: String? = nil
+    ) -> Frame {
+        var head = MetadataEventHead(
+            channel: user == nil ? 10 : nil, user: user.map { try! Name($0) }, event: event, majorRevision: revision)
         head.items = items.map { MetadataItemHead(key: try! Name($0.0), bytes: $0.1.utf8.count, revision: revision) }
         if !removed.isEmpty { head.removed = removed.map { try! Name($0) } }
         if more { head.more = true }
@@ -25,7 +29,9 @@ import Testing
         #expect(changes(driver).isEmpty)
         driver.feed(event(.snapshot, 5, [("b", "2")]))
         let snapshot = changes(driver)
-        #expect(snapshot.map { $0.items.mapValues(\.value) } == [["a": "1", "b": "2"]] && snapshot[0].isSnapshot && snapshot[0].majorRevision == 5)
+        #expect(
+            snapshot.map { $0.items.mapValues(\.value) } == [["a": "1", "b": "2"]] && snapshot[0].isSnapshot
+                && snapshot[0].majorRevision == 5)
         driver.feed(event(.changed, 6, removed: ["a"], more: true))
         driver.feed(event(.changed, 6, [("c", "3")]))
         let changed = changes(driver)
@@ -37,7 +43,9 @@ import Testing
         #expect(changes(driver).last?.items.mapValues(\.value) == ["e": "5"])
     }
 
-    @Test("[MD8, SE10] a subscribed user's metadata is asked for again in a new session, and what still comes after unsubscribing is passed over")
+    @Test(
+        "[MD8, SE10] a subscribed user's metadata is asked for again in a new session, and what still comes after unsubscribing is passed over"
+    )
     func users() throws {
         let driver = MachineDriver()
         driver.logIn()
@@ -71,7 +79,9 @@ import Testing
         let head = Array(#"{"channel":10,"event":"moved","from":3}"#.utf8)
         driver.feed(Frame(.metadata, body: [0, UInt8(head.count)] + head))
         #expect(driver.machine.linkState.isConnected)
-        for body in [[0, 90], Array(event(.changed, 2, [("a", "12")]).body.dropLast()), event(.changed, 2, [("a", "1")]).body + [1]] as [[UInt8]] {
+        for body in [[0, 90], Array(event(.changed, 2, [("a", "12")]).body.dropLast()), event(.changed, 2, [("a", "1")]).body + [1]]
+            as [[UInt8]]
+        {
             let driver = MachineDriver()
             driver.logIn()
             try driver.subscribe()
@@ -87,8 +97,11 @@ import Testing
         let owner = MetadataOwner.channel(ChannelID(kind: .message, channel: try Name("lesson")))
         func write(_ items: [(String, String)]) throws {
             let items = try items.map { MetadataWrite.Item(key: MetadataKey(key: try Name($0.0)), value: $0.1) }
-            try driver.ask(.writeMetadata(owner, MetadataWrite(
-                items: items, mustExist: false, majorRevision: nil, lock: nil, recordsUser: false, recordsTime: false)))
+            try driver.ask(
+                .writeMetadata(
+                    owner,
+                    MetadataWrite(
+                        items: items, mustExist: false, majorRevision: nil, lock: nil, recordsUser: false, recordsTime: false)))
         }
         try write([("k", String(repeating: "x", count: 65_535))])
         let bytes = #expect(throws: RelayError.self) { try write([("k", String(repeating: "x", count: 65_536))]) }

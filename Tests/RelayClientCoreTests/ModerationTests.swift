@@ -26,7 +26,10 @@ import Testing
         let driver = MachineDriver()
         driver.logIn()
         _ = driver.events()
-        driver.feed(.json(.accessChanged, AccessChanged(AccessBody(role: "reader", grants: ["lesson": ["subscribe", "levitate"]]), by: try Name("host"))))
+        driver.feed(
+            .json(
+                .accessChanged,
+                AccessChanged(AccessBody(role: "reader", grants: ["lesson": ["subscribe", "levitate"]]), by: try Name("host"))))
         let access = Access(role: .reader, grants: try Grants(words: ["lesson": ["subscribe"]]))
         #expect(driver.events() == [.accessChanged(AccessChange(access: access, by: "host"))])
         #expect(driver.machine.access == access)
@@ -43,7 +46,8 @@ import Testing
         #expect(freezes(driver).isEmpty)
         driver.feed(.json(.channelFrozen, ChannelFrozen(channel: 10, frozen: false, by: by)))
         driver.feed(.json(.channelFrozen, ChannelFrozen(channel: 99, frozen: true, by: by)))
-        #expect(freezes(driver) == [ChannelFreeze(channel: channel, isFrozen: false, by: "host")], "and nothing of a channel that it is not in")
+        #expect(
+            freezes(driver) == [ChannelFreeze(channel: channel, isFrozen: false, by: "host")], "and nothing of a channel that it is not in")
         driver.feed(.json(.channelFrozen, ChannelFrozen(channel: 10, frozen: true, by: by)))
         _ = driver.events()
 
@@ -60,7 +64,9 @@ import Testing
         #expect(freezes(driver).isEmpty, "it is as it was")
     }
 
-    @Test("[AC12, AC13, ER3] a client whose session a moderator has ended, or who is banned, does not come back by itself", arguments: [ErrorCode.endedByModerator, .banned])
+    @Test(
+        "[AC12, AC13, ER3] a client whose session a moderator has ended, or who is banned, does not come back by itself",
+        arguments: [ErrorCode.endedByModerator, .banned])
     func ended(code: ErrorCode) {
         let driver = MachineDriver()
         driver.logIn()
@@ -78,20 +84,26 @@ import Testing
         _ = driver.sent()
         let anna = try Name("anna"), lesson = try Name("lesson")
         for request in [
-            ClientRequest.setRole(anna, .reader), .setRole(anna, nil), .freeze(lesson, true), .freeze(lesson, false), .endSession(anna, reason: "enough"),
-            .ban(anna, forMilliseconds: 7_200_000), .ban(anna, forMilliseconds: nil), .unban(anna), .bans(after: anna), .forget(anna, withRecords: false),
+            ClientRequest.setRole(anna, .reader), .setRole(anna, nil), .freeze(lesson, true), .freeze(lesson, false),
+            .endSession(anna, reason: "enough"),
+            .ban(anna, forMilliseconds: 7_200_000), .ban(anna, forMilliseconds: nil), .unban(anna), .bans(after: anna),
+            .forget(anna, withRecords: false),
             .forget(anna, withRecords: true),
-            .status(after: nil, limit: nil, user: nil), .status(after: anna, limit: 7, user: nil), .status(after: nil, limit: nil, user: anna),
+            .status(after: nil, limit: nil, user: nil), .status(after: anna, limit: 7, user: nil),
+            .status(after: nil, limit: nil, user: anna),
         ] { _ = try driver.ask(request) }
         let bodies = driver.sent().filter { $0.type != FrameType.ping.rawValue }.map { frame in
             "\(FrameType(rawValue: frame.type)!.name) " + String(decoding: frame.body, as: UTF8.self).replacing(/"id":[0-9]+,?/, with: "")
         }
-        #expect(bodies == [
-            #"setRole {"role":"reader","user":"anna"}"#, #"setRole {"user":"anna"}"#, #"freezeChannel {"channel":"lesson","frozen":true,}"#,
-            #"freezeChannel {"channel":"lesson","frozen":false,}"#, #"endSession {"reason":"enough","user":"anna"}"#,
-            #"banUser {"forMs":7200000,"user":"anna"}"#, #"banUser {"user":"anna"}"#, #"unbanUser {"user":"anna"}"#, #"getBans {"after":"anna",}"#,
-            #"forgetUser {"user":"anna"}"#, #"forgetUser {"user":"anna","withRecords":true}"#,
-            #"status {}"#, #"status {"after":"anna","limit":7}"#, #"status {"user":"anna"}"#,
-        ])
+        #expect(
+            bodies == [
+                #"setRole {"role":"reader","user":"anna"}"#, #"setRole {"user":"anna"}"#,
+                #"freezeChannel {"channel":"lesson","frozen":true,}"#,
+                #"freezeChannel {"channel":"lesson","frozen":false,}"#, #"endSession {"reason":"enough","user":"anna"}"#,
+                #"banUser {"forMs":7200000,"user":"anna"}"#, #"banUser {"user":"anna"}"#, #"unbanUser {"user":"anna"}"#,
+                #"getBans {"after":"anna",}"#,
+                #"forgetUser {"user":"anna"}"#, #"forgetUser {"user":"anna","withRecords":true}"#,
+                #"status {}"#, #"status {"after":"anna","limit":7}"#, #"status {"user":"anna"}"#,
+            ])
     }
 }

@@ -70,7 +70,9 @@ import Testing
         #expect(driver.outcome(record.accepted) == "boardFull" && driver.outcome(record.stored) == "boardFull")
     }
 
-    @Test("[BL2, MS9] after a break what is not told durable is sent again before everything else, in order, with its number; the first half is not told twice")
+    @Test(
+        "[BL2, MS9] after a break what is not told durable is sent again before everything else, in order, with its number; the first half is not told twice"
+    )
     func sentAgain() throws {
         let driver = try scene()
         let accepted = try driver.retain("accepted", key: "a"), stored = try driver.retain("stored", key: "b")
@@ -107,7 +109,9 @@ import Testing
         #expect(driver.outcome(lost.accepted) == "notAccepted" && driver.outcome(lost.stored) == "notAccepted")
     }
 
-    @Test("[BL2, MS9] after more than 10 minutes nothing is sent again, also no records: another's newer one might be lost by it", arguments: [1000, 2000] as [UInt32])
+    @Test(
+        "[BL2, MS9] after more than 10 minutes nothing is sent again, also no records: another's newer one might be lost by it",
+        arguments: [1000, 2000] as [UInt32])
     func tooLate(start: UInt32) throws {
         let driver = try scene()
         let accepted = try driver.retain("accepted"), unanswered = try driver.retain("unanswered")
@@ -119,7 +123,9 @@ import Testing
         #expect(driver.outcome(unanswered.accepted) == "outcomeUnknown" && driver.outcome(unanswered.stored) == "outcomeUnknown")
     }
 
-    @Test("[BL2] stored may be told before the number is sent again, or before that is answered: both halves are there, and it is not sent any more")
+    @Test(
+        "[BL2] stored may be told before the number is sent again, or before that is answered: both halves are there, and it is not sent any more"
+    )
     func storedEarly() throws {
         let driver = try scene()
         let sentAgain = try driver.retain("sent again", key: "a")
@@ -156,7 +162,10 @@ import Testing
         let driver = try scene()
         let message = try driver.send("message")
         _ = driver.sent()
-        driver.feed([MachineDriver.stored(1, offset: 6), MachineDriver.notStored(1), MachineDriver.stored(77, offset: 6), MachineDriver.notStored(99)])
+        driver.feed([
+            MachineDriver.stored(1, offset: 6), MachineDriver.notStored(1), MachineDriver.stored(77, offset: 6),
+            MachineDriver.notStored(99),
+        ])
         #expect(driver.outcome(message) == nil && driver.machine.linkState.isConnected)
         driver.feed(MachineDriver.accepted(1, offset: 6))
         #expect(driver.outcome(message) == "+6")

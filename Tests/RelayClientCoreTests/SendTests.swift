@@ -14,7 +14,9 @@ import Testing
         }
     }
 
-    @Test("[MS2, ST5, NM1] sizes, names and types at their limits pass; one over is refused at once with limit and value, and nothing is queued")
+    @Test(
+        "[MS2, ST5, NM1] sizes, names and types at their limits pass; one over is refused at once with limit and value, and nothing is queued"
+    )
     func limits() throws {
         let driver = MachineDriver()
         driver.logIn()
@@ -22,7 +24,8 @@ import Testing
         func send(_ bytes: Int, _ type: String?, to channel: String = "lesson") -> RelayError? {
             error {
                 try driver.machine.send(
-                    .bytes([UInt8](repeating: 1, count: bytes)), to: channel, customType: type, echo: false, token: driver.token(), at: driver.now)
+                    .bytes([UInt8](repeating: 1, count: bytes)), to: channel, customType: type, echo: false, token: driver.token(),
+                    at: driver.now)
             }
         }
         #expect(send(32_768, nil) == nil && send(32_766, "ab") == nil)
@@ -150,7 +153,9 @@ import Testing
         }
     }
 
-    @Test("[RT1, RT2] however a network delays messages and answers, and however often links break, not one message is over the relay's rate", arguments: 0..<300)
+    @Test(
+        "[RT1, RT2] however a network delays messages and answers, and however often links break, not one message is over the relay's rate",
+        arguments: 0..<300)
     func answerWindow(seed: UInt64) {
         var dice = SplitMix64(seed: seed)
         let limit = Int(dice.below(60)) + 1
@@ -196,7 +201,9 @@ import Testing
         #expect(accepted > limit, "seed \(seed): nothing was put to the test")
     }
 
-    @Test("[RT1] packets: half a second's worth at one instant, the rate for ever, and no more; held back for half a second none is over the relay's rate")
+    @Test(
+        "[RT1] packets: half a second's worth at one instant, the rate for ever, and no more; held back for half a second none is over the relay's rate"
+    )
     func packets() {
         for rate in [1, 7, 200, 1_000] {
             var bucket = PacketPacer(rate: rate, at: Instant(nanoseconds: 0))

@@ -26,7 +26,9 @@ import Testing
 
     private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
-    private func request(_ client: TestClient, _ type: FrameType) { client.request(type) { ChannelRequest(id: $0, channel: try! Name("lesson")) } }
+    private func request(_ client: TestClient, _ type: FrameType) {
+        client.request(type) { ChannelRequest(id: $0, channel: try! Name("lesson")) }
+    }
 
     /// A relay on whose board `a` is anna's and `b` is ben's, of which nothing is in memory, and whose disk gives no answer.
     private func idle(_ change: (inout Configuration) -> Void = { _ in }) -> HubDriver {
@@ -41,7 +43,9 @@ import Testing
 
     // MARK: - The rule
 
-    @Test("[BL10, AC6] another one's record is neither replaced nor removed nor drawn over in parts, wherever it stands: in the file, on the way to it, not durable", arguments: [0, 1, 2])
+    @Test(
+        "[BL10, AC6] another one's record is neither replaced nor removed nor drawn over in parts, wherever it stands: in the file, on the way to it, not durable",
+        arguments: [0, 1, 2])
     func refused(stage: Int) {
         let driver = driver(), anna = client(driver, "anna"), ben = client(driver, "ben"), host = client(driver, "host", .moderator)
         let watcher = client(driver, "watcher", .reader)
@@ -90,7 +94,9 @@ import Testing
         #expect(anna.board() == ["error 4 notPermitted", "accepted 5 at 10"])
     }
 
-    @Test("[BL10, BL8] a drawing in parts on which another one's record has come meanwhile is refused with the part that follows, and that record stays")
+    @Test(
+        "[BL10, BL8] a drawing in parts on which another one's record has come meanwhile is refused with the part that follows, and that record stays"
+    )
     func parts() {
         let driver = driver(), anna = client(driver, "anna"), ben = client(driver, "ben"), reader = client(driver, "reader", .reader)
         ben.part("lesson", "a", 1, of: 2, bytes("x"))
@@ -132,7 +138,9 @@ import Testing
 
     // MARK: - Waiting
 
-    @Test("[BL10, DL1, MS3] what comes behind a publish that waits for the file waits with it, wherever it is cut, and keeps its order; others go on")
+    @Test(
+        "[BL10, DL1, MS3] what comes behind a publish that waits for the file waits with it, wherever it is cut, and keeps its order; others go on"
+    )
     func waits() {
         let driver = idle(), anna = client(driver, "anna"), ben = client(driver, "ben"), host = client(driver, "host", .moderator)
         host.subscribe("lesson", features: ["messages"])
@@ -161,7 +169,9 @@ import Testing
         #expect(host.board() == ["4 z=too", "5 plain", "6 c=new", "7 b gone"])
     }
 
-    @Test("[BL10] judged is what was accepted before: two who want the same key, one of whom had it, while both wait", arguments: ["new", "b"])
+    @Test(
+        "[BL10] judged is what was accepted before: two who want the same key, one of whom had it, while both wait",
+        arguments: ["new", "b"])
     func race(key: String) {
         let driver = idle(), anna = client(driver, "anna"), ben = client(driver, "ben")
         if key == "new" {
@@ -200,7 +210,9 @@ import Testing
         #expect(ben.board() == ["error 1 notPermitted"] && driver.authorQuestions == 2)
     }
 
-    @Test("[BL10, AC7, SE9] who is taken over, cut off or closed while it waits has published nothing; a login with more rights may what it may then")
+    @Test(
+        "[BL10, AC7, SE9] who is taken over, cut off or closed while it waits has published nothing; a login with more rights may what it may then"
+    )
     func endedWhileWaiting() throws {
         let driver = idle(), ben = client(driver, "ben"), anna = client(driver, "anna"), cid = client(driver, "cid")
         for waiting in [ben, anna, cid] { waiting.retain("lesson", waiting === anna ? "b" : "a", bytes("x")) }
@@ -305,7 +317,9 @@ import Testing
 
     // MARK: - What it costs
 
-    @Test("[BL10] nobody is asked for a moderator or on an open relay; for editors once a board, however many new keys they write, and not at all for a board that is new", arguments: [false, true])
+    @Test(
+        "[BL10] nobody is asked for a moderator or on an open relay; for editors once a board, however many new keys they write, and not at all for a board that is new",
+        arguments: [false, true])
     func questions(isOpen: Bool) {
         let driver = driver(access: isOpen ? .open : TestAccess.rules)
         let anna = client(driver, "anna", .editor), host = client(driver, "host", .moderator)

@@ -6,7 +6,7 @@ import Testing
 
 /// What a message channel keeps for good: the newest of each key.
 @Suite struct BoardTests {
-    private func driver(_ change: (inout Configuration) -> Void = { _ in }) -> HubDriver {
+    func driver(_ change: (inout Configuration) -> Void = { _ in }) -> HubDriver {
         var configuration = Configuration()
         configuration.isJournaled = true
         configuration.limits.messagesPerSecond = 1_000_000
@@ -18,27 +18,29 @@ import Testing
         return driver
     }
 
-    private func client(_ driver: HubDriver, _ user: String) -> TestClient {
+    func client(_ driver: HubDriver, _ user: String) -> TestClient {
         TestClient(driver, user, instance: "0000000000000000".dropLast(2) + (user == "alice" ? "aa" : user == "bob" ? "bb" : "cc"))
     }
 
-    private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
+    func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
-    private func since(_ client: TestClient, _ since: Since) -> SubscribeAnswer? {
+    func since(_ client: TestClient, _ since: Since) -> SubscribeAnswer? {
         client.answer(SubscribeAnswer.self, client.subscribe("lesson", features: ["messages"], since: since))
     }
 
-    private func position(_ offset: UInt64, start: UInt32 = 1_800_000_000, incarnation: UInt32 = 1) -> Since {
+    func position(_ offset: UInt64, start: UInt32 = 1_800_000_000, incarnation: UInt32 = 1) -> Since {
         .position(ChannelPosition(epoch: Epoch(start: start, incarnation: incarnation), offset: offset))
     }
 
-    private func code(_ outcome: TestClient.Outcome) -> ErrorCode? {
+    func code(_ outcome: TestClient.Outcome) -> ErrorCode? {
         if case .error(let body) = outcome { body.code } else { nil }
     }
 
     // MARK: - Publishing
 
-    @Test("[BL1, BL2, MS7] a retained message is accepted and delivered at once with its key; stored comes when it is durable, on whatever connection there is then")
+    @Test(
+        "[BL1, BL2, MS7] a retained message is accepted and delivered at once with its key; stored comes when it is durable, on whatever connection there is then"
+    )
     func stored() throws {
         let driver = driver(), alice = client(driver, "alice"), bob = client(driver, "bob")
         bob.subscribe("lesson")
@@ -66,12 +68,17 @@ import Testing
         let driver = driver(), alice = client(driver, "alice")
         func publish(_ key: String?, _ flags: FrameFlags, part: (number: UInt16, of: UInt16)? = nil, _ payload: [UInt8] = [1]) -> String? {
             alice.number += 1
-            driver.send(.publish(number: alice.number, channel: "lesson", key: key, part: part, flags: flags, payload: payload), from: alice.id)
+            driver.send(
+                .publish(number: alice.number, channel: "lesson", key: key, part: part, flags: flags, payload: payload), from: alice.id)
             return alice.board().first?.split(separator: " ").last.map(String.init)
         }
-        #expect(publish("a", []) == "badRequest" && publish(nil, .retain) == "badRequest" && publish("a", [.retain, .noHistory]) == "badRequest")
+        #expect(
+            publish("a", []) == "badRequest" && publish(nil, .retain) == "badRequest"
+                && publish("a", [.retain, .noHistory]) == "badRequest")
         #expect(publish(nil, [], part: (1, 2)) == "badRequest" && publish("a", [], part: (0, 2)) == "badRequest")
-        #expect(publish("a", [], part: (3, 2)) == "badRequest" && publish("a", [], part: (1, 1)) == "badRequest" && publish("a", .retain, part: (1, 2), []) == "badRequest")
+        #expect(
+            publish("a", [], part: (3, 2)) == "badRequest" && publish("a", [], part: (1, 1)) == "badRequest"
+                && publish("a", .retain, part: (1, 2), []) == "badRequest")
         #expect(publish("a/b", .retain) == "badName" && publish("", .retain) == "badName" && publish("_a", .retain) == "badName")
         let none = self.driver { $0.boardBytesTotalMax = 0 }
         let carol = client(none, "carol")
@@ -82,7 +89,9 @@ import Testing
 
     // MARK: - Reading
 
-    @Test("[BL3, HI2] who comes later gets the newest of each key and what else is kept, by offset, then what is sent: from the file, on the way to it, and not durable", arguments: [0, 1, 2])
+    @Test(
+        "[BL3, HI2] who comes later gets the newest of each key and what else is kept, by offset, then what is sent: from the file, on the way to it, and not durable",
+        arguments: [0, 1, 2])
     func beginning(stage: Int) {
         let driver = driver(), alice = client(driver, "alice"), bob = client(driver, "bob")
         driver.holdsFiles = stage == 1
@@ -107,7 +116,9 @@ import Testing
         #expect(bob.board() == ["7 d=7"])
     }
 
-    @Test("[BL3] a board that is read in small blocks while others go on drawing: nothing is missing, nothing comes twice, the order is that of the offsets")
+    @Test(
+        "[BL3] a board that is read in small blocks while others go on drawing: nothing is missing, nothing comes twice, the order is that of the offsets"
+    )
     func seam() {
         let driver = driver {
             $0.catchUpBlockBytes = 300
@@ -122,7 +133,9 @@ import Testing
         }
         driver.persist()
         driver.send(
-            .json(.subscribe, SubscribeRequest(id: bob.nextRequest(), channel: try! Name("lesson"), features: ["messages"], since: .beginning)), from: bob.id)
+            .json(
+                .subscribe, SubscribeRequest(id: bob.nextRequest(), channel: try! Name("lesson"), features: ["messages"], since: .beginning)
+            ), from: bob.id)
         var next = 201
         var got: [String] = []
         for step in 0..<4_000 {
@@ -148,7 +161,9 @@ import Testing
         #expect(picture == model)
     }
 
-    @Test("[BL3, HI4] who comes back gets what was removed and cleared in its place; what is gone and was not retained is told by gap before what is there")
+    @Test(
+        "[BL3, HI4] who comes back gets what was removed and cleared in its place; what is gone and was not retained is told by gap before what is there"
+    )
     func comingBack() {
         let driver = driver { $0.historyMessagesMax = 2 }
         let alice = client(driver, "alice"), bob = client(driver, "bob")
@@ -172,7 +187,9 @@ import Testing
         #expect(carol.board() == ["gap 1…5", "8 d=8", "caughtUp 8"])
     }
 
-    @Test("[BL3] 20,000 strokes reach a late joiner in 1.05 times the bytes of their deliveries at most, whatever was drawn over and removed before")
+    @Test(
+        "[BL3] 20,000 strokes reach a late joiner in 1.05 times the bytes of their deliveries at most, whatever was drawn over and removed before"
+    )
     func joinerBytes() {
         let driver = driver(), alice = client(driver, "alice"), bob = client(driver, "bob")
         let stroke = [UInt8](repeating: 7, count: 250)
@@ -184,7 +201,9 @@ import Testing
         driver.persist()
         _ = alice.frames()
         driver.send(
-            .json(.subscribe, SubscribeRequest(id: bob.nextRequest(), channel: try! Name("lesson"), features: ["messages"], since: .beginning)), from: bob.id)
+            .json(
+                .subscribe, SubscribeRequest(id: bob.nextRequest(), channel: try! Name("lesson"), features: ["messages"], since: .beginning)
+            ), from: bob.id)
         var bytes = 0
         while true {
             let flushed = driver.flush(bob.id)
@@ -228,7 +247,9 @@ import Testing
 
     // MARK: - What is not durable, and restarts
 
-    @Test("[BL2, BL4] what could not be stored is told its publisher, and every subscriber begins anew without it; its number counts as passed over")
+    @Test(
+        "[BL2, BL4] what could not be stored is told its publisher, and every subscriber begins anew without it; its number counts as passed over"
+    )
     func failure() throws {
         let driver = driver(), alice = client(driver, "alice"), bob = client(driver, "bob")
         #expect(since(bob, .beginning)?.head == 0)
@@ -283,7 +304,9 @@ import Testing
         #expect(driver.hub.census().boards == 1 && driver.hub.census().boardRecords == 1)
     }
 
-    @Test("[BL5, BL2] after a restart offsets go on, positions up to the last durable one are good for the rest, others begin anew, and a publish that is sent again is the same")
+    @Test(
+        "[BL5, BL2] after a restart offsets go on, positions up to the last durable one are good for the rest, others begin anew, and a publish that is sent again is the same"
+    )
     func restart() {
         let driver = driver(), alice = client(driver, "alice")
         alice.retain("lesson", "a", bytes("1"))
@@ -300,7 +323,8 @@ import Testing
             again.retain("lesson", ["a", "b", "c"][Int(number) - 1], bytes("\(number)"))
         }
         next.persist()
-        #expect(again.board() == ["accepted 1 at 1", "stored 1 at 1", "accepted 2 at 2", "stored 2 at 2", "accepted 3 at 3", "stored 3 at 3"])
+        #expect(
+            again.board() == ["accepted 1 at 1", "stored 1 at 1", "accepted 2 at 2", "stored 2 at 2", "accepted 3 at 3", "stored 3 at 3"])
         let atEnd = since(bob, position(2))
         #expect(atEnd?.recovered == false && atEnd?.reset == nil && atEnd?.after == 2 && atEnd?.epoch.map { $0.start } == 1_800_000_100)
         #expect(bob.board() == ["3 c=3", "caughtUp 3"])
@@ -326,7 +350,9 @@ import Testing
 
     // MARK: - Clearing, listing, removing
 
-    @Test("[BL6] clear takes all as one event and is answered when it is durable; undone within 10 minutes what was not written since comes back, author and time as they were")
+    @Test(
+        "[BL6] clear takes all as one event and is answered when it is durable; undone within 10 minutes what was not written since comes back, author and time as they were"
+    )
     func clearing() throws {
         let driver = driver(), alice = client(driver, "alice"), bob = client(driver, "bob")
         for key in ["a", "b", "c"] { alice.retain("lesson", key, bytes(key)) }
@@ -366,7 +392,8 @@ import Testing
         for name in ["c", "a", "b"] { alice.retain(name, "k", bytes(name)) }
         driver.persist()
         func page(_ after: String?, _ limit: Int) -> BoardsAnswer? {
-            alice.answer(BoardsAnswer.self, alice.request(.boards) { PageRequest(id: $0, after: after.map { try! Name($0) }, limit: limit) })
+            alice.answer(
+                BoardsAnswer.self, alice.request(.boards) { PageRequest(id: $0, after: after.map { try! Name($0) }, limit: limit) })
         }
         #expect(page(nil, 2)?.boards.map(\.channel.text) == ["a", "b"] && page(nil, 2)?.next?.text == "b")
         #expect(page("b", 2)?.boards.map(\.channel.text) == ["c"] && page("b", 2)?.next == nil && page(nil, 1)?.bytes == 3 * 66)
@@ -384,260 +411,5 @@ import Testing
         driver.persist()
         #expect(bob.board() == ["2 k=new"])
         #expect(driver.restarted(start: 1_800_000_200).hub.census().boards == 3)
-    }
-
-    // MARK: - Bounds
-
-    @Test("[BL7] a board, all boards, and what one user has are bounded to the byte; removals are always taken; a board that exists keeps room to go on")
-    func bounds() {
-        let one = driver { $0.boardBytesMax = 2 * 66 }
-        let alice = client(one, "alice")
-        for key in ["a", "b", "c"] { alice.retain("lesson", key, [1]) }
-        alice.retain("lesson", "a", [])
-        one.persist()
-        alice.retain("lesson", "c", [1])
-        #expect(alice.board() == ["accepted 1 at 1", "accepted 2 at 2", "error 3 boardFull", "accepted 4 at 3", "stored 1 at 1", "stored 2 at 2", "stored 4 at 3", "accepted 5 at 4"])
-
-        let quota = driver { $0.boardBytesTotalMax = 4 * 3 * 66 }
-        let bob = client(quota, "bob"), carol = client(quota, "carol")
-        for key in ["a", "b", "c", "d"] { bob.retain("lesson", key, [1]) }
-        carol.retain("lesson", "e", [1])
-        #expect(bob.board().last == "error 4 quotaReached" && carol.board() == ["accepted 1 at 4"])
-
-        let full = driver { $0.boardBytesTotalMax = 16 * 66 }
-        for (index, user) in ["u1", "u2", "u3", "u4"].enumerated() {
-            let client = TestClient(full, user, instance: "000000000000000\(index)")
-            for key in 0..<(index == 3 ? 3 : 4) { client.retain("lesson", String(UnicodeScalar(UInt8(65 + 4 * index + key))), [1]) }
-            #expect(!client.board().contains { $0.hasPrefix("error") })
-        }
-        let late = TestClient(full, "u4", instance: "0000000000000003")
-        late.number = 10
-        late.retain("new", "k", [1])
-        late.retain("lesson", "k", [1])
-        let last = TestClient(full, "u5", instance: "0000000000000005")
-        last.retain("lesson", "l", [1])
-        #expect(late.board() == ["error 11 storageFull", "accepted 12 at 16"] && last.board() == ["error 1 storageFull"])
-    }
-
-    @Test("[BL7] a user begins 20 boards an hour")
-    func newBoards() {
-        let driver = driver(), alice = client(driver, "alice")
-        for number in 0..<21 { alice.retain("lesson-\(number)", "k", [1]) }
-        driver.persist()
-        let errors = alice.others.isEmpty ? alice.errors() : alice.takeOthers(.error).map { TestClient.decode(ErrorBody.self, $0.body) }
-        #expect(errors.count == 1 && errors.first?.code == .rateLimited && errors.first?.number == 21 && errors.first?.retryAfterMs == 3_600_000)
-        #expect(driver.hub.census().boards == 20)
-        let bob = client(driver, "bob")
-        bob.retain("lesson-20", "k", [1])
-        #expect(bob.board() == ["accepted 1 at 1"])
-    }
-
-    @Test("boards that nobody has changed for as long as the operator says are removed, others stay")
-    func expiry() {
-        let driver = driver { $0.boardExpiry = .seconds(7_200) }
-        let alice = client(driver, "alice")
-        alice.retain("old", "k", [1])
-        driver.persist()
-        driver.cut(alice.id)
-        driver.advance(.seconds(3_700))
-        let bob = client(driver, "bob")
-        bob.retain("new", "k", [1])
-        driver.persist()
-        driver.cut(bob.id)
-        driver.advance(.seconds(3_600))
-        driver.persist()
-        #expect(driver.hub.census().boards == 1)
-        let carol = client(driver, "carol")
-        #expect(carol.answer(BoardsAnswer.self, carol.request(.boards) { PageRequest(id: $0) })?.boards.map(\.channel.text) == ["new"])
-    }
-
-    // MARK: - Parts
-
-    @Test("[BL8] a drawing in parts is shown to nobody before its last part; then it is one record, told as parts with one offset, live and to who comes later")
-    func parts() {
-        let driver = driver(), alice = client(driver, "alice"), bob = client(driver, "bob")
-        bob.subscribe("lesson", features: ["messages"])
-        alice.part("lesson", "big", 1, of: 3, bytes("one"))
-        alice.part("lesson", "big", 2, of: 3, bytes("two"))
-        driver.persist()
-        alice.retain("lesson", "small", bytes("s"))
-        #expect(bob.board() == ["1 small=s"] && alice.board() == ["accepted 1 at 0", "accepted 2 at 0", "accepted 3 at 1"])
-        alice.part("lesson", "big", 3, of: 3, bytes("three"))
-        #expect(alice.board() == ["accepted 4 at 2"] && bob.board().isEmpty)
-        driver.persist()
-        #expect(alice.board() == ["stored 3 at 1", "stored 4 at 2"])
-        #expect(bob.board() == ["2 big=one 1/3", "2 big=two 2/3", "2 big=three 3/3", "caughtUp 2"])
-        let carol = client(driver, "carol")
-        _ = since(carol, .beginning)
-        #expect(carol.board() == ["1 small=s", "2 big=one 1/3", "2 big=two 2/3", "2 big=three 3/3", "caughtUp 2"])
-        alice.retain("lesson", "big", [])
-        driver.persist()
-        #expect(bob.board() == ["3 big gone"] && driver.hub.census().boardBytes == 70)
-    }
-
-    @Test("[BL3, BL8] a drawing that is replaced while its parts are read takes nothing along: those behind it come whole")
-    func partsReplaced() {
-        let driver = driver {
-            $0.catchUpBlockBytes = 1
-            $0.catchUpQueueBytes = 1
-        }
-        let alice = client(driver, "alice"), bob = client(driver, "bob")
-        func draw(_ key: String, parts: UInt16) {
-            for part in 1...parts { alice.part("lesson", key, part, of: parts, bytes("\(key)\(part)")) }
-            driver.persist()
-        }
-        draw("a", parts: 5)
-        driver.send(
-            .json(.subscribe, SubscribeRequest(id: bob.nextRequest(), channel: try! Name("lesson"), features: ["messages"], since: .beginning)), from: bob.id)
-        while driver.hub.census().counters.messagesRecovered < 3 { driver.take(bob.id, bytes: 1) }
-        draw("a", parts: 2)
-        draw("b", parts: 4)
-        let board = bob.board()
-        #expect(board.prefix(3) == ["1 a=a1 1/5", "1 a=a2 2/5", "1 a=a3 3/5"])
-        #expect(
-            board.drop { $0.hasPrefix("1 ") } == [
-                "2 a=a1 1/2", "2 a=a2 2/2", "3 b=b1 1/4", "3 b=b2 2/4", "3 b=b3 3/4", "3 b=b4 4/4", "caughtUp 3",
-            ])
-    }
-
-    @Test("[BL8] a part that does not follow is partMissing: out of order, changed, too late, after a failure; part 1 begins anew; too much is tooLarge")
-    func missingParts() {
-        let driver = driver { $0.limits.largeMessageBytesMax = 5 }
-        let alice = client(driver, "alice")
-        alice.part("lesson", "k", 2, of: 3, [1])
-        alice.part("lesson", "k", 1, of: 3, [1])
-        alice.part("lesson", "k", 3, of: 3, [1])
-        alice.part("lesson", "k", 2, of: 4, [1])
-        alice.part("lesson", "k", 2, of: 3, [1], flags: [.retain, .text])
-        alice.part("lesson", "k", 1, of: 2, [1])
-        driver.advance(.milliseconds(30_000))
-        _ = alice.board()
-        let again = TestClient(driver, "alice", instance: "00000000000000aa", resume: alice.welcome?.resumeToken)
-        again.number = alice.number
-        again.part("lesson", "k", 2, of: 2, [1, 2, 3, 4, 5])
-        again.part("lesson", "k", 2, of: 2, [1, 2, 3, 4])
-        #expect(again.board() == ["error 7 tooLarge", "accepted 8 at 1"])
-        again.part("lesson", "k", 1, of: 2, [1])
-        driver.advance(.milliseconds(5_000))
-        again.part("lesson", "k", 1, of: 2, [1])
-        driver.failStorage()
-        again.part("lesson", "k", 2, of: 2, [1])
-        driver.handle(.storageRecovered)
-        again.part("lesson", "k", 2, of: 2, [1])
-        #expect(again.board().last?.hasSuffix("partMissing") == true)
-        for number in 0..<5 { again.part("lesson", "d\(number)", 1, of: 2, [1]) }
-        #expect(again.board().last?.hasSuffix("limitReached") == true)
-    }
-
-    @Test("[BL8, BL9] parts that went with their board, or could not be stored, are no parts of what follows, whoever has a session meanwhile")
-    func partsGone() {
-        let driver = driver(), alice = client(driver, "alice"), bob = client(driver, "bob")
-        alice.retain("lesson", "k", [1])
-        alice.part("lesson", "big", 1, of: 2, [1])
-        driver.persist()
-        bob.request(.removeBoard) { ChannelRequest(id: $0, channel: try! Name("lesson")) }
-        driver.persist()
-        _ = alice.board()
-        alice.part("lesson", "big", 2, of: 2, [1])
-        #expect(alice.board() == ["error 3 partMissing"] && driver.hub.census().boards == 0)
-
-        alice.retain("lesson", "k", [1])
-        alice.part("lesson", "big", 1, of: 2, [1])
-        driver.persist()
-        alice.part("lesson", "other", 1, of: 2, [1])
-        // Her session ends before the disk fails: what is known of her client object waits for her.
-        let number = alice.number
-        alice.request(.logout) { EmptyRequest(id: $0) }
-        driver.cut(alice.id)
-        driver.advance(.seconds(5))
-        driver.failStorage()
-        driver.handle(.storageRecovered)
-        let again = client(driver, "alice")
-        again.number = number
-        again.part("lesson", "other", 2, of: 2, [1])
-        #expect(again.board().last == "error \(number + 1) partMissing")
-    }
-
-    @Test("[BL2] after many retained messages and two restarts each of the last 256 is known, and no more is forgotten than was remembered")
-    func rememberedTwice() {
-        var driver = driver()
-        var alice = client(driver, "alice")
-        for number in 0..<300 { alice.retain("lesson", "k\(number)", [1]) }
-        driver.persist()
-        driver = driver.restarted(start: 1_800_000_100)
-        driver.persist()
-        alice = client(driver, "alice")
-        alice.number = 300
-        for number in 0..<50 { alice.retain("lesson", "l\(number)", [1]) }
-        driver.persist()
-        _ = alice.board()
-        driver = driver.restarted(start: 1_800_000_200)
-        driver.persist()
-        alice = client(driver, "alice")
-        for number in UInt64(95)...350 {
-            alice.number = number - 1
-            alice.retain("lesson", "again", [1])
-        }
-        #expect(alice.board() == (95...350).flatMap { ["accepted \($0) at \($0)", "stored \($0) at \($0)"] })
-        // Few places in use are few entries to forget.
-        let few = self.driver()
-        let bob = client(few, "bob")
-        bob.retain("lesson", "k", [1])
-        few.persist()
-        let next = few.restarted(start: 1_800_000_100)
-        next.persist()
-        let before = next.hub.census().counters.changesAccepted
-        next.advance(.seconds(600))
-        #expect(next.hub.census().counters.changesAccepted == before + 1 && next.unpersisted.last?.entries.count == 1)
-    }
-
-    @Test("[BL2, MS9] of a retained message older than the last 256 nothing is known after a restart, wherever the newest one stands", arguments: [257, 300, 511, 512, 513])
-    func olderThanRemembered(count: Int) {
-        let driver = driver(), alice = client(driver, "alice")
-        for _ in 0..<count { alice.retain("lesson", "k", [1]) }
-        driver.persist()
-        let next = driver.restarted(start: 1_800_000_100)
-        next.persist()
-        let again = client(next, "alice")
-        for number in [count - 256, count - 255] {
-            again.number = UInt64(number) - 1
-            again.retain("lesson", "k", [1])
-        }
-        #expect(again.board() == ["error \(count - 256) outcomeUnknown", "accepted \(count - 255) at \(count - 255)", "stored \(count - 255) at \(count - 255)"])
-    }
-
-    @Test("[BL2, MS9] after a restart a retained message that could not be stored is known not to be; what was not retained is not known of")
-    func knownNotStored() {
-        let driver = driver(), alice = client(driver, "alice")
-        alice.retain("lesson", "a", [1])
-        driver.persist()
-        alice.retain("lesson", "b", [1])
-        driver.failStorage()
-        driver.handle(.storageRecovered)
-        alice.retain("lesson", "c", [1])
-        driver.persist()
-        let next = driver.restarted(start: 1_800_000_100)
-        next.persist()
-        let again = client(next, "alice")
-        again.number = 1
-        again.retain("lesson", "b", [1])
-        #expect(again.board() == ["error 2 notAccepted"])
-        again.number = 1
-        again.publish("lesson", [1])
-        #expect(again.board() == ["error 2 outcomeUnknown"])
-        again.number = 2
-        again.retain("lesson", "c", [1])
-        #expect(again.board() == ["accepted 3 at 3", "stored 3 at 3"])
-    }
-
-    @Test("[BL8] parts without retain are messages like any other, with their key and number")
-    func unretainedParts() {
-        let driver = driver(), alice = client(driver, "alice"), bob = client(driver, "bob")
-        bob.subscribe("lesson", features: ["messages"])
-        alice.part("lesson", "k", 1, of: 2, [0xC3], flags: .text)
-        alice.part("lesson", "k", 2, of: 2, [0xA9], flags: .text)
-        let frames = bob.takeOthers(.deliver)
-        #expect(frames.map { FrameFlags(rawValue: $0.flags) } == [[.text, .key, .part], [.text, .key, .part]])
-        #expect(driver.hub.census().boards == 0)
     }
 }

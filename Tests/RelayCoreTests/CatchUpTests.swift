@@ -19,7 +19,9 @@ import Testing
         configuration.catchUpQueueBytes = 1
     }
 
-    private func bob(_ driver: HubDriver, resume: String? = nil) -> TestClient { TestClient(driver, "bob", instance: "00000000000000bb", resume: resume) }
+    private func bob(_ driver: HubDriver, resume: String? = nil) -> TestClient {
+        TestClient(driver, "bob", instance: "00000000000000bb", resume: resume)
+    }
 
     /// Subscribes, and reads nothing.
     private func begin(_ client: TestClient, _ channel: String = "lesson", since: Since = .beginning) {
@@ -167,7 +169,9 @@ import Testing
 
     // MARK: - Broken off
 
-    @Test("[SE9, HI2] cut after any byte of a catch-up and resumed from what had come, each message comes once, and nothing is left of the old connection")
+    @Test(
+        "[SE9, HI2] cut after any byte of a catch-up and resumed from what had come, each message comes once, and nothing is left of the old connection"
+    )
     func cutAnywhere() throws {
         var ends = Set<UInt64>()
         for bytes in stride(from: 1, through: 701, by: 7) {
@@ -189,8 +193,11 @@ import Testing
             #expect(told(rest(carol)).isEmpty)
             let id = driver.open()
             driver.send(
-                .json(.login, LoginRequest(
-                    id: 1, user: try Name("bob"), instance: "00000000000000bb", resume: ResumeRequest(token: token, seen: [[UInt64(handle), seen]]))),
+                .json(
+                    .login,
+                    LoginRequest(
+                        id: 1, user: try Name("bob"), instance: "00000000000000bb",
+                        resume: ResumeRequest(token: token, seen: [[UInt64(handle), seen]]))),
                 from: id)
             alice.publish("lesson", [10])
             let after = told(driver.received(id))
@@ -200,7 +207,9 @@ import Testing
         #expect(ends.count >= 7, "cut in few places: \(ends.sorted())")
     }
 
-    @Test("[SE8, SE9, HI2] taken over in the middle, by another client object or with its token, the old connection gets no more and the new one the rest", arguments: [false, true])
+    @Test(
+        "[SE8, SE9, HI2] taken over in the middle, by another client object or with its token, the old connection gets no more and the new one the rest",
+        arguments: [false, true])
     func takenOver(resumes: Bool) throws {
         let driver = driver(step)
         let alice = TestClient(driver, "alice"), old = bob(driver)
@@ -214,8 +223,11 @@ import Testing
         let id = driver.open()
         let instance = resumes ? "00000000000000bb" : "00000000000000bc"
         driver.send(
-            .json(.login, LoginRequest(
-                id: 1, user: try Name("bob"), instance: instance, resume: resumes ? ResumeRequest(token: token, seen: [[UInt64(handle), 3]]) : nil)), from: id)
+            .json(
+                .login,
+                LoginRequest(
+                    id: 1, user: try Name("bob"), instance: instance,
+                    resume: resumes ? ResumeRequest(token: token, seen: [[UInt64(handle), 3]]) : nil)), from: id)
         #expect(driver.hub.census().catchingUp == (resumes ? 1 : 0))
         alice.publish("lesson", [7])
         if !resumes {
@@ -235,7 +247,9 @@ import Testing
 
     // MARK: - Memory
 
-    @Test("[HI2, HI3, DL1] over many chunks, with packets of another name between them, every byte is what was sent, and the memory is given back")
+    @Test(
+        "[HI2, HI3, DL1] over many chunks, with packets of another name between them, every byte is what was sent, and the memory is given back"
+    )
     func chunks() {
         let driver = driver { $0.catchUpBlockBytes = 10_000 }
         let alice = TestClient(driver, "alice"), bob = bob(driver)
@@ -270,7 +284,9 @@ import Testing
                 case .packet?:
                     let packet = try! PacketFrame(flags: frame.flags, body: body)
                     nextPacket += 1
-                    #expect(packet.sequence == UInt32(nextPacket) && Array(packet.payload) == payload(nextPacket, 1 + nextPacket * 13 % 1_000), "packet \(nextPacket)")
+                    #expect(
+                        packet.sequence == UInt32(nextPacket) && Array(packet.payload) == payload(nextPacket, 1 + nextPacket * 13 % 1_000),
+                        "packet \(nextPacket)")
                     isPacket = true
                 default: return
                 }
@@ -278,14 +294,18 @@ import Testing
                 wasPacket = isPacket
             }
         }
-        #expect(next == 60 && nextPacket == packets && changes >= 20, "\(next) messages, \(nextPacket) of \(packets) packets, \(changes) changes")
+        #expect(
+            next == 60 && nextPacket == packets && changes >= 20,
+            "\(next) messages, \(nextPacket) of \(packets) packets, \(changes) changes")
         for client in [alice, bob] { driver.cut(client.id) }
         #expect(driver.hub.queueMemoryBytes == 0)
     }
 
     @Test("[HI5] what is remembered of lost packets grows with the flows, not with the packets, however long a reader does not read")
     func lostIsBounded() {
-        let driver = driver { $0.limits.requestsPerSecond = 10_000; $0.requestsBurst = 10_000 }
+        let driver = driver {
+            $0.limits.requestsPerSecond = 10_000; $0.requestsBurst = 10_000
+        }
         let bob = bob(driver)
         bob.join("lesson")
         bob.subscribeTopic("lesson", "points")

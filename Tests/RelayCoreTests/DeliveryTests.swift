@@ -95,7 +95,9 @@ import Testing
         let flow = writer.joinTopic("lesson", "points")
         _ = reader.frames()
         for index in 0..<200 { if index % 2 == 0 { writer.publish("lesson", [UInt8(index)]) } else { writer.packet(flow, [UInt8(index)]) } }
-        let order = reader.frames().filter { [FrameType.deliver.rawValue, FrameType.packet.rawValue].contains($0.type) }.map { $0.body.last! }
+        let order = reader.frames().filter { [FrameType.deliver.rawValue, FrameType.packet.rawValue].contains($0.type) }.map {
+            $0.body.last!
+        }
         #expect(order == (0..<200).map { UInt8($0) })
     }
 

@@ -16,13 +16,16 @@ import Testing
             .json(.subscribeTopic, TopicUsersRequest(id: 5, channel: name("lesson"), topic: name("t"), users: ["a"])),
             .publish(number: 1, channel: "lesson", customType: "k", flags: [.text, .echo], payload: [65]),
             .publishPacket(flow: 1, slot: 2, senderTime: 3, payload: [1]), .direct(number: 2, user: "witness", payload: [1]),
-            .directReceived(delivery: 1), .json(.setStates, SetStatesRequest(id: 6, kind: .message, channel: name("lesson"), states: ["a": "b"])),
+            .directReceived(delivery: 1),
+            .json(.setStates, SetStatesRequest(id: 6, kind: .message, channel: name("lesson"), states: ["a": "b"])),
             .json(.who, WhoRequest(id: 7, kind: .stream, channel: name("lesson"))), Frame(.ping, body: [1]),
             .json(.logout, EmptyRequest(id: 8)),
         ]
     }()
 
-    @Test("[FR2, FR3, FR7, JS5] truncated at every byte, cut off, and mutated: always answered or closed, nothing left, witnesses lose nothing")
+    @Test(
+        "[FR2, FR3, FR7, JS5] truncated at every byte, cut off, and mutated: always answered or closed, nothing left, witnesses lose nothing"
+    )
     func truncation() throws {
         let witnesses = try Witnesses()
         let bytes = Self.session.flatMap(\.bytes)
@@ -57,7 +60,9 @@ import Testing
                     let id = witnesses.driver.open()
                     if isLoggedIn { witnesses.driver.send(Self.session[0], from: id) }
                     _ = witnesses.driver.received(id)
-                    let frame = Frame(type: type, flags: UInt8.random(in: 0...255, using: &random), body: (0..<length).map { _ in .random(in: 0...255, using: &random) })
+                    let frame = Frame(
+                        type: type, flags: UInt8.random(in: 0...255, using: &random),
+                        body: (0..<length).map { _ in .random(in: 0...255, using: &random) })
                     witnesses.driver.send(frame, from: id)
                     let answers = witnesses.driver.received(id)
                     let known = FrameType(rawValue: type)
@@ -74,10 +79,14 @@ import Testing
         try witnesses.finish()
     }
 
-    @Test("[FR3, FR5, SE4] length bombs, TLS, HTTP and noise are closed on their head, with nothing kept", arguments: [
-        ([0xFF, 0xFF, 0xFF, 0xFF], "notRelayProtocol"), ([0x16, 0x03, 0x01, 0x02], "notRelayProtocol"), (Array("GET / HTTP/1.1\r\n".utf8), "notRelayProtocol"),
-        ([0x00, 0xFF, 0xFF, 0xFF], "frameTooLarge"), ([0x00, 0x01, 0x40, 0x03], "frameTooLarge"), ([0, 0, 0, 1], "protocolError"), ([0, 0, 0, 0], "protocolError"),
-    ] as [([UInt8], String)])
+    @Test(
+        "[FR3, FR5, SE4] length bombs, TLS, HTTP and noise are closed on their head, with nothing kept",
+        arguments: [
+            ([0xFF, 0xFF, 0xFF, 0xFF], "notRelayProtocol"), ([0x16, 0x03, 0x01, 0x02], "notRelayProtocol"),
+            (Array("GET / HTTP/1.1\r\n".utf8), "notRelayProtocol"),
+            ([0x00, 0xFF, 0xFF, 0xFF], "frameTooLarge"), ([0x00, 0x01, 0x40, 0x03], "frameTooLarge"), ([0, 0, 0, 1], "protocolError"),
+            ([0, 0, 0, 0], "protocolError"),
+        ] as [([UInt8], String)])
     func bombs(bytes: [UInt8], code: String) throws {
         let witnesses = try Witnesses()
         // Whole, and byte by byte.
@@ -149,6 +158,8 @@ private final class Witnesses {
         for client in [writer, reader] { driver.cut(client.id) }
         driver.advance(.seconds(1300))
         let census = driver.hub.census()
-        #expect(census.connections == 0 && census.users == 0 && census.channels.isEmpty && census.queueMemoryBytes == 0 && census.deadlines == 0)
+        #expect(
+            census.connections == 0 && census.users == 0 && census.channels.isEmpty && census.queueMemoryBytes == 0 && census.deadlines == 0
+        )
     }
 }

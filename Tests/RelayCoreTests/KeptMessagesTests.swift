@@ -5,7 +5,7 @@ import Testing
 
 /// What a message channel keeps, and how somebody who was not there gets it.
 @Suite struct KeptMessagesTests {
-    private func driver(_ change: (inout Configuration) -> Void = { _ in }) -> HubDriver {
+    func driver(_ change: (inout Configuration) -> Void = { _ in }) -> HubDriver {
         var configuration = Configuration()
         configuration.limits.messagesPerSecond = 1_000_000
         configuration.limits.packetsPerSecond = 1_000_000
@@ -13,10 +13,10 @@ import Testing
         return HubDriver(configuration: configuration)
     }
 
-    private func bob(_ driver: HubDriver) -> TestClient { TestClient(driver, "bob", instance: "00000000000000bb") }
+    func bob(_ driver: HubDriver) -> TestClient { TestClient(driver, "bob", instance: "00000000000000bb") }
 
     /// What comes to a client, in words: `5` a message by offset, `gap 1…3`, `caughtUp 7`, `lost 2…4`, `packet 1`.
-    private func told(_ frames: [Frame]) -> [String] {
+    func told(_ frames: [Frame]) -> [String] {
         frames.compactMap { frame in
             frame.body.withUnsafeBytes { body in
                 switch FrameType(rawValue: frame.type) {
@@ -36,17 +36,17 @@ import Testing
         }
     }
 
-    private func told(_ client: TestClient) -> [String] {
+    func told(_ client: TestClient) -> [String] {
         let frames = client.others + client.frames()
         client.others = []
         return told(frames)
     }
 
-    private func answer(_ client: TestClient, since: Since, features: [String]? = nil) -> SubscribeAnswer? {
+    func answer(_ client: TestClient, since: Since, features: [String]? = nil) -> SubscribeAnswer? {
         client.answer(SubscribeAnswer.self, client.subscribe("lesson", features: features, since: since))
     }
 
-    private func position(_ offset: UInt64, start: UInt32 = 1_800_000_000) -> Since {
+    func position(_ offset: UInt64, start: UInt32 = 1_800_000_000) -> Since {
         .position(ChannelPosition(epoch: Epoch(start: start, incarnation: 1), offset: offset))
     }
 
@@ -56,14 +56,17 @@ import Testing
     func bounds() {
         // 24 bytes of a delivery's head and 6 of the frame's stand before each payload.
         for (name, kept, change) in [
-            ("count", 3, { $0.historyMessagesMax = 3 }), ("bytes", 2, { $0.historyBytesMax = 2 * 130 + 129 }), ("none", 0, { $0.historyMessagesMax = 0 }),
+            ("count", 3, { $0.historyMessagesMax = 3 }), ("bytes", 2, { $0.historyBytesMax = 2 * 130 + 129 }),
+            ("none", 0, { $0.historyMessagesMax = 0 }),
         ] as [(String, Int, (inout Configuration) -> Void)] {
             let driver = driver(change), alice = TestClient(driver, "alice"), bob = bob(driver)
             for _ in 1...5 { alice.publish("lesson", [UInt8](repeating: 1, count: 100)) }
             let census = driver.hub.census()
             #expect(census.historyMessages == kept && census.historyBytes == kept * 130, "\(name)")
             let answer = answer(bob, since: .beginning)
-            #expect(answer?.missed == OffsetRange(from: 1, to: UInt64(5 - kept)) && answer?.recovered == false && answer?.after == UInt64(5 - kept))
+            #expect(
+                answer?.missed == OffsetRange(from: 1, to: UInt64(5 - kept)) && answer?.recovered == false
+                    && answer?.after == UInt64(5 - kept))
             #expect(told(bob) == (6 - kept..<6).map { "\($0)" } + ["caughtUp 5"], "\(name)")
         }
         let driver = driver()
@@ -180,22 +183,27 @@ import Testing
     // MARK: - Catching up
 
     /// Subscribes, and reads nothing.
-    private func begin(_ client: TestClient, since: Since) {
+    func begin(_ client: TestClient, since: Since) {
         driver(of: client).send(
-            .json(.subscribe, SubscribeRequest(id: client.nextRequest(), channel: try! Name("lesson"), features: ["messages"], since: since)), from: client.id)
+            .json(
+                .subscribe, SubscribeRequest(id: client.nextRequest(), channel: try! Name("lesson"), features: ["messages"], since: since)),
+            from: client.id)
     }
 
-    private func driver(of client: TestClient) -> HubDriver { client.driver }
+    func driver(of client: TestClient) -> HubDriver { client.driver }
 
-    @Test("[CH6, HI2] since: what is missing is told, what is kept follows, then what is sent", arguments: [
-        (Since.beginning, 1, 2, nil), (.position(ChannelPosition(epoch: Epoch(start: 1_800_000_000, incarnation: 1), offset: 0)), 1, 2, nil),
-        (.position(ChannelPosition(epoch: Epoch(start: 1_800_000_000, incarnation: 1), offset: 1)), 2, 2, nil),
-        (.position(ChannelPosition(epoch: Epoch(start: 1_800_000_000, incarnation: 1), offset: 2)), nil, 2, nil),
-        (.position(ChannelPosition(epoch: Epoch(start: 1_800_000_000, incarnation: 1), offset: 4)), nil, 4, nil),
-        (.position(ChannelPosition(epoch: Epoch(start: 1_800_000_000, incarnation: 1), offset: 5)), nil, 5, nil),
-        (.position(ChannelPosition(epoch: Epoch(start: 1_800_000_000, incarnation: 1), offset: 6)), 1, 2, true),
-        (.position(ChannelPosition(epoch: Epoch(start: 1_700_000_000, incarnation: 1), offset: 3)), 1, 2, true),
-    ] as [(Since, UInt64?, UInt64, Bool?)])
+    @Test(
+        "[CH6, HI2] since: what is missing is told, what is kept follows, then what is sent",
+        arguments: [
+            (Since.beginning, 1, 2, nil),
+            (.position(ChannelPosition(epoch: Epoch(start: 1_800_000_000, incarnation: 1), offset: 0)), 1, 2, nil),
+            (.position(ChannelPosition(epoch: Epoch(start: 1_800_000_000, incarnation: 1), offset: 1)), 2, 2, nil),
+            (.position(ChannelPosition(epoch: Epoch(start: 1_800_000_000, incarnation: 1), offset: 2)), nil, 2, nil),
+            (.position(ChannelPosition(epoch: Epoch(start: 1_800_000_000, incarnation: 1), offset: 4)), nil, 4, nil),
+            (.position(ChannelPosition(epoch: Epoch(start: 1_800_000_000, incarnation: 1), offset: 5)), nil, 5, nil),
+            (.position(ChannelPosition(epoch: Epoch(start: 1_800_000_000, incarnation: 1), offset: 6)), 1, 2, true),
+            (.position(ChannelPosition(epoch: Epoch(start: 1_700_000_000, incarnation: 1), offset: 3)), 1, 2, true),
+        ] as [(Since, UInt64?, UInt64, Bool?)])
     func since(_ since: Since, missedFrom: UInt64?, after: UInt64, reset: Bool?) {
         let driver = driver { $0.historyMessagesMax = 3 }
         let alice = TestClient(driver, "alice"), bob = bob(driver)
@@ -293,12 +301,13 @@ import Testing
             begin(bob, since: .beginning)
             while !told(driver.received(bob.id, all: false)).contains("2") { driver.take(bob.id, bytes: 31) }
             let name = try Name("lesson")
-            let request: Frame = switch change {
-            case "again": .json(.subscribe, SubscribeRequest(id: 90, channel: name, features: ["messages", "presence"]))
-            case "since": .json(.subscribe, SubscribeRequest(id: 90, channel: name, features: ["messages"], since: .beginning))
-            case "presence": .json(.subscribe, SubscribeRequest(id: 90, channel: name, features: ["presence"]))
-            default: .json(.unsubscribe, ChannelRequest(id: 90, channel: name))
-            }
+            let request: Frame =
+                switch change {
+                case "again": .json(.subscribe, SubscribeRequest(id: 90, channel: name, features: ["messages", "presence"]))
+                case "since": .json(.subscribe, SubscribeRequest(id: 90, channel: name, features: ["messages"], since: .beginning))
+                case "presence": .json(.subscribe, SubscribeRequest(id: 90, channel: name, features: ["presence"]))
+                default: .json(.unsubscribe, ChannelRequest(id: 90, channel: name))
+                }
             driver.send(request, from: bob.id)
             alice.publish("lesson", [5])
             let words = told(bob)
@@ -324,10 +333,14 @@ import Testing
         while !told(driver.received(bob.id, all: false)).contains("1") { driver.take(bob.id, bytes: 31) }
         for number in UInt8(5)...9 { alice.publish("lesson", [number]) }
         let words = told(bob)
-        #expect(words == ["gap 2…5", "6", "7", "8", "9", "caughtUp 9"] || words == ["2", "gap 3…5", "6", "7", "8", "9", "caughtUp 9"], "\(words)")
+        #expect(
+            words == ["gap 2…5", "6", "7", "8", "9", "caughtUp 9"] || words == ["2", "gap 3…5", "6", "7", "8", "9", "caughtUp 9"],
+            "\(words)")
     }
 
-    @Test("[HI3, HI5, DL7] packets of that name are lost meanwhile, and told exactly: before caughtUp, a flow's end, and a change of the selection", arguments: ["caughtUp", "flowClosed", "unsubscribeTopic"])
+    @Test(
+        "[HI3, HI5, DL7] packets of that name are lost meanwhile, and told exactly: before caughtUp, a flow's end, and a change of the selection",
+        arguments: ["caughtUp", "flowClosed", "unsubscribeTopic"])
     func packets(end: String) throws {
         let driver = driver(), alice = TestClient(driver, "alice"), bob = bob(driver)
         for client in [alice, bob] { client.join("lesson") }
@@ -343,7 +356,8 @@ import Testing
             driver.send(.json(.leaveTopic, TopicRequest(id: 90, channel: try Name("lesson"), topic: try Name("points"))), from: alice.id)
             #expect(told(bob) == ["lost 3: 2…4", "flowClosed", "1", "caughtUp 1"])
         case "unsubscribeTopic":
-            driver.send(.json(.unsubscribeTopic, TopicUsersRequest(id: 90, channel: try Name("lesson"), topic: try Name("points"))), from: bob.id)
+            driver.send(
+                .json(.unsubscribeTopic, TopicUsersRequest(id: 90, channel: try Name("lesson"), topic: try Name("points"))), from: bob.id)
             alice.packet(flow, [5])
             #expect(told(bob) == ["lost 3: 2…4", "1", "caughtUp 1"])
         default:
@@ -356,7 +370,9 @@ import Testing
 
     // MARK: - Resumption
 
-    @Test("[SE9, HI2] a session goes on where its client was; a channel that it does not name goes on with what is sent", arguments: [nil, 0, 2, 4, 9] as [UInt64?])
+    @Test(
+        "[SE9, HI2] a session goes on where its client was; a channel that it does not name goes on with what is sent",
+        arguments: [nil, 0, 2, 4, 9] as [UInt64?])
     func resumed(seen: UInt64?) throws {
         let driver = driver { $0.historyMessagesMax = 3 }
         let alice = TestClient(driver, "alice"), bob = bob(driver)
@@ -366,13 +382,17 @@ import Testing
         for number in UInt8(1)...4 { alice.publish("lesson", [number]) }
         let id = driver.open()
         driver.send(
-            .json(.login, LoginRequest(
-                id: 1, user: try Name("bob"), instance: "00000000000000bb",
-                resume: ResumeRequest(token: token, seen: seen.map { [[UInt64(handle), $0], [77, 1]] }))), from: id)
+            .json(
+                .login,
+                LoginRequest(
+                    id: 1, user: try Name("bob"), instance: "00000000000000bb",
+                    resume: ResumeRequest(token: token, seen: seen.map { [[UInt64(handle), $0], [77, 1]] }))), from: id)
         let frames = driver.received(id)
-        let restored = try #require(frames.first { $0.type == FrameType.restored.rawValue }.map { TestClient.decode(SubscribeAnswer.self, $0.body) })
+        let restored = try #require(
+            frames.first { $0.type == FrameType.restored.rawValue }.map { TestClient.decode(SubscribeAnswer.self, $0.body) })
         switch seen {
-        case 0: #expect(restored.missed == OffsetRange(from: 1, to: 1) && restored.after == 1 && told(frames) == ["2", "3", "4", "caughtUp 4"])
+        case 0:
+            #expect(restored.missed == OffsetRange(from: 1, to: 1) && restored.after == 1 && told(frames) == ["2", "3", "4", "caughtUp 4"])
         case 2: #expect(restored.recovered == true && restored.after == 2 && told(frames) == ["3", "4", "caughtUp 4"])
         default: #expect(restored.after == nil && restored.missed == nil && told(frames).isEmpty)
         }
@@ -386,162 +406,13 @@ import Testing
             let driver = driver()
             let id = driver.open()
             driver.send(
-                .json(.login, LoginRequest(
-                    id: 1, user: try Name("bob"), instance: "00000000000000bb",
-                    resume: ResumeRequest(token: String(repeating: "0", count: 32), seen: seen))), from: id)
+                .json(
+                    .login,
+                    LoginRequest(
+                        id: 1, user: try Name("bob"), instance: "00000000000000bb",
+                        resume: ResumeRequest(token: String(repeating: "0", count: 32), seen: seen))), from: id)
             let error = try #require(driver.received(id).first { $0.type == FrameType.error.rawValue })
             #expect(TestClient.decode(ErrorBody.self, error.body).code == .badRequest)
         }
-    }
-
-    // MARK: - Asking
-
-    private func history(_ client: TestClient, from: UInt64? = nil, backwards: Bool? = nil, limit: Int? = nil, of channel: String = "lesson") -> (offsets: [UInt64], answer: HistoryAnswer?) {
-        let outcome = client.request(.history) { HistoryRequest(id: $0, channel: try! Name(channel), from: from, backwards: backwards, limit: limit) }
-        let items = client.others.filter { $0.type == FrameType.historyItem.rawValue }
-        client.others = []
-        return (items.map { frame in frame.body.withUnsafeBytes { try! HistoryItemFrame(flags: frame.flags, body: $0).offset } }, client.answer(HistoryAnswer.self, outcome))
-    }
-
-    @Test("[HI6, BL8] history: each part of a drawing comes by itself, and says which it is")
-    func parts() throws {
-        let driver = driver()
-        let alice = TestClient(driver, "alice"), bob = bob(driver)
-        for part in 1...2 as ClosedRange<UInt16> {
-            alice.part("lesson", "big", part, of: 2, [UInt8(part)], flags: [])
-        }
-        alice.publish("lesson", [3])
-        _ = bob.request(.history) { HistoryRequest(id: $0, channel: try! Name("lesson"), from: nil, backwards: nil, limit: nil) }
-        let items = bob.others.filter { $0.type == FrameType.historyItem.rawValue }.map { item in
-            item.body.withUnsafeBytes { body in
-                let frame = try! HistoryItemFrame(flags: item.flags, body: body)
-                return "\(frame.flags.contains(.part)) \(frame.part)/\(frame.parts) \(Array(frame.payload))"
-            }
-        }
-        #expect(items == ["true 1/2 [1]", "true 2/2 [2]", "false 1/1 [3]"])
-    }
-
-    @Test("[HI6] history: pages forwards and backwards, from an offset, as many as asked for and as fit, and where to go on")
-    func pages() {
-        let driver = driver {
-            $0.historyMessagesMax = 8
-            $0.historyPageBytesMax = 5 * 130
-        }
-        let alice = TestClient(driver, "alice"), bob = bob(driver)
-        for _ in 1...10 { alice.publish("lesson", [UInt8](repeating: 1, count: 100)) }
-        let first = history(bob)
-        #expect(first.offsets == [3, 4, 5, 6, 7] && first.answer?.next == 8 && first.answer?.floor == 2 && first.answer?.head == 10 && first.answer?.count == 5)
-        let rest = history(bob, from: 8)
-        #expect(rest.offsets == [8, 9, 10] && rest.answer?.next == nil)
-        let newest = history(bob, backwards: true, limit: 2)
-        #expect(newest.offsets == [10, 9] && newest.answer?.next == 8)
-        #expect(history(bob, from: 8, backwards: true).offsets == [8, 7, 6, 5, 4])
-        #expect(history(bob, from: 1, limit: 1).offsets == [3] && history(bob, from: 99).offsets == [] && history(bob, from: 2, backwards: true).offsets == [])
-        let none = history(bob, of: "nobody")
-        #expect(none.offsets == [] && none.answer?.epoch == nil && none.answer?.head == 0)
-        for limit in [0, 101] {
-            let outcome = bob.request(.history) { HistoryRequest(id: $0, channel: try! Name("lesson"), limit: limit) }
-            guard case .error(let error) = outcome else {
-                Issue.record("limit \(limit) passed")
-                continue
-            }
-            #expect(error.code == .badRequest && error.actual == UInt64(limit))
-        }
-    }
-
-    // MARK: - Once
-
-    private func outcome(_ client: TestClient, _ number: UInt64) -> String? {
-        for frame in client.frames().reversed() {
-            if frame.type == FrameType.accepted.rawValue {
-                let values = frame.body.withUnsafeBytes { body in
-                    var reader = ByteReader(body)
-                    return [reader.integer(UInt64.self)!, reader.integer(UInt64.self)!]
-                }
-                if values[0] == number { return "accepted \(values[1])" }
-            }
-            if frame.type == FrameType.error.rawValue {
-                let error = TestClient.decode(ErrorBody.self, frame.body)
-                if error.number == number { return error.code.name }
-            }
-        }
-        return nil
-    }
-
-    private func send(_ client: TestClient, _ number: UInt64, _ payload: [UInt8] = [1]) -> String? {
-        client.driver.send(.publish(number: number, channel: "lesson", payload: payload), from: client.id)
-        return outcome(client, number)
-    }
-
-    @Test("[MS9] a number that comes again has the same offset, is delivered once and costs nothing; one passed over and one too old are told apart")
-    func once() {
-        let driver = driver { $0.limits.messagesPerSecond = 300 }
-        let alice = TestClient(driver, "alice"), bob = bob(driver)
-        bob.subscribe("lesson", features: ["messages"])
-        #expect(send(alice, 5) == "accepted 1" && send(alice, 7) == "accepted 2")
-        #expect(send(alice, 5) == "accepted 1" && send(alice, 7) == "accepted 2" && send(alice, 6) == "notAccepted" && send(alice, 4) == "notAccepted")
-        #expect(told(bob) == ["1", "2"])
-        for number in UInt64(8)...262 { _ = send(alice, number) }
-        #expect(send(alice, 7) == "accepted 2", "256 are remembered")
-        #expect(send(alice, 5) == "outcomeUnknown" && send(alice, 4) == "outcomeUnknown")
-        // 257 of 300 at one instant were new: those that came again took nothing.
-        for number in UInt64(300)..<343 { #expect(send(alice, number)?.hasPrefix("accepted") == true) }
-        #expect(send(alice, 343) == "rateLimited")
-    }
-
-    @Test("[MS9, HI2, SE2] 16 zeros are an instance as any other")
-    func zeros() {
-        let driver = driver(), zeros = "0000000000000000"
-        let first = TestClient(driver, "alice", instance: zeros)
-        #expect(send(first, 1) == "accepted 1")
-        #expect(answer(first, since: .beginning)?.recovered == true && told(first) == ["caughtUp 1"], "its own")
-        driver.cut(first.id)
-        driver.advance(.seconds(100))
-        let again = TestClient(driver, "alice", instance: zeros)
-        #expect(again.welcome?.resumed == false && send(again, 1) == "accepted 1")
-    }
-
-    @Test("[MS9] it is remembered for ten minutes past the session, for four other client objects of a user, and nothing is left of it then")
-    func remembered() {
-        let driver = driver()
-        let first = TestClient(driver, "alice", instance: "0000000000000001")
-        // Keeps the channel, and so its numbering.
-        _ = first.outcome(first.sendSet("lesson", [("title", "x")]))
-        #expect(send(first, 1) == "accepted 1")
-        driver.cut(first.id)
-        driver.advance(.seconds(500))
-        let again = TestClient(driver, "alice", instance: "0000000000000001")
-        #expect(again.welcome?.resumed == false && send(again, 1) == "accepted 1")
-        for instance in 2...5 {
-            let other = TestClient(driver, "alice", instance: "000000000000000\(instance)")
-            #expect(send(other, 1)?.hasPrefix("accepted") == true)
-            driver.cut(other.id)
-        }
-        let kept = TestClient(driver, "alice", instance: "0000000000000001")
-        #expect(send(kept, 1) == "accepted 1")
-        driver.cut(kept.id)
-        let sixth = TestClient(driver, "alice", instance: "0000000000000006")
-        #expect(send(sixth, 1) == "accepted 6")
-        driver.cut(sixth.id)
-        driver.advance(.seconds(620))
-        let late = TestClient(driver, "alice", instance: "0000000000000001")
-        #expect(send(late, 1) == "accepted 7", "after ten minutes it is a new one")
-        driver.cut(late.id)
-        driver.advance(.seconds(2_000))
-        #expect(driver.hub.census().deadlines == 0 && driver.hub.census().users == 0)
-    }
-
-    @Test("[MS9] of all users so many client objects are remembered: the oldest are forgotten first")
-    func rememberedInAll() {
-        let driver = driver { $0.publishWindowsMax = 32 }
-        for number in 0..<50 {
-            let client = TestClient(driver, "user-\(number)")
-            #expect(send(client, 1) == "accepted \(number + 1)")
-            driver.cut(client.id)
-            // Ended and forgotten, all but its window.
-            driver.advance(.seconds(13))
-        }
-        #expect(send(TestClient(driver, "user-49"), 1) == "accepted 50" && send(TestClient(driver, "user-25"), 1) == "accepted 26")
-        #expect(send(TestClient(driver, "user-10"), 1) == "accepted 51", "it is a new one")
     }
 }

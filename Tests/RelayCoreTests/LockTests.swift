@@ -10,7 +10,9 @@ import Testing
         if case .error(let body) = outcome { body.code } else { nil }
     }
 
-    private func fencing(_ client: TestClient, _ outcome: TestClient.Outcome) -> UInt64? { client.answer(FencingAnswer.self, outcome)?.fencing }
+    private func fencing(_ client: TestClient, _ outcome: TestClient.Outcome) -> UInt64? {
+        client.answer(FencingAnswer.self, outcome)?.fencing
+    }
 
     private func client(_ user: String, presenceTimeoutMs: Int? = nil, resume: String? = nil) -> TestClient {
         TestClient(driver, user, instance: "00000000000000aa", resume: resume, presenceTimeoutMs: presenceTimeoutMs)
@@ -44,7 +46,9 @@ import Testing
         #expect(alice.locks("lesson").count == 32 && alice.locks("lesson").first { $0.lock.text == "lock-1" }?.ttlMs == 5_000)
     }
 
-    @Test("[LK3, LK4, LK6] a free lock is acquired, a held one refused; only its owner releases it; each acquisition has a greater fencing number")
+    @Test(
+        "[LK3, LK4, LK6] a free lock is acquired, a held one refused; only its owner releases it; each acquisition has a greater fencing number"
+    )
     func acquire() throws {
         let alice = client("alice"), bob = client("bob")
         alice.setLock("lesson", "pen")
@@ -62,7 +66,9 @@ import Testing
         #expect(first < again && again < bobs && bobs < anew)
     }
 
-    @Test("[LK4] who waits gets the lock in the order of the requests, is refused when its time is over, and leaves the line with its connection")
+    @Test(
+        "[LK4] who waits gets the lock in the order of the requests, is refused when its time is over, and leaves the line with its connection"
+    )
     func waiting() {
         let alice = client("alice"), users = ["bob", "cleo", "dora", "emil"].map { client($0) }
         alice.setLock("lesson", "pen")
@@ -102,7 +108,8 @@ import Testing
         #expect(Configuration().lockWaitersMax == 100)
     }
 
-    @Test("[LK5] the ttl runs only while the owner has no live connection: 10 s away and back it is still its own, 10 s more and it is free")
+    @Test(
+        "[LK5] the ttl runs only while the owner has no live connection: 10 s away and back it is still its own, 10 s more and it is free")
     func ttl() {
         let alice = client("alice"), bob = client("bob")
         bob.subscribe("lesson", features: ["locks"])
@@ -148,7 +155,9 @@ import Testing
         #expect(fencing(bob, bob.acquire("lesson", "pen")) != nil)
     }
 
-    @Test("[LK2, LK8, LK9] every change is told with the lock as it is then and who held it; who comes in gets all; who waits for a removed one is refused")
+    @Test(
+        "[LK2, LK8, LK9] every change is told with the lock as it is then and who held it; who comes in gets all; who waits for a removed one is refused"
+    )
     func events() {
         let alice = client("alice"), bob = client("bob")
         alice.subscribe("lesson", features: ["locks"])

@@ -35,7 +35,9 @@ import Testing
     }
 
     private func lost(_ frames: [Frame]) throws -> [LostRange] {
-        try frames.filter { $0.type == FrameType.lost.rawValue }.flatMap { frame in try frame.body.withUnsafeBytes { try LostFrame(body: $0).ranges } }
+        try frames.filter { $0.type == FrameType.lost.rawValue }.flatMap { frame in
+            try frame.body.withUnsafeBytes { try LostFrame(body: $0).ranges }
+        }
     }
 
     @Test("[WS7, DL4, DL6] packets that a message has announced are sent, whatever is shed behind them")
@@ -78,7 +80,9 @@ import Testing
 
     @Test("[WS7] a message has as many whole frames as fit, or one that does not")
     func limit() {
-        for (limit, bytes) in [(1, 1_000), (999, 1_000), (1_000, 1_000), (1_999, 1_000), (2_000, 2_000), (2_999, 2_000), (3_000, 3_000), (65_536, 3_000)] {
+        for (limit, bytes) in [
+            (1, 1_000), (999, 1_000), (1_000, 1_000), (1_999, 1_000), (2_000, 2_000), (2_999, 2_000), (3_000, 3_000), (65_536, 3_000),
+        ] {
             let (driver, writer, reader, _) = lesson()
             // 30 bytes of heads: 1,000 each.
             for _ in 0..<3 { writer.publish("lesson", [UInt8](repeating: 1, count: 1_000 - 30)) }

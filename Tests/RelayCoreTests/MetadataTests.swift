@@ -14,7 +14,9 @@ import Testing
         if case .error(let body) = outcome { body.code } else { nil }
     }
 
-    @Test("[MD1, MD2, MD3, MD9] a set is created, replaced and read back; revisions are the major revision of the last change", arguments: ["lesson", "stream:lesson", "user:alice"])
+    @Test(
+        "[MD1, MD2, MD3, MD9] a set is created, replaced and read back; revisions are the major revision of the last change",
+        arguments: ["lesson", "stream:lesson", "user:alice"])
     func setAndGet(owner: String) throws {
         let alice = TestClient(driver, "alice")
         #expect(alice.metadata(owner) == MetadataPicture())
@@ -128,7 +130,9 @@ import Testing
     func conditions() throws {
         let alice = TestClient(driver, "alice")
         #expect(revision(alice, alice.set("lesson", [("a", "1")], revisions: ["a": 0], majorRevision: 0)) == 1)
-        guard case .error(let error) = alice.set("lesson", [("a", "2"), ("b", "2")], revisions: ["a": 7, "b": 0]) else { throw Unexpected() }
+        guard case .error(let error) = alice.set("lesson", [("a", "2"), ("b", "2")], revisions: ["a": 7, "b": 0]) else {
+            throw Unexpected()
+        }
         #expect(error.code == .revisionMismatch && error.limit == 7 && error.actual == 1)
         #expect(code(alice.set("lesson", [("a", "2")], revisions: ["a": 0])) == .revisionMismatch)
         #expect(code(alice.set("lesson", [("c", "2")], majorRevision: 0)) == .revisionMismatch)
@@ -163,7 +167,9 @@ import Testing
         #expect(revision(alice, alice.remove("lesson", ["b"])) == 3)
     }
 
-    @Test("[MD7, CH3, CH4] who wants metadata gets the set after subscribing, then every change, the author's own as well; others get nothing")
+    @Test(
+        "[MD7, CH3, CH4] who wants metadata gets the set after subscribing, then every change, the author's own as well; others get nothing"
+    )
     func events() {
         let alice = TestClient(driver, "alice"), bob = TestClient(driver, "bob", instance: "00000000000000bb")
         alice.set("lesson", [("title", "Herbst")])
@@ -181,7 +187,9 @@ import Testing
         #expect(bob.metadataEvents().isEmpty)
     }
 
-    @Test("[MD8, SE9, SE8] a user's metadata: subscribed before it is written, through a resumption, not through a takeover; at most 100 of them")
+    @Test(
+        "[MD8, SE9, SE8] a user's metadata: subscribed before it is written, through a resumption, not through a takeover; at most 100 of them"
+    )
     func userMetadata() {
         let alice = TestClient(driver, "alice")
         #expect(code(alice.request(.unsubscribeUserMetadata) { UserRequest(id: $0, user: try! Name("bob")) }) == .notSubscribed)
@@ -220,8 +228,11 @@ import Testing
         bob.setLock("lesson", "pen")
         let connection = driver.open()
         driver.send(
-            .json(.login, LoginRequest(
-                id: 1, user: try! Name("alice"), instance: "00000000000000aa", resume: ResumeRequest(token: alice.welcome!.resumeToken))),
+            .json(
+                .login,
+                LoginRequest(
+                    id: 1, user: try! Name("alice"), instance: "00000000000000aa", resume: ResumeRequest(token: alice.welcome!.resumeToken))
+            ),
             from: connection)
         let frames = driver.received(connection)
         #expect(frames.map { FrameType(rawValue: $0.type) } == [.welcome, .restored, .metadata, .locks])
@@ -244,7 +255,9 @@ import Testing
         }
     }
 
-    @Test("[JS6] bodies with texts: a head that is cut, too few and too many bytes, bad UTF-8, no items, one key twice; each is refused, the connection lives")
+    @Test(
+        "[JS6] bodies with texts: a head that is cut, too few and too many bytes, bad UTF-8, no items, one key twice; each is refused, the connection lives"
+    )
     func malformed() {
         let alice = TestClient(driver, "alice")
         func refused(_ body: [UInt8]) -> ErrorBody? {

@@ -11,7 +11,8 @@ import Testing
         for _ in 0..<61 { alice.publish("lesson", [1]) }
         let frames = alice.frames()
         #expect(frames.count { $0.type == FrameType.accepted.rawValue } == 60)
-        let error = try #require(frames.filter { $0.type == FrameType.error.rawValue }.map { TestClient.decode(ErrorBody.self, $0.body) }.first)
+        let error = try #require(
+            frames.filter { $0.type == FrameType.error.rawValue }.map { TestClient.decode(ErrorBody.self, $0.body) }.first)
         #expect(error.code == .rateLimited && error.limit == 60 && error.number == 61)
         let wait = try #require(error.retryAfterMs)
 
@@ -63,7 +64,9 @@ import Testing
         driver.advance(.seconds(2))
         let notices = alice.frames(.packetsDropped).map { TestClient.decode(PacketsDroppedNotice.self, $0.body) }
         let sent = 201 + 40 * 30
-        let sequences = delivered.map { frame in frame.body.withUnsafeBytes { UInt32(bigEndian: $0.loadUnaligned(fromByteOffset: 4, as: UInt32.self)) } }
+        let sequences = delivered.map { frame in
+            frame.body.withUnsafeBytes { UInt32(bigEndian: $0.loadUnaligned(fromByteOffset: 4, as: UInt32.self)) }
+        }
         #expect(sequences == Array(1...UInt32(delivered.count)))
         #expect((3...5).contains(notices.count), "in four seconds")
         #expect(notices.last.map { Int($0.total) + delivered.count } == sent)

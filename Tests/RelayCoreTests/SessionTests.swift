@@ -114,9 +114,11 @@ import Testing
         let token = try #require(alice.welcome?.resumeToken)
         let id = driver.open()
         driver.send(
-            .json(.login, LoginRequest(id: 1, user: try Name("alice"), instance: "00000000000000aa", resume: .init(token: token))), from: id)
+            .json(.login, LoginRequest(id: 1, user: try Name("alice"), instance: "00000000000000aa", resume: .init(token: token))), from: id
+        )
         let frames = driver.received(id)
-        #expect(frames.map(\.type) == [.welcome, .restored, .presence, .restored, .presence, .topics, .flowOpened].map(\FrameType.rawValue))
+        #expect(
+            frames.map(\.type) == [.welcome, .restored, .presence, .restored, .presence, .topics, .flowOpened].map(\FrameType.rawValue))
         let restored = TestClient.decode(SubscribeAnswer.self, frames[1].body)
         #expect(restored.kind == .message && restored.head == 1)
         let opened = TestClient.decode(FlowOpened.self, frames[6].body)
@@ -151,8 +153,11 @@ import Testing
         }
         let connection = driver.open()
         driver.send(
-            .json(.login, LoginRequest(
-                id: 1, user: try! Name("alice"), instance: "00000000000000aa", resume: ResumeRequest(token: alice.welcome!.resumeToken))),
+            .json(
+                .login,
+                LoginRequest(
+                    id: 1, user: try! Name("alice"), instance: "00000000000000aa", resume: ResumeRequest(token: alice.welcome!.resumeToken))
+            ),
             from: connection)
         let frames = driver.received(connection)
         let opened = frames.filter { $0.type == FrameType.flowOpened.rawValue }.map { TestClient.decode(FlowOpened.self, $0.body) }
@@ -162,7 +167,9 @@ import Testing
         #expect(zip(opened, closed).allSatisfy { $0.flow == $1.flow && $0.next == $1.last + 1 })
     }
 
-    @Test("[SE9, ST9] a resumption tells of each flow from where on it was meant for the session, whenever that was asked and whether it was answered")
+    @Test(
+        "[SE9, ST9] a resumption tells of each flow from where on it was meant for the session, whenever that was asked and whether it was answered"
+    )
     func flowsFrom() throws {
         let driver = HubDriver()
         let alice = TestClient(driver, "alice", presenceTimeoutMs: 60_000), bob = TestClient(driver, "bob", presenceTimeoutMs: 60_000)
@@ -172,7 +179,8 @@ import Testing
         for _ in 0..<3 { bob.packet(early, [1]) }
         // Asked, and cut off before any answer.
         driver.send(
-            .json(.subscribeTopic, TopicUsersRequest(id: alice.nextRequest(), channel: try Name("lesson"), topic: try Name("points"))), from: alice.id)
+            .json(.subscribeTopic, TopicUsersRequest(id: alice.nextRequest(), channel: try Name("lesson"), topic: try Name("points"))),
+            from: alice.id)
         driver.cut(alice.id)
         for _ in 0..<2 { bob.packet(early, [1]) }
         let carol = TestClient(driver, "carol")

@@ -17,7 +17,8 @@ import Testing
         }
         let kept = try String(contentsOf: Self.file, encoding: .utf8).split(separator: "\n").map(String.init).filter { !$0.hasPrefix("#") }
         #expect(lines.filter { !$0.hasPrefix("#") } == kept)
-        let document = try String(contentsOf: Self.file.deletingLastPathComponent().appendingPathComponent("../protocol.md"), encoding: .utf8)
+        let document = try String(
+            contentsOf: Self.file.deletingLastPathComponent().appendingPathComponent("../protocol.md"), encoding: .utf8)
         #expect(document.contains(try String(contentsOf: Self.file, encoding: .utf8)), "docs/protocol.md shows another session")
     }
 
@@ -42,7 +43,10 @@ import Testing
 
         say("alice connects and logs in: login, welcome")
         connect("A")
-        send("A", .json(.login, LoginRequest(id: 1, user: name("alice"), secret: "000102030405060708090a0b0c0d0e0f", instance: "00000000000000aa")))
+        send(
+            "A",
+            .json(
+                .login, LoginRequest(id: 1, user: name("alice"), secret: "000102030405060708090a0b0c0d0e0f", instance: "00000000000000aa")))
         say("she subscribes the message channel: answer, presence snapshot")
         send("A", .json(.subscribe, SubscribeRequest(id: 2, channel: name("lesson"))))
         say("bob connects, logs in and subscribes: alice is told that he joined")

@@ -42,7 +42,9 @@ import Testing
         return counts
     }
 
-    @Test("[SG1, DL1] while the disk stalls for 1 s and 400 changes wait for it, each message and packet goes out in the turn in which it was accepted")
+    @Test(
+        "[SG1, DL1] while the disk stalls for 1 s and 400 changes wait for it, each message and packet goes out in the turn in which it was accepted"
+    )
     func stall() throws {
         writer.setLock("lesson", "pen")
         var changes = 1
@@ -77,7 +79,9 @@ import Testing
         #expect(counts(writer)[.answer] == changes)
     }
 
-    @Test("[SG1, DL1] a message sent behind a change that waits for the disk passes it, and one sent behind its answer comes behind its event")
+    @Test(
+        "[SG1, DL1] a message sent behind a change that waits for the disk passes it, and one sent behind its answer comes behind its event"
+    )
     func order() throws {
         writer.sendSet("lesson", [("a", "1")])
         writer.publish("lesson", [1])

@@ -129,7 +129,9 @@ import Testing
         for limit in [0, 101, -1] { #expect(TestClient.code(host.status(limit: limit)) == .badRequest) }
     }
 
-    @Test("[AC16, FR3] a hundred users with the longest names, and clients that are six times as long when written, need two pages, each a whole frame")
+    @Test(
+        "[AC16, FR3] a hundred users with the longest names, and clients that are six times as long when written, need two pages, each a whole frame"
+    )
     func longest() throws {
         let driver = HubDriver()
         let host = TestClient(driver, "~")

@@ -21,7 +21,9 @@ import Testing
         if case .error(let body) = outcome { body.code } else { nil }
     }
 
-    @Test("[SG1] until it is durable a change is in no answer, event, snapshot or page; conditions see it; then the answer and the events come in order")
+    @Test(
+        "[SG1] until it is durable a change is in no answer, event, snapshot or page; conditions see it; then the answer and the events come in order"
+    )
     func revealed() throws {
         let alice = TestClient(driver, "alice"), bob = TestClient(driver, "bob", instance: "00000000000000bb")
         bob.subscribe("lesson", features: ["metadata", "locks"])
@@ -60,7 +62,8 @@ import Testing
         alice.setLock("lesson", "pen")
         let acquired = alice.sendAcquire("lesson", "pen")
         let same = alice.nextRequest()
-        driver.send(.json(.setLock, SetLockRequest(id: same, kind: .message, channel: try Name("lesson"), lock: try Name("pen"))), from: alice.id)
+        driver.send(
+            .json(.setLock, SetLockRequest(id: same, kind: .message, channel: try Name("lesson"), lock: try Name("pen"))), from: alice.id)
         #expect(alice.outcome(acquired) == .nothing && alice.outcome(same) == .nothing)
         let held = bob.sendAcquire("lesson", "pen")
         #expect(bob.outcome(held) == .nothing && bob.locks("lesson").isEmpty)
@@ -91,7 +94,9 @@ import Testing
         #expect(driver.hub.census().changesUnjournaledBytes == 0)
     }
 
-    @Test("[MD2, SG1] a set that was empty for 24 h is forgotten when that is durable, and not if somebody has written or looks meanwhile", arguments: ["persisted", "failed", "written", "subscribed"])
+    @Test(
+        "[MD2, SG1] a set that was empty for 24 h is forgotten when that is durable, and not if somebody has written or looks meanwhile",
+        arguments: ["persisted", "failed", "written", "subscribed"])
     func forgotten(meanwhile: String) throws {
         let alice = TestClient(driver, "alice")
         alice.sendSet("lesson", [("a", "1")])
@@ -134,7 +139,9 @@ import Testing
         let acquired = bob.sendAcquire("lesson", "pen")
         let waiting = alice.sendAcquire("lesson", "pen", waitMs: 60_000)
         let release = alice.nextRequest()
-        driver.send(.json(.releaseLock, LockRequest(id: release, kind: .message, channel: try! Name("lesson"), lock: try! Name("held"))), from: alice.id)
+        driver.send(
+            .json(.releaseLock, LockRequest(id: release, kind: .message, channel: try! Name("lesson"), lock: try! Name("held"))),
+            from: alice.id)
         driver.failStorage("disk full")
         for (client, request) in [(alice, set), (alice, made), (bob, acquired), (alice, waiting), (alice, release)] {
             #expect(code(client.outcome(request)) == .storageFailed)
@@ -157,9 +164,12 @@ import Testing
         #expect(driver.hub.census().storageFailure == nil)
     }
 
-    @Test("[SG2, LK4] who waited for a lock whose removal could not be stored waits on, in the order of the requests and no longer than asked for")
+    @Test(
+        "[SG2, LK4] who waited for a lock whose removal could not be stored waits on, in the order of the requests and no longer than asked for"
+    )
     func waitsGoOn() {
-        let alice = TestClient(driver, "alice"), bob = TestClient(driver, "bob"), cleo = TestClient(driver, "cleo"), dora = TestClient(driver, "dora")
+        let alice = TestClient(driver, "alice"), bob = TestClient(driver, "bob"), cleo = TestClient(driver, "cleo"),
+            dora = TestClient(driver, "dora")
         alice.setLock("lesson", "pen")
         alice.sendAcquire("lesson", "pen")
         driver.persist()
@@ -198,7 +208,9 @@ import Testing
         #expect(alice.answer(MetadataAnswer.self, alice.outcome(passes)) != nil)
     }
 
-    @Test("[SG4, LK3, LK5, MD2] a relay that starts again has what was durable: items, revisions, authors, locks and owners, whose ttl begins to run; fencing goes on growing")
+    @Test(
+        "[SG4, LK3, LK5, MD2] a relay that starts again has what was durable: items, revisions, authors, locks and owners, whose ttl begins to run; fencing goes on growing"
+    )
     func restart() throws {
         let alice = TestClient(driver, "alice")
         for owner in ["lesson", "stream:lesson", "user:alice"] {

@@ -5,7 +5,8 @@ import Testing
 @Suite("The document") struct DocumentTests {
     private func lines() throws -> [String] {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        let lines = try String(contentsOf: root.appending(path: "docs/protocol.md"), encoding: .utf8).split(separator: "\n").map(String.init)
+        let lines = try String(contentsOf: root.appending(path: "docs/protocol.md"), encoding: .utf8).split(separator: "\n").map(
+            String.init)
         return Array(lines.drop { $0 != "## HTTP" }.prefix { $0 != "## Errors" })
     }
 
@@ -19,7 +20,9 @@ import Testing
             // One stands for all of a line.
             if statuses.count == 1 { statuses = reasons.map { _ in statuses[0] } }
             try #require(statuses.count == reasons.count, "\(line)")
-            for (reason, status) in zip(reasons, statuses) { #expect(found.updateValue(status, forKey: reason) == nil, "\(reason) stands twice") }
+            for (reason, status) in zip(reasons, statuses) {
+                #expect(found.updateValue(status, forKey: reason) == nil, "\(reason) stands twice")
+            }
         }
         #expect(found == Dictionary(uniqueKeysWithValues: HTTPRefusal.allCases.map { ($0.rawValue, $0.status.rawValue) }))
     }

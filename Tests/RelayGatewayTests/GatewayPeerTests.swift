@@ -30,8 +30,12 @@ private let folder = ProcessInfo.processInfo.environment["BOARDRELAY_GATEWAY_PEE
             guard case .success(let request?) = outcome else { continue }
             accepted += 1
             let fields = request.fields.map { "\($0.name.hex):\($0.value.hex)" }.joined(separator: ",")
-            let ours = [request.method.rawValue, request.target.raw.hex, "\(request.version.rawValue)", fields, "\(bytes.count - position)"]
-            if row.dropFirst().map(String.init) != ours { differences.append("\(text(bytes).debugDescription): \(row.dropFirst()), not \(ours)") }
+            let ours = [
+                request.method.rawValue, request.target.raw.hex, "\(request.version.rawValue)", fields, "\(bytes.count - position)",
+            ]
+            if row.dropFirst().map(String.init) != ours {
+                differences.append("\(text(bytes).debugDescription): \(row.dropFirst()), not \(ours)")
+            }
         }
         #expect(differences.isEmpty, "\(differences.count) of \(accepted): \(differences.prefix(5).joined(separator: "\n"))")
         try write(["\(rows.count) requests, \(accepted) accepted"], to: "http.out")
@@ -125,7 +129,9 @@ private let folder = ProcessInfo.processInfo.environment["BOARDRELAY_GATEWAY_PEE
         var metrics = MetricsText()
         metrics.single("boardrelay_connections", .gauge, "Links, \"logged in\" or not.\nA \\ line", 3)
         metrics.begin("boardrelay_refusals_total", .counter, "Requests refused, by code.")
-        for refusal in HTTPRefusal.allCases { metrics.sample(7, [.init("reason", refusal.rawValue), .init("text", "a \"b\" \\ \n \(refusal.text)")]) }
+        for refusal in HTTPRefusal.allCases {
+            metrics.sample(7, [.init("reason", refusal.rawValue), .init("text", "a \"b\" \\ \n \(refusal.text)")])
+        }
         var histogram = MetricHistogram(bounds: [0.001, 0.01, 0.1, 1])
         for value in [0.0005, 0.001, 0.02, 5] { histogram.observe(value) }
         metrics.begin("boardrelay_delivery_seconds", .histogram, "From a publish to the socket.")

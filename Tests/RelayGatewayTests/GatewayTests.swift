@@ -11,7 +11,10 @@ import Testing
     @Test("[HT4] one connection answers request after request, and closes when it is asked to")
     func keepsAlive() throws {
         let connection = Connection()
-        #expect(statuses(connection.receive(Connection.get("/") + Connection.get("/nothing") + Connection.get("/relay-client.js"))) == [200, 404, 200])
+        #expect(
+            statuses(connection.receive(Connection.get("/") + Connection.get("/nothing") + Connection.get("/relay-client.js"))) == [
+                200, 404, 200,
+            ])
         #expect(connection.gateway.waiting == .request)
         let last = try #require(connection.answer(Connection.get("/", "Connection: keep-alive, Close")))
         #expect(last.closes && last.field("Connection") == "close" && connection.gateway.waiting == .ended)
@@ -75,7 +78,9 @@ import Testing
             #expect(request.target.path == "/healthz" && connection.gateway.waiting == .answer)
             #expect(connection.receive(Connection.get("/")) == [])
             let answer = connection.gateway.answer(.text(.ok, "ok\n"), wallMilliseconds: Connection.wall)
-            #expect(answer.body == (method == "GET" ? Array("ok\n".utf8) : []) && answer.field("Content-Length") == "3" && answer.field("Cache-Control") == "no-store")
+            #expect(
+                answer.body == (method == "GET" ? Array("ok\n".utf8) : []) && answer.field("Content-Length") == "3"
+                    && answer.field("Cache-Control") == "no-store")
             connection.gateway.responseWritten()
             #expect(statuses(connection.receive("")) == [200])
         }
@@ -114,7 +119,9 @@ import Testing
 
     @Test("[WS7] relay frames reach the hub byte for byte, wherever the link is cut, and frames behind the request too")
     func relay() {
-        let bytes = Array(Connection.upgrade().utf8) + masked(2, frames) + masked(2, Array(frames.prefix(50)), isFinal: false) + masked(9, [5]) + masked(0, Array(frames.dropFirst(50)))
+        let bytes =
+            Array(Connection.upgrade().utf8) + masked(2, frames) + masked(2, Array(frames.prefix(50)), isFinal: false) + masked(9, [5])
+            + masked(0, Array(frames.dropFirst(50)))
         for cut in 0...bytes.count {
             let connection = Connection()
             for piece in bytes.cut(at: [cut]) { connection.receive(piece) }
@@ -127,25 +134,34 @@ import Testing
     @Test("[WS7] a message that ends in a frame, or holds none, ends the socket; where one begins in a frame is no concern of TCP's")
     func wholeFrames() {
         for (message, isWhole) in [
-            (frames, true), (Array(frames.dropLast()), false), ([], false), ([0, 0, 0], false), (Array(frames.prefix(4)), false), (Array(frames.prefix(7)), true),
+            (frames, true), (Array(frames.dropLast()), false), ([], false), ([0, 0, 0], false), (Array(frames.prefix(4)), false),
+            (Array(frames.prefix(7)), true),
             // A length that no frame has is the hub's to refuse.
             ([0, 0, 0, 1], true), ([0xFF, 0xFF, 0xFF, 0xFF, 1], true),
         ] {
             let connection = Connection.webSocket()
             connection.receive(masked(2, message))
             let failure = WebSocketClose(1002, "a message holds whole relay frames")
-            #expect(connection.actions.last == (isWhole ? .receive(6 + (message.count > 125 ? 2 : 0)..<(masked(2, message).count)) : .close(frame: WebSocketFrame.close(failure), .failure(failure))))
+            #expect(
+                connection.actions.last
+                    == (isWhole
+                        ? .receive(6 + (message.count > 125 ? 2 : 0)..<(masked(2, message).count))
+                        : .close(frame: WebSocketFrame.close(failure), .failure(failure))))
             #expect(connection.received == message)
         }
     }
 
     @Test("[WS4, WS6] on a relay's socket text is 1003, and a message over 81,926 bytes 1009 before a byte of it is handed on")
     func refused() {
-        for (bytes, code) in [(masked(1, Array("hi".utf8)), 1003), ([0x82, 0xFF, 0, 0, 0, 0, 0, 1, 0x40, 0x07], 1009), ([0x82, 0x01], 1002)] as [([UInt8], UInt16)] {
+        for (bytes, code) in [
+            (masked(1, Array("hi".utf8)), 1003), ([0x82, 0xFF, 0, 0, 0, 0, 0, 1, 0x40, 0x07], 1009), ([0x82, 0x01], 1002),
+        ] as [([UInt8], UInt16)] {
             let connection = Connection.webSocket()
             let actions = connection.receive(bytes)
             guard case .close(let frame?, .failure(let close))? = actions.first, actions.count == 1 else { return unexpected("\(actions)") }
-            #expect(close.code == code && frame == WebSocketFrame.close(close) && connection.received == [] && connection.gateway.waiting == .ended)
+            #expect(
+                close.code == code && frame == WebSocketFrame.close(close) && connection.received == []
+                    && connection.gateway.waiting == .ended)
             #expect(connection.receive(masked(2, frames)) == [])
         }
         let largest = Connection.webSocket()
@@ -155,7 +171,9 @@ import Testing
 
     @Test("[WS6, WS8] a close is answered with its code, once, and nothing is read behind it")
     func closes() {
-        for (payload, answer) in [([], "8800"), ([0x03, 0xE9] + Array("away".utf8), "880203e9"), ([0x0F, 0xA0], "88020fa0")] as [([UInt8], String)] {
+        for (payload, answer) in [([], "8800"), ([0x03, 0xE9] + Array("away".utf8), "880203e9"), ([0x0F, 0xA0], "88020fa0")]
+            as [([UInt8], String)]
+        {
             let connection = Connection.webSocket()
             let actions = connection.receive(masked(8, payload) + masked(2, frames))
             guard case .close(let frame?, .peer)? = actions.first, actions.count == 1 else { return unexpected("\(actions)") }
@@ -201,8 +219,13 @@ import Testing
         let connection = Connection.webSocket(site)
         let most = [UInt8](repeating: 0x61, count: 1_000)
         connection.receive(masked(1, Array("grü".utf8), isFinal: false) + masked(0, Array("ß".utf8)) + masked(2, []) + masked(2, most))
-        #expect(connection.actions == [.send(WebSocketFrame.bytes(.text, Array("grüß".utf8))), .send([0x82, 0]), .send(WebSocketFrame.bytes(.binary, most))])
-        guard case .close(_, .failure(let close))? = connection.receive(masked(2, most + [1])).first else { return unexpected("\(connection.actions)") }
+        #expect(
+            connection.actions == [
+                .send(WebSocketFrame.bytes(.text, Array("grüß".utf8))), .send([0x82, 0]), .send(WebSocketFrame.bytes(.binary, most)),
+            ])
+        guard case .close(_, .failure(let close))? = connection.receive(masked(2, most + [1])).first else {
+            return unexpected("\(connection.actions)")
+        }
         #expect(close.code == 1009)
     }
 

@@ -97,7 +97,8 @@ import Testing
 
     /// The refusals that no row of `bad` can show, because a site has to be asked; `GatewayTests` has rows for each of them.
     static let ofSites: Set<HTTPRefusal> = [
-        .hostInvalid, .wrongHost, .foreignOrigin, .notFound, .operatorOnly, .upgradeRequired, .webSocketUpgrade, .webSocketKey, .webSocketVersion,
+        .hostInvalid, .wrongHost, .foreignOrigin, .notFound, .operatorOnly, .upgradeRequired, .webSocketUpgrade, .webSocketKey,
+        .webSocketVersion,
         .pipelinedUpgrade, .slowHead, .pipelined,
     ]
 
@@ -128,7 +129,8 @@ import Testing
         #expect(Reading(head(bytes: 8_192)).requests.count == 1)
         #expect(Reading(head(bytes: 8_193)).refusal == .headTooLarge)
         #expect(Reading(head(bytes: 8_193)).requests == [])
-        let longest = "GET /" + String(repeating: "a", count: 8_192 - "GET / HTTP/1.1\r\nHost:a\r\n\r\n".utf8.count) + " HTTP/1.1\r\nHost:a\r\n\r\n"
+        let longest =
+            "GET /" + String(repeating: "a", count: 8_192 - "GET / HTTP/1.1\r\nHost:a\r\n\r\n".utf8.count) + " HTTP/1.1\r\nHost:a\r\n\r\n"
         #expect(Reading(longest).requests.count == 1)
         // The bound is of each head, not of the connection.
         #expect(Reading(head(bytes: 8_192) + head(bytes: 8_192)).requests.count == 2)
@@ -136,7 +138,9 @@ import Testing
 
     @Test("[HT2] 64 fields pass, 65 do not")
     func fields() {
-        func request(_ count: Int) -> Reading { Reading("GET / HTTP/1.1\r\nHost: a\r\n" + String(repeating: "X: y\r\n", count: count - 1) + "\r\n") }
+        func request(_ count: Int) -> Reading {
+            Reading("GET / HTTP/1.1\r\nHost: a\r\n" + String(repeating: "X: y\r\n", count: count - 1) + "\r\n")
+        }
         #expect(request(64).requests.first?.fields.count == 64)
         #expect(request(65) == Reading("GET / HTTP/1.1\r\nHost: a\r\n" + String(repeating: "X: y\r\n", count: 64)))
         #expect(request(65).refusal == .tooManyFields)
@@ -174,7 +178,8 @@ import Testing
         #expect(Reading(bytes.map { [$0] }) == whole)
     }
 
-    @Test("[HT1, HT2] whatever the bytes, they mean the same however they are cut, and no control character passes", arguments: UInt64(1)...4)
+    @Test(
+        "[HT1, HT2] whatever the bytes, they mean the same however they are cut, and no control character passes", arguments: UInt64(1)...4)
     func mutants(seed: UInt64) {
         var generator = SplitMix64(seed: seed)
         var accepted = 0, refusals: Set<HTTPRefusal> = []
@@ -185,7 +190,9 @@ import Testing
             accepted += whole.requests.count
             if let refusal = whole.refusal { refusals.insert(refusal) }
             for request in whole.requests {
-                let hasControl = (request.fields.flatMap { $0.name + $0.value } + Array(request.target.path.utf8)).contains { $0 < 0x20 && $0 != 9 || $0 == 0x7F }
+                let hasControl = (request.fields.flatMap { $0.name + $0.value } + Array(request.target.path.utf8)).contains {
+                    $0 < 0x20 && $0 != 9 || $0 == 0x7F
+                }
                 #expect(!hasControl && request.values("host").count == 1, "\(text(bytes))")
             }
         }
@@ -196,7 +203,10 @@ import Testing
 
 /// Small damage, of the kind that makes two readers differ.
 enum Mutant {
-    static let tokens = ["\r", "\n", "\r\n", " ", "\t", ":", ",", "%2e", "%", "/", "..", "\0", "HTTP/1.1", "Content-Length: 1\r\n", "Transfer-Encoding: chunked\r\n", "Host: b\r\n", "\u{7f}", "é"]
+    static let tokens = [
+        "\r", "\n", "\r\n", " ", "\t", ":", ",", "%2e", "%", "/", "..", "\0", "HTTP/1.1", "Content-Length: 1\r\n",
+        "Transfer-Encoding: chunked\r\n", "Host: b\r\n", "\u{7f}", "é",
+    ]
 
     static func mutated(_ bytes: [UInt8], using generator: inout some RandomNumberGenerator) -> [UInt8] {
         var bytes = bytes

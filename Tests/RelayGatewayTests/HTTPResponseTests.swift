@@ -23,11 +23,14 @@ import Testing
         #expect(answer.body == Connection.page.bytes && !answer.closes && answer.refusal == nil)
     }
 
-    @Test("[HT6] the fields that keep a page safe stand on each answer, once", arguments: [
-        Connection.get("/"), Connection.get("/", method: "HEAD"), Connection.get("/", "If-None-Match: *"), Connection.get("/nothing"),
-        Connection.get("/", host: "evil.example"), Connection.get("/", method: "DELETE"), Connection.get("/ws"), Connection.upgrade(), "\u{16}",
-        Connection.upgrade("Origin: http://evil.example"), "GET / HTTP/1.1\n",
-    ])
+    @Test(
+        "[HT6] the fields that keep a page safe stand on each answer, once",
+        arguments: [
+            Connection.get("/"), Connection.get("/", method: "HEAD"), Connection.get("/", "If-None-Match: *"), Connection.get("/nothing"),
+            Connection.get("/", host: "evil.example"), Connection.get("/", method: "DELETE"), Connection.get("/ws"), Connection.upgrade(),
+            "\u{16}",
+            Connection.upgrade("Origin: http://evil.example"), "GET / HTTP/1.1\n",
+        ])
     func security(request: String) throws {
         let connection = Connection()
         let actions = connection.receive(request)
@@ -38,7 +41,9 @@ import Testing
         case .ask, .receive, .pong, .send, .close: return unexpected("no answer: \(actions)")
         }
         for (name, value) in HTTPResponse.securityFields { #expect(answer.field(name) == value, "\(name)") }
-        #expect(answer.headText.hasPrefix("HTTP/1.1 \(answer.status.rawValue) \(answer.status.phrase)\r\nDate: ") && answer.headText.hasSuffix("\r\n\r\n"))
+        #expect(
+            answer.headText.hasPrefix("HTTP/1.1 \(answer.status.rawValue) \(answer.status.phrase)\r\nDate: ")
+                && answer.headText.hasSuffix("\r\n\r\n"))
         #expect(!answer.headText.dropLast(2).contains("\r\n\r\n"))
     }
 
@@ -50,10 +55,13 @@ import Testing
         #expect(head.head == get.head && head.body == [] && get.body == Connection.script.bytes)
     }
 
-    @Test("[HT6] of a HEAD that is refused nothing follows the head either", arguments: [
-        "HEAD / HTTP/1.1\r\n\r\n", "HEAD / HTTP/2.0\r\n", "HEAD http://a/ HTTP/1.1\r\n", Connection.get("/", host: "evil.example", method: "HEAD"),
-        Connection.get("/nothing", method: "HEAD"), Connection.get("/ws", method: "HEAD"),
-    ])
+    @Test(
+        "[HT6] of a HEAD that is refused nothing follows the head either",
+        arguments: [
+            "HEAD / HTTP/1.1\r\n\r\n", "HEAD / HTTP/2.0\r\n", "HEAD http://a/ HTTP/1.1\r\n",
+            Connection.get("/", host: "evil.example", method: "HEAD"),
+            Connection.get("/nothing", method: "HEAD"), Connection.get("/ws", method: "HEAD"),
+        ])
     func headRefused(request: String) throws {
         let connection = Connection()
         let answer = try #require(connection.answer(request))
@@ -63,16 +71,22 @@ import Testing
         #expect(connection.answer("\u{16}")?.body.isEmpty == false)
     }
 
-    @Test("[HT6] who has the file is told so, and gets no body and no length", arguments: [
-        (["*"], true), (["\"one\""], true), (["W/\"one\""], true), (["\"two\", \"one\""], true), (["\"two\"", "W/\"x\", W/\"one\" "], true),
-        (["\"a,b\" ,\"one\""], true), ([",, \"one\""], true), (["\"two\""], false), (["one"], false), (["\"one"], false), (["\"ONE\""], false),
-        (["\"one\" \"two\""], false), (["w/\"one\""], false), (["*, \"two\""], false), ([""], false), (["\"two,\"one\""], false),
-    ])
+    @Test(
+        "[HT6] who has the file is told so, and gets no body and no length",
+        arguments: [
+            (["*"], true), (["\"one\""], true), (["W/\"one\""], true), (["\"two\", \"one\""], true),
+            (["\"two\"", "W/\"x\", W/\"one\" "], true),
+            (["\"a,b\" ,\"one\""], true), ([",, \"one\""], true), (["\"two\""], false), (["one"], false), (["\"one"], false),
+            (["\"ONE\""], false),
+            (["\"one\" \"two\""], false), (["w/\"one\""], false), (["*, \"two\""], false), ([""], false), (["\"two,\"one\""], false),
+        ])
     func notModified(values: [String], isKnown: Bool) throws {
         let connection = Connection()
         let fields = values.map { "If-None-Match: \($0)\r\n" }.joined()
         let answer = try #require(connection.answer(String(Connection.get("/").dropLast()) + fields + "\r\n"))
-        #expect(answer.status == (isKnown ? .notModified : .ok) && answer.field("ETag") == "\"one\"" && answer.field("Cache-Control") == "no-cache")
+        #expect(
+            answer.status == (isKnown ? .notModified : .ok) && answer.field("ETag") == "\"one\""
+                && answer.field("Cache-Control") == "no-cache")
         #expect(answer.field("Content-Length") == (isKnown ? nil : "12") && answer.body.isEmpty == isKnown)
     }
 
@@ -88,14 +102,20 @@ import Testing
         #expect(connection.answer(Connection.get("/", method: "PUT"))?.field("Allow") == "GET, HEAD")
         let other = Connection()
         let answer = try #require(other.answer(Connection.get("/ws")))
-        #expect(answer.status == .upgradeRequired && answer.field("Upgrade") == "websocket" && answer.field("Connection") == "Upgrade, close")
+        #expect(
+            answer.status == .upgradeRequired && answer.field("Upgrade") == "websocket" && answer.field("Connection") == "Upgrade, close")
         #expect(answer.field("Sec-WebSocket-Version") == "13")
     }
 
-    @Test("[HT6] dates: the standard's own, leap days and the ends of centuries", arguments: [
-        (0, "Thu, 01 Jan 1970 00:00:00 GMT"), (784_111_777, "Sun, 06 Nov 1994 08:49:37 GMT"), (951_782_399, "Mon, 28 Feb 2000 23:59:59 GMT"),
-        (951_782_400, "Tue, 29 Feb 2000 00:00:00 GMT"), (951_868_800, "Wed, 01 Mar 2000 00:00:00 GMT"), (1_709_251_199, "Thu, 29 Feb 2024 23:59:59 GMT"),
-        (4_107_542_400, "Mon, 01 Mar 2100 00:00:00 GMT"), (4_107_542_399, "Sun, 28 Feb 2100 23:59:59 GMT"), (253_402_300_799, "Fri, 31 Dec 9999 23:59:59 GMT"),
-    ] as [(UInt64, String)])
+    @Test(
+        "[HT6] dates: the standard's own, leap days and the ends of centuries",
+        arguments: [
+            (0, "Thu, 01 Jan 1970 00:00:00 GMT"), (784_111_777, "Sun, 06 Nov 1994 08:49:37 GMT"),
+            (951_782_399, "Mon, 28 Feb 2000 23:59:59 GMT"),
+            (951_782_400, "Tue, 29 Feb 2000 00:00:00 GMT"), (951_868_800, "Wed, 01 Mar 2000 00:00:00 GMT"),
+            (1_709_251_199, "Thu, 29 Feb 2024 23:59:59 GMT"),
+            (4_107_542_400, "Mon, 01 Mar 2100 00:00:00 GMT"), (4_107_542_399, "Sun, 28 Feb 2100 23:59:59 GMT"),
+            (253_402_300_799, "Fri, 31 Dec 9999 23:59:59 GMT"),
+        ] as [(UInt64, String)])
     func dates(seconds: UInt64, text: String) { #expect(HTTPDate.text(wallMilliseconds: seconds * 1_000 + 999) == text) }
 }

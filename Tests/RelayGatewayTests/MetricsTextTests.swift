@@ -49,9 +49,12 @@ import Testing
         let lines = metrics.text.split(separator: "\n").dropFirst(2).filter { !$0.contains("_sum") }
         #expect(
             Array(lines) == [
-                #"http_request_duration_seconds_bucket{lane="messages",le="0.05"} 24054"#, #"http_request_duration_seconds_bucket{lane="messages",le="0.1"} 33444"#,
-                #"http_request_duration_seconds_bucket{lane="messages",le="0.2"} 100392"#, #"http_request_duration_seconds_bucket{lane="messages",le="0.5"} 129389"#,
-                #"http_request_duration_seconds_bucket{lane="messages",le="1"} 133988"#, #"http_request_duration_seconds_bucket{lane="messages",le="+Inf"} 144320"#,
+                #"http_request_duration_seconds_bucket{lane="messages",le="0.05"} 24054"#,
+                #"http_request_duration_seconds_bucket{lane="messages",le="0.1"} 33444"#,
+                #"http_request_duration_seconds_bucket{lane="messages",le="0.2"} 100392"#,
+                #"http_request_duration_seconds_bucket{lane="messages",le="0.5"} 129389"#,
+                #"http_request_duration_seconds_bucket{lane="messages",le="1"} 133988"#,
+                #"http_request_duration_seconds_bucket{lane="messages",le="+Inf"} 144320"#,
                 #"http_request_duration_seconds_count{lane="messages"} 144320"#,
             ])
         #expect(abs(histogram.sum - (24_054 * 0.05 + 9_390 * 0.07 + 66_948 * 0.2 + 28_997 * 0.3 + 4_599 * 0.75 + 10_332 * 1.5)) < 0.001)
@@ -65,9 +68,12 @@ import Testing
         #expect(histogram.counts == [2, 2, 1, 2] && histogram.count == 7)
     }
 
-    @Test("names of metrics and labels", arguments: [
-        ("boardrelay_messages_total", true, true), ("a:b", true, false), ("_a9", true, true), ("9a", false, false), ("", false, false), ("a-b", false, false), ("é", false, false),
-    ])
+    @Test(
+        "names of metrics and labels",
+        arguments: [
+            ("boardrelay_messages_total", true, true), ("a:b", true, false), ("_a9", true, true), ("9a", false, false), ("", false, false),
+            ("a-b", false, false), ("é", false, false),
+        ])
     func names(name: String, isMetric: Bool, isLabel: Bool) {
         #expect(MetricsText.isName(name, colons: true) == isMetric && MetricsText.isName(name, colons: false) == isLabel)
     }

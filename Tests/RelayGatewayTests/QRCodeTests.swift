@@ -44,29 +44,33 @@ import Testing
     }
 
     /// Bytes, mask, and the first half of the SHA-256 of the modules, `1` for a dark one, row by row.
-    @Test("a symbol of each version, with each mask, as qrcode draws it", arguments: [
-        (14, 0, "533b89b1da08205f1d7daaa90ba1400f"), (25, 1, "d325e26da66f6453507cb378a020713d"),
-        (40, 2, "4a4824ce9792a2fbae338849cd744da2"), (62, 3, "5440d19e5514b0f9e880b0d17c91a8e4"),
-        (83, 4, "7829cef3189f49645c55e0326f674cd0"), (104, 5, "a90c74edc8341e5dcae0bbc55fbd1edf"),
-        (122, 6, "4daa617188f16da67d2517280e760047"), (151, 7, "0f5d692e24f30c8d76630c6a7244b3d1"),
-        (178, 0, "bca9e3686204ae35919ce7779234f83e"), (213, 1, "e6ba1d8b9d833bd8c3f719828965c822"),
-        (250, 2, "3fd8ab28d424ae093df340b26e0315e8"), (285, 3, "423af96fdf803492f755b74c5837eaa0"),
-        (331, 4, "b5ed52130be40d24a9ec142d6f029d8a"),
-    ])
+    @Test(
+        "a symbol of each version, with each mask, as qrcode draws it",
+        arguments: [
+            (14, 0, "533b89b1da08205f1d7daaa90ba1400f"), (25, 1, "d325e26da66f6453507cb378a020713d"),
+            (40, 2, "4a4824ce9792a2fbae338849cd744da2"), (62, 3, "5440d19e5514b0f9e880b0d17c91a8e4"),
+            (83, 4, "7829cef3189f49645c55e0326f674cd0"), (104, 5, "a90c74edc8341e5dcae0bbc55fbd1edf"),
+            (122, 6, "4daa617188f16da67d2517280e760047"), (151, 7, "0f5d692e24f30c8d76630c6a7244b3d1"),
+            (178, 0, "bca9e3686204ae35919ce7779234f83e"), (213, 1, "e6ba1d8b9d833bd8c3f719828965c822"),
+            (250, 2, "3fd8ab28d424ae093df340b26e0315e8"), (285, 3, "423af96fdf803492f755b74c5837eaa0"),
+            (331, 4, "b5ed52130be40d24a9ec142d6f029d8a"),
+        ])
     func symbols(count: Int, mask: Int, digest: String) throws {
         let code = try #require(QRCode(bytes(count), mask: mask))
         #expect(Array(SHA256.hash(modules(code)).prefix(16)).hex == digest)
     }
 
-    @Test("a symbol of level L of each version, as qrcode draws it", arguments: [
-        (17, 0, "5177b26f606eef060ce63ba4f5beb83f"), (32, 1, "6c73f004c5cd1112522885d18881d0e9"),
-        (53, 2, "cc7772a274ace694096a617c6742ea95"), (78, 3, "12e0c85822433a5ec121991c3664b1ab"),
-        (106, 4, "ba1e405900e709e8b1dea7b506b5a8f6"), (134, 5, "15281af685677d944235bbea45402f93"),
-        (154, 6, "5b8f32817c33b403fc2073fd3f7bd52e"), (192, 7, "60ce8c7ead69993b5aff583e86ca0114"),
-        (230, 0, "f68eea1948d76f2973e9eaddbc969831"), (271, 1, "93ea7f840d02a35a2d17440b6e77ad35"),
-        (321, 2, "ae68245d5af0988d8a69999ad5b71f99"), (367, 3, "34d71ba78652f9a6f40d0e16d0a59d77"),
-        (425, 4, "577932972aa5edf6205636d8484377eb"),
-    ])
+    @Test(
+        "a symbol of level L of each version, as qrcode draws it",
+        arguments: [
+            (17, 0, "5177b26f606eef060ce63ba4f5beb83f"), (32, 1, "6c73f004c5cd1112522885d18881d0e9"),
+            (53, 2, "cc7772a274ace694096a617c6742ea95"), (78, 3, "12e0c85822433a5ec121991c3664b1ab"),
+            (106, 4, "ba1e405900e709e8b1dea7b506b5a8f6"), (134, 5, "15281af685677d944235bbea45402f93"),
+            (154, 6, "5b8f32817c33b403fc2073fd3f7bd52e"), (192, 7, "60ce8c7ead69993b5aff583e86ca0114"),
+            (230, 0, "f68eea1948d76f2973e9eaddbc969831"), (271, 1, "93ea7f840d02a35a2d17440b6e77ad35"),
+            (321, 2, "ae68245d5af0988d8a69999ad5b71f99"), (367, 3, "34d71ba78652f9a6f40d0e16d0a59d77"),
+            (425, 4, "577932972aa5edf6205636d8484377eb"),
+        ])
     func lowSymbols(count: Int, mask: Int, digest: String) throws {
         let code = try #require(QRCode(bytes(count), level: .low, mask: mask))
         #expect(Array(SHA256.hash(modules(code)).prefix(16)).hex == digest)
@@ -127,7 +131,9 @@ import Testing
         #expect(QRPenalty.runs(line("#####")) == 3 && QRPenalty.runs(line("####")) == 0 && QRPenalty.runs(line(".######.......")) == 4 + 5)
         #expect(QRPenalty.finders(line("#.###.#....")) == 40 && QRPenalty.finders(line("....#.###.#")) == 40)
         // The edge counts as light; with dark modules on both sides it is no finder.
-        #expect(QRPenalty.finders(line("##.###.##")) == 0 && QRPenalty.finders(line("#...#.###.#...#")) == 0 && QRPenalty.finders(line("#.....#.###.#..#")) == 40)
+        #expect(
+            QRPenalty.finders(line("##.###.##")) == 0 && QRPenalty.finders(line("#...#.###.#...#")) == 0
+                && QRPenalty.finders(line("#.....#.###.#..#")) == 40)
         #expect(QRPenalty.finders(line("#.###.#.###.#")) == 80)
     }
 

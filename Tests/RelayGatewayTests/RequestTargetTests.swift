@@ -11,19 +11,25 @@ import Testing
         }
     }
 
-    @Test("[HT5] a way up is refused in every encoding", arguments: [
-        "/..", "/../", "/a/..", "/./a", "/.", "/%2e%2e/etc/passwd", "/%2E%2e", "/.%2e/", "/%2e./a", "/%2e", "/..%2fetc", "/..%2Fetc", "/a%2fb",
-        "/%5c..%5c", "/..%5C", "/%252e%252e/", "/%25%32%65", "/a%00.html", "/%00", "/a%0d%0aSet-Cookie:x", "/%7f", "/%09",
-    ])
+    @Test(
+        "[HT5] a way up is refused in every encoding",
+        arguments: [
+            "/..", "/../", "/a/..", "/./a", "/.", "/%2e%2e/etc/passwd", "/%2E%2e", "/.%2e/", "/%2e./a", "/%2e", "/..%2fetc", "/..%2Fetc",
+            "/a%2fb",
+            "/%5c..%5c", "/..%5C", "/%252e%252e/", "/%25%32%65", "/a%00.html", "/%00", "/a%0d%0aSet-Cookie:x", "/%7f", "/%09",
+        ])
     func traversal(target: String) { #expect(refusal(target) == .traversal) }
 
-    @Test("[HT5] text that is written longer than it has to be is no text", arguments: [
-        // ".", "/" and "." once more as overlong forms; a surrogate; more than U+10FFFF; a cut scalar.
-        "/%c0%ae%c0%ae/", "/%c0%af", "/%e0%80%ae", "/%f0%80%80%ae", "/%ed%a0%80", "/%f4%90%80%80", "/%e2%82",
-    ])
+    @Test(
+        "[HT5] text that is written longer than it has to be is no text",
+        arguments: [
+            // ".", "/" and "." once more as overlong forms; a surrogate; more than U+10FFFF; a cut scalar.
+            "/%c0%ae%c0%ae/", "/%c0%af", "/%e0%80%ae", "/%f0%80%80%ae", "/%ed%a0%80", "/%f4%90%80%80", "/%e2%82",
+        ])
     func overlong(target: String) { #expect(refusal(target) == .percentEncoding) }
 
-    @Test("[HT5] a raw byte that stands in no path is refused", arguments: ["/\\..\\a", "/a\"b", "/<a>", "/a|b", "/{a}", "/^", "/`", "/[a]"])
+    @Test(
+        "[HT5] a raw byte that stands in no path is refused", arguments: ["/\\..\\a", "/a\"b", "/<a>", "/a|b", "/{a}", "/^", "/`", "/[a]"])
     func raw(target: String) { #expect(refusal(target) == .targetByte) }
 
     @Test("[HT5] dots in a name, other scripts and doubled slashes are a path like any other")
@@ -41,7 +47,10 @@ import Testing
 
     @Test("[HT5] only what stands in the table is served, whole names alone")
     func routes() {
-        for path in ["/relay-client", "/relay-client.js/", "/RELAY-CLIENT.JS", "//relay-client.js", "/x/relay-client.js", "//", "/index.html", "/．．/"] {
+        for path in [
+            "/relay-client", "/relay-client.js/", "/RELAY-CLIENT.JS", "//relay-client.js", "/x/relay-client.js", "//", "/index.html",
+            "/．．/",
+        ] {
             let connection = Connection()
             let encoded = path.utf8.map { $0 < 0x80 ? String(Character(Unicode.Scalar($0))) : "%" + [$0].hex }.joined()
             #expect(connection.answer(Connection.get(encoded))?.status == .notFound, "\(path)")

@@ -68,7 +68,8 @@ final class Connection {
 
     init(_ site: Site = Connection.site()) { self.site = site }
 
-    static let page = EmbeddedFile(path: "/", mediaType: "text/html; charset=utf-8", bytes: Array("<p>board</p>".utf8), entityTag: EntityTag("one"))
+    static let page = EmbeddedFile(
+        path: "/", mediaType: "text/html; charset=utf-8", bytes: Array("<p>board</p>".utf8), entityTag: EntityTag("one"))
     static let script = EmbeddedFile(path: "/relay-client.js", mediaType: "text/javascript; charset=utf-8", bytes: Array("export {}".utf8))
 
     static func site(links: [String] = ["http://192.168.1.5:7420/"]) -> Site {
@@ -116,7 +117,8 @@ final class Connection {
     static let key = "dGhlIHNhbXBsZSBub25jZQ=="
 
     static func upgrade(_ fields: String...) -> String {
-        var text = get("/ws", "Upgrade: websocket", "Connection: keep-alive, Upgrade", "Sec-WebSocket-Key: \(key)", "Sec-WebSocket-Version: 13")
+        var text = get(
+            "/ws", "Upgrade: websocket", "Connection: keep-alive, Upgrade", "Sec-WebSocket-Key: \(key)", "Sec-WebSocket-Version: 13")
         // The empty line: a line end is one character.
         text.removeLast()
         return text + fields.map { $0 + "\r\n" }.joined() + "\r\n"

@@ -59,7 +59,8 @@ import Testing
 
     static let sequence: [UInt8] =
         masked(2, Array(0...200)) + masked(9, Array("p".utf8)) + masked(1, Array("grü".utf8), isFinal: false) + masked(10, [])
-        + masked(0, Array("ß 🖋".utf8.prefix(5)), isFinal: false) + masked(9, [1, 2, 3]) + masked(0, Array("ß 🖋".utf8.dropFirst(5))) + masked(2, []) + masked(1, [])
+        + masked(0, Array("ß 🖋".utf8.prefix(5)), isFinal: false) + masked(9, [1, 2, 3]) + masked(0, Array("ß 🖋".utf8.dropFirst(5)))
+        + masked(2, []) + masked(1, [])
         + masked(2, [7], isFinal: false) + masked(0, []) + masked(8, [0x03, 0xE8] + Array("bye".utf8)) + masked(2, [9])
 
     @Test("[WS5, WS6] messages, fragments and what stands between them mean the same wherever the bytes are cut")
@@ -67,12 +68,14 @@ import Testing
         let whole = Decoded([Self.sequence])
         #expect(
             whole.items == [
-                .binary(Array(0...200)), .ping([0x70]), .pong([]), .ping([1, 2, 3]), .text(Array("grüß 🖋".utf8)), .binary([]), .text([]), .binary([7]),
+                .binary(Array(0...200)), .ping([0x70]), .pong([]), .ping([1, 2, 3]), .text(Array("grüß 🖋".utf8)), .binary([]), .text([]),
+                .binary([7]),
                 .close(WebSocketClose(1000, "bye")),
             ])
         #expect(whole.failure == nil && whole.read == Self.sequence.count)
         for first in 0...Self.sequence.count {
-            for second in stride(from: first, through: Self.sequence.count, by: 13) where Decoded(Self.sequence.cut(at: [first, second])) != whole {
+            for second in stride(from: first, through: Self.sequence.count, by: 13)
+            where Decoded(Self.sequence.cut(at: [first, second])) != whole {
                 Issue.record("cut at \(first) and \(second)")
             }
         }
@@ -93,20 +96,27 @@ import Testing
         /// Bytes after which it is known.
         var after: Int
         var testDescription: String { name }
-        init(_ name: String, _ bytes: [UInt8], _ code: UInt16 = 1002, after: Int) { (self.name, self.bytes, self.code, self.after) = (name, bytes, code, after) }
+        init(_ name: String, _ bytes: [UInt8], _ code: UInt16 = 1002, after: Int) {
+            (self.name, self.bytes, self.code, self.after) = (name, bytes, code, after)
+        }
     }
 
     static let broken: [Bad] = [
         Bad("no mask", [0x82, 0x05], after: 2), Bad("no mask on a ping", [0x89, 0x00], after: 2),
-        Bad("RSV1, as of an extension", [0xC2], after: 1), Bad("RSV2", [0xA2], after: 1), Bad("RSV3", [0x92], after: 1), Bad("RSV1 on a ping", [0xC9], after: 1),
-        Bad("opcode 3", [0x83], after: 1), Bad("opcode 7", [0x87], after: 1), Bad("opcode 11", [0x8B], after: 1), Bad("opcode 15", [0x8F], after: 1),
+        Bad("RSV1, as of an extension", [0xC2], after: 1), Bad("RSV2", [0xA2], after: 1), Bad("RSV3", [0x92], after: 1),
+        Bad("RSV1 on a ping", [0xC9], after: 1),
+        Bad("opcode 3", [0x83], after: 1), Bad("opcode 7", [0x87], after: 1), Bad("opcode 11", [0x8B], after: 1),
+        Bad("opcode 15", [0x8F], after: 1),
         Bad("a fragment of nothing", [0x80], after: 1), Bad("a fragment of a whole message", masked(2, []) + [0x00], after: 7),
-        Bad("a message in a message", masked(2, [1], isFinal: false) + [0x82], after: 8), Bad("a text in a message", masked(2, [], isFinal: false) + [0x01], after: 7),
+        Bad("a message in a message", masked(2, [1], isFinal: false) + [0x82], after: 8),
+        Bad("a text in a message", masked(2, [], isFinal: false) + [0x01], after: 7),
         Bad("a ping in fragments", [0x09], after: 1), Bad("a close in fragments", [0x08], after: 1),
         Bad("a ping of 126 bytes", [0x89, 0xFE], after: 2), Bad("a close of 64-bit length", [0x88, 0xFF], after: 2),
-        Bad("125 in 16 bits", [0x82, 0xFE, 0x00, 0x7D], after: 4), Bad("65,535 in 64 bits", [0x82, 0xFF, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF], 1002, after: 10),
+        Bad("125 in 16 bits", [0x82, 0xFE, 0x00, 0x7D], after: 4),
+        Bad("65,535 in 64 bits", [0x82, 0xFF, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF], 1002, after: 10),
         Bad("a length below 0", [0x82, 0xFF, 0x80, 0, 0, 0, 0, 0, 0, 0], after: 10),
-        Bad("text that is none", masked(1, [0x61, 0xFF, 0x61]), 1007, after: 8), Bad("text cut in a scalar", masked(1, [0xE2, 0x82]), 1007, after: 8),
+        Bad("text that is none", masked(1, [0x61, 0xFF, 0x61]), 1007, after: 8),
+        Bad("text cut in a scalar", masked(1, [0xE2, 0x82]), 1007, after: 8),
         Bad("text whose second fragment is wrong", masked(1, [0xF4], isFinal: false) + masked(0, [0x90]), 1007, after: 14),
         Bad("a surrogate", masked(1, [0xED, 0xA0, 0x80]), 1007, after: 8),
         Bad("half a code", masked(8, [3]), after: 7), Bad("a reason that is no text", masked(8, [3, 0xE8, 0xC3]), 1007, after: 9),
@@ -147,7 +157,8 @@ import Testing
         #expect(GatewayLimits.messageBytesMax == 81_926)
         // The next message counts from nothing, and what stands between fragments does not count.
         #expect(Decoded([masked(2, payload) + masked(2, payload)], limit: 1_000).items.count == 2)
-        #expect(Decoded([first + masked(9, Array(payload.prefix(125))) + masked(0, Array(payload.suffix(400)))], limit: 1_000).items.count == 2)
+        #expect(
+            Decoded([first + masked(9, Array(payload.prefix(125))) + masked(0, Array(payload.suffix(400)))], limit: 1_000).items.count == 2)
     }
 
     @Test("[WS6] where relay frames are understood text is refused at its first byte, and its kind is named")
@@ -173,7 +184,8 @@ import Testing
     func control() {
         let most = [UInt8](repeating: 0x61, count: 125)
         #expect(Decoded([masked(9, most)]).items == [.ping(most)])
-        #expect(Decoded([masked(8, [3, 0xE8] + most.prefix(123))]).items == [.close(WebSocketClose(1000, String(repeating: "a", count: 123)))])
+        #expect(
+            Decoded([masked(8, [3, 0xE8] + most.prefix(123))]).items == [.close(WebSocketClose(1000, String(repeating: "a", count: 123)))])
     }
 
     @Test("[WS5] whatever the bytes, they mean the same however they are cut", arguments: UInt64(1)...4)
@@ -184,7 +196,9 @@ import Testing
             var bytes = Self.sequence
             for _ in 0...Int.random(in: 0...1, using: &generator) {
                 let index = Int.random(in: 0..<bytes.count, using: &generator)
-                bytes[index] = Bool.random(using: &generator) ? UInt8.random(in: 0...255, using: &generator) : bytes[index] ^ (1 << UInt8.random(in: 0..<8, using: &generator))
+                bytes[index] =
+                    Bool.random(using: &generator)
+                    ? UInt8.random(in: 0...255, using: &generator) : bytes[index] ^ (1 << UInt8.random(in: 0..<8, using: &generator))
             }
             var whole = Decoded([bytes], limit: 400), cut = Decoded(bytes.randomCut(using: &generator), limit: 400)
             if let failure = whole.failure { failures.insert(failure.code) }
@@ -199,7 +213,10 @@ import Testing
     @Test("[WS6] text in pieces is well-formed exactly when Swift says so of the whole", arguments: UInt64(1)...4)
     func utf8(seed: UInt64) {
         var generator = SplitMix64(seed: seed)
-        let edges: [UInt8] = [0x00, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xC1, 0xC2, 0xDF, 0xE0, 0xEC, 0xED, 0xEE, 0xEF, 0xF0, 0xF3, 0xF4, 0xF5, 0xFF]
+        let edges: [UInt8] = [
+            0x00, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xC1, 0xC2, 0xDF, 0xE0, 0xEC, 0xED, 0xEE, 0xEF, 0xF0, 0xF3, 0xF4, 0xF5,
+            0xFF,
+        ]
         var valid = 0
         for _ in 0..<3_000 {
             var bytes: [UInt8] = []
@@ -207,7 +224,12 @@ import Testing
                 switch Int.random(in: 0..<8, using: &generator) {
                 case 0: bytes.append(edges.randomElement(using: &generator)!)
                 case 1: bytes += [UInt8](repeating: 0x61, count: Int.random(in: 0...20, using: &generator))
-                default: bytes += Array(String(Unicode.Scalar(UInt32.random(in: 0...0x1F_FFFF, using: &generator) >> UInt32.random(in: 0...14, using: &generator)) ?? "é").utf8)
+                default:
+                    bytes += Array(
+                        String(
+                            Unicode.Scalar(
+                                UInt32.random(in: 0...0x1F_FFFF, using: &generator) >> UInt32.random(in: 0...14, using: &generator)) ?? "é"
+                        ).utf8)
                 }
             }
             if Int.random(in: 0..<4, using: &generator) == 0, !bytes.isEmpty { bytes.removeLast() }

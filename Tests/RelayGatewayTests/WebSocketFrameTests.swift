@@ -49,7 +49,9 @@ import Testing
         }
     }
 
-    @Test("[WS9] a batch is one message behind one head, however little of it the socket takes at a time", arguments: [1, 2, 3, 7, 100, 1_000])
+    @Test(
+        "[WS9] a batch is one message behind one head, however little of it the socket takes at a time",
+        arguments: [1, 2, 3, 7, 100, 1_000])
     func batches(step: Int) {
         var pipe = Pipe()
         pipe.queue = (0..<300).map { UInt8(truncatingIfNeeded: $0) }

@@ -32,11 +32,15 @@ import Testing
         let many = (0..<1_500).map { _ in dup(1) }
         defer { for descriptor in many where descriptor >= 0 { close(descriptor) } }
         #expect(many.allSatisfy { $0 >= 0 })
-        let run = try shell("for fd in 0 1 2 3 9 100 1000; do [ -e /dev/fd/$fd ] && echo $fd; done; grep -E 'SigBlk|SigIgn' /proc/self/status 2>/dev/null; true")
+        let run = try shell(
+            "for fd in 0 1 2 3 9 100 1000; do [ -e /dev/fd/$fd ] && echo $fd; done; grep -E 'SigBlk|SigIgn' /proc/self/status 2>/dev/null; true"
+        )
         let lines = run.output.split(separator: "\n")
         #expect(lines.filter { !$0.hasPrefix("Sig") } == ["0", "1", "2"])
         // Those above 31 are the C library's own.
-        for line in lines where line.hasPrefix("Sig") { #expect(UInt64(line.dropFirst(8), radix: 16).map { $0 & 0x7FFF_FFFF } == 0, "\(line)") }
+        for line in lines where line.hasPrefix("Sig") {
+            #expect(UInt64(line.dropFirst(8), radix: 16).map { $0 & 0x7FFF_FFFF } == 0, "\(line)")
+        }
     }
 
     @Test("what cannot be started is named")

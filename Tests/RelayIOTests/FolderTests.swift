@@ -3,9 +3,9 @@ import RelayIO
 import Testing
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Darwin)
-    import Darwin
+import Darwin
 #endif
 
 @Suite struct FolderTests {
@@ -55,7 +55,9 @@ import Testing
             ]
             for call in calls {
                 let failure = refusal(call)
-                #expect(failure?.code == ENOENT && failure?.path == path + "/data/none", "\(failure.map(String.init(describing:)) ?? "nothing")")
+                #expect(
+                    failure?.code == ENOENT && failure?.path == path + "/data/none", "\(failure.map(String.init(describing:)) ?? "nothing")"
+                )
             }
         }
     }

@@ -33,10 +33,13 @@ import Testing
         #expect(Interfaces.reachable(RelayAddress(host: "0.0.0.0", port: 7420)).allSatisfy { !$0.host.contains(":") })
     }
 
-    @Test("addresses that nobody gave out are told where there are no others, as of two machines on one cable", arguments: [
-        (["169.254.7.7", "127.0.0.1"], ["169.254.7.7", "127.0.0.1"]), (["192.168.1.5", "169.254.7.7", "127.0.0.1"], ["192.168.1.5", "127.0.0.1"]),
-        (["2001:db8::1", "169.254.7.7", "127.0.0.1"], ["2001:db8::1", "127.0.0.1"]), (["127.0.0.1"], ["127.0.0.1"]), ([], []),
-    ])
+    @Test(
+        "addresses that nobody gave out are told where there are no others, as of two machines on one cable",
+        arguments: [
+            (["169.254.7.7", "127.0.0.1"], ["169.254.7.7", "127.0.0.1"]),
+            (["192.168.1.5", "169.254.7.7", "127.0.0.1"], ["192.168.1.5", "127.0.0.1"]),
+            (["2001:db8::1", "169.254.7.7", "127.0.0.1"], ["2001:db8::1", "127.0.0.1"]), (["127.0.0.1"], ["127.0.0.1"]), ([], []),
+        ])
     func linkLocal(addresses: [String], told: [String]) {
         #expect(Interfaces.reachable(RelayAddress(host: "::", port: 7420), of: addresses).map(\.host) == told)
     }

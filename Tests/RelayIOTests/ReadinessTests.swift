@@ -30,7 +30,9 @@ import Testing
         #expect(rest.allSatisfy { $0 == "ended" })
     }
 
-    @Test("what is put off in a turn has one of its own, behind which the turn ends, whether something comes or not", arguments: Driver.allCases)
+    @Test(
+        "what is put off in a turn has one of its own, behind which the turn ends, whether something comes or not",
+        arguments: Driver.allCases)
     func perform(_ driver: Driver) async throws {
         let queue = DispatchQueue(label: "test")
         let (events, told) = AsyncStream.makeStream(of: String.self)
@@ -53,7 +55,8 @@ import Testing
 
     @Test("a listener whose peers keep coming takes 64 of them in a turn, and no more")
     func accepting() async throws {
-        let queue = DispatchQueue(label: "test"), counts = Mutex((now: 0, most: 0, all: 0)), (ends, told) = AsyncStream.makeStream(of: Void.self)
+        let queue = DispatchQueue(label: "test"), counts = Mutex((now: 0, most: 0, all: 0)),
+            (ends, told) = AsyncStream.makeStream(of: Void.self)
         let readiness = try Readiness(queue: queue, waitsOnOwnThread: true) { @Sendable in
             counts.withLock { counts in
                 counts.most = max(counts.most, counts.now)
@@ -87,28 +90,30 @@ import Testing
     }
 
     #if os(Linux)
-        @Test("the thread ends with who waits by it")
-        func threadEnds() async throws {
-            let name = "t\(UInt32.random(in: 0...UInt32.max))"
-            var readiness: Readiness? = try Readiness(queue: DispatchQueue(label: name), waitsOnOwnThread: true)
-            while threads(named: name) == 0 { await Task.yield() }
-            #expect(threads(named: name) == 1)
-            weak let gone = readiness
-            readiness = nil
-            while threads(named: name) == 1 { await Task.yield() }
-            #expect(gone == nil)
-        }
+    @Test("the thread ends with who waits by it")
+    func threadEnds() async throws {
+        let name = "t\(UInt32.random(in: 0...UInt32.max))"
+        var readiness: Readiness? = try Readiness(queue: DispatchQueue(label: name), waitsOnOwnThread: true)
+        while threads(named: name) == 0 { await Task.yield() }
+        #expect(threads(named: name) == 1)
+        weak let gone = readiness
+        readiness = nil
+        while threads(named: name) == 1 { await Task.yield() }
+        #expect(gone == nil)
+    }
 
-        private func threads(named name: String) -> Int {
-            guard let folder = opendir("/proc/self/task") else { return -1 }
-            defer { closedir(folder) }
-            var count = 0
-            while let entry = readdir(folder) {
-                let id = withUnsafePointer(to: &entry.pointee.d_name) { $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) } }
-                // A thread that has just ended has no file.
-                if (try? String(contentsOfFile: "/proc/self/task/\(id)/comm", encoding: .utf8)) == name + "\n" { count += 1 }
+    private func threads(named name: String) -> Int {
+        guard let folder = opendir("/proc/self/task") else { return -1 }
+        defer { closedir(folder) }
+        var count = 0
+        while let entry = readdir(folder) {
+            let id = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
             }
-            return count
+            // A thread that has just ended has no file.
+            if (try? String(contentsOfFile: "/proc/self/task/\(id)/comm", encoding: .utf8)) == name + "\n" { count += 1 }
         }
+        return count
+    }
     #endif
 }

@@ -4,7 +4,9 @@ import Testing
 
 /// Whom a command asks when it asks a relay of this machine.
 @Suite struct SocketOwnerTests {
-    @Test("a control socket that another user has put where ours would be is not asked", .enabled(if: geteuid() == 0, "only root can make another user's file"))
+    @Test(
+        "a control socket that another user has put where ours would be is not asked",
+        .enabled(if: geteuid() == 0, "only root can make another user's file"))
     func stranger() throws {
         let folder = "/tmp/boardrelay-\(UInt64.random(in: 0 ... .max))"
         defer { try? FileManager.default.removeItem(atPath: folder) }

@@ -106,7 +106,10 @@ private final class Bench: @unchecked Sendable {
         let listener = try Listener(host: "127.0.0.1", port: 0, on: bench.readiness)
         let peer = try Connector.connect(
             to: RelayAddress(host: "127.0.0.1", port: listener.address.numeric.port), timeoutMilliseconds: 300_000)
-        try bench.run { try listener.activate(accepted: { @Sendable descriptor, _ in bench.add(descriptor) }, exhausted: { @Sendable _ in }, released: { @Sendable in }) }
+        try bench.run {
+            try listener.activate(
+                accepted: { @Sendable descriptor, _ in bench.add(descriptor) }, exhausted: { @Sendable _ in }, released: { @Sendable in })
+        }
         var linger = linger(l_onoff: 1, l_linger: 0)
         setsockopt(peer, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))
         systemClose(peer)
@@ -119,7 +122,9 @@ private final class Bench: @unchecked Sendable {
         #expect(await bench.next() == .released(0))
     }
 
-    @Test("while reading is paused nothing is told; afterwards what came meanwhile, and what was left unread before", arguments: Driver.allCases)
+    @Test(
+        "while reading is paused nothing is told; afterwards what came meanwhile, and what was left unread before",
+        arguments: Driver.allCases)
     func paused(_ driver: Driver) async throws {
         let bench = try Bench(driver)
         let (peer, witness) = bench.run { (bench.addPair(), bench.addPair()) }

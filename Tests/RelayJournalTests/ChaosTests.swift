@@ -27,7 +27,9 @@ import Testing
         }
         print("journal chaos: \(seeds.count) seeds, \(total)")
         if seeds.count >= 40 {
-            #expect(total.failures > 0 && total.recoveries > 0 && total.crashes > 0 && total.restarts > 0 && total.failedOpenings > 0, "\(total)")
+            #expect(
+                total.failures > 0 && total.recoveries > 0 && total.crashes > 0 && total.restarts > 0 && total.failedOpenings > 0,
+                "\(total)")
             #expect(total.compactions > 0 && total.timesFull > 0, "\(total)")
         }
     }

@@ -30,7 +30,8 @@ import Testing
             if let broken { throw Broken("seed \(seed), batch \(batch): \(broken). BOARDRELAY_JOURNAL_SEED=\(seed) replays it") }
         }
         let done = crashes.done
-        print("journal crashes: seed \(seed), \(storage.calls.count) calls, \(run.journal.counters.compactions) segments compacted, \(done)")
+        print(
+            "journal crashes: seed \(seed), \(storage.calls.count) calls, \(run.journal.counters.compactions) segments compacted, \(done)")
         #expect(run.journal.counters.compactions > 10)
         #expect(done.torn > 20 && done.withPending > 20 && done.withoutPending > 20 && done.whileOpening > 20, "\(done)")
     }
@@ -81,7 +82,8 @@ struct Crashes {
     }
 
     mutating func check(_ storage: SimulatedStorage, _ run: JournalRun) throws {
-        let all: [SimulatedDisk.Crash] = [.takesAll, .takesNothing] + (2..<variants).map { _ in SimulatedDisk.Crash(seed: generator.next()) }
+        let all: [SimulatedDisk.Crash] =
+            [.takesAll, .takesNothing] + (2..<variants).map { _ in SimulatedDisk.Crash(seed: generator.next()) }
         for crash in storage.disk.isSettled ? [.takesAll] : all {
             do { try open(storage.crashed(crash), run) } catch { throw Broken("\(error), crash \(crash) after \(storage.calls.suffix(3))") }
         }

@@ -30,7 +30,9 @@ import Testing
             let journal = try Journal.open(storage, Written.settings).journal
             for number in 0..<7 {
                 let entries = [
-                    JournalEntry(key: Array("key-\(number % 4)".utf8), value: number == 4 ? nil : [UInt8](repeating: UInt8(number), count: 20 + number)),
+                    JournalEntry(
+                        key: Array("key-\(number % 4)".utf8),
+                        value: number == 4 ? nil : [UInt8](repeating: UInt8(number), count: 20 + number)),
                     JournalEntry(key: Array("shared".utf8), value: Array("value \(number)".utf8)),
                 ]
                 records.append(JournalRecord(sequence: UInt64(10 + number), entries: entries))
@@ -57,7 +59,9 @@ import Testing
         Dictionary(uniqueKeysWithValues: entries.map { ($0.key, $0.value ?? []) })
     }
 
-    @Test("[SG4] of a journal with a damaged byte, all is there but the record that holds it, which is named and kept aside", arguments: [false, true])
+    @Test(
+        "[SG4] of a journal with a damaged byte, all is there but the record that holds it, which is named and kept aside",
+        arguments: [false, true])
     func eachByte(isClosed: Bool) throws {
         let written = try Written(isClosed: isClosed)
         for part in written.parts {
@@ -131,7 +135,9 @@ import Testing
         #expect(opened.report.missing == [written.files[1]])
     }
 
-    @Test("[SG4] whatever is written over a journal, it opens, has no value that was never stored, and goes on", arguments: Seeds.fresh(count: 100, from: 5))
+    @Test(
+        "[SG4] whatever is written over a journal, it opens, has no value that was never stored, and goes on",
+        arguments: Seeds.fresh(count: 100, from: 5))
     func writtenOver(seed: UInt64) throws {
         var dice = SplitMix64(seed: seed)
         let run = try JournalRun(SimulatedStorage(), seed: seed, segmentBytes: 1024)

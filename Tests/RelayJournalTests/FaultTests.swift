@@ -7,7 +7,9 @@ import Testing
     /// What is done about a failure.
     enum Answer: String, CaseIterable { case recover, restart, crash }
 
-    @Test("[SG4] whichever call fails, once or thrice, nothing durable is lost and nothing that failed comes back", arguments: Answer.allCases, [1, 3])
+    @Test(
+        "[SG4] whichever call fails, once or thrice, nothing durable is lost and nothing that failed comes back",
+        arguments: Answer.allCases, [1, 3])
     func anyCall(answer: Answer, width: Int) throws { try everyCall(of: nil, answer, width) }
 
     @Test("[SG4] the same for each operation", arguments: [StorageError.Operation.create, .write, .sync, .syncFolder, .remove, .read])

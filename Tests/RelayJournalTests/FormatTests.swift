@@ -14,7 +14,8 @@ import Testing
 
     static let records = [
         JournalRecord(
-            sequence: 7, entries: [JournalEntry(key: Array("board".utf8), value: Array("ink".utf8)), JournalEntry(key: Array("old".utf8), value: nil)]),
+            sequence: 7,
+            entries: [JournalEntry(key: Array("board".utf8), value: Array("ink".utf8)), JournalEntry(key: Array("old".utf8), value: nil)]),
         JournalRecord(sequence: 9, entries: [JournalEntry(key: Array("empty".utf8), value: [])]),
     ]
 
@@ -73,7 +74,9 @@ import Testing
         isRefused(Self.disk(header + Self.first), .newerFormat(file: Self.file, found: 2, supported: 1))
     }
 
-    @Test("a record of a kind that only a newer program knows is refused, and nothing is touched", arguments: [(12, UInt8(9)), (13, UInt8(3))])
+    @Test(
+        "a record of a kind that only a newer program knows is refused, and nothing is touched",
+        arguments: [(12, UInt8(9)), (13, UInt8(3))])
     func unknownRecord(place: Int, value: UInt8) {
         var record = Self.second
         record[place] = value

@@ -27,7 +27,9 @@ struct JournalModel {
         guard lastSequence == expected else { throw Broken("last sequence \(lastSequence), expected \(expected)") }
         var found: Values = [:]
         for entry in entries {
-            guard let value = entry.value, found.updateValue(value, forKey: entry.key) == nil else { throw Broken("a key twice, or without a value") }
+            guard let value = entry.value, found.updateValue(value, forKey: entry.key) == nil else {
+                throw Broken("a key twice, or without a value")
+            }
         }
         let values = Self.applying(pending.prefix(count), to: durable)
         guard found == values else {

@@ -6,7 +6,9 @@ import Testing
 @Suite struct JournalTests {
     private func entryBytes(_ values: JournalModel.Values) -> Int { values.reduce(0) { $0 + 6 + $1.key.count + $1.value.count } }
 
-    @Test("[SG4] used and opened again thousands of times, a journal holds what a dictionary would", arguments: [(1, 300), (2, 4096), (3, 20_000)])
+    @Test(
+        "[SG4] used and opened again thousands of times, a journal holds what a dictionary would",
+        arguments: [(1, 300), (2, 4096), (3, 20_000)])
     func model(seed: UInt64, segmentBytes: Int) throws {
         let storage = SimulatedStorage()
         let run = try JournalRun(storage, seed: seed, segmentBytes: segmentBytes)
@@ -27,7 +29,9 @@ import Testing
         #expect(reopenings > 30)
     }
 
-    @Test("compaction bounds what is stored by twice what is alive and two segments, in steps as short as asked for", arguments: [(4, 2048), (5, 8192)])
+    @Test(
+        "compaction bounds what is stored by twice what is alive and two segments, in steps as short as asked for",
+        arguments: [(4, 2048), (5, 8192)])
     func compactionBounds(seed: UInt64, segmentBytes: Int) throws {
         let storage = SimulatedStorage()
         let run = try JournalRun(storage, seed: seed, segmentBytes: segmentBytes)
@@ -59,7 +63,8 @@ import Testing
         let calls = storage.calls.count
         try journal.append((1...64).map { JournalRecord(sequence: $0, entries: [JournalEntry(key: [UInt8($0)], value: [1])]) })
         #expect(storage.calls[calls...].map(\.operation) == [.write, .sync])
-        #expect(journal.counters.writes == before.writes + 1 && journal.counters.fsyncs == before.fsyncs + 1 && journal.counters.records == 64)
+        #expect(
+            journal.counters.writes == before.writes + 1 && journal.counters.fsyncs == before.fsyncs + 1 && journal.counters.records == 64)
     }
 
     @Test("the longest key and value are stored, in a segment as long as it takes")

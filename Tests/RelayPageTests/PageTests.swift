@@ -48,7 +48,9 @@ import Testing
         for file in Page.files {
             for path in imports(file) { #expect(paths.contains(path), "\(file.path) imports \(path)") }
             let text = String(decoding: file.bytes, as: UTF8.self)
-            for match in text.matches(of: #/(?:href|src)="(/[^"]+)"/#) { #expect(paths.contains(String(match.1)), "\(file.path) names \(match.1)") }
+            for match in text.matches(of: #/(?:href|src)="(/[^"]+)"/#) {
+                #expect(paths.contains(String(match.1)), "\(file.path) names \(match.1)")
+            }
         }
     }
 }

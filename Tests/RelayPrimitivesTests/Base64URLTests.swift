@@ -4,7 +4,9 @@ import Testing
 @Suite("base64url") struct Base64URLTests {
     @Test("RFC 4648 §10, without padding, both ways")
     func vectors() {
-        let rows = [("", ""), ("f", "Zg"), ("fo", "Zm8"), ("foo", "Zm9v"), ("foob", "Zm9vYg"), ("fooba", "Zm9vYmE"), ("foobar", "Zm9vYmFy")]
+        let rows = [
+            ("", ""), ("f", "Zg"), ("fo", "Zm8"), ("foo", "Zm9v"), ("foob", "Zm9vYg"), ("fooba", "Zm9vYmE"), ("foobar", "Zm9vYmFy"),
+        ]
         for (plain, text) in rows {
             #expect(Base64URL.encode(Array(plain.utf8)) == text)
             #expect(Base64URL.decode(text) == Array(plain.utf8))
@@ -53,7 +55,10 @@ import Testing
 
     @Test(
         "padding, white space, other alphabets and a digit too many are refused",
-        arguments: ["Zg==", "Zg=", "Zm8=", "Zm9v=", "=", "====", " Zm9v", "Zm9v ", "Zm 9v", "Zm9v\n", "Zm9v\r\n", "Z", "Zm9vY", "Zm+v", "Zm/v", "Zm9v.", "Zm9é", "Zm9\u{0}", "Zh", "Zm9"])
+        arguments: [
+            "Zg==", "Zg=", "Zm8=", "Zm9v=", "=", "====", " Zm9v", "Zm9v ", "Zm 9v", "Zm9v\n", "Zm9v\r\n", "Z", "Zm9vY", "Zm+v", "Zm/v",
+            "Zm9v.", "Zm9é", "Zm9\u{0}", "Zh", "Zm9",
+        ])
     func refused(text: String) {
         #expect(Base64URL.decode(text) == nil)
         #expect(Base64URL.decode(Array(text.utf8)) == nil)

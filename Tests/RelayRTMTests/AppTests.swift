@@ -28,7 +28,8 @@ import Testing
     }
 
     func set(_ status: String) async throws {
-        succeeded(await kit?.getPresence()?.setState(channelName: "contacts", channelType: .message, items: ["status": status]) ?? (nil, nil))
+        succeeded(
+            await kit?.getPresence()?.setState(channelName: "contacts", channelType: .message, items: ["status": status]) ?? (nil, nil))
     }
 
     func setProfile(_ items: [String: String]) async throws {
@@ -86,7 +87,8 @@ import Testing
         while true {
             let (mine, over) = (bid + 1, majorRevision)
             let data = metadata(["bid": "\(mine)", "bidder": user], majorRevision: over)
-            let (_, error) = await kit.getStorage()!.setChannelMetadata(channelName: "auction", channelType: .message, data: data, options: nil, lock: nil)
+            let (_, error) = await kit.getStorage()!.setChannelMetadata(
+                channelName: "auction", channelType: .message, data: data, options: nil, lock: nil)
             guard let error else { return try await eventually("my own event") { self.seen.contains(mine) } }
             try #require(error.errorCode == .storageOutdatedRevision)
             outdated += 1

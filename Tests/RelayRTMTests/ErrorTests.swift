@@ -49,7 +49,9 @@ import Testing
         #expect(failure(stream) == .invalidChannelType && stream.1?.reason.contains("publishTopicMessage") == true)
         let longest = String(repeating: "t", count: 32)
         succeeded(await alice.publish(channelName: "lesson", message: "x", option: .to(.message, customType: longest)))
-        #expect(failure(await alice.publish(channelName: "lesson", message: "x", option: .to(.message, customType: longest + "t"))) == .channelInvalidCustomType)
+        #expect(
+            failure(await alice.publish(channelName: "lesson", message: "x", option: .to(.message, customType: longest + "t")))
+                == .channelInvalidCustomType)
         #expect(failure(await alice.publish(channelName: "bob", message: "x", option: .to(.user))) == .channelReceiverOffline)
         await server.stop()
     }
@@ -69,7 +71,9 @@ import Testing
         #expect(failure(await stream.joinTopic("topic-8", option: nil)) == .channelExceedTopicLimitation)
         #expect(failure(await stream.leaveTopic("topic-8")) == .channelTopicNotJoined)
         #expect(failure(await stream.unsubscribeTopic("topic-0", option: .only(["bob"]))) == .channelTopicNotSubscribed)
-        #expect(failure(await stream.publishTopicMessage(topic: "topic-0", data: Data(count: 1_025), option: nil)) == .channelMessageLengthExceedLimitation)
+        #expect(
+            failure(await stream.publishTopicMessage(topic: "topic-0", data: Data(count: 1_025), option: nil))
+                == .channelMessageLengthExceedLimitation)
         let options = RTMTopicMessageOptions()
         options.customType = "point"
         #expect(failure(await stream.publishTopicMessage(topic: "topic-0", message: "x", option: options)) == .channelInvalidCustomType)
@@ -81,13 +85,19 @@ import Testing
         let server = try await relay()
         let (alice, _) = try await client(server, "alice")
         let storage = try #require(alice.getStorage())
-        let update = await storage.updateChannelMetadata(channelName: "lesson", channelType: .stream, data: metadata(["k": "v"]), options: nil, lock: nil)
+        let update = await storage.updateChannelMetadata(
+            channelName: "lesson", channelType: .stream, data: metadata(["k": "v"]), options: nil, lock: nil)
         #expect(failure(update) == .storageInvalidMetadataItem && update.1?.operation == "updateChannelMetadata")
-        let large = await storage.setUserMetadata(userId: "alice", data: metadata(["k": String(repeating: "x", count: 65_536)]), options: nil)
-        #expect(failure(large) == .storageMetadataLengthOverflow && large.1?.operation == "setUserMetadata" && large.1?.relayError?.limit == 65_536)
+        let large = await storage.setUserMetadata(
+            userId: "alice", data: metadata(["k": String(repeating: "x", count: 65_536)]), options: nil)
+        #expect(
+            failure(large) == .storageMetadataLengthOverflow && large.1?.operation == "setUserMetadata"
+                && large.1?.relayError?.limit == 65_536)
         #expect(failure(await storage.unsubscribeUserMetadata(userId: "bob")) == .storageNotSubscribe)
         @MainActor func set(lock: String) async -> RTMErrorCode? {
-            await storage.setChannelMetadata(channelName: "lesson", channelType: .message, data: metadata(["k": "v"]), options: nil, lock: lock).1?.errorCode
+            await storage.setChannelMetadata(
+                channelName: "lesson", channelType: .message, data: metadata(["k": "v"]), options: nil, lock: lock
+            ).1?.errorCode
         }
         #expect(await set(lock: "pen") == .storageInvalidLockName)
         let locks = try #require(alice.getLock())
@@ -97,7 +107,8 @@ import Testing
         #expect(await set(lock: "pen") == nil)
         for type in [RTMChannelType.none, .user] {
             #expect(failure(await storage.getChannelMetadata(channelName: "alice", channelType: type)) == .invalidChannelType)
-            let written = await storage.setChannelMetadata(channelName: "alice", channelType: type, data: metadata(["k": "v"]), options: nil, lock: nil)
+            let written = await storage.setChannelMetadata(
+                channelName: "alice", channelType: type, data: metadata(["k": "v"]), options: nil, lock: nil)
             #expect(failure(written) == .invalidChannelType)
         }
         await server.stop()
@@ -116,10 +127,12 @@ import Testing
         succeeded(await alice.subscribe(channelName: "lesson", option: .only([.message, .beQuiet])))
         #expect(await set(["k": "v"]) == .presenceNotWritable)
         #expect(failure(await presence.getOnlineUsers(channelName: "alice", channelType: .user, options: nil)) == .invalidChannelType)
-        #expect(failure(await locks.acquireLock(channelName: "lesson", channelType: .message, lockName: "pen", retry: false)) == .lockNotExist)
+        #expect(
+            failure(await locks.acquireLock(channelName: "lesson", channelType: .message, lockName: "pen", retry: false)) == .lockNotExist)
         succeeded(await locks.setLock(channelName: "lesson", channelType: .message, lockName: "pen", ttl: 10))
         #expect(failure(await locks.releaseLock(channelName: "lesson", channelType: .message, lockName: "pen")) == .lockNotAcquired)
-        #expect(failure(await locks.setLock(channelName: "lesson", channelType: .message, lockName: "no/name", ttl: 10)) == .lockInvalidName)
+        #expect(
+            failure(await locks.setLock(channelName: "lesson", channelType: .message, lockName: "no/name", ttl: 10)) == .lockInvalidName)
         await server.stop()
     }
 

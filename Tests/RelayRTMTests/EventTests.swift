@@ -16,7 +16,9 @@ import Testing
         bob.subscribe(channelName: "lesson", option: nil) { response, error in
             MainActor.assertIsolated()
             #expect(response != nil && error == nil)
-            for number in 0..<50 { alice.publish(channelName: "lesson", message: "\(number)", option: nil) { _, _ in answered.append(number) } }
+            for number in 0..<50 {
+                alice.publish(channelName: "lesson", message: "\(number)", option: nil) { _, _ in answered.append(number) }
+            }
         }
         try await eventually("all") { told.messages.count == 50 && answered.count == 50 }
         #expect(told.texts == (0..<50).map { "\($0)" } && answered.sorted() == Array(0..<50))
@@ -75,7 +77,9 @@ import Testing
         }
         try await comeAndGo()
         try await eventually("the timeout") { told.presence.last?.type == .remoteConnectionTimeout }
-        #expect(told.presence.map(\.type) == [.snapshot, .remoteJoinChannel, .remoteConnectionTimeout] && told.presence.last?.publisher == "alice")
+        #expect(
+            told.presence.map(\.type) == [.snapshot, .remoteJoinChannel, .remoteConnectionTimeout]
+                && told.presence.last?.publisher == "alice")
         await server.stop()
     }
 
@@ -104,7 +108,8 @@ import Testing
         succeeded(await kits[4].unsubscribe("lesson"))
         try await eventually("intervals") {
             let intervals = told.presence.compactMap(\.interval)
-            return intervals.contains { $0.leaveUserList == ["user-4"] } && intervals.contains { $0.userStateList.contains { $0.userId == "user-5" && $0.states == ["tool": "pen"] } }
+            return intervals.contains { $0.leaveUserList == ["user-4"] }
+                && intervals.contains { $0.userStateList.contains { $0.userId == "user-5" && $0.states == ["tool": "pen"] } }
         }
         #expect(told.presence.filter { $0.interval != nil }.allSatisfy { $0.type == .interval && $0.publisher == nil })
         let page = succeeded(await watcher.getPresence()!.getOnlineUsers(channelName: "lesson", channelType: .message, options: nil))
@@ -146,9 +151,13 @@ import Testing
         let (hers, his) = (try #require(alice.getLock()), try #require(bob.getLock()))
         succeeded(await hers.setLock(channelName: "lesson", channelType: .message, lockName: "pen", ttl: 20))
         succeeded(await hers.acquireLock(channelName: "lesson", channelType: .message, lockName: "pen", retry: false))
-        #expect(failure(await his.acquireLock(channelName: "lesson", channelType: .message, lockName: "pen", retry: false)) == .lockAcquireFailed)
+        #expect(
+            failure(await his.acquireLock(channelName: "lesson", channelType: .message, lockName: "pen", retry: false))
+                == .lockAcquireFailed)
         var waited = false
-        his.acquireLock(channelName: "lesson", channelType: .message, lockName: "pen", retry: true) { response, _ in waited = response != nil }
+        his.acquireLock(channelName: "lesson", channelType: .message, lockName: "pen", retry: true) { response, _ in
+            waited = response != nil
+        }
         let locks = succeeded(await his.getLocks(channelName: "lesson", channelType: .message))
         #expect(locks?.lockDetailList.map(\.owner) == ["alice"] && locks?.lockDetailList.map(\.ttl) == [20])
         succeeded(await hers.releaseLock(channelName: "lesson", channelType: .message, lockName: "pen"))
@@ -156,8 +165,11 @@ import Testing
         succeeded(await hers.revokeLock(channelName: "lesson", channelType: .message, lockName: "pen", userId: "bob"))
         succeeded(await hers.removeLock(channelName: "lesson", channelType: .message, lockName: "pen"))
         try await eventually("all events") { told.locks.last?.eventType == .lockRemoved }
-        #expect(told.locks.map(\.eventType) == [.snapshot, .lockSet, .lockAcquired, .lockReleased, .lockAcquired, .lockReleased, .lockRemoved])
-        #expect(told.locks[2].lockDetailList[0].fencing < told.locks[4].lockDetailList[0].fencing && told.locks[4].lockDetailList[0].owner == "bob")
+        #expect(
+            told.locks.map(\.eventType) == [.snapshot, .lockSet, .lockAcquired, .lockReleased, .lockAcquired, .lockReleased, .lockRemoved])
+        #expect(
+            told.locks[2].lockDetailList[0].fencing < told.locks[4].lockDetailList[0].fencing
+                && told.locks[4].lockDetailList[0].owner == "bob")
         await server.stop()
     }
 
@@ -185,7 +197,8 @@ import Testing
         let secret = try TokenSecret(bytes: [UInt8](repeating: 7, count: 32))
         @MainActor func token(_ user: String, seconds: Int64) throws -> String {
             let now = Int64(Date().timeIntervalSince1970)
-            return try TokenMint.mint(TokenClaims(subject: try checkedName(user), expires: now + seconds, issuedAt: now, role: .editor), secret: secret)
+            return try TokenMint.mint(
+                TokenClaims(subject: try checkedName(user), expires: now + seconds, issuedAt: now, role: .editor), secret: secret)
         }
         let server = try await relay(access: .keys(tokens: TokenRules(secrets: [secret])))
         let key = try #require(server.keys).join

@@ -18,7 +18,9 @@ import Testing
         try await eventually("the fence") { !told.messages.isEmpty }
         #expect(told.texts == ["for bob"])
         let presence = try #require(alice.getPresence())
-        #expect(succeeded(await presence.getOnlineUsers(channelName: "lesson", channelType: .stream, options: nil))?.userStateList.map(\.userId) == ["bob"])
+        #expect(
+            succeeded(await presence.getOnlineUsers(channelName: "lesson", channelType: .stream, options: nil))?.userStateList.map(\.userId)
+                == ["bob"])
         #expect(succeeded(await presence.getOnlineUsers(channelName: "lesson", channelType: .message, options: nil))?.totalOccupancy == 0)
         let channels = succeeded(await presence.getUserChannels(userId: "bob"))
         #expect(channels?.totalChannel == 2 && channels?.channels.map(\.channelName) == ["fence", "lesson"])
@@ -42,7 +44,9 @@ import Testing
         }
         succeeded(await alice.subscribe(channelName: "lesson", option: nil))
         succeeded(await alice.publish(channelName: "lesson", message: "hello", option: nil))
-        succeeded(await alice.getStorage()!.setChannelMetadata(channelName: "lesson", channelType: .message, data: metadata(["k": "v"]), options: nil, lock: nil))
+        succeeded(
+            await alice.getStorage()!.setChannelMetadata(
+                channelName: "lesson", channelType: .message, data: metadata(["k": "v"]), options: nil, lock: nil))
         succeeded(await alice.getLock()!.setLock(channelName: "lesson", channelType: .message, lockName: "pen", ttl: 10))
         succeeded(await alice.publish(channelName: "fence", message: "end", option: nil))
         for told in tolds { try await eventually("the fence") { told.texts.last == "end" } }
@@ -95,7 +99,9 @@ import Testing
         // Bob last: what the others sent would have come before it.
         for stream in streams.reversed() { succeeded(await stream.publishTopicMessage(topic: "points", message: "1,2", option: nil)) }
         try await eventually("a packet") { !told.messages.isEmpty }
-        #expect(told.messages.map(\.publisher) == ["bob"] && told.messages[0].channelTopic == "points" && told.messages[0].channelType == .stream)
+        #expect(
+            told.messages.map(\.publisher) == ["bob"] && told.messages[0].channelTopic == "points"
+                && told.messages[0].channelType == .stream)
         await server.stop()
     }
 
@@ -120,7 +126,9 @@ import Testing
         succeeded(await hers.joinTopic("points", option: nil))
         succeeded(await others[0].publishTopicMessage(topic: "points", data: Data([2]), option: nil))
         try await eventually("what comes behind her join") { told.messages.last?.message.rawData == Data([2]) }
-        #expect(told.topics.map(\.type) == [.snapshot, .remoteJoinTopic, .remoteJoinTopic] && told.topics.map(\.publisher) == ["", "bob", "carol"])
+        #expect(
+            told.topics.map(\.type) == [.snapshot, .remoteJoinTopic, .remoteJoinTopic]
+                && told.topics.map(\.publisher) == ["", "bob", "carol"])
         #expect(told.topics[1].topicInfos.map(\.topic) == ["points"])
         await server.stop()
     }
@@ -138,14 +146,20 @@ import Testing
         succeeded(await stream.publishTopicMessage(topic: "points", message: "1,2", option: nil))
         let storage = try #require(alice.getStorage())
         for (key, value) in [("title", "Herbst"), ("note", "n")] {
-            succeeded(await storage.setChannelMetadata(channelName: "lesson", channelType: .message, data: metadata([key: value]), options: nil, lock: nil))
+            succeeded(
+                await storage.setChannelMetadata(
+                    channelName: "lesson", channelType: .message, data: metadata([key: value]), options: nil, lock: nil))
         }
-        succeeded(await storage.removeChannelMetadata(channelName: "lesson", channelType: .message, data: metadata(["note": ""]), options: nil, lock: nil))
+        succeeded(
+            await storage.removeChannelMetadata(
+                channelName: "lesson", channelType: .message, data: metadata(["note": ""]), options: nil, lock: nil))
         try await eventually("all storage events") { told.storage.count == 4 }
         #expect(told.messages.isEmpty)
         #expect(told.storage.map(\.eventType) == [.snapshot, .set, .set, .remove] && told.storage.allSatisfy { $0.target == "lesson" })
         #expect(told.storage.map { $0.data.getItems().map(\.key) } == [[], ["title"], ["note", "title"], ["title"]])
-        #expect(told.storage.map(\.data.majorRevision) == [0, 1, 2, 3] && told.storage[3].storageType == .channel && told.storage[3].channelType == .message)
+        #expect(
+            told.storage.map(\.data.majorRevision) == [0, 1, 2, 3] && told.storage[3].storageType == .channel
+                && told.storage[3].channelType == .message)
         await server.stop()
     }
 
@@ -156,7 +170,8 @@ import Testing
         let storage = try #require(alice.getStorage())
         @MainActor func set(_ items: [String: String], major: Int64 = -1, item: Int64 = -1) async -> (RTMCommonResponse?, RTMErrorInfo?) {
             await storage.setChannelMetadata(
-                channelName: "auction", channelType: .message, data: metadata(items, majorRevision: major, revision: item), options: nil, lock: nil)
+                channelName: "auction", channelType: .message, data: metadata(items, majorRevision: major, revision: item), options: nil,
+                lock: nil)
         }
         #expect(succeeded(await storage.getChannelMetadata(channelName: "auction", channelType: .message))?.data?.majorRevision == 0)
         succeeded(await set(["bid": "1"], major: 0))
@@ -171,7 +186,9 @@ import Testing
         let read = succeeded(await storage.getChannelMetadata(channelName: "auction", channelType: .message))?.data
         #expect(read?.getItems().map(\.value) == ["4", "x"] && read?.getItems().map(\.revision) == [3, 4] && read?.majorRevision == 4)
         // What was read is written back as it is, conditions and all.
-        succeeded(await storage.updateChannelMetadata(channelName: "auction", channelType: .message, data: try #require(read), options: nil, lock: nil))
+        succeeded(
+            await storage.updateChannelMetadata(
+                channelName: "auction", channelType: .message, data: try #require(read), options: nil, lock: nil))
         await server.stop()
     }
 
@@ -187,14 +204,18 @@ import Testing
         #expect(hers.presence[0].type == .snapshot && hers.presence[0].snapshot.map(\.userId) == ["alice", "bob"])
         #expect(hers.presence[0].snapshot[0].states == ["name": "Alice", "tool": "pen"])
         #expect(his.presence[0].snapshot.map(\.userId) == ["bob"])
-        #expect(his.presence[1].type == .remoteJoinChannel && his.presence[1].publisher == "alice" && his.presence[1].states["name"] == "Alice")
+        #expect(
+            his.presence[1].type == .remoteJoinChannel && his.presence[1].publisher == "alice" && his.presence[1].states["name"] == "Alice")
         // A change is told with all states, as apps put it in place of what they had.
         succeeded(await presence.setState(channelName: "lesson", channelType: .message, items: ["tool": "eraser"]))
         succeeded(await presence.removeState(channelName: "lesson", channelType: .message, keys: ["name"]))
         try await eventually("both changes") { his.presence.count == 4 }
         #expect(his.presence[2].type == .remoteStateChanged && his.presence[2].states == ["name": "Alice", "tool": "eraser"])
         #expect(his.presence[3].states == ["tool": "eraser"])
-        #expect(succeeded(await bob.getPresence()!.getState(channelName: "lesson", channelType: .message, userId: "alice"))?.state.states == ["tool": "eraser"])
+        #expect(
+            succeeded(await bob.getPresence()!.getState(channelName: "lesson", channelType: .message, userId: "alice"))?.state.states == [
+                "tool": "eraser"
+            ])
         succeeded(await alice.unsubscribe("lesson"))
         try await eventually("she has left") { his.presence.last?.type == .remoteLeaveChannel }
         await server.stop()

@@ -34,7 +34,8 @@ func config(_ server: RelayServer, _ user: String, key: String? = nil) -> RTMCli
 /// The response of a call that is expected to succeed.
 @discardableResult
 func succeeded<Response>(_ answer: (Response?, RTMErrorInfo?), sourceLocation: SourceLocation = #_sourceLocation) -> Response? {
-    #expect(answer.0 != nil && answer.1 == nil, "\(answer.1.map { "\($0)" } ?? "neither response nor error")", sourceLocation: sourceLocation)
+    #expect(
+        answer.0 != nil && answer.1 == nil, "\(answer.1.map { "\($0)" } ?? "neither response nor error")", sourceLocation: sourceLocation)
     return answer.0
 }
 

@@ -108,7 +108,9 @@ private struct LivePoint: Codable {
             guard let point = try? JSONDecoder().decode(LivePoint.self, from: data) else { return }
             growing[point.id, default: []].append(point.point)
         case .message:
-            guard let text = event.message.stringData, let drawing = try? JSONDecoder().decode(Drawing.self, from: Data(text.utf8)) else { return }
+            guard let text = event.message.stringData, let drawing = try? JSONDecoder().decode(Drawing.self, from: Data(text.utf8)) else {
+                return
+            }
             growing[drawing.id] = nil
             if event.customType == "clear" { return drawings = [] }
             let index = drawings.firstIndex { $0.id == drawing.id }
@@ -141,7 +143,8 @@ private struct LivePoint: Codable {
     @Test("a whiteboard in the shape of hosted RTM: draw, live points, move, erase, clear, save, leave, come back")
     func whiteboard() async throws {
         let server = try await relay()
-        let alice = WhiteboardModel(config(server, "alice")), bob = WhiteboardModel(config(server, "bob")), carol = WhiteboardModel(config(server, "carol"))
+        let alice = WhiteboardModel(config(server, "alice")), bob = WhiteboardModel(config(server, "bob")),
+            carol = WhiteboardModel(config(server, "carol"))
         for model in [alice, bob, carol] { try await model.enter() }
         try await eventually("all see all") { alice.users.count == 3 && bob.users.count == 3 && carol.users == ["alice", "bob", "carol"] }
 
@@ -181,7 +184,9 @@ private struct LivePoint: Codable {
         try await alice.draw(Self.house)
         try await bob.draw(Self.sun)
         try await bob.move("house", by: [1, 2])
-        try await eventually("both") { [alice, bob].allSatisfy { $0.drawings["house"]?.points.first == [1, 2] && $0.drawings["sun"] == Self.sun } }
+        try await eventually("both") {
+            [alice, bob].allSatisfy { $0.drawings["house"]?.points.first == [1, 2] && $0.drawings["sun"] == Self.sun }
+        }
         #expect(bob.seen == Self.house.points.count, "each point of her line, live")
         try await alice.erase("sun")
         try await eventually("erased") { bob.drawings.keys.sorted() == ["house"] }

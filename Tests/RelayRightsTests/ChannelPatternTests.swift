@@ -27,7 +27,8 @@ import Testing
     @Test(
         "what is no pattern is badName",
         arguments: [
-            "", "**", "a**", "*a", "a*b", "*a*", "a/b", "a/*", "a\\", "\\*", "_a", "_*", "_", " ", " *", " a", "é", "é*", "a\n", "a\n*", "a\u{0}",
+            "", "**", "a**", "*a", "a*b", "*a*", "a/b", "a/*", "a\\", "\\*", "_a", "_*", "_", " ", " *", " a", "é", "é*", "a\n", "a\n*",
+            "a\u{0}",
             "\u{7F}", longest + "a", longest + "a*", "*\u{301}", "＊",
         ])
     func refused(text: String) {

@@ -43,7 +43,8 @@ import Testing
     @Test("only the role makes a moderator, not even every right everywhere does")
     func moderators() throws {
         let every = try Grants(words: ["*": Rights.all.words])
-        #expect(every.everywhere == .all && !Access(role: .editor, grants: every).isModerator && !Access(role: nil, grants: every).isModerator)
+        #expect(
+            every.everywhere == .all && !Access(role: .editor, grants: every).isModerator && !Access(role: nil, grants: every).isModerator)
         #expect(Access(role: .moderator).isModerator)
     }
 
@@ -55,7 +56,9 @@ import Testing
         let entry = Grants.Entry(try ChannelPattern("a*"), .lock)
         #expect(refusal { () throws(WireError) in _ = try Grants([entry, entry]) } == Refusal(.badRequest))
         for pattern in ["a", "a*"] {
-            #expect(refusal { () throws(WireError) in _ = try Grants(words: [pattern: ["lock", "direct"]]) } == Refusal(.badRequest), "\(pattern)")
+            #expect(
+                refusal { () throws(WireError) in _ = try Grants(words: [pattern: ["lock", "direct"]]) } == Refusal(.badRequest),
+                "\(pattern)")
         }
         #expect(refusal { () throws(WireError) in _ = try Grants(words: ["a": ["all"]]) } == Refusal(.badRequest))
         #expect(refusal { () throws(WireError) in _ = try Grants(words: ["a**": ["lock"]]) } == Refusal(.badName))

@@ -27,7 +27,8 @@ import Testing
             subject: try Name("anna"), expires: Sample.seconds + 60, notBefore: Sample.seconds, issuedAt: Sample.seconds - 1,
             audience: ["relay", "other"], tokenID: "no. 7 é", role: .reader,
             grants: try Grants(words: ["board-*": ["publish", "lock"], "*": ["direct"]]))
-        let rules = try TokenRules(secrets: [Sample.secret("2026"), TokenSecret(id: "2025", bytes: [UInt8](repeating: 1, count: 64))], audience: "relay")
+        let rules = try TokenRules(
+            secrets: [Sample.secret("2026"), TokenSecret(id: "2025", bytes: [UInt8](repeating: 1, count: 64))], audience: "relay")
         let token = try TokenMint.mint(claims, secret: Sample.secret("2026"))
         let read = try rules.check(token, wallMilliseconds: Sample.now)
         #expect(read.subject == claims.subject && read.tokenID == claims.tokenID)
@@ -52,7 +53,8 @@ import Testing
 
     @Test("what would be larger than a relay takes is not minted")
     func tooLarge() throws {
-        let grants = Dictionary(uniqueKeysWithValues: (0..<64).map { ("a channel with a long name, number \($0)", ["subscribe", "publish"]) })
+        let grants = Dictionary(
+            uniqueKeysWithValues: (0..<64).map { ("a channel with a long name, number \($0)", ["subscribe", "publish"]) })
         let claims = try Sample.claims(grants: grants), secret = try Sample.secret()
         do throws(WireError) {
             _ = try TokenMint.mint(claims, secret: secret)
@@ -72,7 +74,11 @@ import Testing
             for bit in 0..<8 {
                 var other = token
                 other[index] ^= 1 << UInt8(bit)
-                if outcome(rules, other, now: Sample.now).refusal?.code == .tokenInvalid { refused += 1 } else { Issue.record("byte \(index), bit \(bit)") }
+                if outcome(rules, other, now: Sample.now).refusal?.code == .tokenInvalid {
+                    refused += 1
+                } else {
+                    Issue.record("byte \(index), bit \(bit)")
+                }
             }
         }
         #expect(refused == token.count * 8)
@@ -134,7 +140,8 @@ import Testing
         let kelvin = try TokenRules(secrets: [Sample.secret("K"), TokenSecret(id: "k", bytes: Sample.bytes)], audience: "K")
         for (id, audience) in [("\u{212A}", "K"), ("K", "\u{212A}")] {
             let token = Sample.signed(
-                header: #"{"alg":"HS256","kid":"\#(id)"}"#, payload: #"{"sub":"anna","exp":1780275600,"role":"reader","aud":"\#(audience)"}"#)
+                header: #"{"alg":"HS256","kid":"\#(id)"}"#,
+                payload: #"{"sub":"anna","exp":1780275600,"role":"reader","aud":"\#(audience)"}"#)
             #expect(outcome(kelvin, token, now: Sample.now).refusal?.code == .tokenInvalid, "\(id) \(audience)")
         }
     }
@@ -149,7 +156,9 @@ import Testing
                 return error
             }
         }
-        func secret(_ count: Int, _ id: String? = nil) throws(TokenSetupError) -> TokenSecret { try TokenSecret(id: id, bytes: [UInt8](repeating: 7, count: count)) }
+        func secret(_ count: Int, _ id: String? = nil) throws(TokenSetupError) -> TokenSecret {
+            try TokenSecret(id: id, bytes: [UInt8](repeating: 7, count: count))
+        }
         for count in [32, 1024] { #expect(problem { () throws(TokenSetupError) in _ = try secret(count) } == nil) }
         for count in [0, 31, 1025] {
             #expect(problem { () throws(TokenSetupError) in _ = try secret(count) } == .secretBytes(actual: count))
@@ -164,7 +173,9 @@ import Testing
         #expect(problem { () throws(TokenSetupError) in _ = try TokenRules(secrets: [a, b, a]) } == .secretIDTwice("a"))
         #expect(problem { () throws(TokenSetupError) in _ = try TokenRules(secrets: [a, b]) } == nil)
         for seconds in [-1, 301] {
-            #expect(problem { () throws(TokenSetupError) in _ = try TokenRules(secrets: [a], toleranceSeconds: seconds) } == .tolerance(actual: seconds))
+            #expect(
+                problem { () throws(TokenSetupError) in _ = try TokenRules(secrets: [a], toleranceSeconds: seconds) }
+                    == .tolerance(actual: seconds))
         }
     }
 

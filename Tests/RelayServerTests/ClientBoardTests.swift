@@ -47,7 +47,9 @@ import Testing
         let alice = try await RelayClient.connect(to: server.address, as: "alice")
         var receipts: [StoredReceipt] = []
         for index in 0..<300 { receipts.append(try alice.send(.text("old"), to: "lesson", retainedAs: "k\(index)")) }
-        for index in 0..<200 { receipts.append(try alice.send(.text("new \(index)"), to: "lesson", customType: "stroke", retainedAs: "k\(index)")) }
+        for index in 0..<200 {
+            receipts.append(try alice.send(.text("new \(index)"), to: "lesson", customType: "stroke", retainedAs: "k\(index)"))
+        }
         for index in 200..<250 { receipts.append(try alice.send(removing: "k\(index)", from: "lesson")) }
         for (index, receipt) in receipts.enumerated() {
             #expect(try await receipt.accepted == UInt64(index + 1))
@@ -67,7 +69,9 @@ import Testing
         await server.stop()
     }
 
-    @Test("[BL8] drawings of 1 MiB, retained and not, come whole to who is there, in order with what was sent, and the retained one to who comes later")
+    @Test(
+        "[BL8] drawings of 1 MiB, retained and not, come whole to who is there, in order with what was sent, and the retained one to who comes later"
+    )
     func large() async throws {
         let server = try await relay()
         let alice = try await RelayClient.connect(to: server.address, as: "alice")
@@ -83,7 +87,9 @@ import Testing
         _ = try await alice.send(.text("end"), to: "lesson").value
         let told = await bobs.value
         #expect(told.messages.map(\.payload.byteCount) == [1 << 20, 1 << 20, 5, 3] && told.other.isEmpty, "\(told.other)")
-        #expect(told.messages.first?.payload == .bytes(image) && told.messages.first?.key == "photo" && told.messages.first?.customType == "image")
+        #expect(
+            told.messages.first?.payload == .bytes(image) && told.messages.first?.key == "photo"
+                && told.messages.first?.customType == "image")
         #expect(told.messages[1].payload == .text(String(repeating: "é", count: 1 << 19)))
         let cleo = try await RelayClient.connect(to: server.address, as: "cleo")
         let cleos = Task { await Told.read(cleo) { $0.other.contains("caughtUp") } }
@@ -114,7 +120,8 @@ import Testing
         #expect(try await alice.boards().isEmpty)
         let told = await alices.value
         #expect(told.messages.map { "\($0.key ?? "") \($0.sender)" } == ["b alice"])
-        #expect(told.other.first == "cleared" && told.other.last == "caughtUp" && told.other.contains { $0.contains("reset") }, "\(told.other)")
+        #expect(
+            told.other.first == "cleared" && told.other.last == "caughtUp" && told.other.contains { $0.contains("reset") }, "\(told.other)")
         await alice.close()
         await server.stop()
     }

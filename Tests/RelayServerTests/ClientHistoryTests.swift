@@ -15,7 +15,9 @@ import Testing
         return try await RelayServer.start(.init(port: 0, storage: .inMemory, access: .open, hub: hub))
     }
 
-    @Test("[HI2, MS4, CH6] 8 who join from the beginning while 1,000 messages are sent: each gets every offset once, in order, then it is live")
+    @Test(
+        "[HI2, MS4, CH6] 8 who join from the beginning while 1,000 messages are sent: each gets every offset once, in order, then it is live"
+    )
     func lateJoiners() async throws {
         let server = try await relay()
         let alice = try await RelayClient.connect(to: server.address, as: "alice")
@@ -85,7 +87,9 @@ import Testing
             if backwards { found.reverse() }
             #expect(found.map(\.payload) == sent)
             #expect(found.map(\.offset) == Array(1...250))
-            #expect(found.allSatisfy { $0.sender == "alice" && $0.channel == "lesson" && $0.customType == ($0.offset % 3 == 1 ? "third" : nil) })
+            #expect(
+                found.allSatisfy { $0.sender == "alice" && $0.channel == "lesson" && $0.customType == ($0.offset % 3 == 1 ? "third" : nil) }
+            )
         }
         let nothing = try await bob.history(of: "unheard of")
         #expect(nothing.messages.isEmpty && nothing.epoch == nil && nothing.next == nil)
@@ -94,7 +98,8 @@ import Testing
         await server.stop()
     }
 
-    @Test("[DL8, HI2] who does not read is closed as a slow consumer, comes back by itself, ends with every message, and is not closed again")
+    @Test(
+        "[DL8, HI2] who does not read is closed as a slow consumer, comes back by itself, ends with every message, and is not closed again")
     func slowReader() async throws {
         let server = try await relay {
             $0.reliableBacklogBytesHard = 64 * 1024
@@ -134,7 +139,9 @@ import Testing
         await server.stop()
     }
 
-    @Test("[MS9, SE9, SE11] links cut at random bytes: each of 500 messages is accepted once, and each subscriber gets it once", arguments: [UInt64.random(in: 0 ... .max)])
+    @Test(
+        "[MS9, SE9, SE11] links cut at random bytes: each of 500 messages is accepted once, and each subscriber gets it once",
+        arguments: [UInt64.random(in: 0 ... .max)])
     func cutLinks(seed: UInt64) async throws {
         print("links are cut by seed \(seed)")
         let server = try await relay()

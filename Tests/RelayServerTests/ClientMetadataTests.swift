@@ -25,9 +25,11 @@ import Testing
         }
     }
 
-    @Test("[MD3, MD5, MD6, MD9] set, update, remove, removeAll and get; conditions are refused with the revision that was found", arguments: [
-        MetadataReference.message("lesson"), .stream("lesson"), .user("alice"),
-    ])
+    @Test(
+        "[MD3, MD5, MD6, MD9] set, update, remove, removeAll and get; conditions are refused with the revision that was found",
+        arguments: [
+            MetadataReference.message("lesson"), .stream("lesson"), .user("alice"),
+        ])
     func calls(reference: MetadataReference) async throws {
         let server = try await relay()
         let alice = try await RelayClient.connect(to: server.address, as: "alice")
@@ -54,14 +56,17 @@ import Testing
         await server.stop()
     }
 
-    @Test("[MD7, MD8, MD4] changes come as events with what changed and the whole set, over several frames if need be; a user's metadata when subscribed")
+    @Test(
+        "[MD7, MD8, MD4] changes come as events with what changed and the whole set, over several frames if need be; a user's metadata when subscribed"
+    )
     func events() async throws {
         let server = try await relay()
         let alice = try await RelayClient.connect(to: server.address, as: "alice")
         let bob = try await RelayClient.connect(to: server.address, as: "bob")
         let lesson = try bob.metadata(of: .message("lesson"))
         for page in 0..<4 {
-            try await lesson.set(Dictionary(uniqueKeysWithValues: (0..<100).map { ("key-\(page)-\($0)", String(repeating: "v", count: 140)) }))
+            try await lesson.set(
+                Dictionary(uniqueKeysWithValues: (0..<100).map { ("key-\(page)-\($0)", String(repeating: "v", count: 140)) }))
         }
         try await alice.subscribe("lesson", features: [.metadata])
         try await alice.metadata(of: .user("bob")).subscribe()
@@ -85,7 +90,8 @@ import Testing
         await server.stop()
     }
 
-    @Test("[MD5] 8 clients that each raise a number 50 times, reading and writing only what they read, end at the number of their successes")
+    @Test(
+        "[MD5] 8 clients that each raise a number 50 times, reading and writing only what they read, end at the number of their successes")
     func compareAndSet() async throws {
         let server = try await relay()
         let successes = try await withThrowingTaskGroup(of: Int.self) { group in
@@ -140,7 +146,8 @@ import Testing
             if !inLine { try await alices.acquire("pen") }
         }
         #expect(try await waited > first)
-        #expect(try await alices.all() == [LockDetail(lock: try Name("pen"), ttlMs: 2_000, owner: try Name("bob"), fencing: try await waited)])
+        #expect(
+            try await alices.all() == [LockDetail(lock: try Name("pen"), ttlMs: 2_000, owner: try Name("bob"), fencing: try await waited)])
         #expect(await code { try await alices.release("pen") }?.code == .lockNotHeld)
         try await alices.revoke("pen", from: "bob")
         try await alices.remove("pen")

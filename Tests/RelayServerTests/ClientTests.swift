@@ -57,7 +57,9 @@ import Testing
             if told != nil { break }
         }
         #expect(message?.payload == .text("hello") && message?.customType == "greeting" && message?.sender == "alice")
-        #expect(packet?.payload == .bytes([1, 2]) && packet?.slot == 7 && packet?.senderTime == 9 && packet?.publisher == "alice" && packet?.sequence == 1)
+        #expect(
+            packet?.payload == .bytes([1, 2]) && packet?.slot == 7 && packet?.senderTime == 9 && packet?.publisher == "alice"
+                && packet?.sequence == 1)
         #expect(told?.payload == .text("psst"))
         _ = try await direct.value
         await #expect(throws: RelayError.self) { try await alice.send(.text("?"), toUser: "nobody").value }

@@ -39,14 +39,17 @@ import Testing
 
             var published: [String] = [], packets: [String: [Payload]] = [:]
             for await event in clients[1].events {
-                if case .topics(let change) = event { published += change.publishers.map { "\(change.kind) \($0.topic) \($0.user) \($0.meta)" } }
+                if case .topics(let change) = event {
+                    published += change.publishers.map { "\(change.kind) \($0.topic) \($0.user) \($0.meta)" }
+                }
                 if case .packet(let packet) = event { packets[packet.topic, default: []].append(packet.payload) }
                 if case .direct = event { break }
             }
             #expect(published == ["joined pen alice red", "joined sound alice ", "joined state alice ", "left sound alice "])
-            #expect(packets == [
-                "pen": (0..<20).map { .text("é\($0)") }, "sound": (0..<20).map { .bytes([0xFF, $0]) }, "state": [.text("")],
-            ])
+            #expect(
+                packets == [
+                    "pen": (0..<20).map { .text("é\($0)") }, "sound": (0..<20).map { .bytes([0xFF, $0]) }, "state": [.text("")],
+                ])
             for await event in clients[0].events {
                 if case .packet(let packet) = event { Issue.record("one's own: \(packet)") }
                 if case .direct = event { break }
@@ -72,7 +75,8 @@ import Testing
         }
     }
 
-    @Test("participants are told with oneself among them, with their names, as they come and as they go; a list can be had without coming in")
+    @Test(
+        "participants are told with oneself among them, with their names, as they come and as they go; a list can be had without coming in")
     func participants() async throws {
         try await with("alice", "bob", "carol") { _, clients in
             let alice = clients[0], bob = clients[1]

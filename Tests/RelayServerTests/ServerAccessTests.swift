@@ -13,7 +13,9 @@ import Testing
 @Suite struct ServerAccessTests {
     private static let secret = try! TokenSecret(bytes: [UInt8](repeating: 7, count: 32))
 
-    private func withRelay(_ access: RelayServer.Access, storage: RelayServer.Storage = .inMemory, _ body: (RelayServer) async throws -> Void) async throws {
+    private func withRelay(
+        _ access: RelayServer.Access, storage: RelayServer.Storage = .inMemory, _ body: (RelayServer) async throws -> Void
+    ) async throws {
         var hub = Configuration()
         // How long a wrong credential waits is shown on a clock moved by hand.
         hub.credentialPause = .milliseconds(1)
@@ -27,7 +29,9 @@ import Testing
         await server.stop()
     }
 
-    private func client(_ server: RelayServer, _ user: String, _ credential: Credential?, secret: ClientSecret = .inMemory) async throws -> RelayClient {
+    private func client(_ server: RelayServer, _ user: String, _ credential: Credential?, secret: ClientSecret = .inMemory) async throws
+        -> RelayClient
+    {
         var options = ClientOptions()
         options.secret = secret
         options.credential = credential
@@ -44,10 +48,14 @@ import Testing
     }
 
     /// A token as the school's server would make it.
-    private static func token(_ user: String, seconds: Int64 = 3600, role: Role? = nil, grants: [String: [String]] = [:]) throws -> Credential {
+    private static func token(_ user: String, seconds: Int64 = 3600, role: Role? = nil, grants: [String: [String]] = [:]) throws
+        -> Credential
+    {
         let now = Int64(Date().timeIntervalSince1970)
-        return .token(try TokenMint.mint(
-            TokenClaims(subject: try Name(user), expires: now + seconds, issuedAt: now, role: role, grants: try Grants(words: grants)), secret: secret))
+        return .token(
+            try TokenMint.mint(
+                TokenClaims(subject: try Name(user), expires: now + seconds, issuedAt: now, role: role, grants: try Grants(words: grants)),
+                secret: secret))
     }
 
     private func end(of client: RelayClient) async -> LinkEndReason? {
@@ -196,7 +204,8 @@ import Testing
             #expect(try await alice.send(.text("x"), to: "board-1").value.offset == 1)
             #expect(await refusal { _ = try await alice.send(.text("x"), to: "lesson").value } == .notPermitted)
             #expect(await refusal { _ = try await client(server, "bob", token) } == .tokenInvalid)
-            #expect(await refusal { _ = try await client(server, "bob", try Self.token("bob", seconds: -60, role: .reader)) } == .tokenExpired)
+            #expect(
+                await refusal { _ = try await client(server, "bob", try Self.token("bob", seconds: -60, role: .reader)) } == .tokenExpired)
             #expect(await refusal { _ = try await client(server, "bob", .key("a key")) } == .keyWrong)
             await alice.close()
         }
@@ -222,7 +231,10 @@ import Testing
                 if told.count == 2 { break }
             }
             #expect(told.allSatisfy { $0.error.code == .notPermitted })
-            #expect(Set(told.map { "\($0.subject) \($0.channel?.description ?? "") \($0.topic ?? "")" }) == ["channel message:lesson ", "packet stream:drawing points"])
+            #expect(
+                Set(told.map { "\($0.subject) \($0.channel?.description ?? "") \($0.topic ?? "")" }) == [
+                    "channel message:lesson ", "packet stream:drawing points",
+                ])
             #expect(await refusal { try stream.send(.text("x"), topic: "points") } == .topicNotJoined)
 
             try await alice.renew(.key(try #require(server.keys).host))

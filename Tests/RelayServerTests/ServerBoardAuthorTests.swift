@@ -18,13 +18,18 @@ extension Engine {
     private func editor(_ server: RelayServer, _ user: String) throws -> RawLink {
         let link = try RawLink(server.address)
         let key = try #require(server.keys).join
-        try link.send(.json(.login, LoginRequest(
-            id: 1, user: try Name(user), secret: "000102030405060708090a0b0c0d0e0f", key: key, instance: "00000000000000bb")))
+        try link.send(
+            .json(
+                .login,
+                LoginRequest(
+                    id: 1, user: try Name(user), secret: "000102030405060708090a0b0c0d0e0f", key: key, instance: "00000000000000bb")))
         _ = try link.frames(until: .welcome)
         return link
     }
 
-    @Test("[BL10, DL1, DL10] while the disk is asked whose a record is, its writer is held back by TCP and others are not; then all comes, in order; who is gone meanwhile leaves nothing behind")
+    @Test(
+        "[BL10, DL1, DL10] while the disk is asked whose a record is, its writer is held back by TCP and others are not; then all comes, in order; who is gone meanwhile leaves nothing behind"
+    )
     func slowDisk() async throws {
         try await withTemporaryPath { path in
             var hub = Configuration.unhurried()
@@ -68,7 +73,9 @@ extension Engine {
 
             var answers: [UInt8] = []
             for _ in 0...count { answers += try ben.frames(until: answers.isEmpty ? .error : .accepted).map(\.type) }
-            #expect(answers.filter { $0 != FrameType.ping.rawValue } == [FrameType.error.rawValue] + Array(repeating: FrameType.accepted.rawValue, count: count))
+            #expect(
+                answers.filter { $0 != FrameType.ping.rawValue } == [FrameType.error.rawValue]
+                    + Array(repeating: FrameType.accepted.rawValue, count: count))
             try await eventually("who was reset is gone") { descriptors(boundTo: server.address.port) == 3 }
             #expect(await server.engine.bytesHeld() == 0)
             await server.stop()

@@ -15,10 +15,12 @@ import Testing
         private let isSet = Mutex(true)
 
         func log(_ line: LogLine) {
-            guard line.text.contains("frameTooLarge"), isSet.withLock({ was in
-                defer { was = false }
-                return was
-            }) else { return }
+            guard line.text.contains("frameTooLarge"),
+                isSet.withLock({ was in
+                    defer { was = false }
+                    return was
+                })
+            else { return }
             held.signal()
             gate.wait()
         }
@@ -60,7 +62,8 @@ import Testing
                 written += 1
                 return written
             }
-            return number > count ? nil : Frame.publish(number: UInt64(number), channel: "lesson", payload: [UInt8](repeating: 1, count: 8_000)).bytes
+            return number > count
+                ? nil : Frame.publish(number: UInt64(number), channel: "lesson", payload: [UInt8](repeating: 1, count: 8_000)).bytes
         }
         try await eventually("600 KB are under way") { written.withLock { $0 } > 75 }
         try modest.send(.publish(number: 1, channel: "lesson", payload: [2]))
@@ -84,8 +87,10 @@ import Testing
         let brake = Brake()
         let server = try await RelayServer.start(.init(port: 0, hub: Self.patient, log: { brake.log($0) }))
         let flooder = try RawLink(server.address), modest = try RawLink(server.address)
-        try flooder.send(raw: Array(
-            "GET /ws HTTP/1.1\r\nHost: \(server.address.host):\(server.address.port)\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n".utf8))
+        try flooder.send(
+            raw: Array(
+                "GET /ws HTTP/1.1\r\nHost: \(server.address.host):\(server.address.port)\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+                    .utf8))
         // The relay stands still until more has come than it reads in a turn, however busy the machine is.
         let noise = try RawLink(server.address)
         try noise.send(raw: [0, 0xFF, 0xFF, 0xFF])
@@ -137,7 +142,8 @@ import Testing
         try noise.send(raw: [0, 0xFF, 0xFF, 0xFF])
         #expect(brake.waitUntilHeld())
         for (link, flow) in writers {
-            try link.send(raw: (0..<75).flatMap { _ in Frame.publishPacket(flow: flow, payload: [UInt8](repeating: 7, count: 1_000)).bytes })
+            try link.send(
+                raw: (0..<75).flatMap { _ in Frame.publishPacket(flow: flow, payload: [UInt8](repeating: 7, count: 1_000)).bytes })
         }
         brake.release()
         var packets = 0

@@ -15,7 +15,9 @@ import Testing
         }
     }
 
-    @Test("above 20,000 writes a second a tick of 1 ms gathers them; flushes that take over a quarter of the time double it to 4 ms; calm takes it back")
+    @Test(
+        "above 20,000 writes a second a tick of 1 ms gathers them; flushes that take over a quarter of the time double it to 4 ms; calm takes it back"
+    )
     func many() {
         var policy = FlushPolicy(.adaptive)
         var now = 0

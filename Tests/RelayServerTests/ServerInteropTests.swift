@@ -29,7 +29,8 @@ import Testing
         narrow.unjournaledBytesMax = 1
         narrow.boardBytesTotalMax = 0
         narrow.sessionsMax = 16
-        let narrowRelay = try await RelayServer.start(.init(port: 0, storage: .folder(folder.appendingPathComponent("narrow").path), hub: narrow))
+        let narrowRelay = try await RelayServer.start(
+            .init(port: 0, storage: .folder(folder.appendingPathComponent("narrow").path), hub: narrow))
 
         // One whose bounds of boards are soon reached (`BOARDS` in bounds.py), and that is started again.
         var tight = Configuration()
@@ -57,8 +58,10 @@ import Testing
                 "--url", "\(relay.address)", "--small-url", "\(smallRelay.address)",
                 "--broken-url", "\(broken.address)", "--narrow-url", "\(narrowRelay.address)",
                 "--boards-url", "\(boards.address)", "--access-url", "\(access.address)", "--keys", "\(keys.join),\(keys.host)",
-                "--token-secret", secret.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined(), "--docs", root.appendingPathComponent("docs").path,
-            ], output: .descriptor(output.fileHandleForWriting.fileDescriptor), errors: .descriptor(FileHandle.standardError.fileDescriptor))
+                "--token-secret", secret.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined(), "--docs",
+                root.appendingPathComponent("docs").path,
+            ], output: .descriptor(output.fileHandleForWriting.fileDescriptor), errors: .descriptor(FileHandle.standardError.fileDescriptor)
+        )
         try output.fileHandleForWriting.close()
         let lines = LineCollector(output.fileHandleForReading)
         for await line in lines.stream {

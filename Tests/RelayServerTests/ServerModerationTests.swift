@@ -11,7 +11,8 @@ import Testing
 /// A moderator's client and a pupil's, over sockets.
 @Suite struct ServerModerationTests {
     private func withRelay(
-        folder: String? = nil, host: String = "host", log: @escaping @Sendable (LogLine) -> Void = { _ in }, _ body: (RelayServer, RelayClient) async throws -> Void
+        folder: String? = nil, host: String = "host", log: @escaping @Sendable (LogLine) -> Void = { _ in },
+        _ body: (RelayServer, RelayClient) async throws -> Void
     ) async throws {
         var options = RelayServer.Options(port: 0, storage: folder.map { .folder($0) } ?? .inMemory, access: .keys())
         options.log = log
@@ -27,7 +28,9 @@ import Testing
         await server.stop()
     }
 
-    private func client(_ server: RelayServer, _ user: String, _ key: KeyPath<AccessKeys, String>, secret: ClientSecret = .inMemory) async throws -> RelayClient {
+    private func client(_ server: RelayServer, _ user: String, _ key: KeyPath<AccessKeys, String>, secret: ClientSecret = .inMemory)
+        async throws -> RelayClient
+    {
         var options = ClientOptions()
         options.secret = secret
         options.credential = .key(try #require(server.keys)[keyPath: key])
@@ -99,7 +102,8 @@ import Testing
             let end = await next(anna) { if case .link(.closed(let reason)) = $0 { reason } else { nil } }
             #expect(end == .relayClosed(code: .endedByModerator, text: "See you tomorrow."))
             #expect(await refusal { try await host.moderation.endSession(of: "anna") } == .userOffline)
-            #expect(await refusal { try await host.moderation.endSession(of: "anna", reason: String(repeating: "x", count: 257)) } == .tooLarge)
+            #expect(
+                await refusal { try await host.moderation.endSession(of: "anna", reason: String(repeating: "x", count: 257)) } == .tooLarge)
             await (try await client(server, "anna", \.join, secret: .digits(String(repeating: "ab", count: 16)))).close()
         }
     }
@@ -123,7 +127,9 @@ import Testing
         }
     }
 
-    @Test("[AC13, AC14, AC15] who is banned is out and stays out after a restart from disk, until that is taken back; each change is one line of the log")
+    @Test(
+        "[AC13, AC14, AC15] who is banned is out and stays out after a restart from disk, until that is taken back; each change is one line of the log"
+    )
     func bans() async throws {
         let folder = "/tmp/boardrelay-moderation-\(UInt32.random(in: 0...UInt32.max))"
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -135,7 +141,8 @@ import Testing
             try await host.moderation.ban("bob", for: .seconds(7_200))
             try await host.moderation.freeze("lesson")
             try await host.moderation.setRole(.reader, of: "carl")
-            guard case .relayClosed(.banned, _)? = await next(anna, { if case .link(.closed(let reason)) = $0 { reason } else { nil } }) else {
+            guard case .relayClosed(.banned, _)? = await next(anna, { if case .link(.closed(let reason)) = $0 { reason } else { nil } })
+            else {
                 Issue.record("\(anna.linkState)")
                 return
             }

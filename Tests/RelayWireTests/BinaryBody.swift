@@ -60,7 +60,8 @@ struct BinaryBody: Equatable {
             .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates, .welcome, .answer, .error, .closing, .restored,
             .flowOpened, .flowClosed, .packetsDropped, .presence, .topics, .removeMetadata, .getMetadata,
             .subscribeUserMetadata, .unsubscribeUserMetadata, .setLock, .acquireLock, .releaseLock, .revokeLock, .removeLock, .getLocks,
-            .locks, .history, .gap, .caughtUp, .clear, .undoClear, .boards, .removeBoard, .notStored, .cleared, .reset, .renew, .accessExpiring, .removed,
+            .locks, .history, .gap, .caughtUp, .clear, .undoClear, .boards, .removeBoard, .notStored, .cleared, .reset, .renew,
+            .accessExpiring, .removed,
             .setRole, .freezeChannel, .endSession, .banUser, .unbanUser, .getBans, .forgetUser, .status, .accessChanged, .channelFrozen:
             nil
         }
@@ -85,7 +86,8 @@ struct BinaryBody: Equatable {
         if frame.flags.contains(.retain) { fields.append("retain") }
         if frame.flags.contains(.noHistory) { fields.append("noHistory") }
         let encoded = Frame.publish(
-            number: frame.number, channel: string(frame.channel), customType: frame.flags.contains(.customType) ? string(frame.customType) : nil,
+            number: frame.number, channel: string(frame.channel),
+            customType: frame.flags.contains(.customType) ? string(frame.customType) : nil,
             key: frame.flags.contains(.key) ? string(frame.key) : nil, part: frame.flags.contains(.part) ? (frame.part, frame.parts) : nil,
             flags: frame.flags.subtracting([.customType, .key, .part]), payload: Array(frame.payload))
         return BinaryBody(fields: fields, payload: Array(frame.payload), isText: frame.flags.contains(.text), encoded: encoded)

@@ -36,9 +36,12 @@ import Testing
     @Test(
         "[JS1] what is not one JSON object is badRequest",
         arguments: [
-            "", " ", "[]", "1", "\"a\"", "null", "true", "{", "}", "{}{}", "{} x", "{}\u{0}", "{},", "{\"a\"}", "{\"a\":}", "{\"a\":1,}", "{,}",
-            "{a:1}", "{'a':1}", "{\"a\":1 \"b\":2}", "{\"a\":[1,]}", "{\"a\":[,1]}", "{\"a\":[1 2]}", "{\"a\":[1}", "{\"a\":tru}", "{\"a\":True}",
-            "{\"a\":nul", "{\"a\":NaN}", "{\"a\":Infinity}", "{\"a\":undefined}", "{\"a\":1/*c*/}", "//c\n{}", "{\"a\":\"", "{\"a\":\"\\", "{\"a\":\"\\u00",
+            "", " ", "[]", "1", "\"a\"", "null", "true", "{", "}", "{}{}", "{} x", "{}\u{0}", "{},", "{\"a\"}", "{\"a\":}", "{\"a\":1,}",
+            "{,}",
+            "{a:1}", "{'a':1}", "{\"a\":1 \"b\":2}", "{\"a\":[1,]}", "{\"a\":[,1]}", "{\"a\":[1 2]}", "{\"a\":[1}", "{\"a\":tru}",
+            "{\"a\":True}",
+            "{\"a\":nul", "{\"a\":NaN}", "{\"a\":Infinity}", "{\"a\":undefined}", "{\"a\":1/*c*/}", "//c\n{}", "{\"a\":\"", "{\"a\":\"\\",
+            "{\"a\":\"\\u00",
             "{\"a\":\"\\x\"}", "{\"a\":\"\\u00g0\"}", "{\"a\":\"\\U0041\"}", "\u{A0}{}", "\u{C}{}", "\u{B}{}",
         ])
     func bad(text: String) throws {
@@ -96,13 +99,15 @@ import Testing
         }
         // From the relay a client takes whole frames.
         #expect(try refusal { try body(81_920).withUnsafeBytes { try JSONScanner.check($0, bytesMax: Limits.frameBodyBytesMax) } } == nil)
-        #expect(try refusal { try body(81_921).withUnsafeBytes { try JSONScanner.check($0, bytesMax: Limits.frameBodyBytesMax) } } == .tooLarge)
+        #expect(
+            try refusal { try body(81_921).withUnsafeBytes { try JSONScanner.check($0, bytesMax: Limits.frameBodyBytesMax) } } == .tooLarge)
     }
 
     @Test(
         "[JS2] no key stands twice in one object, however it is written",
         arguments: [
-            #"{"a":1,"a":2}"#, #"{"a":1,"a":1}"#, #"{"a":1,"b":2,"a":3}"#, #"{"a":1,"\u0061":2}"#, #"{"\u0061":1,"\u0061":2}"#, #"{"":1,"":2}"#,
+            #"{"a":1,"a":2}"#, #"{"a":1,"a":1}"#, #"{"a":1,"b":2,"a":3}"#, #"{"a":1,"\u0061":2}"#, #"{"\u0061":1,"\u0061":2}"#,
+            #"{"":1,"":2}"#,
             #"{"/":1,"\/":2}"#, #"{"\n":1,"\u000a":2}"#,
             #"{"x":{"a":1,"a":2}}"#, #"{"x":[{"a":1,"\u0061":2}]}"#,
         ])
@@ -112,7 +117,9 @@ import Testing
 
     @Test(
         "[JS2] keys that differ, or stand in different objects, are no duplicates",
-        arguments: [#"{"a":1,"A":2}"#, #"{"a":{"a":1},"b":{"a":1}}"#, #"{"x":[{"a":1},{"a":2}]}"#, #"{"a":1,"a ":2}"#, #"{"\\u0061":1,"a":2}"#])
+        arguments: [
+            #"{"a":1,"A":2}"#, #"{"a":{"a":1},"b":{"a":1}}"#, #"{"x":[{"a":1},{"a":2}]}"#, #"{"a":1,"a ":2}"#, #"{"\\u0061":1,"a":2}"#,
+        ])
     func noDuplicates(text: String) throws {
         #expect(try problem(text) == nil)
     }
@@ -148,8 +155,10 @@ import Testing
     @Test(
         "[JS3] numbers with fraction, exponent, leading zero or plus, or beyond ±(2⁵³−1), are badRequest",
         arguments: [
-            "1.0", "1.5", "0.0", "-0.0", "1.", ".5", "1e3", "1E3", "1e-3", "1e+3", "0e0", "01", "-01", "00", "+1", "-", "--1", "- 1", "0x10", "1_000",
-            "9007199254740992", "-9007199254740992", "9007199254740993", "18446744073709551616", "99999999999999999", "184467440737095516170",
+            "1.0", "1.5", "0.0", "-0.0", "1.", ".5", "1e3", "1E3", "1e-3", "1e+3", "0e0", "01", "-01", "00", "+1", "-", "--1", "- 1",
+            "0x10", "1_000",
+            "9007199254740992", "-9007199254740992", "9007199254740993", "18446744073709551616", "99999999999999999",
+            "184467440737095516170",
             "00000000000000000000001", "1a", "١",
         ])
     func badNumbers(text: String) throws {
@@ -179,7 +188,8 @@ import Testing
     @Test(
         "[JS4] half a surrogate pair is badRequest, in keys and in values",
         arguments: [
-            #"\uD800"#, #"\uDBFF"#, #"\uDC00"#, #"\uDFFF"#, #"\ud83d"#, #"\uD83Dx"#, #"\uD83D\n"#, #"\uD83D\u0041"#, #"\uD83D\uD83D"#, #"\uDE00\uD83D"#,
+            #"\uD800"#, #"\uDBFF"#, #"\uDC00"#, #"\uDFFF"#, #"\ud83d"#, #"\uD83Dx"#, #"\uD83D\n"#, #"\uD83D\u0041"#, #"\uD83D\uD83D"#,
+            #"\uDE00\uD83D"#,
             #"\uD83D\uDE0"#, #"\uD83D\"#, #"\uD83D\u"#,
         ])
     func surrogates(text: String) throws {
@@ -194,7 +204,10 @@ import Testing
 
             mutating func fields(_ json: inout JSONFields) { json("s", &s) }
         }
-        for (escape, scalar) in [(#"\uD800\uDC00"#, "\u{10000}"), (#"\uDBFF\uDFFF"#, "\u{10FFFF}"), (#"\ud83d\ude00"#, "😀"), (#"\uD7FF\uE000"#, "\u{D7FF}\u{E000}")] {
+        for (escape, scalar) in [
+            (#"\uD800\uDC00"#, "\u{10000}"), (#"\uDBFF\uDFFF"#, "\u{10FFFF}"), (#"\ud83d\ude00"#, "😀"),
+            (#"\uD7FF\uE000"#, "\u{D7FF}\u{E000}"),
+        ] {
             let decoded = try Array("{\"s\":\"\(escape)\"}".utf8).withUnsafeBytes { try JSONBody.decode(Text.self, from: $0).s }
             #expect(decoded == scalar)
         }
@@ -203,7 +216,8 @@ import Testing
     @Test("[JS5] a missing, wrong or null field is badRequest with its name; unknown fields are ignored")
     func fields() throws {
         let cases: [(String, String?)] = [
-            (#"{"id":1,"user":"anna"}"#, nil), (#"{"id":1,"user":"anna","new":{"x":[1]}}"#, nil), (#"{"id":4294967295,"user":"anna"}"#, nil),
+            (#"{"id":1,"user":"anna"}"#, nil), (#"{"id":1,"user":"anna","new":{"x":[1]}}"#, nil),
+            (#"{"id":4294967295,"user":"anna"}"#, nil),
             (#"{"user":"anna"}"#, "id"), (#"{"id":1}"#, "user"), (#"{"id":"1","user":"anna"}"#, "id"),
             (#"{"id":true,"user":"anna"}"#, "id"), (#"{"id":null,"user":"anna"}"#, "id"),
             (#"{"id":1,"user":7}"#, "user"), (#"{"id":1,"user":["anna"]}"#, "user"),
@@ -234,7 +248,9 @@ import Testing
                 _ = try Array(body.utf8).withUnsafeBytes { try JSONBody.decode(SubscribeRequest.self, from: $0) }
                 Issue.record("taken: \(body)")
             } catch let error as WireError {
-                #expect(error.code == .badRequest && error.text.contains("field \(field)\(error.text.contains("byte") ? ":" : " ")"), "\(body): \(error.text)")
+                #expect(
+                    error.code == .badRequest && error.text.contains("field \(field)\(error.text.contains("byte") ? ":" : " ")"),
+                    "\(body): \(error.text)")
             }
         }
     }

@@ -41,7 +41,9 @@ import Testing
         #expect(text(written) == text(try ReferenceJSON.encode(ReferenceValue(written))))
     }
 
-    @Test("[JS1–JS5] bodies that are changed at random are read, or refused, as by Foundation behind the strict check", arguments: FrameVector.json)
+    @Test(
+        "[JS1–JS5] bodies that are changed at random are read, or refused, as by Foundation behind the strict check",
+        arguments: FrameVector.json)
     func mutants(vector: FrameVector) throws {
         let type = vector.bodyType!
         guard case .object(let fields) = try ReferenceValue(vector.frame.body) else {
@@ -54,14 +56,18 @@ import Testing
         }
     }
 
-    @Test("[JS1] random values, with every kind of character and nesting, are written as Foundation writes them", arguments: 0..<200 as Range<UInt64>)
+    @Test(
+        "[JS1] random values, with every kind of character and nesting, are written as Foundation writes them",
+        arguments: 0..<200 as Range<UInt64>)
     func values(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let value = Something(&random, depth: 0)
         #expect(String(decoding: JSONBody.encode(value), as: UTF8.self) == String(decoding: try ReferenceJSON.encode(value), as: UTF8.self))
     }
 
-    @Test("[JS1] bodies are written as Foundation writes them, and read again, whichever fields are there", arguments: 0..<200 as Range<UInt64>)
+    @Test(
+        "[JS1] bodies are written as Foundation writes them, and read again, whichever fields are there",
+        arguments: 0..<200 as Range<UInt64>)
     func fields(seed: UInt64) throws {
         func check<Body: JSONObject>(_ body: Body) throws {
             let written = JSONBody.encode(body)
@@ -97,7 +103,9 @@ import Testing
     func duplicates(count: Int) throws {
         for first in 0..<count - 1 {
             for second in first + 1..<count {
-                let keys = (0..<count).map { $0 == second ? first : $0 }.map { $0 == first && $0.isMultiple(of: 2) ? #""\u006b\#($0)":0"# : #""k\#($0)":0"# }
+                let keys = (0..<count).map { $0 == second ? first : $0 }.map {
+                    $0 == first && $0.isMultiple(of: 2) ? #""\u006b\#($0)":0"# : #""k\#($0)":0"#
+                }
                 try compare(Texts.self, Array("{\(keys.joined(separator: ","))}".utf8), bytesMax: Limits.jsonBodyBytesMax)
             }
         }
@@ -176,11 +184,15 @@ private struct Mutation {
     init(seed: UInt64) { random = SplitMix64(seed: seed) }
 
     private static let values = [
-        "null", "0", "-0", "-1", "1", "65535", "65536", "4294967295", "4294967296", "9007199254740991", "9007199254740992", "1.0", "1e2", "true",
-        "\"\"", "\"x\"", "\"a/b\"", "\"\\u0061\"", "\"\\ud83d\\ude00\"", "\"\\ud83d\"", "\"\u{E9}\"", "[]", "[1]", "[null]", "[[]]", "{}", "{\"a\":1}", "{\"a\":null}",
+        "null", "0", "-0", "-1", "1", "65535", "65536", "4294967295", "4294967296", "9007199254740991", "9007199254740992", "1.0", "1e2",
+        "true",
+        "\"\"", "\"x\"", "\"a/b\"", "\"\\u0061\"", "\"\\ud83d\\ude00\"", "\"\\ud83d\"", "\"\u{E9}\"", "[]", "[1]", "[null]", "[[]]", "{}",
+        "{\"a\":1}", "{\"a\":null}",
         "\"message\"", "\"snapshot\"", "\"moderator\"",
     ]
-    private static let pieces: [[UInt8]] = ["{", "}", "[", "]", "\"", ":", ",", "-", "0", "9", ".", "e", "\\", "\\u0061", " ", "\n", "null", "\u{E9}"].map { Array($0.utf8) } + [[0x80], [0], [0xED, 0xA0, 0x80]]
+    private static let pieces: [[UInt8]] =
+        ["{", "}", "[", "]", "\"", ":", ",", "-", "0", "9", ".", "e", "\\", "\\u0061", " ", "\n", "null", "\u{E9}"].map { Array($0.utf8) }
+        + [[0x80], [0], [0xED, 0xA0, 0x80]]
 
     mutating func mutate(_ body: [UInt8]) -> [UInt8] {
         var body = body
@@ -192,7 +204,8 @@ private struct Mutation {
             case 6: if let place = body.indices.randomElement(using: &random) { body.remove(at: place) }
             case 7: body.insert(contentsOf: Self.pieces.randomElement(using: &random)!, at: Int.random(in: 0...body.count, using: &random))
             case 8: body = escapeLetter(body)
-            default: if let place = body.indices.randomElement(using: &random) { body[place] = Self.pieces.randomElement(using: &random)![0] }
+            default:
+                if let place = body.indices.randomElement(using: &random) { body[place] = Self.pieces.randomElement(using: &random)![0] }
             }
         }
         return body
@@ -202,13 +215,15 @@ private struct Mutation {
     private mutating func replaceValue(_ body: inout [UInt8]) {
         let begins = body.indices.filter { [UInt8(ascii: ":"), UInt8(ascii: "["), UInt8(ascii: ",")].contains(body[$0]) }
         guard let begin = begins.randomElement(using: &random) else { return }
-        let end = body[(begin + 1)...].firstIndex { [UInt8(ascii: ","), UInt8(ascii: "]"), UInt8(ascii: "}")].contains($0) } ?? body.endIndex
+        let end =
+            body[(begin + 1)...].firstIndex { [UInt8(ascii: ","), UInt8(ascii: "]"), UInt8(ascii: "}")].contains($0) } ?? body.endIndex
         body.replaceSubrange(begin + 1..<end, with: Array(Self.values.randomElement(using: &random)!.utf8))
     }
 
     private mutating func removeMember(_ body: inout [UInt8]) {
         guard let begin = body.indices.filter({ body[$0] == UInt8(ascii: ",") }).randomElement(using: &random) else { return }
-        let end = body[(begin + 1)...].firstIndex { [UInt8(ascii: ","), UInt8(ascii: "]"), UInt8(ascii: "}")].contains($0) } ?? body.endIndex
+        let end =
+            body[(begin + 1)...].firstIndex { [UInt8(ascii: ","), UInt8(ascii: "]"), UInt8(ascii: "}")].contains($0) } ?? body.endIndex
         body.removeSubrange(begin..<end)
     }
 
@@ -217,7 +232,8 @@ private struct Mutation {
         let parts = body.split(separator: UInt8(ascii: "\""), omittingEmptySubsequences: false).map(Array.init)
         guard parts.count > 3 else { return body }
         var changed = parts
-        changed[Int.random(in: 0..<parts.count / 2, using: &random) * 2 + 1] = parts[Int.random(in: 0..<parts.count / 2, using: &random) * 2 + 1]
+        changed[Int.random(in: 0..<parts.count / 2, using: &random) * 2 + 1] =
+            parts[Int.random(in: 0..<parts.count / 2, using: &random) * 2 + 1]
         return Array(changed.joined(separator: [UInt8(ascii: "\"")]))
     }
 
@@ -245,7 +261,9 @@ private struct RandomBody {
         Dictionary((0..<Int.random(in: 0...4, using: &random)).map { _ in (random.key(), random.text()) }) { $1 }
     }
 
-    private mutating func members() -> [Member] { (0..<Int.random(in: 0...3, using: &random)).map { _ in Member(user: name(), states: states()) } }
+    private mutating func members() -> [Member] {
+        (0..<Int.random(in: 0...3, using: &random)).map { _ in Member(user: name(), states: states()) }
+    }
     private mutating func names() -> [Name] { (0..<Int.random(in: 0...3, using: &random)).map { _ in name() } }
 
     mutating func closeNotice() -> CloseNotice { CloseNotice(code: ErrorCode(rawValue: integer()), text: random.text()) }
@@ -256,15 +274,18 @@ private struct RandomBody {
         var limits = ServerLimits()
         limits.messageBytesMax = integer()
         return Welcome(
-            id: integer(), user: name(), handle: integer(), resumeToken: random.text(), resumed: flag(), lastEnd: maybe(closeNotice()), start: integer(),
+            id: integer(), user: name(), handle: integer(), resumeToken: random.text(), resumed: flag(), lastEnd: maybe(closeNotice()),
+            start: integer(),
             heartbeatMs: integer(), presenceTimeoutMs: integer(), access: access, limits: limits)
     }
 
     mutating func subscribeAnswer() -> SubscribeAnswer {
         SubscribeAnswer(
-            id: maybe(integer()), kind: flag() ? .message : .stream, channel: name(), handle: integer(), features: Feature.allCases.filter { _ in flag() },
+            id: maybe(integer()), kind: flag() ? .message : .stream, channel: name(), handle: integer(),
+            features: Feature.allCases.filter { _ in flag() },
             quiet: flag(), epoch: maybe(Epoch(start: integer(), incarnation: integer())), head: maybe(integer()), recovered: maybe(flag()),
-            missed: maybe(OffsetRange(from: integer(), to: integer())), reset: maybe(flag()), after: maybe(integer()), frozen: maybe(flag()))
+            missed: maybe(OffsetRange(from: integer(), to: integer())), reset: maybe(flag()), after: maybe(integer()), frozen: maybe(flag())
+        )
     }
 
     mutating func presenceEvent() -> PresenceEvent {

@@ -41,7 +41,10 @@ import Testing
         #expect(try Name("Anna") != Name("anna"))
         #expect(try Name("anna") != Name("anna "))
         #expect(try Name("anna") == Array("anna".utf8).withUnsafeBytes { try Name(bytes: $0) })
-        #expect(try ["b", "a", "B", "a b", "a-b", "ab", "a~"].map { try Name($0) }.sorted().map(\.text) == ["B", "a", "a b", "a-b", "ab", "a~", "b"])
+        #expect(
+            try ["b", "a", "B", "a b", "a-b", "ab", "a~"].map { try Name($0) }.sorted().map(\.text) == [
+                "B", "a", "a b", "a-b", "ab", "a~", "b",
+            ])
     }
 
     @Test("[NM1, JS5] a bad name in a JSON body is badName")

@@ -5,7 +5,9 @@ import RelayWire
 
 enum ReferenceJSON {
     static func decode<T: Decodable>(_ type: T.Type, from bytes: [UInt8], bytesMax: Int) throws(WireError) -> T {
-        let checked = bytes.withUnsafeBytes { bytes in Result { () throws(WireError) in try ReferenceScanner.check(bytes, bytesMax: bytesMax) } }
+        let checked = bytes.withUnsafeBytes { bytes in
+            Result { () throws(WireError) in try ReferenceScanner.check(bytes, bytesMax: bytesMax) }
+        }
         try checked.get()
         do {
             return try JSONDecoder().decode(type, from: Data(bytes))

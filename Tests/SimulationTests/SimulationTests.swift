@@ -27,7 +27,9 @@ import Testing
 
     static var boardSeeds: [UInt64] { replayed("BOARDRELAY_BOARD_SEED") ?? Seeds.boardRegressions + fresh(unlessTold: 60) }
 
-    @Test("[MD2, MD3, MD4, MD5, MD6, MD7, LK2, LK3, LK4, LK5, LK6, LK7, LK8, SG1, SG2, SG4, AC14, AC15] changes of metadata and locks, and what moderators decide, lead to what a model says, are shown when they are durable and never before, and are what is there after a restart")
+    @Test(
+        "[MD2, MD3, MD4, MD5, MD6, MD7, LK2, LK3, LK4, LK5, LK6, LK7, LK8, SG1, SG2, SG4, AC14, AC15] changes of metadata and locks, and what moderators decide, lead to what a model says, are shown when they are durable and never before, and are what is there after a restart"
+    )
     func storagePromises() async throws {
         let seeds = Self.storageSeeds
         let total = try await apart {
@@ -45,7 +47,9 @@ import Testing
         }
     }
 
-    @Test("[MD5, SG1, SG2, SG4] 30 clients count 1,000 times each by compare-and-set on a disk that fails under a relay that dies: the counter is what succeeded, each value was written once")
+    @Test(
+        "[MD5, SG1, SG2, SG4] 30 clients count 1,000 times each by compare-and-set on a disk that fails under a relay that dies: the counter is what succeeded, each value was written once"
+    )
     func counter() async throws {
         let seed = Self.replayed("BOARDRELAY_COUNTER_SEED")?[0] ?? Self.fresh(unlessTold: 1)[0]
         let (final, done) = try await apart {
@@ -60,7 +64,9 @@ import Testing
                 && done.lostInCrash > 0, "\(done)")
     }
 
-    @Test("[BL1, BL2, BL3, BL4, BL5, BL6, BL8, BL10, MS9] whatever links, disks and relays do, every app ends with the same board: what was stored, and nothing that was removed, or written by who may not")
+    @Test(
+        "[BL1, BL2, BL3, BL4, BL5, BL6, BL8, BL10, MS9] whatever links, disks and relays do, every app ends with the same board: what was stored, and nothing that was removed, or written by who may not"
+    )
     func boardPromises() async throws {
         let seeds = Self.boardSeeds
         let total = try await apart {
@@ -78,7 +84,9 @@ import Testing
         }
     }
 
-    @Test("[DL1, DL3, DL6, DL7, MS1, MS3, MS4, ST6, SE8, SE9, SE10, SE11, RT1, RT2, HB3] every promise to an app holds through client, links and relay")
+    @Test(
+        "[DL1, DL3, DL6, DL7, MS1, MS3, MS4, ST6, SE8, SE9, SE10, SE11, RT1, RT2, HB3] every promise to an app holds through client, links and relay"
+    )
     func clientPromises() async throws {
         let seeds = Self.clientSeeds
         let total = try await apart {

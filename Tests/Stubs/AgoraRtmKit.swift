@@ -18,7 +18,9 @@ public protocol AgoraRtmClientDelegate: NSObjectProtocol {
     func rtmKit(_ rtmKit: AgoraRtmClientKit, didReceiveStorageEvent event: AgoraRtmStorageEvent)
     func rtmKit(_ rtmKit: AgoraRtmClientKit, didReceiveLockEvent event: AgoraRtmLockEvent)
     func rtmKit(_ rtmKit: AgoraRtmClientKit, didReceiveLinkStateEvent event: AgoraRtmLinkStateEvent)
-    func rtmKit(_ kit: AgoraRtmClientKit, channel channelName: String, connectionChangedToState state: AgoraRtmClientConnectionState, reason: AgoraRtmClientConnectionChangeReason)
+    func rtmKit(
+        _ kit: AgoraRtmClientKit, channel channelName: String, connectionChangedToState state: AgoraRtmClientConnectionState,
+        reason: AgoraRtmClientConnectionChangeReason)
     func rtmKit(_ rtmKit: AgoraRtmClientKit, tokenPrivilegeWillExpire channel: String?)
 }
 
@@ -30,7 +32,10 @@ extension AgoraRtmClientDelegate {
     public func rtmKit(_ rtmKit: AgoraRtmClientKit, didReceiveStorageEvent event: AgoraRtmStorageEvent) {}
     public func rtmKit(_ rtmKit: AgoraRtmClientKit, didReceiveLockEvent event: AgoraRtmLockEvent) {}
     public func rtmKit(_ rtmKit: AgoraRtmClientKit, didReceiveLinkStateEvent event: AgoraRtmLinkStateEvent) {}
-    public func rtmKit(_ kit: AgoraRtmClientKit, channel channelName: String, connectionChangedToState state: AgoraRtmClientConnectionState, reason: AgoraRtmClientConnectionChangeReason) {}
+    public func rtmKit(
+        _ kit: AgoraRtmClientKit, channel channelName: String, connectionChangedToState state: AgoraRtmClientConnectionState,
+        reason: AgoraRtmClientConnectionChangeReason
+    ) {}
     public func rtmKit(_ rtmKit: AgoraRtmClientKit, tokenPrivilegeWillExpire channel: String?) {}
 }
 
@@ -51,16 +56,22 @@ open class AgoraRtmClientKit: NSObject {
 
     // https://doc.shengwang.cn/api-ref/rtm2/swift/toc-channel/channel
     open func subscribe(channelName: String, option: AgoraRtmSubscribeOptions?, completion: AgoraRtmOperationBlock? = nil) {}
-    @discardableResult open func subscribe(channelName: String, option: AgoraRtmSubscribeOptions?) async -> (AgoraRtmCommonResponse?, AgoraRtmErrorInfo?) { fatalError() }
+    @discardableResult open func subscribe(channelName: String, option: AgoraRtmSubscribeOptions?) async -> (
+        AgoraRtmCommonResponse?, AgoraRtmErrorInfo?
+    ) { fatalError() }
     open func unsubscribe(_ channelName: String, completion: AgoraRtmOperationBlock? = nil) {}
     @discardableResult open func unsubscribe(_ channelName: String) async -> (AgoraRtmCommonResponse?, AgoraRtmErrorInfo?) { fatalError() }
     open func createStreamChannel(_ channelName: String) throws -> AgoraRtmStreamChannel { fatalError() }
 
     // https://doc.shengwang.cn/api-ref/rtm2/swift/toc-message/message
     open func publish(channelName: String, message: String, option: AgoraRtmPublishOptions?, completion: AgoraRtmOperationBlock? = nil) {}
-    @discardableResult open func publish(channelName: String, message: String, option: AgoraRtmPublishOptions?) async -> (AgoraRtmCommonResponse?, AgoraRtmErrorInfo?) { fatalError() }
+    @discardableResult open func publish(channelName: String, message: String, option: AgoraRtmPublishOptions?) async -> (
+        AgoraRtmCommonResponse?, AgoraRtmErrorInfo?
+    ) { fatalError() }
     open func publish(channelName: String, data: Data, option: AgoraRtmPublishOptions?, completion: AgoraRtmOperationBlock? = nil) {}
-    @discardableResult open func publish(channelName: String, data: Data, option: AgoraRtmPublishOptions?) async -> (AgoraRtmCommonResponse?, AgoraRtmErrorInfo?) { fatalError() }
+    @discardableResult open func publish(channelName: String, data: Data, option: AgoraRtmPublishOptions?) async -> (
+        AgoraRtmCommonResponse?, AgoraRtmErrorInfo?
+    ) { fatalError() }
 }
 
 public typealias AgoraRtmOperationBlock = (AgoraRtmCommonResponse?, AgoraRtmErrorInfo?) -> Void
@@ -77,7 +88,8 @@ open class AgoraRtmSubscribeOptions: NSObject { open var features: AgoraRtmSubsc
 public struct AgoraRtmSubscribeChannelFeature: OptionSet, Sendable {
     public let rawValue: UInt
     public init(rawValue: UInt) { self.rawValue = rawValue }
-    public static let presence = Self(rawValue: 1), metadata = Self(rawValue: 2), message = Self(rawValue: 4), lock = Self(rawValue: 8), beQuiet = Self(rawValue: 16)
+    public static let presence = Self(rawValue: 1), metadata = Self(rawValue: 2), message = Self(rawValue: 4), lock = Self(rawValue: 8),
+        beQuiet = Self(rawValue: 16)
 }
 open class AgoraRtmPublishOptions: NSObject { open var channelType = AgoraRtmChannelType.message; open var customType = "" }
 open class AgoraRtmJoinChannelOption: NSObject { open var token: String?; open var features: AgoraRtmJoinChannelFeature = [] }
@@ -86,23 +98,41 @@ public struct AgoraRtmJoinChannelFeature: OptionSet, Sendable {
     public init(rawValue: UInt) { self.rawValue = rawValue }
     public static let presence = Self(rawValue: 1), metadata = Self(rawValue: 2), lock = Self(rawValue: 4), beQuiet = Self(rawValue: 8)
 }
-open class AgoraRtmJoinTopicOption: NSObject { open var qos = AgoraRtmMessageQos.ordered; open var priority = AgoraRtmMessagePriority.normal; open var meta: String? }
+open class AgoraRtmJoinTopicOption: NSObject {
+    open var qos = AgoraRtmMessageQos.ordered; open var priority = AgoraRtmMessagePriority.normal; open var meta: String?
+}
 open class AgoraRtmTopicOption: NSObject { open var users: [String]? }
 open class AgoraRtmTopicMessageOptions: NSObject { open var customType = "" }
 
 open class AgoraRtmStreamChannel: NSObject {
     open func join(_ option: AgoraRtmJoinChannelOption, completion: AgoraRtmOperationBlock? = nil) {}
-    @discardableResult open func join(_ option: AgoraRtmJoinChannelOption) async -> (AgoraRtmCommonResponse?, AgoraRtmErrorInfo?) { fatalError() }
+    @discardableResult open func join(_ option: AgoraRtmJoinChannelOption) async -> (AgoraRtmCommonResponse?, AgoraRtmErrorInfo?) {
+        fatalError()
+    }
     open func leave(_ completion: AgoraRtmOperationBlock? = nil) {}
     @discardableResult open func leave() async -> (AgoraRtmCommonResponse?, AgoraRtmErrorInfo?) { fatalError() }
-    @discardableResult open func joinTopic(_ topic: String, option: AgoraRtmJoinTopicOption?) async -> (AgoraRtmCommonResponse?, AgoraRtmErrorInfo?) { fatalError() }
+    @discardableResult open func joinTopic(_ topic: String, option: AgoraRtmJoinTopicOption?) async -> (
+        AgoraRtmCommonResponse?, AgoraRtmErrorInfo?
+    ) { fatalError() }
     @discardableResult open func leaveTopic(_ topic: String) async -> (AgoraRtmCommonResponse?, AgoraRtmErrorInfo?) { fatalError() }
-    @discardableResult open func subscribeTopic(_ topic: String, option: AgoraRtmTopicOption?) async -> (AgoraRtmTopicSubscriptionResponse?, AgoraRtmErrorInfo?) { fatalError() }
-    @discardableResult open func unsubscribeTopic(_ topic: String, option: AgoraRtmTopicOption?) async -> (AgoraRtmCommonResponse?, AgoraRtmErrorInfo?) { fatalError() }
-    open func publishTopicMessage(topic: String, message: String, option: AgoraRtmTopicMessageOptions?, completion: AgoraRtmOperationBlock? = nil) {}
-    @discardableResult open func publishTopicMessage(topic: String, message: String, option: AgoraRtmTopicMessageOptions?) async -> (AgoraRtmCommonResponse?, AgoraRtmErrorInfo?) { fatalError() }
-    @discardableResult open func publishTopicMessage(topic: String, data: Data, option: AgoraRtmTopicMessageOptions?) async -> (AgoraRtmCommonResponse?, AgoraRtmErrorInfo?) { fatalError() }
-    @discardableResult open func getSubscribedUserList(_ topic: String) async -> (AgoraRtmGetTopicSubscribedUsersResponse?, AgoraRtmErrorInfo?) { fatalError() }
+    @discardableResult open func subscribeTopic(_ topic: String, option: AgoraRtmTopicOption?) async -> (
+        AgoraRtmTopicSubscriptionResponse?, AgoraRtmErrorInfo?
+    ) { fatalError() }
+    @discardableResult open func unsubscribeTopic(_ topic: String, option: AgoraRtmTopicOption?) async -> (
+        AgoraRtmCommonResponse?, AgoraRtmErrorInfo?
+    ) { fatalError() }
+    open func publishTopicMessage(
+        topic: String, message: String, option: AgoraRtmTopicMessageOptions?, completion: AgoraRtmOperationBlock? = nil
+    ) {}
+    @discardableResult open func publishTopicMessage(topic: String, message: String, option: AgoraRtmTopicMessageOptions?) async -> (
+        AgoraRtmCommonResponse?, AgoraRtmErrorInfo?
+    ) { fatalError() }
+    @discardableResult open func publishTopicMessage(topic: String, data: Data, option: AgoraRtmTopicMessageOptions?) async -> (
+        AgoraRtmCommonResponse?, AgoraRtmErrorInfo?
+    ) { fatalError() }
+    @discardableResult open func getSubscribedUserList(_ topic: String) async -> (
+        AgoraRtmGetTopicSubscribedUsersResponse?, AgoraRtmErrorInfo?
+    ) { fatalError() }
     open func getChannelName() -> String { fatalError() }
     @discardableResult open func destroy() -> AgoraRtmErrorCode { fatalError() }
 }
@@ -124,40 +154,76 @@ open class AgoraRtmMetadata {
 open class AgoraRtmMetadataOptions: NSObject { open var recordTs = false, recordUserId = false }
 open class AgoraRtmGetMetadataResponse: NSObject { open var data: AgoraRtmMetadata? }
 open class AgoraRtmStorage: NSObject {
-    @discardableResult open func setChannelMetadata(channelName: String, channelType: AgoraRtmChannelType, data: AgoraRtmMetadata, options: AgoraRtmMetadataOptions?, lock: String?) async -> (AgoraRtmCommonResponse?, AgoraRtmErrorInfo?) { fatalError() }
-    @discardableResult open func updateChannelMetadata(channelName: String, channelType: AgoraRtmChannelType, data: AgoraRtmMetadata, options: AgoraRtmMetadataOptions?, lock: String?) async -> (AgoraRtmCommonResponse?, AgoraRtmErrorInfo?) { fatalError() }
-    @discardableResult open func removeChannelMetadata(channelName: String, channelType: AgoraRtmChannelType, data: AgoraRtmMetadata, options: AgoraRtmMetadataOptions?, lock: String?) async -> (AgoraRtmCommonResponse?, AgoraRtmErrorInfo?) { fatalError() }
-    @discardableResult open func getChannelMetadata(channelName: String, channelType: AgoraRtmChannelType) async -> (AgoraRtmGetMetadataResponse?, AgoraRtmErrorInfo?) { fatalError() }
-    @discardableResult open func setUserMetadata(userId: String, data: AgoraRtmMetadata, options: AgoraRtmMetadataOptions?) async -> (AgoraRtmCommonResponse?, AgoraRtmErrorInfo?) { fatalError() }
-    @discardableResult open func getUserMetadata(userId: String) async -> (AgoraRtmGetMetadataResponse?, AgoraRtmErrorInfo?) { fatalError() }
+    @discardableResult open func setChannelMetadata(
+        channelName: String, channelType: AgoraRtmChannelType, data: AgoraRtmMetadata, options: AgoraRtmMetadataOptions?, lock: String?
+    ) async -> (AgoraRtmCommonResponse?, AgoraRtmErrorInfo?) { fatalError() }
+    @discardableResult open func updateChannelMetadata(
+        channelName: String, channelType: AgoraRtmChannelType, data: AgoraRtmMetadata, options: AgoraRtmMetadataOptions?, lock: String?
+    ) async -> (AgoraRtmCommonResponse?, AgoraRtmErrorInfo?) { fatalError() }
+    @discardableResult open func removeChannelMetadata(
+        channelName: String, channelType: AgoraRtmChannelType, data: AgoraRtmMetadata, options: AgoraRtmMetadataOptions?, lock: String?
+    ) async -> (AgoraRtmCommonResponse?, AgoraRtmErrorInfo?) { fatalError() }
+    @discardableResult open func getChannelMetadata(channelName: String, channelType: AgoraRtmChannelType) async -> (
+        AgoraRtmGetMetadataResponse?, AgoraRtmErrorInfo?
+    ) { fatalError() }
+    @discardableResult open func setUserMetadata(userId: String, data: AgoraRtmMetadata, options: AgoraRtmMetadataOptions?) async -> (
+        AgoraRtmCommonResponse?, AgoraRtmErrorInfo?
+    ) { fatalError() }
+    @discardableResult open func getUserMetadata(userId: String) async -> (AgoraRtmGetMetadataResponse?, AgoraRtmErrorInfo?) {
+        fatalError()
+    }
     open func subscribeUserMetadata(userId: String, completion: AgoraRtmOperationBlock? = nil) {}
-    @discardableResult open func subscribeUserMetadata(userId: String) async -> (AgoraRtmCommonResponse?, AgoraRtmErrorInfo?) { fatalError() }
+    @discardableResult open func subscribeUserMetadata(userId: String) async -> (AgoraRtmCommonResponse?, AgoraRtmErrorInfo?) {
+        fatalError()
+    }
 }
 
 // https://doc.shengwang.cn/api-ref/rtm2/swift/toc-presence/presence
 open class AgoraRtmUserState: NSObject { open var userId = ""; open var states: [String: String] = [:] }
 open class AgoraRtmGetOnlineUsersOptions: NSObject { open var includeUserId = true, includeState = false; open var page = "" }
-open class AgoraRtmGetOnlineUsersResponse: NSObject { open var totalOccupancy: Int32 = 0; open var userStateList: [AgoraRtmUserState] = []; open var nextPage: String? }
+open class AgoraRtmGetOnlineUsersResponse: NSObject {
+    open var totalOccupancy: Int32 = 0; open var userStateList: [AgoraRtmUserState] = []; open var nextPage: String?
+}
 open class AgoraRtmChannelInfo: NSObject { open var channelName = ""; open var channelType = AgoraRtmChannelType.none }
 open class AgoraRtmGetUserChannelsResponse: NSObject { open var totalChannel: Int32 = 0; open var channels: [AgoraRtmChannelInfo] = [] }
 open class AgoraRtmPresenceGetStateResponse: NSObject { open var state: AgoraRtmUserState { fatalError() } }
 open class AgoraRtmPresence: NSObject {
-    @discardableResult open func getOnlineUsers(channelName: String, channelType: AgoraRtmChannelType, options: AgoraRtmGetOnlineUsersOptions?) async -> (AgoraRtmGetOnlineUsersResponse?, AgoraRtmErrorInfo?) { fatalError() }
-    @discardableResult open func getUserChannels(userId: String) async -> (AgoraRtmGetUserChannelsResponse?, AgoraRtmErrorInfo?) { fatalError() }
-    open func setState(channelName: String, channelType: AgoraRtmChannelType, items: [String: String], completion: AgoraRtmOperationBlock? = nil) {}
-    @discardableResult open func setState(channelName: String, channelType: AgoraRtmChannelType, items: [String: String]) async -> (AgoraRtmCommonResponse?, AgoraRtmErrorInfo?) { fatalError() }
-    @discardableResult open func removeState(channelName: String, channelType: AgoraRtmChannelType, keys: [String]) async -> (AgoraRtmCommonResponse?, AgoraRtmErrorInfo?) { fatalError() }
-    @discardableResult open func getState(channelName: String, channelType: AgoraRtmChannelType, userId: String) async -> (AgoraRtmPresenceGetStateResponse?, AgoraRtmErrorInfo?) { fatalError() }
+    @discardableResult open func getOnlineUsers(
+        channelName: String, channelType: AgoraRtmChannelType, options: AgoraRtmGetOnlineUsersOptions?
+    ) async -> (AgoraRtmGetOnlineUsersResponse?, AgoraRtmErrorInfo?) { fatalError() }
+    @discardableResult open func getUserChannels(userId: String) async -> (AgoraRtmGetUserChannelsResponse?, AgoraRtmErrorInfo?) {
+        fatalError()
+    }
+    open func setState(
+        channelName: String, channelType: AgoraRtmChannelType, items: [String: String], completion: AgoraRtmOperationBlock? = nil
+    ) {}
+    @discardableResult open func setState(channelName: String, channelType: AgoraRtmChannelType, items: [String: String]) async -> (
+        AgoraRtmCommonResponse?, AgoraRtmErrorInfo?
+    ) { fatalError() }
+    @discardableResult open func removeState(channelName: String, channelType: AgoraRtmChannelType, keys: [String]) async -> (
+        AgoraRtmCommonResponse?, AgoraRtmErrorInfo?
+    ) { fatalError() }
+    @discardableResult open func getState(channelName: String, channelType: AgoraRtmChannelType, userId: String) async -> (
+        AgoraRtmPresenceGetStateResponse?, AgoraRtmErrorInfo?
+    ) { fatalError() }
 }
 
 // https://doc.shengwang.cn/api-ref/rtm2/swift/toc-lock/lock
 open class AgoraRtmLockDetail: NSObject { open var lockName = "", owner = ""; open var ttl: Int32 = 0 }
 open class AgoraRtmGetLocksResponse: NSObject { open var lockDetailList: [AgoraRtmLockDetail] = [] }
 open class AgoraRtmLock: NSObject {
-    @discardableResult open func setLock(channelName: String, channelType: AgoraRtmChannelType, lockName: String, ttl: Int32) async -> (AgoraRtmCommonResponse?, AgoraRtmErrorInfo?) { fatalError() }
-    @discardableResult open func acquireLock(channelName: String, channelType: AgoraRtmChannelType, lockName: String, retry: Bool) async -> (AgoraRtmCommonResponse?, AgoraRtmErrorInfo?) { fatalError() }
-    @discardableResult open func releaseLock(channelName: String, channelType: AgoraRtmChannelType, lockName: String) async -> (AgoraRtmCommonResponse?, AgoraRtmErrorInfo?) { fatalError() }
-    @discardableResult open func getLocks(channelName: String, channelType: AgoraRtmChannelType) async -> (AgoraRtmGetLocksResponse?, AgoraRtmErrorInfo?) { fatalError() }
+    @discardableResult open func setLock(channelName: String, channelType: AgoraRtmChannelType, lockName: String, ttl: Int32) async -> (
+        AgoraRtmCommonResponse?, AgoraRtmErrorInfo?
+    ) { fatalError() }
+    @discardableResult open func acquireLock(channelName: String, channelType: AgoraRtmChannelType, lockName: String, retry: Bool) async
+        -> (AgoraRtmCommonResponse?, AgoraRtmErrorInfo?)
+    { fatalError() }
+    @discardableResult open func releaseLock(channelName: String, channelType: AgoraRtmChannelType, lockName: String) async -> (
+        AgoraRtmCommonResponse?, AgoraRtmErrorInfo?
+    ) { fatalError() }
+    @discardableResult open func getLocks(channelName: String, channelType: AgoraRtmChannelType) async -> (
+        AgoraRtmGetLocksResponse?, AgoraRtmErrorInfo?
+    ) { fatalError() }
 }
 
 // What the delegate is told: https://doc.shengwang.cn/doc/rtm2/swift/user-guide/message/add-event-listener
@@ -169,7 +235,10 @@ open class AgoraRtmMessageEvent: NSObject {
     open var customType: String?
     open var timestamp: UInt64 = 0
 }
-open class AgoraRtmPresenceIntervalInfo: NSObject { open var joinUserList: [String] = [], leaveUserList: [String] = [], timeoutUserList: [String] = []; open var userStateList: [AgoraRtmUserState] = [] }
+open class AgoraRtmPresenceIntervalInfo: NSObject {
+    open var joinUserList: [String] = [], leaveUserList: [String] = [], timeoutUserList: [String] = [];
+    open var userStateList: [AgoraRtmUserState] = []
+}
 open class AgoraRtmPresenceEvent: NSObject {
     open var type = AgoraRtmPresenceEventType.none
     open var channelType = AgoraRtmChannelType.none
@@ -210,13 +279,21 @@ open class AgoraRtmLinkStateEvent: NSObject {
 public enum AgoraRtmChannelType: Int, Sendable { case none, message, stream, user }
 public enum AgoraRtmMessageQos: Int, Sendable { case unordered, ordered }
 public enum AgoraRtmMessagePriority: Int, Sendable { case highest = 0, high = 1, normal = 4, low = 8 }
-public enum AgoraRtmPresenceEventType: Int, Sendable { case none, snapshot, interval, remoteJoinChannel, remoteLeaveChannel, remoteConnectionTimeout, remoteStateChanged, errorOutOfService }
+public enum AgoraRtmPresenceEventType: Int, Sendable {
+    case none, snapshot, interval, remoteJoinChannel, remoteLeaveChannel, remoteConnectionTimeout, remoteStateChanged, errorOutOfService
+}
 public enum AgoraRtmTopicEventType: Int, Sendable { case none, snapshot, remoteJoinTopic, remoteLeaveTopic }
 public enum AgoraRtmStorageType: Int, Sendable { case none, user, channel }
 public enum AgoraRtmStorageEventType: Int, Sendable { case none, snapshot, set, update, remove }
 public enum AgoraRtmLockEventType: Int, Sendable { case none, snapshot, lockSet, lockRemoved, lockAcquired, lockReleased, lockExpired }
 public enum AgoraRtmClientConnectionState: Int, Sendable { case disconnected = 1, connecting, connected, reconnecting, failed }
-public enum AgoraRtmClientConnectionChangeReason: Int, Sendable { case changedConnecting = 0, changedTokenExpired = 9, changedSameUidLogin = 19 }
+public enum AgoraRtmClientConnectionChangeReason: Int, Sendable {
+    case changedConnecting = 0, changedTokenExpired = 9, changedSameUidLogin = 19
+}
 public enum AgoraRtmLinkState: Int, Sendable { case idle, connecting, connected, disconnected, suspended, failed }
-public enum AgoraRtmLinkOperation: Int, Sendable { case login, logout, join, leave, serverReject, autoReconnect, reconnected, heartbeatTimeout }
-public enum AgoraRtmErrorCode: Int, Sendable { case ok = 0, notLogin = -10002, channelReceiverOffline = -11033, storageOutdatedRevision = -12014, lockAcquireFailed = -14007 }
+public enum AgoraRtmLinkOperation: Int, Sendable {
+    case login, logout, join, leave, serverReject, autoReconnect, reconnected, heartbeatTimeout
+}
+public enum AgoraRtmErrorCode: Int, Sendable {
+    case ok = 0, notLogin = -10002, channelReceiverOffline = -11033, storageOutdatedRevision = -12014, lockAcquireFailed = -14007
+}

@@ -3,10 +3,11 @@
 
     python3 Tests/Tidy/check.py              names what is over a bound
     python3 Tests/Tidy/check.py --lines      counts lines without blanks and comments, by language
-    python3 Tests/Tidy/check.py --hub        prints, for each stored property of `Hub`, the files that write it
+    python3 Tests/Tidy/check.py --hub        prints, for each stored property of `Hub`, the files that write it; red outside of its room
     python3 Tests/Tidy/check.py --self-test  shows that each bound turns it red
 
-A line has at most 140 columns, a function 70 lines, a file 450 lines. Folders called Vectors hold data and are passed over.
+A line has at most 140 columns, a function 70 lines, a file 450 lines. A line that is one literal may be longer: a test's title, a
+pattern, an address. Folders called Vectors hold data and are passed over.
 Exit code 0 or 1.
 """
 
@@ -19,7 +20,13 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 COLUMNS_MAX, FUNCTION_LINES_MAX, FILE_LINES_MAX = 140, 70, 450
+PROPERTIES_MAX = 35
+# What is still over a bound in the tests of other languages: it must not become more, and a smaller number goes in here.
+KNOWN = {"JavaScript": 196, "Python": 107}
 LANGUAGES = {".swift": "Swift", ".js": "JavaScript", ".mjs": "JavaScript", ".py": "Python"}
+# With at most an opening before it, and commas and brackets behind it.
+ONE_LITERAL = re.compile(
+    r"""^\s*(?:[\w.]*[(\[]|(?:[+=?:]|==) |return |test\(|[bfr]+)?(["'`/]|#"|"\"\").*["'`/]#?[\s,)\]}]*(?:async )?(?:\w* => \{|\(\) => \{)?$""")
 SWIFT_FUNCTION = re.compile(r"^( *)(?:@\S+ |[a-z]+(?:\([a-z]+\))? )*"
                             r"(?:func +([^\s(<]+)|(init)[?!]?[(<]|(deinit) *\{)")
 SCRIPT_FUNCTION = re.compile(r"^( *)(?:export |default |static |async |get |set )*"
@@ -68,8 +75,10 @@ def problems(name, suffix, lines):
     """What is over a bound in one file."""
     if len(lines) > FILE_LINES_MAX:
         yield f"{name}: {len(lines)} lines, at most {FILE_LINES_MAX}"
+    is_text = False
     for number, line in enumerate(lines, 1):
-        if len(line) > COLUMNS_MAX:
+        is_text ^= line.count('"""') % 2 == 1
+        if len(line) > COLUMNS_MAX and not is_text and not ONE_LITERAL.match(line):
             yield f"{name}:{number}: {len(line)} columns, at most {COLUMNS_MAX}"
     for function, number, count in functions(suffix, lines):
         if count > FUNCTION_LINES_MAX:
@@ -107,9 +116,21 @@ def print_lines():
 CHANGING = "append|insert|remove\\w*|reserveCapacity|update\\w*|swapAt|sort|popLast|popFirst|formUnion|subtract|merge|next"
 
 
+# The folders whose files may write a property of `Hub`, besides Hub.swift. What every room shares is written by all of them: the tables of
+# connections, sessions, channels, memberships and boards, the counters, and the effects. Of these each field has a room of its own.
+SHARED = {"connections", "sessions", "channels", "memberships", "boards", "counters", "effects"}
+ROOMS = {
+    "start": "Channels Metadata", "rooms": "Channels", "flows": "Streams", "buckets": "Rates Sessions", "metadata": "Metadata Storage Access",
+    "locks": "Locks Storage", "outbox": "Outbox", "channelCounts": "Channels", "accessRules": "Access", "claims": "Access Storage",
+    "moderation": "Access Storage", "storage": "Storage Metadata", "erasure": "Storage", "authors": "Boards", "directs": "Messages",
+    "historyTotals": "Messages Boards", "catchUps": "CatchUp", "greetings": "Sessions", "isShuttingDown": "Sessions",
+}
+
+
 def print_hub():
     """A table of the stored properties of `Hub` and the files that write them, as far as text shows it: a write is an
-    assignment, `&`, or a call named in `CHANGING`, to the property or a part of it. Other mutating methods are not seen."""
+    assignment, `&`, or a call named in `CHANGING`, to the property or a part of it. Other mutating methods are not seen.
+    Exit code 1 if a file outside of the property's room writes it, or if there are more than 35 properties."""
     folder = ROOT / "Sources" / "RelayCore"
     head = (folder / "Hub.swift").read_text(encoding="utf-8").splitlines()
     begin = next(number for number, line in enumerate(head) if re.search(r"\bstruct Hub\b", line))
@@ -119,12 +140,17 @@ def print_hub():
     files = [path for path in sorted(folder.rglob("*.swift")) if path.stem == "Hub" or path.stem.startswith("Hub+")]
     texts = {path: path.read_text(encoding="utf-8") for path in files}
     names = [found[1] for found in declared if found]
+    outside = []
     for name in names:
         part = r"(?:[!?]|\.\w+|\[[^\]]*\])*"
         write = re.compile(rf"(?:(?<![\w.])|\bself\.){name}{part}(?: *[-+*/&|^]?=(?!=)|\.(?:{CHANGING})\()|&(?:self\.)?{name}\b")
         writers = [str(path.relative_to(folder)) for path, text in texts.items() if write.search(text)]
         print(f"{name:28} {len(writers):2}  {', '.join(writers)}")
-    print(f"{len(names)} stored properties")
+        room = {"Hub.swift", *ROOMS.get(name, "").split()}
+        outside += [f"{writer} writes {name}" for writer in writers if name not in SHARED and writer.split("/")[0] not in room]
+    outside += [f"{name} is no property of Hub" for name in sorted((SHARED | set(ROOMS)) - set(names))]
+    print("\n".join([f"{len(names)} stored properties, at most {PROPERTIES_MAX}"] + outside))
+    return 1 if outside or len(names) > PROPERTIES_MAX else 0
 
 
 def self_test():
@@ -161,9 +187,16 @@ def main():
         return print_lines()
     if options.hub:
         return print_hub()
-    found = [problem for path, lines in sources() for problem in problems(path.relative_to(ROOT), path.suffix, lines)]
-    print("\n".join(found + [f"{len(found)} over their bound in {len({problem.split(':')[0] for problem in found})} files"]))
-    return 1 if found else 0
+    found = [(LANGUAGES[path.suffix], problem) for path, lines in sources() for problem in problems(path.relative_to(ROOT), path.suffix, lines)]
+    counts = collections.Counter(language for language, _ in found)
+    print("\n".join(problem for _, problem in found))
+    for language, count in sorted(counts.items()):
+        print(f"{count} over a bound in {language}")
+    wrong = [language for language in {*counts, *KNOWN} if counts[language] != KNOWN.get(language, 0)]
+    for language in sorted(wrong):
+        known = KNOWN.get(language, 0)
+        print(f"FAIL {language}: {counts[language]} over a bound, {known} were known: mend them, or lower the number in KNOWN")
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":

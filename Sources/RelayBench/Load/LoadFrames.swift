@@ -23,10 +23,11 @@ struct PublishTemplate {
             keyAt = nil
         case .message:
             let key = source.isRetained ? "s\(source.member)-" + String(repeating: "0", count: Self.keyDigits) : nil
-            self.bytes = Frame.publish(
-                number: 1, channel: Load.channel, customType: source.isRetained ? "stroke" : nil, key: key,
-                flags: source.isRetained ? [.retain] : [], payload: payload
-            ).bytes
+            self.bytes =
+                Frame.publish(
+                    number: 1, channel: Load.channel, customType: source.isRetained ? "stroke" : nil, key: key,
+                    flags: source.isRetained ? [.retain] : [], payload: payload
+                ).bytes
             numberAt = Limits.frameHeadBytes
             keyAt = key == nil ? nil : self.bytes.count - payloadBytes - Self.keyDigits
         }
@@ -74,10 +75,16 @@ enum Entering {
                     presenceTimeoutMs: presenceTimeoutMs, client: "boardrelay bench", resume: resume))
         ]
         if resume == nil {
-            if member.readsMessages { frames.append(.json(.subscribe, SubscribeRequest(id: subscribe, channel: channel, features: ["messages"]))) }
-            if member.readsPackets || publishesPackets { frames.append(.json(.join, JoinRequest(id: join, channel: channel, features: []))) }
+            if member.readsMessages {
+                frames.append(.json(.subscribe, SubscribeRequest(id: subscribe, channel: channel, features: ["messages"])))
+            }
+            if member.readsPackets || publishesPackets {
+                frames.append(.json(.join, JoinRequest(id: join, channel: channel, features: [])))
+            }
             if publishesPackets { frames.append(.json(.joinTopic, JoinTopicRequest(id: joinTopic, channel: channel, topic: topic))) }
-            if member.readsPackets { frames.append(.json(.subscribeTopic, TopicUsersRequest(id: subscribeTopic, channel: channel, topic: topic))) }
+            if member.readsPackets {
+                frames.append(.json(.subscribeTopic, TopicUsersRequest(id: subscribeTopic, channel: channel, topic: topic)))
+            }
         }
         return (frames.flatMap(\.bytes), frames.count)
     }

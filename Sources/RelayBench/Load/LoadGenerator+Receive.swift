@@ -34,7 +34,8 @@ extension LoadGenerator {
                 if flags.contains(.part) { payload += 4 }
                 guard payload + Stamp.bytes <= end else { break }
                 links[index].lastOffset = UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: body + 8, as: UInt64.self))
-                delivered(bytes, payload, number: bytes.loadUnaligned(fromByteOffset: payload + 12, as: UInt32.self), to: reader, counts: counts)
+                delivered(
+                    bytes, payload, number: bytes.loadUnaligned(fromByteOffset: payload + 12, as: UInt32.self), to: reader, counts: counts)
             case .accepted, .stored, .userNamed, .flowOpened, .flowClosed, .presence, .topics, .pong: break
             case let type?: receiveRare(type, UnsafeRawBufferPointer(rebasing: bytes[body..<end]), index)
             case nil: break
@@ -149,7 +150,9 @@ extension LoadGenerator {
             poll(nanoseconds: 20_000_000)
             if let failure { throw Failure("the load cannot come in: \(Printable.escaped(failure))") }
             while ready < links.count, links[ready].state == .ready { ready += 1 }
-            guard Self.now() < begin + 60_000_000_000 else { throw Failure("only \(ready) of \(count) connections were let in within 60 s") }
+            guard Self.now() < begin + 60_000_000_000 else {
+                throw Failure("only \(ready) of \(count) connections were let in within 60 s")
+            }
         }
         return Double(Self.now() - begin) / 1e9
     }

@@ -55,7 +55,9 @@ extension LoadGenerator {
     }
 
     mutating func prepareTemplates() {
-        for number in load.sources.indices { templates[number] = PublishTemplate(load.sources[number], flow: flowOfSource[number], bytes: load.sources[number].bytes) }
+        for number in load.sources.indices {
+            templates[number] = PublishTemplate(load.sources[number], flow: flowOfSource[number], bytes: load.sources[number].bytes)
+        }
     }
 
     mutating func flush(_ index: Int) {

@@ -69,7 +69,8 @@ extension LoadGenerator {
         guard stall.isStalled, let member = load.stalling else { return }
         stall.resumes(at: Self.now())
         links[member].isStalled = false
-        _ = poller.add(links[member].socket.descriptor, token: UInt32(member), for: links[member].isBlocked ? [.reading, .writing] : [.reading])
+        _ = poller.add(
+            links[member].socket.descriptor, token: UInt32(member), for: links[member].isBlocked ? [.reading, .writing] : [.reading])
     }
 
     /// It was closed: its session is resumed behind what it has seen.
@@ -87,7 +88,8 @@ extension LoadGenerator {
         }
         do {
             let frames = try Entering.frames(
-                identities[old.member], member: load.members[old.member], publishesPackets: false, presenceTimeoutMs: StallOutcome.presenceTimeoutMs,
+                identities[old.member], member: load.members[old.member], publishesPackets: false,
+                presenceTimeoutMs: StallOutcome.presenceTimeoutMs,
                 resume: ResumeRequest(token: token, seen: seen))
             links[index] = try link(old.member, frames, index: index)
             links[index].messageChannel = old.messageChannel

@@ -65,9 +65,12 @@ struct LoadGenerator: ~Copyable {
         dropsTold = Array(repeating: 0, count: load.sources.count)
         let run = SystemEntropy.word()
         identities = (0..<load.members.count).map { number in
-            func hex(_ word: UInt64) -> String { String(repeating: "0", count: word.leadingZeroBitCount / 4) + (word == 0 ? "" : String(word, radix: 16)) }
+            func hex(_ word: UInt64) -> String {
+                String(repeating: "0", count: word.leadingZeroBitCount / 4) + (word == 0 ? "" : String(word, radix: 16))
+            }
             return Entering.Identity(
-                user: "bench-\(hex(run))-\(number)", secret: hex(SystemEntropy.word()) + hex(SystemEntropy.word()), instance: hex(SystemEntropy.word()), key: key)
+                user: "bench-\(hex(run))-\(number)", secret: hex(SystemEntropy.word()) + hex(SystemEntropy.word()),
+                instance: hex(SystemEntropy.word()), key: key)
         }
     }
 
@@ -96,7 +99,8 @@ struct LoadGenerator: ~Copyable {
         var schedule: Schedule
         switch load.pace {
         case .listed(let sends): schedule = Schedule(listed: sends)
-        case .open, .window: schedule = Schedule(load.sources.map { .init(perSecond: max($0.perSecond, 0.001), bytes: $0.bytes) }, seed: load.seed)
+        case .open, .window:
+            schedule = Schedule(load.sources.map { .init(perSecond: max($0.perSecond, 0.001), bytes: $0.bytes) }, seed: load.seed)
         }
         var began: (at: UInt64, delivered: UInt64, sent: UInt64, processor: Double)?
         var nextTold = begin
@@ -215,7 +219,9 @@ struct LoadGenerator: ~Copyable {
         links[index].socket.close(resets: true)
         let wasEntering = if case .entering = links[index].state { true } else { false }
         links[index].state = .closed(links[index].farewell)
-        if wasEntering { failure = failure ?? "a connection ended while it came in (\(links[index].farewell.map { "\($0)" } ?? "no reason given"))" }
+        if wasEntering {
+            failure = failure ?? "a connection ended while it came in (\(links[index].farewell.map { "\($0)" } ?? "no reason given"))"
+        }
         if stall.isMeant(member: links[index].member) { return comeBack(index) }
         closes[links[index].farewell ?? 0, default: 0] += 1
         closedReaders.insert(links[index].member)

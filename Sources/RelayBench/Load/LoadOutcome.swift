@@ -55,11 +55,14 @@ struct LoadOutcome: Sendable {
         var problems: [String] = []
         if lostUnreported > 0 { problems.append("\(Printable.count(lostUnreported)) lost without a word") }
         if lostByKeepers > 0 { problems.append("\(Printable.count(lostByKeepers)) lost by readers that keep up") }
-        if tally.duplicates > 0 { problems.append("\(Printable.count(tally.duplicates)) delivered twice, or after they were reported as lost") }
+        if tally.duplicates > 0 {
+            problems.append("\(Printable.count(tally.duplicates)) delivered twice, or after they were reported as lost")
+        }
         if tally.strangers > 0 { problems.append("\(Printable.count(tally.strangers)) delivered that nobody sent to that reader") }
         if tally.reorders > 0 { problems.append("\(Printable.count(tally.reorders)) delivered out of order") }
         for (code, count) in closes.sorted(by: { $0.key < $1.key }) {
-            problems.append("\(Printable.count(count, "connection")) closed (\(code == 0 ? "no reason given" : ErrorCode(rawValue: code).name))")
+            problems.append(
+                "\(Printable.count(count, "connection")) closed (\(code == 0 ? "no reason given" : ErrorCode(rawValue: code).name))")
         }
         if let problem = stall.problem { problems.append(problem) }
         if let stalling = load.stalling { problems += stallProblems(isMessages: load.members[stalling].readsMessages) }
@@ -70,7 +73,9 @@ struct LoadOutcome: Sendable {
         switch (isMessages, stall.cameBackAt != nil) {
         case (false, false), (true, false): []
         case (false, true): ["the stalled reader of packets was closed (\(stall.closeName ?? "no reason given"))"]
-        case (true, true): stall.closeCode == ErrorCode.slowConsumer.rawValue ? [] : ["the stalled reader was closed as \(stall.closeName ?? "nothing"), not slowConsumer"]
+        case (true, true):
+            stall.closeCode == ErrorCode.slowConsumer.rawValue
+                ? [] : ["the stalled reader was closed as \(stall.closeName ?? "nothing"), not slowConsumer"]
         }
     }
 }

@@ -18,7 +18,9 @@ extension Load {
         var members = Array(repeating: member, count: users)
         member.stalls = true
         if stalling { members.append(member) }
-        return Load(members: members, sources: (0..<users).map { Source(member: $0, lane: lane, bytes: bytes, perSecond: perSecond) }, pace: .open, times)
+        return Load(
+            members: members, sources: (0..<users).map { Source(member: $0, lane: lane, bytes: bytes, perSecond: perSecond) }, pace: .open,
+            times)
     }
 
     /// A class of which everybody draws at once: points as they are drawn, and every 2 s a stroke that is kept.
@@ -39,7 +41,10 @@ extension Load {
         }
         return Load(
             members: [Member()] + Array(repeating: Member(readsPackets: true, readsMessages: true), count: viewers),
-            sources: [Source(member: 0, lane: .stream, bytes: Stamp.bytes), Source(member: 0, lane: .message, bytes: Stamp.bytes, isRetained: true)],
+            sources: [
+                Source(member: 0, lane: .stream, bytes: Stamp.bytes),
+                Source(member: 0, lane: .message, bytes: Stamp.bytes, isRetained: true),
+            ],
             pace: .listed(sends), times)
     }
 

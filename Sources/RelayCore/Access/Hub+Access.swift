@@ -136,7 +136,9 @@ extension Hub {
             return refuseLate(connection, error, of: sessions[session].user!, id: request.id)
         }
         tellHeldRefusals(connection)
-        if let text = banText(on: sessions[session].user!, digest: sessions[session].secretDigest) { return endByModerator(session, .banned, text) }
+        if let text = banText(on: sessions[session].user!, digest: sessions[session].secretDigest) {
+            return endByModerator(session, .banned, text)
+        }
         answer(connection, RenewAnswer(id: request.id, access: accessBody(access(of: sessions[session].user!, given: admission.access))))
         setAccess(admission, session)
     }

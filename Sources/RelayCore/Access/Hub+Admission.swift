@@ -13,7 +13,8 @@ extension Hub {
         guard key == nil || token == nil else { throw WireError(.badRequest, "fields key and token do not go together") }
         if let key, !(1...Limits.keyBytesMax).contains(key.utf8.count) {
             throw WireError(
-                .badRequest, "field key has 1…\(Limits.keyBytesMax) bytes, not \(key.utf8.count)", limit: Limits.keyBytesMax, actual: key.utf8.count)
+                .badRequest, "field key has 1…\(Limits.keyBytesMax) bytes, not \(key.utf8.count)", limit: Limits.keyBytesMax,
+                actual: key.utf8.count)
         }
         if let key {
             guard let known = accessRules.key(key) else { throw WireError(.keyWrong, "the key is none of this relay's") }

@@ -27,7 +27,8 @@ extension Hub {
         decide(.role(request.user, role), [StoredForm.role(request.user, role)], session, connection, requester)
     }
 
-    mutating func freezeChannel(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) {
+    mutating func freezeChannel(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError)
+    {
         let request = try decode(FreezeChannelRequest.self, body)
         try requireModerator(session)
         let requester = requester(connection, request.id, .empty)
@@ -152,7 +153,8 @@ extension Hub {
     // MARK: - Deciding
 
     private mutating func decide(
-        _ change: ModerationChange, _ entries: [JournalEntry], metadata: (book: MetadataBook.Index, change: MetadataSetChange)? = nil, _ session: Session.Index,
+        _ change: ModerationChange, _ entries: [JournalEntry], metadata: (book: MetadataBook.Index, change: MetadataSetChange)? = nil,
+        _ session: Session.Index,
         _ connection: Connection.Index, _ requester: Requester, erasing: (user: Name?, by: Name?)? = nil
     ) {
         moderation.applied.apply(change)

@@ -49,7 +49,9 @@ extension Hub {
     private mutating func roleWasSet(_ user: Name, by moderator: Name) {
         guard let session = liveSession(of: user) else { return }
         updateAccess(session)
-        if let connection = outbox.connection(of: session) { enqueueJSON(connection, .accessChanged, AccessChanged(accessBody(sessions[session].access), by: moderator)) }
+        if let connection = outbox.connection(of: session) {
+            enqueueJSON(connection, .accessChanged, AccessChanged(accessBody(sessions[session].access), by: moderator))
+        }
         applyAccess(session)
     }
 
@@ -66,7 +68,8 @@ extension Hub {
                 if !memberships[membership(of: session, inside: channel)].heldOver { inside.append(session) }
             }
             enqueueJSON(
-                room: channels[channel].room, .channelFrozen, ChannelFrozen(channel: channels[channel].handle, frozen: isFrozen, by: moderator),
+                room: channels[channel].room, .channelFrozen,
+                ChannelFrozen(channel: channels[channel].handle, frozen: isFrozen, by: moderator),
                 to: inside)
         }
         guard isFrozen else { return }
@@ -97,7 +100,8 @@ extension Hub {
     /// Who is here under the id, or with the secret. [AC13]
     private mutating func wasBanned(_ user: Name, _ ban: Ban) {
         for session in sessions.indices {
-            guard let other = sessions[session].user, sessions[session].state != .lingering, other != ban.by, !isModeratorByCredential(session),
+            guard let other = sessions[session].user, sessions[session].state != .lingering, other != ban.by,
+                !isModeratorByCredential(session),
                 other == user || ban.digest != nil && ban.digest == sessions[session].secretDigest
             else { continue }
             endByModerator(session, .banned, banText(user, ban, as: other))

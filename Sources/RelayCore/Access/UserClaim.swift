@@ -51,7 +51,9 @@ extension Hub {
             // A difference is not told by how long it takes to find.
             let difference = known.digest.map { ($0.high ^ (digest?.high ?? 0)) | ($0.low ^ (digest?.low ?? 0)) } ?? 1
             guard difference == 0, digest != nil else {
-                throw WireError(.userIDTaken, "user id \(user) belongs to the client that used it first: log in with the secret of that client, or take another id")
+                throw WireError(
+                    .userIDTaken,
+                    "user id \(user) belongs to the client that used it first: log in with the secret of that client, or take another id")
             }
         }
         if known == nil, claims.count >= configuration.claimsMax { boundClaims() }
@@ -67,7 +69,8 @@ extension Hub {
 
     mutating func storeIfDue(_ users: [Name]) {
         guard configuration.isJournaled, storage.failure == nil else { return }
-        let due = users.filter { [claims] user in claims[user]!.stored.map { claims[user]!.lastSeen >= $0 + Self.claimStoredEvery } ?? true }
+        let due = users.filter { [claims] user in claims[user]!.stored.map { claims[user]!.lastSeen >= $0 + Self.claimStoredEvery } ?? true
+        }
         for first in stride(from: 0, to: due.count, by: Self.claimsPerRecord) {
             let some = due[first..<min(first + Self.claimsPerRecord, due.count)]
             for user in some { claims[user]!.stored = claims[user]!.lastSeen }

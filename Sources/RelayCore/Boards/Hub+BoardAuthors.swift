@@ -11,7 +11,9 @@ extension Hub {
     ///
     /// - Returns: `false` if that has to be asked for: the connection waits, and its frame is judged anew.
     /// - Throws: `notPermitted`; `storageFailed`, `busy` when it cannot be found out.
-    mutating func isOwn(_ key: UnsafeRawBufferPointer, in channel: Name, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) -> Bool {
+    mutating func isOwn(_ key: UnsafeRawBufferPointer, in channel: Name, _ session: Session.Index, _ connection: Connection.Index)
+        throws(WireError) -> Bool
+    {
         guard let board = boards[named: channel] else { return true }
         let key = Array(key)
         if boards[board].authors == nil {
@@ -37,14 +39,16 @@ extension Hub {
     private mutating func askAuthors(_ board: ShelvedBoard.Index, _ key: [UInt8]) throws(WireError) -> [UInt8] {
         guard authors.heldBytes < configuration.heldBytesMax else {
             throw WireError(
-                .busy, "\(authors.heldBytes) bytes wait for the boards' files, at most \(configuration.heldBytesMax) may", limit: configuration.heldBytesMax,
+                .busy, "\(authors.heldBytes) bytes wait for the boards' files, at most \(configuration.heldBytesMax) may",
+                limit: configuration.heldBytesMax,
                 actual: authors.heldBytes, retryAfterMilliseconds: 100)
         }
         boundAuthors(board)
         let question = boards[board].authors!.isLarge ? key : []
         if let since = boards[board].authors!.asked[question] {
             guard now.instant - since < configuration.boardAuthorTimeout else {
-                throw WireError(.busy, "whose record it is has not been found out in \(configuration.boardAuthorTimeout)", retryAfterMilliseconds: 1000)
+                throw WireError(
+                    .busy, "whose record it is has not been found out in \(configuration.boardAuthorTimeout)", retryAfterMilliseconds: 1000)
             }
             return question
         }
@@ -64,7 +68,9 @@ extension Hub {
     /// A change was accepted. Costs a comparison on boards where nobody's rights are limited.
     mutating func noteAuthor(_ board: ShelvedBoard.Index, _ change: PendingRecord.Change, by user: [UInt8], at offset: UInt64) {
         guard let lastUsed = boards[board].authors?.lastUsed else { return }
-        guard lastUsed + Self.authorsKeptFor > now.instant || !boards[board].authors!.waiting.isEmpty else { return forgetAuthors(of: board) }
+        guard lastUsed + Self.authorsKeptFor > now.instant || !boards[board].authors!.waiting.isEmpty else {
+            return forgetAuthors(of: board)
+        }
         countAuthors(board) { $0.note(change, by: user, at: offset) }
         boundAuthors(board)
     }

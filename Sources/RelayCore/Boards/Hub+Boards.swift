@@ -17,10 +17,15 @@ extension Hub {
         guard frame.flags.contains(.key) == (isRetained || isPart) else {
             throw WireError(.badRequest, "a key goes with retain or part, and both want one")
         }
-        guard !isRetained || !frame.flags.contains(.noHistory) else { throw WireError(.badRequest, "what is retained is kept: noHistory does not go with it") }
+        guard !isRetained || !frame.flags.contains(.noHistory) else {
+            throw WireError(.badRequest, "what is retained is kept: noHistory does not go with it")
+        }
         if isPart {
             guard frame.parts >= 2, (1...frame.parts).contains(frame.part), !frame.payload.isEmpty else {
-                throw WireError(.badRequest, "parts are numbered 1…parts, are 2 or more, and none is empty: not \(frame.part) of \(frame.parts), \(frame.payload.count) bytes")
+                throw WireError(
+                    .badRequest,
+                    "parts are numbered 1…parts, are 2 or more, and none is empty: not \(frame.part) of \(frame.parts), \(frame.payload.count) bytes"
+                )
             }
         }
         return frame.flags.contains(.key) ? try Name(bytes: frame.key) : nil
@@ -41,7 +46,8 @@ extension Hub {
         } else {
             guard boards.count < configuration.boardsMax else {
                 throw WireError(
-                    .relayFull, "the relay keeps at most \(configuration.boardsMax) boards", limit: configuration.boardsMax, actual: boards.count + 1)
+                    .relayFull, "the relay keeps at most \(configuration.boardsMax) boards", limit: configuration.boardsMax,
+                    actual: boards.count + 1)
             }
             try checkNewBoards(of: user)
             // Boards that exist keep room to go on.
@@ -63,7 +69,8 @@ extension Hub {
         guard began.count < configuration.newBoardsPerHour else {
             let wait = Duration.seconds(3600) - (now.instant - began[began.count - configuration.newBoardsPerHour])
             throw WireError(
-                .rateLimited, "a user begins at most \(configuration.newBoardsPerHour) boards an hour", limit: configuration.newBoardsPerHour,
+                .rateLimited, "a user begins at most \(configuration.newBoardsPerHour) boards an hour",
+                limit: configuration.newBoardsPerHour,
                 actual: began.count + 1, retryAfterMilliseconds: UInt64(max(1, wait.milliseconds)))
         }
     }
@@ -77,7 +84,8 @@ extension Hub {
     private mutating func boardFor(_ channel: Channel.Index, by user: Name) -> (board: ShelvedBoard.Index, begins: Bool) {
         if let board = channels[channel].board { return (board, false) }
         let name = channels[channel].id!.channel
-        var made = ShelvedBoard(name: name, generation: ordinals.generation(), summary: BoardSummary(board: nextSequence, name: Array(name.text.utf8)))
+        var made = ShelvedBoard(
+            name: name, generation: ordinals.generation(), summary: BoardSummary(board: nextSequence, name: Array(name.text.utf8)))
         made.channel = channel
         let board = boards.insert(made)
         channels[channel].board = board
@@ -89,7 +97,8 @@ extension Hub {
 
     /// A change as it goes to the journal.
     private func change(
-        _ board: ShelvedBoard.Index, offset: UInt64, _ session: Session.Index?, instance: UInt64 = 0, number: UInt64 = 0, _ kind: BoardChange.Kind
+        _ board: ShelvedBoard.Index, offset: UInt64, _ session: Session.Index?, instance: UInt64 = 0, number: UInt64 = 0,
+        _ kind: BoardChange.Kind
     ) -> BoardChange {
         let channel = boards[board].channel
         let epoch = channel.map { channels[$0].epoch } ?? Epoch(start: start, incarnation: 0)
@@ -104,7 +113,8 @@ extension Hub {
     ///
     /// - Parameter before: what must stand before it, in the same record: all of it is durable, or nothing counts.
     private mutating func store(
-        _ change: BoardChange, before: [BoardChange] = [], _ kind: BoardTransition.Kind, _ board: ShelvedBoard.Index, begins: Bool = false, bytes: Int = 0, user: Name?,
+        _ change: BoardChange, before: [BoardChange] = [], _ kind: BoardTransition.Kind, _ board: ShelvedBoard.Index, begins: Bool = false,
+        bytes: Int = 0, user: Name?,
         by: String? = nil, entries: [JournalEntry] = [], _ requester: Requester? = nil, erasing: (user: Name?, by: Name?)? = nil
     ) {
         var beginning = change
@@ -146,7 +156,9 @@ extension Hub {
     /// A retained message takes its offset: on its way to the file it is delivered as any other.
     ///
     /// - Returns: the board that keeps it.
-    mutating func keepRecord(_ frame: PublishFrame, _ key: Name, _ channel: Channel.Index, _ session: Session.Index, offset: UInt64) -> ShelvedBoard.Index {
+    mutating func keepRecord(_ frame: PublishFrame, _ key: Name, _ channel: Channel.Index, _ session: Session.Index, offset: UInt64)
+        -> ShelvedBoard.Index
+    {
         let user = sessions[session].user!
         let (board, begins) = boardFor(channel, by: user)
         let isRemoval = frame.payload.isEmpty
@@ -193,7 +205,8 @@ extension Hub {
         }
         let offset = takeOffset(channel)
         let put = BoardPut(
-            key: Array(key.text.utf8), isText: draft.flags.contains(.text), customType: draft.flags.contains(.customType) ? draft.customType : nil,
+            key: Array(key.text.utf8), isText: draft.flags.contains(.text),
+            customType: draft.flags.contains(.customType) ? draft.customType : nil,
             payload: [], upload: draft.upload, parts: draft.parts)
         let last = change(board, offset: 0, session, part)
         let whole = change(board, offset: offset, session, instance: instance, number: frame.number, .put(put))
@@ -211,7 +224,8 @@ extension Hub {
             let others = sessions[session].window.drafts.count { !($0.channel == channel && $0.key == key) && isAlive($0) }
             guard others < configuration.draftsMax else {
                 throw WireError(
-                    .limitReached, "at most \(configuration.draftsMax) drawings of a client come in parts at once", limit: configuration.draftsMax,
+                    .limitReached, "at most \(configuration.draftsMax) drawings of a client come in parts at once",
+                    limit: configuration.draftsMax,
                     actual: others + 1)
             }
             return head + frame.payload.count
@@ -221,10 +235,14 @@ extension Hub {
             throw WireError(.partMissing, "part \(frame.part) of \(frame.parts) comes without the parts before it")
         }
         let isLate = !isAlive(draft)
-        let isSame = draft.parts == frame.parts && draft.flags == frame.flags.intersection([.text, .customType]) && frame.customType.elementsEqual(draft.customType)
+        let isSame =
+            draft.parts == frame.parts && draft.flags == frame.flags.intersection([.text, .customType])
+            && frame.customType.elementsEqual(draft.customType)
         guard !isLate, isSame, draft.next == frame.part else {
             throw WireError(
-                .partMissing, "part \(frame.part) of \(frame.parts) does not follow: \(isLate ? "the parts before it are forgotten" : "part \(draft.next) of \(draft.parts) does")")
+                .partMissing,
+                "part \(frame.part) of \(frame.parts) does not follow: \(isLate ? "the parts before it are forgotten" : "part \(draft.next) of \(draft.parts) does")"
+            )
         }
         let bytes = draft.bytes + frame.payload.count
         let drawn = bytes - key.text.utf8.count - BoardSummary.recordOverheadBytes
@@ -253,7 +271,8 @@ extension Hub {
         boards[board].unheld = channels[channel].head
         for session in channels[channel].messageReceivers {
             guard let connection = outbox.connection(of: session) else { continue }
-            beginCatchUp(membership(of: session, inside: channel), CatchUp.Start(offset: offset, isFresh: false, takesOwn: false), connection)
+            beginCatchUp(
+                membership(of: session, inside: channel), CatchUp.Start(offset: offset, isFresh: false, takesOwn: false), connection)
         }
     }
 
@@ -261,7 +280,9 @@ extension Hub {
 
     private func board(_ name: Name) throws(WireError) -> ShelvedBoard.Index {
         guard let board = boards[named: name] else { throw WireError(.boardNotFound, "channel \(name) has no board") }
-        guard !boards[board].isDropping else { throw WireError(.busy, "the board of \(name) is being removed", retryAfterMilliseconds: 100) }
+        guard !boards[board].isDropping else {
+            throw WireError(.busy, "the board of \(name) is being removed", retryAfterMilliseconds: 100)
+        }
         try checkStorage()
         return board
     }
@@ -294,7 +315,10 @@ extension Hub {
         }
         guard let clear = boards[board].summary.clear, clear.records > 0,
             now.wallMilliseconds < clear.wallMilliseconds + UInt64(Limits.undoMilliseconds)
-        else { throw WireError(.nothingToUndo, "nothing was cleared in the last \(Limits.undoMilliseconds / 60_000) minutes that has not come back") }
+        else {
+            throw WireError(
+                .nothingToUndo, "nothing was cleared in the last \(Limits.undoMilliseconds / 60_000) minutes that has not come back")
+        }
         let channel = try channelFor(ChannelID(kind: .message, channel: request.channel))
         if channels[channel].inside.isEmpty { setChannelEnd(channel) }
         let before = channels[channel].head
@@ -314,7 +338,8 @@ extension Hub {
         let limit = try request.count()
         // One more than fits tells whether there is a next page.
         var names: [Name] = []
-        for name in boards.names.behind(request.after) where rights(of: session, on: ChannelID(kind: .message, channel: name)).contains(.subscribe) {
+        for name in boards.names.behind(request.after)
+        where rights(of: session, on: ChannelID(kind: .message, channel: name)).contains(.subscribe) {
             names.append(name)
             if names.count > limit { break }
         }

@@ -45,7 +45,9 @@ extension Hub {
         tellGap(catchUp, connection, through: through)
         while bytes < configuration.catchUpBlockBytesInUse {
             let item = catchUps[catchUp].next
-            if let kept = nextUnretained(channel, above: catchUps[catchUp].offset, through: min(through, item.map { $0.offset - 1 } ?? through)) {
+            if let kept = nextUnretained(
+                channel, above: catchUps[catchUp].offset, through: min(through, item.map { $0.offset - 1 } ?? through))
+            {
                 let message = channels[channel].history[kept]
                 bytes += give(message, catchUp, connection)
                 catchUps[catchUp].gave(messageAt: message.offset)
@@ -103,13 +105,16 @@ extension Hub {
         switch item.content {
         case .clear:
             guard let user = author(item.author) else { return 0 }
-            let frame = Frame.json(.cleared, Cleared(channel: channels[channel].handle, offset: item.offset, user: user, time: item.wallMilliseconds)).bytes
+            let frame = Frame.json(
+                .cleared, Cleared(channel: channels[channel].handle, offset: item.offset, user: user, time: item.wallMilliseconds)
+            ).bytes
             enqueueWhole(connection, frame)
             return frame.count
         case .removal(let key): return deliver(item, key: key, isText: false, customType: nil, payload: [], part: nil, catchUp, connection)
         case .record(let key, let isText, let customType, let payload, let part, let parts):
             return deliver(
-                item, key: key, isText: isText, customType: customType, payload: payload, part: parts > 1 ? (part, parts) : nil, catchUp, connection)
+                item, key: key, isText: isText, customType: customType, payload: payload, part: parts > 1 ? (part, parts) : nil, catchUp,
+                connection)
         }
     }
 
@@ -185,7 +190,8 @@ extension Hub {
         case .gone: catchUps[catchUp].failed()
         case .failed(let text):
             log(.error, "the board of \(channels[memberships[membership].channel].id!.channel) cannot be read, again in a second: \(text)")
-            deadlines.set(.boardReading(connection: connection, generation: connections[connection].id.generation), at: now.instant + .seconds(1))
+            deadlines.set(
+                .boardReading(connection: connection, generation: connections[connection].id.generation), at: now.instant + .seconds(1))
             catchUps[catchUp].failed()
         }
     }
@@ -209,7 +215,8 @@ extension Hub {
         endCatchUp(membership)
         memberships[membership].epoch = channels[channel].epoch
         enqueueJSON(
-            connection, .reset, ChannelReset(channel: channels[channel].handle, epoch: channels[channel].epoch, head: channels[channel].head))
+            connection, .reset,
+            ChannelReset(channel: channels[channel].handle, epoch: channels[channel].epoch, head: channels[channel].head))
         beginCatchUp(membership, CatchUp.Start(offset: 0, isFresh: true, takesOwn: true), connection)
     }
 

@@ -14,7 +14,9 @@ extension Hub {
     /// - Returns: where it begins to catch up.
     ///
     /// - Parameter freshThrough: of a reader that goes on with a board on another connection.
-    mutating func recover(from since: Since, _ channel: Channel.Index, freshThrough: UInt64 = 0, into answer: inout SubscribeAnswer) -> CatchUp.Start {
+    mutating func recover(from since: Since, _ channel: Channel.Index, freshThrough: UInt64 = 0, into answer: inout SubscribeAnswer)
+        -> CatchUp.Start
+    {
         forgetExpired(of: channel)
         let head = channels[channel].head
         let floor = channels[channel].history.floor

@@ -42,7 +42,9 @@ extension Hub {
     }
 
     private mutating func forgetLockIfUnused(_ lock: Lock.Index) {
-        guard locks[lock].applied == nil, locks[lock].revealed == nil, locks[lock].unrevealed == 0, locks[lock].waiters.isEmpty else { return }
+        guard locks[lock].applied == nil, locks[lock].revealed == nil, locks[lock].unrevealed == 0, locks[lock].waiters.isEmpty else {
+            return
+        }
         let channel = channels[named: locks[lock].channel!]!
         channels[channel].locks[locks[lock].name!] = nil
         locks.remove(lock)

@@ -25,7 +25,8 @@ extension Hub {
         if known.flatMap({ locks[$0].applied }) == nil {
             guard count < configuration.locksPerChannelMax else {
                 throw WireError(
-                    .limitReached, "a channel has at most \(configuration.locksPerChannelMax) locks", limit: configuration.locksPerChannelMax,
+                    .limitReached, "a channel has at most \(configuration.locksPerChannelMax) locks",
+                    limit: configuration.locksPerChannelMax,
                     actual: count + 1)
             }
         }
@@ -62,7 +63,8 @@ extension Hub {
             }
             let ticket = ordinals.generation()
             let until = now.instant + .milliseconds(request.waitMs!)
-            locks[lock].waiters.append(LockWaiter(user: user, requester: requester(connection, request.id, .empty), ticket: ticket, until: until))
+            locks[lock].waiters.append(
+                LockWaiter(user: user, requester: requester(connection, request.id, .empty), ticket: ticket, until: until))
             sessions[session].waitsForLocks.insert(lock)
             deadlines.set(.lockWait(lock: lock, ticket: ticket), at: until)
         }
@@ -98,7 +100,8 @@ extension Hub {
         let waiters = locks[lock].waiters
         locks[lock].waiters = []
         change(
-            lock, LockTransition(event: .removed, state: state, user: state.owner, waiters: waiters), requester(connection, request.id, .empty))
+            lock, LockTransition(event: .removed, state: state, user: state.owner, waiters: waiters),
+            requester(connection, request.id, .empty))
     }
 
     mutating func getLocks(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) {

@@ -43,7 +43,8 @@ extension Hub {
         }
     }
 
-    private mutating func accept(_ frame: DirectFrame, from session: Session.Index, to receiver: Session.Index, over link: Connection.Index) {
+    private mutating func accept(_ frame: DirectFrame, from session: Session.Index, to receiver: Session.Index, over link: Connection.Index)
+    {
         let delivery = ordinals.delivery()
         sessions[session].window.passDirect(frame.number)
         sessions[session].directsPending += 1
@@ -102,7 +103,9 @@ extension Hub {
     /// Tells the sender, if the client that sent it is there.
     private mutating func settle(_ direct: PendingDirect, _ tell: (inout Hub, Connection.Index) -> Void) {
         sessions[direct.sender].directsPending -= 1
-        if let connection = outbox.connection(of: direct.sender), sessions[direct.sender].instance == direct.instance { tell(&self, connection) }
+        if let connection = outbox.connection(of: direct.sender), sessions[direct.sender].instance == direct.instance {
+            tell(&self, connection)
+        }
     }
 
     private func directIndex(_ delivery: UInt64) -> Int? {

@@ -9,7 +9,9 @@ extension Hub {
     mutating func keep(_ message: KeptMessage, in channel: Channel.Index) {
         channels[channel].history.append(message)
         historyTotals.add(message)
-        while channels[channel].history.count > configuration.historyMessagesMax || channels[channel].history.bytes > configuration.historyBytesMax {
+        while channels[channel].history.count > configuration.historyMessagesMax
+            || channels[channel].history.bytes > configuration.historyBytesMax
+        {
             forgetOldest(of: channel)
         }
         if historyTotals.bytes > configuration.historyBytesTotalMax { boundHistory() }
@@ -19,7 +21,9 @@ extension Hub {
     private mutating func forgetOldest(of channel: Channel.Index) {
         guard let oldest = channels[channel].history.oldest else { return }
         historyTotals.remove(messages: 1, bytes: oldest.frame.count)
-        if oldest.isRetained, let board = channels[channel].board, oldest.offset > boards[board].readableHead { boards[board].unheld = max(boards[board].unheld, oldest.offset) }
+        if oldest.isRetained, let board = channels[channel].board, oldest.offset > boards[board].readableHead {
+            boards[board].unheld = max(boards[board].unheld, oldest.offset)
+        }
         channels[channel].history.removeOldest()
     }
 
@@ -76,7 +80,8 @@ extension Hub {
         let most = configuration.historyPageMessagesMax
         let limit = request.limit ?? most
         guard (1...most).contains(limit) else {
-            throw WireError(.badRequest, "field limit is within 1…\(most), not \(limit)", limit: limit < 1 ? 1 : most, actual: max(0, limit))
+            throw WireError(
+                .badRequest, "field limit is within 1…\(most), not \(limit)", limit: limit < 1 ? 1 : most, actual: max(0, limit))
         }
         guard let channel = channels[named: ChannelID(kind: .message, channel: request.channel)] else {
             return answer(connection, HistoryAnswer(id: request.id, epoch: nil, head: 0, count: 0, floor: 0, next: nil))
@@ -87,7 +92,9 @@ extension Hub {
         // The first one wanted, and how many there are from it on.
         var index: Int
         if let from = request.from {
-            index = backwards ? channels[channel].history.index(above: from) - 1 : channels[channel].history.index(above: from == 0 ? 0 : from - 1)
+            index =
+                backwards
+                ? channels[channel].history.index(above: from) - 1 : channels[channel].history.index(above: from == 0 ? 0 : from - 1)
         } else {
             index = backwards ? total - 1 : 0
         }

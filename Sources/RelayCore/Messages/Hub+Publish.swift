@@ -43,7 +43,8 @@ extension Hub {
     /// Whether a publish was accepted before: then it is answered as it was, and costs nothing. [MS9]
     ///
     /// - Throws: `notAccepted`, `outcomeUnknown`.
-    private mutating func isKnown(_ frame: PublishFrame, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) -> Bool {
+    private mutating func isKnown(_ frame: PublishFrame, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) -> Bool
+    {
         let number = frame.number
         switch sessions[session].window.judge(number, isRetained: frame.flags.contains(.retain)) {
         case .new: return false
@@ -90,11 +91,15 @@ extension Hub {
                 .tooLarge, "payload and custom type have at most \(limit) bytes, not \(bytes)", limit: limit, actual: bytes)
         }
         // A part may end in the middle of a character: its reader checks the whole. [BL8]
-        if flags.contains(.text), !flags.contains(.part), !isValidUTF8(payload) { throw WireError(.badText, "the payload is flagged as text and is not well-formed UTF-8") }
+        if flags.contains(.text), !flags.contains(.part), !isValidUTF8(payload) {
+            throw WireError(.badText, "the payload is flagged as text and is not well-formed UTF-8")
+        }
     }
 
     /// The channel a message goes to, made if there is none, and the bucket it is counted in.
-    private mutating func target(of frame: PublishFrame, _ session: Session.Index) throws(WireError) -> (channel: Channel.Index, bucket: TokenBucket.Index) {
+    private mutating func target(of frame: PublishFrame, _ session: Session.Index) throws(WireError) -> (
+        channel: Channel.Index, bucket: TokenBucket.Index
+    ) {
         if let last = sessions[session].lastPublish, channels[last.channel].generation == last.generation,
             last.name.text.utf8.elementsEqual(frame.channel)
         {
@@ -134,7 +139,9 @@ extension Hub {
     }
 
     /// A part of a drawing that is kept as a whole: nobody is shown it before that. [BL8]
-    private mutating func acceptPart(_ frame: PublishFrame, _ key: Name, _ channel: Channel.Index, _ session: Session.Index, _ connection: Connection.Index) {
+    private mutating func acceptPart(
+        _ frame: PublishFrame, _ key: Name, _ channel: Channel.Index, _ session: Session.Index, _ connection: Connection.Index
+    ) {
         counters.messagesAccepted += 1
         channels[channel].lastUsed = now.instant
         if frame.part == 1 { _ = sessions[session].window.takeDraft(channels[channel].id!.channel, key) }
@@ -146,7 +153,9 @@ extension Hub {
         take(frame.number, offset: offset, board: boardID(board), session)
     }
 
-    private mutating func accept(_ frame: PublishFrame, _ key: Name?, _ channel: Channel.Index, _ session: Session.Index, _ connection: Connection.Index) {
+    private mutating func accept(
+        _ frame: PublishFrame, _ key: Name?, _ channel: Channel.Index, _ session: Session.Index, _ connection: Connection.Index
+    ) {
         let isRetained = frame.flags.contains(.retain)
         counters.messagesAccepted += 1
         let offset = takeOffset(channel)
@@ -160,7 +169,8 @@ extension Hub {
         let isPart = frame.flags.contains(.part)
         let head = FrameHead(
             type: FrameType.deliver.rawValue, flags: frame.flags.intersection(DeliverFrame.flagsAllowed).rawValue,
-            bodyBytes: 24 + (hasType ? 1 + frame.customType.count : 0) + (hasKey ? 1 + frame.key.count : 0) + (isPart ? 4 : 0) + frame.payload.count)
+            bodyBytes: 24 + (hasType ? 1 + frame.customType.count : 0) + (hasKey ? 1 + frame.key.count : 0) + (isPart ? 4 : 0)
+                + frame.payload.count)
         let channelHandle = channels[channel].handle
         let handle = sessions[session].handle
         let wall = now.wallMilliseconds
@@ -212,7 +222,9 @@ extension Hub {
     }
 
     /// A change of the board that is no message, held until it can be read there.
-    mutating func keepInFlight(_ frame: [UInt8], _ offset: UInt64, _ user: Name, of board: ShelvedBoard.Index, _ channel: Channel.Index, isMessage: Bool) {
+    mutating func keepInFlight(
+        _ frame: [UInt8], _ offset: UInt64, _ user: Name, of board: ShelvedBoard.Index, _ channel: Channel.Index, isMessage: Bool
+    ) {
         guard configuration.historyMessagesMax > 0 else { return boards[board].unheld = offset }
         keep(
             KeptMessage(

@@ -36,7 +36,8 @@ extension Hub {
         changeMetadata(book, change, requester(connection, request.id, .majorRevision(change.majorRevision)))
     }
 
-    mutating func removeMetadata(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) {
+    mutating func removeMetadata(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError)
+    {
         let request = try decode(RemoveMetadataRequest.self, body)
         let owner = try MetadataOwnerFields(request).owner()
         try requireMetadata(owner, isWrite: true, session)
@@ -79,11 +80,14 @@ extension Hub {
     // MARK: - Checks
 
     /// Channels' and users' metadata are counted apart. [RT7]
-    private mutating func spendMetadataCall(_ owner: MetadataOwner, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) {
-        let key: BucketKey = switch owner {
-        case .channel: .channelMetadata
-        case .user: .userMetadata
-        }
+    private mutating func spendMetadataCall(_ owner: MetadataOwner, _ session: Session.Index, _ connection: Connection.Index)
+        throws(WireError)
+    {
+        let key: BucketKey =
+            switch owner {
+            case .channel: .channelMetadata
+            case .user: .userMetadata
+            }
         let rate = configuration.metadataCallsPerSecond
         let bucket = bucket(key, of: session)
         if let wait = try spend(bucket, rate: rate, capacity: configuration.metadataCallsBurst, connection, "metadata calls") {
@@ -159,7 +163,9 @@ extension Hub {
 
     // MARK: - Subscribing a user's metadata
 
-    mutating func subscribeUserMetadata(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) {
+    mutating func subscribeUserMetadata(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index)
+        throws(WireError)
+    {
         let request = try decode(UserRequest.self, body)
         try requireMetadata(.user(request.user), isWrite: false, session)
         if !sessions[session].userMetadata.contains(request.user) {
@@ -177,7 +183,9 @@ extension Hub {
         sendMetadataSnapshot(.user(request.user), to: connection)
     }
 
-    mutating func unsubscribeUserMetadata(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) {
+    mutating func unsubscribeUserMetadata(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index)
+        throws(WireError)
+    {
         let request = try decode(UserRequest.self, body)
         guard sessions[session].userMetadata.contains(request.user) else {
             throw WireError(.notSubscribed, "the metadata of user \(request.user) is not subscribed")

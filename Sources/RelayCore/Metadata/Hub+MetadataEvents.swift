@@ -18,7 +18,9 @@ extension Hub {
         case .channel(let id): receivers = channels[channels[named: id]!].metadataReceivers
         }
         if !receivers.isEmpty {
-            for body in MetadataPage.bodies(emptyEvent(owner, .changed, change.majorRevision), change.items, removed: change.removed.sorted()) {
+            for body in MetadataPage.bodies(
+                emptyEvent(owner, .changed, change.majorRevision), change.items, removed: change.removed.sorted())
+            {
                 tellMetadata(owner, body, to: receivers)
             }
         }
@@ -81,7 +83,8 @@ extension Hub {
         guard !metadata[book].endIsSet else { return }
         metadata[book].endIsSet = true
         deadlines.set(
-            .metadataEnd(book: book, generation: metadata[book].generation), at: metadata[book].lastWritten + configuration.emptyMetadataLinger)
+            .metadataEnd(book: book, generation: metadata[book].generation),
+            at: metadata[book].lastWritten + configuration.emptyMetadataLinger)
     }
 
     mutating func metadataEndDeadline(_ book: MetadataBook.Index) {
@@ -140,8 +143,9 @@ struct MetadataPage {
     /// - Returns: whether there was room; there always is for one.
     mutating func add(_ key: Name, _ item: MetadataSetItem) -> Bool {
         let head = MetadataItemHead(key: key, bytes: item.value.count, revision: item.revision, author: item.author, time: item.time)
-        guard heads.isEmpty
-            || headBytes + head.pageBytes <= Limits.jsonPageBytes && valueBytes + item.value.count <= Limits.metadataPageBytes
+        guard
+            heads.isEmpty
+                || headBytes + head.pageBytes <= Limits.jsonPageBytes && valueBytes + item.value.count <= Limits.metadataPageBytes
         else { return false }
         heads.append(head)
         values.append(item.value)

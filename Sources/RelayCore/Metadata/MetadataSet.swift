@@ -41,7 +41,8 @@ struct MetadataSet {
         let count = self.items.count + items.keys.count { self.items[$0] == nil }
         guard count <= Limits.metadataItemsMax else {
             throw WireError(
-                .limitReached, "a set of metadata has at most \(Limits.metadataItemsMax) items, not \(count)", limit: Limits.metadataItemsMax,
+                .limitReached, "a set of metadata has at most \(Limits.metadataItemsMax) items, not \(count)",
+                limit: Limits.metadataItemsMax,
                 actual: count)
         }
         let bytes = byteCount + growth(change)

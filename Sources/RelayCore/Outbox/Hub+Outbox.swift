@@ -104,7 +104,9 @@ extension Hub {
 
     /// The shell is about to flush: readers that catch up may be given so much, and those that had to wait are dirty.
     package mutating func beginFlush() {
-        for connection in catchUps.begin(bytes: configuration.catchUpTurnBytes) where connections[connection].isOpen { outbox.wake(connection) }
+        for connection in catchUps.begin(bytes: configuration.catchUpTurnBytes) where connections[connection].isOpen {
+            outbox.wake(connection)
+        }
     }
 
     /// The shell has offered everything to the sockets: whatever is left waits for its reader.
@@ -140,7 +142,8 @@ extension Hub {
         case .packets(let connection): shed(connection)
         case .memory(let connection, let bytes):
             closeSlow(
-                connection, "all queues together hold \(outbox.liveBytes) bytes of at most \(configuration.queueBytesTotalMax), this one \(bytes)")
+                connection,
+                "all queues together hold \(outbox.liveBytes) bytes of at most \(configuration.queueBytesTotalMax), this one \(bytes)")
         }
     }
 
@@ -166,7 +169,8 @@ extension Hub {
         guard due <= now.instant else { return setSlowConsumer(connection, at: due) }
         closeSlow(
             connection,
-            "\(outbox.load(of: connection).reliable) bytes waited, over \(configuration.reliableBacklogBytesSoft) for \(configuration.slowConsumerAfter)")
+            "\(outbox.load(of: connection).reliable) bytes waited, over \(configuration.reliableBacklogBytesSoft) for \(configuration.slowConsumerAfter)"
+        )
     }
 
     /// As `close`, but all that waits is discarded except for what is on the wire in part, or announced. [ER2, WS7]

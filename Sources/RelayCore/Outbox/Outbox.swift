@@ -106,7 +106,8 @@ struct Outbox {
         for notice in lost.notices { write(notice.head, .lost, to: connection) { notice.write(to: &$0) } }
     }
 
-    private mutating func write(_ head: FrameHead, _ kind: Segment.Kind, to connection: Connection.Index, body: (inout ByteWriter) -> Void) {
+    private mutating func write(_ head: FrameHead, _ kind: Segment.Kind, to connection: Connection.Index, body: (inout ByteWriter) -> Void)
+    {
         queues.write(head, kind, to: connection, body)
         hasGrown(connection)
     }
@@ -116,7 +117,9 @@ struct Outbox {
     private mutating func enqueue(_ segment: Segment, _ packet: PacketMark, _ connection: Connection.Index) -> Int32 {
         let hadPackets = queues[connection].segments.packetBytes > 0
         let isNew = queues.append(segment, to: connection)
-        if !hadPackets || isEarlier(packet.expiresAt, than: queues[connection].expiresAt) { queues[connection].expiresAt = packet.expiresAt }
+        if !hadPackets || isEarlier(packet.expiresAt, than: queues[connection].expiresAt) {
+            queues[connection].expiresAt = packet.expiresAt
+        }
         if queues[connection].segments.packetBytes > configuration.packetBacklogBytesMax, !queues[connection].mustShed {
             queues[connection].mustShed = true
             overfull.append(connection)

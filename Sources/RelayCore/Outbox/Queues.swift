@@ -2,10 +2,12 @@ import RelayWire
 
 /// The queues of all connections, and the chunks that they point into: how frames go in, come out, and are left out. [DL1]
 struct Queues {
-    private var queues = Slab<OutQueue>(vacant: OutQueue(), release: { queue in
-        var segments = queue.segments
-        segments.free()
-    })
+    private var queues = Slab<OutQueue>(
+        vacant: OutQueue(),
+        release: { queue in
+            var segments = queue.segments
+            segments.free()
+        })
     private(set) var chunks: Chunks
     private let packetBacklogBytesMax: Int
     private var gone: [Chunk.Index] = []
@@ -138,7 +140,8 @@ struct Queues {
     mutating func walk(_ connection: Connection.Index, _ stops: QueueWalk.Stops, from segment: Int = 0) -> QueueWalk {
         let queue = self[connection].segments
         guard segment == 0, !queue.isEmpty else {
-            return QueueWalk(connection: connection, stops: stops, segment: segment, position: segment < queue.count ? queue[segment].start : 0)
+            return QueueWalk(
+                connection: connection, stops: stops, segment: segment, position: segment < queue.count ? queue[segment].start : 0)
         }
         var position = queue.headBoundary
         while position < queue[0].start {

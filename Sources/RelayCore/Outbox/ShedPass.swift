@@ -28,7 +28,9 @@ struct ShedPass {
     /// - Parameter frame: on the wire in part, or announced, it stays whatever it is.
     mutating func addPacket(_ body: UnsafeRawBufferPointer, _ frame: QueuedFrame, _ mark: PacketMark, at milliseconds: UInt32) {
         guard !frame.isFixed else { return frames.append(Frame(bytes: 0, isFixed: true)) }
-        guard let packet = try? PacketFrame(flags: frame.head.flags, body: body) else { preconditionFailure("no packet at \(frame.position)") }
+        guard let packet = try? PacketFrame(flags: frame.head.flags, body: body) else {
+            preconditionFailure("no packet at \(frame.position)")
+        }
         let isExpired = isEarlier(mark.expiresAt, than: milliseconds)
         if isExpired {
             expiredBytes += frame.head.frameBytes
@@ -79,7 +81,8 @@ struct ShedPass {
         for wantsSlot in [false, true] {
             for rank in UInt8(0)...3 {
                 for index in frames.indices where excess > 0 {
-                    guard let packet = frames[index].packet, packet.reason == nil, packet.rank == rank, (packet.slot != nil) == wantsSlot else { continue }
+                    guard let packet = frames[index].packet, packet.reason == nil, packet.rank == rank, (packet.slot != nil) == wantsSlot
+                    else { continue }
                     shed(index, &excess)
                 }
             }

@@ -23,7 +23,9 @@ extension Hub {
     }
 
     /// - Returns: nanoseconds until there is a token, or `nil` if one was taken.
-    mutating func spend(_ bucket: TokenBucket.Index, rate: Int, capacity: Int, _ connection: Connection.Index, _ what: String) throws(WireError) -> UInt64? {
+    mutating func spend(_ bucket: TokenBucket.Index, rate: Int, capacity: Int, _ connection: Connection.Index, _ what: String)
+        throws(WireError) -> UInt64?
+    {
         let isAbuse = buckets[bucket].isAbuse(
             rate: rate, factor: configuration.abuseRateFactor, seconds: configuration.abuseSeconds, at: now.instant)
         if isAbuse {

@@ -150,7 +150,8 @@ extension Hub {
             enqueuePrivate(connection, head: FrameHead(type: FrameType.ping.rawValue, bodyBytes: 0)) { _ in }
             setHeartbeat(connection, at: heard + interval * 2)
         } else {
-            close(connection, .heartbeatTimeout, "nothing came for \(silence.milliseconds) ms, the heartbeat is \(interval.milliseconds) ms")
+            close(
+                connection, .heartbeatTimeout, "nothing came for \(silence.milliseconds) ms, the heartbeat is \(interval.milliseconds) ms")
         }
     }
 }

@@ -34,29 +34,7 @@ extension Hub {
         }
         tellHeldRefusals(connection)
 
-        let session: Session.Index
-        var resumed = false
-        if let known = sessions[named: request.user] {
-            session = known
-            switch sessions[known].state {
-            case .vacant: preconditionFailure("user \(request.user) has a vacant session")
-            case .lingering: break
-            case .present(let old):
-                resumed = checked.resumes(sessions[known])
-                close(old, .replaced, "user \(request.user) has logged in elsewhere")
-                // That end is this login's own doing and says nothing to it.
-                sessions[known].lastEnd = nil
-                if !resumed { handOver(known) }
-            case .away:
-                resumed = checked.resumes(sessions[known])
-                if !resumed { handOver(known) }
-            }
-        } else {
-            guard sessions.count < configuration.sessionsMax else {
-                return close(connection, .tooManySessions, "the relay holds \(configuration.sessionsMax) sessions, it may not hold more")
-            }
-            session = sessions.insert(Session(user: request.user, handle: ordinals.handle()), named: request.user)
-        }
+        guard let (session, resumed) = takeSession(of: request.user, checked, connection) else { return }
         attach(session, to: connection, checked, resumed: resumed)
         sessions[session].secretDigest = secretDigest
 
@@ -76,6 +54,36 @@ extension Hub {
         } else {
             counters.sessionsOpened += 1
         }
+    }
+
+    /// The session of a user who logs in: the one that is there, which is resumed or handed over, or a new one.
+    ///
+    /// - Returns: `nil` if the relay holds too many, which the connection was told.
+    private mutating func takeSession(
+        of user: Name, _ login: CheckedLogin, _ connection: Connection.Index
+    ) -> (session: Session.Index, isResumed: Bool)? {
+        guard let known = sessions[named: user] else {
+            guard sessions.count < configuration.sessionsMax else {
+                close(connection, .tooManySessions, "the relay holds \(configuration.sessionsMax) sessions, it may not hold more")
+                return nil
+            }
+            return (sessions.insert(Session(user: user, handle: ordinals.handle()), named: user), false)
+        }
+        var isResumed = false
+        switch sessions[known].state {
+        case .vacant: preconditionFailure("user \(user) has a vacant session")
+        case .lingering: break
+        case .present(let old):
+            isResumed = login.resumes(sessions[known])
+            close(old, .replaced, "user \(user) has logged in elsewhere")
+            // That end is this login's own doing and says nothing to it.
+            sessions[known].lastEnd = nil
+            if !isResumed { handOver(known) }
+        case .away:
+            isResumed = login.resumes(sessions[known])
+            if !isResumed { handOver(known) }
+        }
+        return (known, isResumed)
     }
 
     /// Joins a session and a connection.
@@ -200,7 +208,9 @@ extension Hub {
             let isCurrent = seen.epoch == channels[channel].epoch && (told == nil || seen.offset >= channels[channel].head)
             if membership.receivesMessages, !isCurrent {
                 let isRest = told?.isRest ?? false
-                begin = recover(from: isRest ? .rest(seen) : .position(seen), channel, freshThrough: isRest ? membership.freshThrough : 0, into: &restored)
+                begin = recover(
+                    from: isRest ? .rest(seen) : .position(seen), channel, freshThrough: isRest ? membership.freshThrough : 0,
+                    into: &restored)
             }
             memberships[index].epoch = channels[channel].epoch
             enqueueJSON(connection, .restored, restored)
@@ -276,7 +286,10 @@ private struct CheckedLogin {
             guard [2, 4, 5].contains(pair.count), let handle = UInt32(exactly: pair[0]), pair[1] <= Limits.integerMax,
                 pair.dropFirst(2).allSatisfy({ $0 <= UInt64(UInt32.max) })
             else {
-                throw WireError(.badRequest, "field resume.seen has lists of a channel's handle, an offset, its epoch's start and incarnation, and 1 for a board that is being read")
+                throw WireError(
+                    .badRequest,
+                    "field resume.seen has lists of a channel's handle, an offset, its epoch's start and incarnation, and 1 for a board that is being read"
+                )
             }
             let epoch = pair.count >= 4 ? Epoch(start: UInt32(pair[2]), incarnation: UInt32(pair[3])) : nil
             seen[handle] = Seen(offset: pair[1], epoch: epoch, isRest: pair.count == 5 && pair[4] == 1)

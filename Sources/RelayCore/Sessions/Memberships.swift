@@ -46,7 +46,8 @@ extension Hub {
     /// The membership of a session that is inside a channel.
     func membership(of session: Session.Index, inside channel: Channel.Index) -> Membership.Index {
         guard let membership = sessions[session].memberships[channel] else {
-            preconditionFailure("channel \(channels[channel].handle) has session \(sessions[session].handle) inside, which has no membership there")
+            preconditionFailure(
+                "channel \(channels[channel].handle) has session \(sessions[session].handle) inside, which has no membership there")
         }
         return membership
     }

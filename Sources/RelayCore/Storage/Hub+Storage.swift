@@ -124,13 +124,15 @@ extension Hub {
     /// Whether a refusal speaks of changes that are not durable: then it waits for them as an answer does. [SG1]
     func mustWait(_ refusal: WireError, of type: FrameType) -> Bool {
         switch type {
-        case .setMetadata, .updateMetadata, .removeMetadata, .setLock, .acquireLock, .releaseLock, .revokeLock, .removeLock, .clear, .undoClear, .removeBoard,
+        case .setMetadata, .updateMetadata, .removeMetadata, .setLock, .acquireLock, .releaseLock, .revokeLock, .removeLock, .clear,
+            .undoClear, .removeBoard,
             .setRole, .freezeChannel, .banUser, .unbanUser:
             break
         default: return false
         }
         switch refusal.code {
-        case .revisionMismatch, .itemNotFound, .lockNotFound, .lockHeld, .lockNotHeld, .tooLarge, .limitReached, .storageFull, .boardNotFound,
+        case .revisionMismatch, .itemNotFound, .lockNotFound, .lockHeld, .lockNotHeld, .tooLarge, .limitReached, .storageFull,
+            .boardNotFound,
             .nothingToUndo, .notBanned:
             return storage.head < storage.unrevealed.count
         default: return false

@@ -54,7 +54,9 @@ enum StoredEntry {
             guard names.count == 1, let owner = owner(names[0]), let revision = value.integer(UInt64.self) else { return nil }
             return .metadata(owner, majorRevision: revision)
         case UInt8(ascii: "I"):
-            guard names.count == 2, let owner = owner(names[0]), let key = try? Name(bytes: names[1]), let item = item(&value) else { return nil }
+            guard names.count == 2, let owner = owner(names[0]), let key = try? Name(bytes: names[1]), let item = item(&value) else {
+                return nil
+            }
             return .item(owner, key, item)
         case UInt8(ascii: "L"):
             guard names.count == 2, case .channel(let channel)? = owner(names[0]), let lock = try? Name(bytes: names[1]),
@@ -66,7 +68,8 @@ enum StoredEntry {
             guard names.count == 1, let user = try? Name(bytes: names[0]), let claim = claim(&value) else { return nil }
             return .claim(user, claim)
         case UInt8(ascii: "A"):
-            guard names.count == 1, let user = try? Name(bytes: names[0]), let role = value.integer(UInt8.self).flatMap(StoredForm.role) else { return nil }
+            guard names.count == 1, let user = try? Name(bytes: names[0]), let role = value.integer(UInt8.self).flatMap(StoredForm.role)
+            else { return nil }
             return .role(user, role)
         case UInt8(ascii: "F"):
             guard names.count == 1, let channel = try? Name(bytes: names[0]) else { return nil }

@@ -20,7 +20,9 @@ extension Hub {
             if frame.flags.contains(.text), !isValidUTF8(frame.payload) {
                 throw WireError(.badText, "the payload is flagged as text and is not well-formed UTF-8")
             }
-            guard flows[flow].sequence < .max else { throw WireError(.limitReached, "the flow has used up its sequences: join the topic anew") }
+            guard flows[flow].sequence < .max else {
+                throw WireError(.limitReached, "the flow has used up its sequences: join the topic anew")
+            }
             let rate = configuration.limits.packetsPerSecond
             if try spend(flows[flow].bucket, rate: rate, capacity: rate, connection, "packets") != nil { return drop(flow, connection) }
             guard connections[connection].isOpen else { return }
@@ -44,7 +46,8 @@ extension Hub {
         let room = channels[flows[flow].channel].room
         let except = frame.flags.contains(.echo) ? nil : session
         enqueueShared(
-            room: room, head: head, packet: PacketMark(expiresAt: outbox.milliseconds &+ flows[flow].lifetimeMilliseconds, rank: flows[flow].rank),
+            room: room, head: head,
+            packet: PacketMark(expiresAt: outbox.milliseconds &+ flows[flow].lifetimeMilliseconds, rank: flows[flow].rank),
             to: rooms[room].catchingUp == 0 ? flows[flow].receivers : receiversNow(flow, except: except), except: except
         ) { writer in
             writer.integer(frame.flow)

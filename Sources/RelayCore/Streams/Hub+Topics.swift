@@ -45,7 +45,8 @@ extension Hub {
         let (session, channel) = (memberships[membership].session, memberships[membership].channel)
         let user = sessions[session].user!
         var made = Flow(
-            handle: ordinals.handle(), channel: Placed(channel), topic: topic, session: Placed(session), meta: meta, rank: rank, lifetimeMilliseconds: lifetime)
+            handle: ordinals.handle(), channel: Placed(channel), topic: topic, session: Placed(session), meta: meta, rank: rank,
+            lifetimeMilliseconds: lifetime)
         made.bucket = bucket(.packets(channel: channels[channel].id!.channel, topic: topic), of: session)
         for receiver in channels[channel].topicReceivers {
             let selection = memberships[self.membership(of: receiver, inside: channel)].selections[topic]
@@ -114,7 +115,8 @@ extension Hub {
 
     // MARK: - Listening
 
-    mutating func subscribeTopic(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) {
+    mutating func subscribeTopic(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError)
+    {
         let request = try decode(TopicUsersRequest.self, body)
         try checkCount(of: request.users)
         let membership = try inside(ChannelID(kind: .stream, channel: request.channel), session)
@@ -154,7 +156,9 @@ extension Hub {
         throw WireError(.limitReached, "field users names at most \(limit) users, not \(users.count)", limit: limit, actual: users.count)
     }
 
-    mutating func unsubscribeTopic(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) {
+    mutating func unsubscribeTopic(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index)
+        throws(WireError)
+    {
         let request = try decode(TopicUsersRequest.self, body)
         try checkCount(of: request.users)
         let membership = try inside(ChannelID(kind: .stream, channel: request.channel), session)
@@ -176,12 +180,16 @@ extension Hub {
         answer(connection, reply)
     }
 
-    mutating func subscribedUsers(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) {
+    mutating func subscribedUsers(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index)
+        throws(WireError)
+    {
         let request = try decode(SubscribedUsersRequest.self, body)
         let membership = try inside(ChannelID(kind: .stream, channel: request.channel), session)
         let selection = memberships[membership].selections[request.topic] ?? Selection()
         var users = Array(selection.listed)
-        if selection.all { users = (channels[memberships[membership].channel].topics[request.topic] ?? []).map { sessions[flows[$0].session].user! } }
+        if selection.all {
+            users = (channels[memberships[membership].channel].topics[request.topic] ?? []).map { sessions[flows[$0].session].user! }
+        }
         let page = ListPage(of: users.filter { user in request.after.map { $0 < user } ?? true }.sorted()) { $0.text.utf8.count + 3 }
         let next = page.goesOn ? page.elements.last : nil
         answer(connection, SubscribedUsersAnswer(id: request.id, all: selection.all, users: page.elements, next: next))
@@ -219,7 +227,9 @@ extension Hub {
             user: sessions[flows[flow].session].user!, meta: flows[flow].meta, next: flows[flow].sequence &+ 1)
     }
 
-    mutating func sendFlowOpened(_ flow: Flow.Index, to connection: Connection.Index) { enqueueJSON(connection, .flowOpened, flowOpened(flow)) }
+    mutating func sendFlowOpened(_ flow: Flow.Index, to connection: Connection.Index) {
+        enqueueJSON(connection, .flowOpened, flowOpened(flow))
+    }
 
     /// To a session that is resumed: from where on it missed what it has not seen. [SE9]
     mutating func sendFlowRestored(_ flow: Flow.Index, _ session: Session.Index, to connection: Connection.Index) {

@@ -25,7 +25,8 @@ package enum HTTPRefusal: String, Error, Hashable, Sendable, CaseIterable {
 
     package var status: HTTPStatus {
         switch self {
-        case .notHTTP, .tls, .requestLine, .bareLF, .bareCR, .targetForm, .targetByte, .percentEncoding, .traversal, .folded, .spaceBeforeColon,
+        case .notHTTP, .tls, .requestLine, .bareLF, .bareCR, .targetForm, .targetByte, .percentEncoding, .traversal, .folded,
+            .spaceBeforeColon,
             .fieldName, .fieldValue, .hostMissing, .hostTwice, .hostInvalid, .contentLengthTwice, .contentLength, .lengthAndEncoding,
             .webSocketUpgrade, .webSocketKey, .pipelinedUpgrade, .pipelined:
             .badRequest

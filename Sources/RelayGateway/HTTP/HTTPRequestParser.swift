@@ -79,10 +79,14 @@ package struct HTTPRequestParser: Sendable {
         let version = Array(parts[2])
         // HTTP-version = "HTTP" "/" DIGIT "." DIGIT
         func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
-        guard version.count == 8, version.starts(with: "HTTP/".utf8), isDigit(version[5]), version[6] == UInt8(ascii: "."), isDigit(version[7]) else {
+        guard version.count == 8, version.starts(with: "HTTP/".utf8), isDigit(version[5]), version[6] == UInt8(ascii: "."),
+            isDigit(version[7])
+        else {
             throw .requestLine
         }
-        guard version[5] == UInt8(ascii: "1"), let minor = HTTPRequest.Version(rawValue: version[7] - UInt8(ascii: "0")) else { throw .version }
+        guard version[5] == UInt8(ascii: "1"), let minor = HTTPRequest.Version(rawValue: version[7] - UInt8(ascii: "0")) else {
+            throw .version
+        }
         guard let method = HTTPRequest.Method(rawValue: String(decoding: parts[0], as: UTF8.self)) else { throw .method }
         return HTTPRequest(method: method, version: minor, target: try RequestTarget(parts[1]))
     }
@@ -113,7 +117,9 @@ package struct HTTPRequestParser: Sendable {
         default: throw .hostTwice
         }
         // Of a request without a body there is nothing to go on with, so `100-continue` is met. [RFC 9110 §10.1.1]
-        for expectation in whole.list("expect") where !expectation.lazy.map(lowercased).elementsEqual("100-continue".utf8) { throw .expectation }
+        for expectation in whole.list("expect") where !expectation.lazy.map(lowercased).elementsEqual("100-continue".utf8) {
+            throw .expectation
+        }
         return whole
     }
 

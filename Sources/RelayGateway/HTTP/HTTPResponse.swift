@@ -43,7 +43,8 @@ package struct HTTPResponse: Hashable, Sendable {
     /// Why it is no answer to what was asked, for the counters.
     package var refusal: HTTPRefusal?
 
-    package init(_ status: HTTPStatus, mediaType: String? = nil, body: [UInt8] = [], caching: Caching = .never, entityTag: EntityTag? = nil) {
+    package init(_ status: HTTPStatus, mediaType: String? = nil, body: [UInt8] = [], caching: Caching = .never, entityTag: EntityTag? = nil)
+    {
         self.status = status
         self.mediaType = mediaType
         self.body = body

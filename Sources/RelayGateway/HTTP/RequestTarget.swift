@@ -16,7 +16,9 @@ package struct RequestTarget: Hashable, Sendable {
         guard bytes.first == UInt8(ascii: "/") else { throw .targetForm }
         let mark = bytes.firstIndex(of: UInt8(ascii: "?"))
         let decoded = try Self.decoded(bytes[..<(mark ?? bytes.endIndex)])
-        for byte in decoded where byte < 0x20 || byte == 0x7F || byte == UInt8(ascii: "\\") || byte == UInt8(ascii: "%") { throw .traversal }
+        for byte in decoded where byte < 0x20 || byte == 0x7F || byte == UInt8(ascii: "\\") || byte == UInt8(ascii: "%") {
+            throw .traversal
+        }
         for step in decoded.split(separator: UInt8(ascii: "/")) where step.elementsEqual(".".utf8) || step.elementsEqual("..".utf8) {
             throw .traversal
         }
@@ -44,7 +46,9 @@ package struct RequestTarget: Hashable, Sendable {
                 decoded.append(byte)
                 continue
             }
-            guard index + 1 < bytes.endIndex, let high = digit(bytes[index]), let low = digit(bytes[index + 1]) else { throw .percentEncoding }
+            guard index + 1 < bytes.endIndex, let high = digit(bytes[index]), let low = digit(bytes[index + 1]) else {
+                throw .percentEncoding
+            }
             index += 2
             if !isQuery, high << 4 | low == UInt8(ascii: "/") { throw .traversal }
             decoded.append(high << 4 | low)
@@ -65,8 +69,10 @@ package struct RequestTarget: Hashable, Sendable {
     private static func isPathByte(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
-        case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"), UInt8(ascii: "!"), UInt8(ascii: "$"), UInt8(ascii: "&"),
-            UInt8(ascii: "'"), UInt8(ascii: "("), UInt8(ascii: ")"), UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: ","), UInt8(ascii: ";"),
+        case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"), UInt8(ascii: "!"), UInt8(ascii: "$"),
+            UInt8(ascii: "&"),
+            UInt8(ascii: "'"), UInt8(ascii: "("), UInt8(ascii: ")"), UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: ","),
+            UInt8(ascii: ";"),
             UInt8(ascii: "="), UInt8(ascii: ":"), UInt8(ascii: "@"), UInt8(ascii: "/"):
             true
         default: false

@@ -2,7 +2,8 @@
 package enum ClientAddress {
     /// Fields by which proxies say for whom they ask. Who sends one is no proxy because of it.
     static let forwarding: [StaticString] = [
-        "forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-forwarded-port", "x-forwarded-server", "x-real-ip", "via",
+        "forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-forwarded-port", "x-forwarded-server", "x-real-ip",
+        "via",
         "x-forwarded", "forwarded-for", "x-client-ip", "x-cluster-client-ip", "cf-connecting-ip", "fastly-client-ip", "true-client-ip",
     ]
 

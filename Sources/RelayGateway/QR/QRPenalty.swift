@@ -27,7 +27,9 @@ enum QRPenalty {
         for row in 1..<matrix.size {
             for column in 1..<matrix.size {
                 let colour = matrix[row, column]
-                if matrix[row - 1, column] == colour, matrix[row, column - 1] == colour, matrix[row - 1, column - 1] == colour { penalty += 3 }
+                if matrix[row - 1, column] == colour, matrix[row, column - 1] == colour, matrix[row - 1, column - 1] == colour {
+                    penalty += 3
+                }
             }
         }
         return penalty

@@ -15,7 +15,9 @@ package enum WebSocketHandshake {
         guard request.method == .get, request.version == .http11, request.list("upgrade", has: "websocket"),
             request.list("connection", has: "upgrade")
         else { throw .webSocketUpgrade }
-        guard request.values("sec-websocket-version").map({ String(decoding: $0, as: UTF8.self) }) == ["13"] else { throw .webSocketVersion }
+        guard request.values("sec-websocket-version").map({ String(decoding: $0, as: UTF8.self) }) == ["13"] else {
+            throw .webSocketVersion
+        }
         let keys = request.values("sec-websocket-key")
         guard keys.count == 1, isKey(keys[0]) else { throw .webSocketKey }
         var response = HTTPResponse(.switchingProtocols)

@@ -40,20 +40,24 @@ struct BoardCheckpoint: Hashable {
 
     /// - Returns: `nil` when this version has not written it.
     init?(key: [UInt8], value: [UInt8]) {
-        guard key.count == 9, let read = value.withUnsafeBytes({ Self.read($0, board: key.withUnsafeBytes { $0.bigEndian(at: 1) }) }) else { return nil }
+        guard key.count == 9, let read = value.withUnsafeBytes({ Self.read($0, board: key.withUnsafeBytes { $0.bigEndian(at: 1) }) }) else {
+            return nil
+        }
         self = read
     }
 
     private static func read(_ bytes: UnsafeRawBufferPointer, board: UInt64) -> BoardCheckpoint? {
         var reader = FieldReader(bytes)
         guard reader.integer(UInt8.self) == BoardForm.version, let generation = reader.integer(UInt32.self),
-            let length = reader.integer(UInt64.self), let head = reader.integer(UInt64.self), let lastUnretained = reader.integer(UInt64.self),
+            let length = reader.integer(UInt64.self), let head = reader.integer(UInt64.self),
+            let lastUnretained = reader.integer(UInt64.self),
             let floor = reader.integer(UInt64.self), let records = reader.integer(UInt64.self), let sum = reader.integer(UInt64.self),
             let wall = reader.integer(UInt64.self), let hasClear = reader.integer(UInt8.self)
         else { return nil }
         var clear: BoardSummary.Clear?
         if hasClear == 1 {
-            guard let offset = reader.integer(UInt64.self), let wall = reader.integer(UInt64.self), let records = reader.integer(UInt64.self)
+            guard let offset = reader.integer(UInt64.self), let wall = reader.integer(UInt64.self),
+                let records = reader.integer(UInt64.self)
             else { return nil }
             clear = BoardSummary.Clear(offset: offset, wallMilliseconds: wall, records: records)
         }
@@ -61,7 +65,8 @@ struct BoardCheckpoint: Hashable {
         else { return nil }
         var summary = BoardSummary(board: board, name: name)
         for _ in 0..<epochs {
-            guard let start = reader.integer(UInt32.self), let incarnation = reader.integer(UInt32.self), let last = reader.integer(UInt64.self)
+            guard let start = reader.integer(UInt32.self), let incarnation = reader.integer(UInt32.self),
+                let last = reader.integer(UInt64.self)
             else { return nil }
             summary.epochs.append(BoardEpoch(id: BoardEpoch.ID(start: start, incarnation: incarnation), last: last))
         }

@@ -7,7 +7,8 @@
 // A change, here and as the body of a record in a board's file. Big-endian.
 //
 //     0          1       2          10        14              18                 26           34         42       50           58
-//     version u8 kind u8 offset u64 start u32 incarnation u32 last unretained u64 instance u64 number u64 wall u64 sequence u64 n u8, author
+// version u8 kind u8 offset u64 start u32 incarnation u32 last unretained u64 instance u64 number u64 wall u64 sequence u64 n u8,
+// author
 //
 // and then by kind:
 //
@@ -109,12 +110,16 @@ extension BoardChange {
     }
 
     /// - Parameter keepsPayload: the payload is in the change, and not only counted.
-    static func decode(_ bytes: UnsafeRawBufferPointer, board: UInt64, keepsPayload: Bool = true) -> (change: BoardChange, payloadBytes: Int)? {
+    static func decode(_ bytes: UnsafeRawBufferPointer, board: UInt64, keepsPayload: Bool = true) -> (
+        change: BoardChange, payloadBytes: Int
+    )? {
         var reader = FieldReader(bytes)
-        guard reader.integer(UInt8.self) == BoardForm.version, let code = reader.integer(UInt8.self), let offset = reader.integer(UInt64.self),
+        guard reader.integer(UInt8.self) == BoardForm.version, let code = reader.integer(UInt8.self),
+            let offset = reader.integer(UInt64.self),
             let start = reader.integer(UInt32.self), let incarnation = reader.integer(UInt32.self),
             let lastUnretained = reader.integer(UInt64.self), let instance = reader.integer(UInt64.self),
-            let number = reader.integer(UInt64.self), let wall = reader.integer(UInt64.self), let sequence = reader.integer(UInt64.self), let author = reader.short(),
+            let number = reader.integer(UInt64.self), let wall = reader.integer(UInt64.self), let sequence = reader.integer(UInt64.self),
+            let author = reader.short(),
             let (kind, payloadBytes) = Kind.decode(code, &reader, keepsPayload), reader.isAtEnd
         else { return nil }
         var change = BoardChange(

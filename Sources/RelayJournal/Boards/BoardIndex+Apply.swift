@@ -57,7 +57,9 @@ extension BoardIndex {
         leave(key)
         byKey[key] = entries.count
         entries.append(
-            Entry(offset: placed.change.offset, content: .marker(key: key, wallMilliseconds: placed.change.wallMilliseconds, place: placed.place)))
+            Entry(
+                offset: placed.change.offset,
+                content: .marker(key: key, wallMilliseconds: placed.change.wallMilliseconds, place: placed.place)))
         markerOffsets.append(placed.change.offset)
         markers += 1
         liveFileBytes += placed.place.count

@@ -39,7 +39,9 @@ extension BoardIndex {
             while firstMarker < markerOffsets.count {
                 let offset = markerOffsets[firstMarker]
                 let index = position(above: offset) - 1
-                if index >= 0, entries[index].offset == offset, case .marker(_, let wall, _) = entries[index].content { return (offset, wall) }
+                if index >= 0, entries[index].offset == offset, case .marker(_, let wall, _) = entries[index].content {
+                    return (offset, wall)
+                }
                 firstMarker += 1
             }
             return nil

@@ -14,7 +14,8 @@ extension BoardStore {
     func answerAskers(_ board: StoredBoard) {
         guard !board.askers.isEmpty, case .loaded(let index) = board.content else { return }
         for read in board.askers {
-            let outcome: BoardAuthors.Outcome = index.records <= read.keysMax ? .all(BoardAuthorTable(index)) : .one(index.author(of: read.key))
+            let outcome: BoardAuthors.Outcome =
+                index.records <= read.keysMax ? .all(BoardAuthorTable(index)) : .one(index.author(of: read.key))
             authors.append(BoardAuthors(token: read.token, outcome: outcome, through: board.summary.head))
         }
         board.askers = []

@@ -54,7 +54,8 @@ extension BoardStore {
     /// One that is worth it, and can be.
     private var nextCompaction: StoredBoard? {
         for id in active.sorted() {
-            guard let board = boards[id], board.trouble == nil, board.pending.isEmpty, board.applied == board.unsaved.count, !board.keepsDamage,
+            guard let board = boards[id], board.trouble == nil, board.pending.isEmpty, board.applied == board.unsaved.count,
+                !board.keepsDamage,
                 wall >= board.compactionResumesAt, case .loaded(let index) = board.content, index.cleared?.hasLostMarkers != true
             else { continue }
             let dead = board.written - BoardFile.headerBytes - index.liveFileBytes

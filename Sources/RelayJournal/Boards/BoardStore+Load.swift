@@ -110,7 +110,8 @@ extension BoardStore {
         board.isTouched = board.isTouched || !load.damage.isEmpty
         if index.records != board.summary.records || index.bytes != board.summary.bytes {
             lines.append(
-                "\(board.file): \(index.records) records of \(index.bytes) bytes are there, \(board.summary.records) of \(board.summary.bytes) were")
+                "\(board.file): \(index.records) records of \(index.bytes) bytes are there, \(board.summary.records) of \(board.summary.bytes) were"
+            )
             board.isTouched = true
         }
         if let former = board.formerSums {

@@ -68,13 +68,16 @@ extension BoardStore {
             case .clear(let place):
                 if entry.offset > read.freshThrough, !add(Pick(offset: entry.offset, place: place), 0) { return (picks, last) }
             case .record(let record) where record.parts.isEmpty:
-                guard add(Pick(offset: entry.offset, place: record.place), record.headBytes + record.payloadBytes) else { return (picks, last) }
+                guard add(Pick(offset: entry.offset, place: record.place), record.headBytes + record.payloadBytes) else {
+                    return (picks, last)
+                }
             case .record(let record):
                 let known = entry.offset == read.above + 1 ? min(Int(read.partsKnown), record.parts.count) : 0
                 for number in known..<record.parts.count {
                     let part = record.parts[number]
                     let pick = Pick(
-                        offset: entry.offset, place: record.place, part: part, number: UInt16(number + 1), parts: UInt16(record.parts.count))
+                        offset: entry.offset, place: record.place, part: part, number: UInt16(number + 1), parts: UInt16(record.parts.count)
+                    )
                     guard add(pick, record.headBytes + part.payloadBytes) else { return (picks, number == 0 ? last : entry.offset - 1) }
                 }
             }
@@ -89,7 +92,9 @@ extension BoardStore {
         case .put(let put):
             var payload = put.payload
             if let part = pick.part {
-                guard case .part(_, _, let bytes) = try self.change(at: part.place, board, runs).kind else { throw .unsound(part.place.start) }
+                guard case .part(_, _, let bytes) = try self.change(at: part.place, board, runs).kind else {
+                    throw .unsound(part.place.start)
+                }
                 payload = bytes
             }
             content = .record(
@@ -99,7 +104,8 @@ extension BoardStore {
         case .create, .part, .undo, .drop: throw .unsound(pick.place.start)
         }
         return BoardBlock.Item(
-            offset: pick.offset, author: change.author, instance: pick.offset == change.offset ? change.instance : 0, wallMilliseconds: change.wallMilliseconds, content: content)
+            offset: pick.offset, author: change.author, instance: pick.offset == change.offset ? change.instance : 0,
+            wallMilliseconds: change.wallMilliseconds, content: content)
     }
 
     private func change(at place: BoardPlace, _ board: StoredBoard, _ runs: [Run]) throws(ReadFailure) -> BoardChange {
@@ -125,7 +131,8 @@ extension BoardStore {
     func runs(of places: [BoardPlace], in board: StoredBoard) throws(ReadFailure) -> [Run] {
         var ranges: [Range<Int>] = []
         for place in Set(places).sorted(by: { $0.start < $1.start }) {
-            if let last = ranges.last, place.start <= last.upperBound + settings.gapBytes, place.end - last.lowerBound <= settings.stepBytes {
+            if let last = ranges.last, place.start <= last.upperBound + settings.gapBytes, place.end - last.lowerBound <= settings.stepBytes
+            {
                 ranges[ranges.count - 1] = last.lowerBound..<place.end
             } else {
                 ranges.append(place.start..<place.end)

@@ -141,7 +141,9 @@ extension BoardStore {
     }
 
     private static func isCreation(_ entry: JournalEntry) -> Bool {
-        guard let value = entry.value, let change = BoardChange(key: entry.key, value: value), case .create = change.kind else { return false }
+        guard let value = entry.value, let change = BoardChange(key: entry.key, value: value), case .create = change.kind else {
+            return false
+        }
         return true
     }
 }

@@ -430,10 +430,7 @@ export class RelayClient {
     const tell = change => (...values) => {
       if (this.link === link) this.act((machine, now) => change(machine, now, ...values))
     }
-    const ended = tell((machine, now, text) => {
-      this.closeLink()
-      machine.linkEnded(attempt, text, now)
-    })
+    const ended = tell((machine, now, text) => (this.closeLink(), machine.linkEnded(attempt, text, now)))
     let link = {attempt, close() {}}
     try {
       link = this.transport({

@@ -37,7 +37,8 @@ export function panels(pairs) {
 /**
  * Shows a dialog. A button answers with its id, Escape with `''`, unless an answer `isNeeded`; it is offered again then.
  *
- * @param {string} id @param {string} title @param {string} text @param {[string, string][]} buttons ids and labels; the last is the one that Enter presses
+ * @param {string} id @param {string} title @param {string} text @param {[string, string][]} buttons ids and labels; the last is the one
+ * that Enter presses
  * @returns {Promise<string>}
  */
 export function ask(id, title, text, buttons, parts = [], isNeeded = false) {

@@ -79,7 +79,8 @@ struct KeyRing: Sendable {
         // What stands in an address behind `#key=` as it is.
         let isPlain = bytes.allSatisfy { byte in
             switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"),
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+                UInt8(ascii: "-"),
                 UInt8(ascii: "_"), UInt8(ascii: "."):
                 true
             default: false
@@ -87,7 +88,9 @@ struct KeyRing: Sendable {
         }
         guard isPlain, bytesAllowed.contains(bytes.count) else {
             throw RelayServerError(
-                text: "\(path) does not hold a key of \(bytesAllowed.lowerBound)…\(bytesAllowed.upperBound) letters, digits, '-', '_' or '.': remove it, and a new one is drawn")
+                text:
+                    "\(path) does not hold a key of \(bytesAllowed.lowerBound)…\(bytesAllowed.upperBound) letters, digits, '-', '_' or '.': remove it, and a new one is drawn"
+            )
         }
         return String(decoding: bytes, as: UTF8.self)
     }

@@ -82,7 +82,8 @@ final class Gate: Sendable {
         _ kinds: Set<AccessKeys.Kind>, endsSessions: Bool, _ engine: Engine, _ address: RelayAddress, _ web: RelayServer.Web
     ) -> ControlAnswer {
         do throws(RelayServerError) {
-            return .keys(KeysReport(address: address, web: web, role: joinRole, keys: try rotate(kinds, endsSessions: endsSessions, engine)))
+            return .keys(
+                KeysReport(address: address, web: web, role: joinRole, keys: try rotate(kinds, endsSessions: endsSessions, engine)))
         } catch {
             return .refused(error.text)
         }

@@ -38,7 +38,8 @@ final class FolderStorage: JournalStorage {
     }
     func close() { folder.close() }
 
-    private func told<Result>(_ operation: StorageError.Operation, _ body: () throws(FileFailure) -> Result) throws(StorageError) -> Result {
+    private func told<Result>(_ operation: StorageError.Operation, _ body: () throws(FileFailure) -> Result) throws(StorageError) -> Result
+    {
         try permit(operation)
         do throws(FileFailure) {
             return try body()

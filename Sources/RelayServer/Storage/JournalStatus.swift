@@ -38,7 +38,8 @@ public struct JournalStatus: Codable, Sendable, Hashable {
     public var lastError: String?
 
     init(
-        folder: String, size: JournalSize, counters: JournalCounters, lastSequence: UInt64, failure: String?, recordsWaiting: Int, bytesWaiting: Int
+        folder: String, size: JournalSize, counters: JournalCounters, lastSequence: UInt64, failure: String?, recordsWaiting: Int,
+        bytesWaiting: Int
     ) {
         self.folder = folder
         segments = size.segments

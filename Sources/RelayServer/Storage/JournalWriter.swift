@@ -7,7 +7,8 @@ import RelayJournal
 ///
 /// While one batch is written and synced, what is submitted gathers, and goes as the next one (group commit). Between
 /// batches boards are read, and boards and journal are compacted, in small steps. After a failure everything submitted is
-/// dropped, and boards can be read, until the engine has said that it knows (`acknowledgeFailure`): what it submitted before rests on what has failed.
+/// dropped, and boards can be read, until the engine has said that it knows (`acknowledgeFailure`): what it submitted before rests on
+/// what has failed.
 actor JournalWriter {
     /// What the engine is told, in the order in which it happened.
     enum Outcome: Sendable, Hashable {
@@ -113,7 +114,8 @@ actor JournalWriter {
             let boards = BoardStore(journal: journal, storage: storage, settings: BoardSettings())
             var opened = Opened(report: report)
             opened.entries = entries.filter { !BoardChange.isBoardEntry($0.key) }
-            let recovered = try boards.recover(entries: entries.filter { BoardChange.isBoardEntry($0.key) }, isDamaged: !report.damage.isEmpty || !report.missing.isEmpty)
+            let recovered = try boards.recover(
+                entries: entries.filter { BoardChange.isBoardEntry($0.key) }, isDamaged: !report.damage.isEmpty || !report.missing.isEmpty)
             (opened.boards, opened.userBytes, opened.boardLines) = (recovered.boards, recovered.userBytes, recovered.lines)
             self.journal = journal
             self.boards = boards
@@ -194,7 +196,8 @@ actor JournalWriter {
         guard let journal, let path else { return nil }
         let waiting = intake.withLock { (records: $0.records.count, bytes: $0.bytes) }
         return JournalStatus(
-            folder: path, size: journal.size, counters: journal.counters, lastSequence: journal.lastSequence, failure: journal.failure?.description,
+            folder: path, size: journal.size, counters: journal.counters, lastSequence: journal.lastSequence,
+            failure: journal.failure?.description,
             recordsWaiting: waiting.records, bytesWaiting: waiting.bytes)
     }
 
@@ -285,7 +288,9 @@ actor JournalWriter {
         // Boards that nobody uses any more are let go of.
         guard let boards, boards.loadedBoards > 0, !isLookedAfter else { return }
         isLookedAfter = true
-        executor.queue.asyncAfter(deadline: .now() + .milliseconds(Self.idleMilliseconds)) { [weak self] in self?.assumeIsolated { $0.lookAfterBoards() } }
+        executor.queue.asyncAfter(deadline: .now() + .milliseconds(Self.idleMilliseconds)) { [weak self] in
+            self?.assumeIsolated { $0.lookAfterBoards() }
+        }
     }
 
     private func lookAfterBoards() {

@@ -51,7 +51,9 @@ extension Engine {
         text.single("boardrelay_board_bytes", .gauge, "Bytes that boards keep.", census.boardBytes)
         text.single("boardrelay_history_bytes", .gauge, "Bytes of messages that channels keep for who comes later.", census.historyBytes)
         text.single("boardrelay_queued_bytes", .gauge, "Bytes that wait for readers.", census.queuedBytes)
-        text.single("boardrelay_pinned_bytes", .gauge, "Shared memory that readers who lag keep alive, each counted for itself.", census.pinnedBytes)
+        text.single(
+            "boardrelay_pinned_bytes", .gauge, "Shared memory that readers who lag keep alive, each counted for itself.", census.pinnedBytes
+        )
         text.single("boardrelay_queue_memory_bytes", .gauge, "Memory of all queues together.", census.queueMemoryBytes)
         text.single("boardrelay_storage_failed", .gauge, "1 while nothing can be stored.", census.storageFailure == nil ? 0 : 1)
 
@@ -64,7 +66,9 @@ extension Engine {
         text.single("boardrelay_messages_delivered_total", .counter, "Messages put into readers' queues.", counters.messagesDelivered)
         text.single("boardrelay_messages_recovered_total", .counter, "Messages delivered from what is kept.", counters.messagesRecovered)
         text.single("boardrelay_packets_accepted_total", .counter, "Packets that got a sequence.", counters.packetsAccepted)
-        text.single("boardrelay_packets_queued_total", .counter, "Packets put into readers' queues, those shed later counted.", counters.packetsQueued)
+        text.single(
+            "boardrelay_packets_queued_total", .counter, "Packets put into readers' queues, those shed later counted.",
+            counters.packetsQueued)
         text.begin("boardrelay_packets_lost_total", .counter, "Packets that a reader was not given, or nobody at all, by the reason.")
         text.sample(counters.packetsShedSlow, [.init("reason", "slow_reader")])
         text.sample(counters.packetsShedExpired, [.init("reason", "expired")])
@@ -73,19 +77,31 @@ extension Engine {
         text.sample(counters.packetsDroppedRate, [.init("reason", "over_rate")])
         text.single("boardrelay_changes_accepted_total", .counter, "Changes of metadata and locks.", counters.changesAccepted)
         text.single("boardrelay_storage_failures_total", .counter, "Times that changes could not be stored.", counters.storageFailures)
-        text.single("boardrelay_erasures_refused_total", .counter, "Requests refused because too many erasures were under way.", counters.erasuresRefused)
+        text.single(
+            "boardrelay_erasures_refused_total", .counter, "Requests refused because too many erasures were under way.",
+            counters.erasuresRefused)
         text.single("boardrelay_moderations_total", .counter, "What moderators have changed.", counters.moderations)
         // What an alarm waits for is there from the start: a counter that comes with its first event has no increase by it.
-        counted(Self.from0(ErrorCode.all.filter { !$0.code.closesConnection }.map(\.name), counters.refusals), &text, "boardrelay_refusals_total", "code", "Requests, messages and packets refused, by the code's name.")
-        counted(Self.from0(ErrorCode.all.filter { $0.code.closesConnection }.map(\.name), counters.closes), &text, "boardrelay_closes_total", "code", "Connections that the relay closed, by the code's name.")
-        counted(Self.from0(HTTPRefusal.allCases.map(\.rawValue), webCounters.refusals), &text, "boardrelay_http_refusals_total", "reason", "Requests of HTTP refused, by the reason.")
-        counted(webCounters.ends, &text, "boardrelay_http_ends_total", "reason", "Connections of HTTP and WebSocket ended without an answer, by the reason.")
+        counted(
+            Self.from0(ErrorCode.all.filter { !$0.code.closesConnection }.map(\.name), counters.refusals), &text,
+            "boardrelay_refusals_total", "code", "Requests, messages and packets refused, by the code's name.")
+        counted(
+            Self.from0(ErrorCode.all.filter { $0.code.closesConnection }.map(\.name), counters.closes), &text, "boardrelay_closes_total",
+            "code", "Connections that the relay closed, by the code's name.")
+        counted(
+            Self.from0(HTTPRefusal.allCases.map(\.rawValue), webCounters.refusals), &text, "boardrelay_http_refusals_total", "reason",
+            "Requests of HTTP refused, by the reason.")
+        counted(
+            webCounters.ends, &text, "boardrelay_http_ends_total", "reason",
+            "Connections of HTTP and WebSocket ended without an answer, by the reason.")
         text.begin("boardrelay_http_answers_total", .counter, "Answers of HTTP, by their status.")
         for (status, count) in webCounters.answers.sorted(by: { $0.key < $1.key }) { text.sample(count, [.init("status", "\(status)")]) }
 
         text.begin("boardrelay_journal_seconds", .histogram, "From the hand-over of changes to the journal until they are durable.")
         text.histogram(journalTimes.histogram)
-        text.begin("boardrelay_delivery_seconds", .histogram, "From a frame that finds a reader's queue empty until the socket has taken all that came behind it, too.")
+        text.begin(
+            "boardrelay_delivery_seconds", .histogram,
+            "From a frame that finds a reader's queue empty until the socket has taken all that came behind it, too.")
         text.histogram(MetricHistogram(bounds: DelayCounts.bounds, counts: counters.delivery.counts, sum: counters.delivery.seconds))
         return text.text
     }

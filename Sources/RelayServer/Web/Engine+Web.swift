@@ -33,7 +33,9 @@ extension Engine {
         if let link = link(id), link.isUsable, web.outlet.hasFront || web.hasPieces { flush(id) }
     }
 
-    private func carryOut(_ action: Gateway.Action, of bytes: UnsafeMutableRawBufferPointer, _ web: WebLink, _ id: ConnectionID, _ wall: UInt64) {
+    private func carryOut(
+        _ action: Gateway.Action, of bytes: UnsafeMutableRawBufferPointer, _ web: WebLink, _ id: ConnectionID, _ wall: UInt64
+    ) {
         switch action {
         case .receive(let range):
             hub.receive(UnsafeRawBufferPointer(rebasing: bytes[range]), from: id, at: Self.now())

@@ -39,7 +39,9 @@ struct WebSite: Sendable {
     init(_ web: RelayServer.Web, echoBytesMax: Int? = nil) throws(RelayServerError) {
         var given: [Authority] = []
         for name in web.hostNames {
-            guard let authority = Authority(Array(name.utf8)) else { throw RelayServerError(text: "\(name.debugDescription) is no name with or without a port") }
+            guard let authority = Authority(Array(name.utf8)) else {
+                throw RelayServerError(text: "\(name.debugDescription) is no name with or without a port")
+            }
             given.append(authority)
         }
         var proxies: Set<IPAddress> = []
@@ -49,10 +51,13 @@ struct WebSite: Sendable {
         }
         var origins: Set<Origin> = []
         for text in web.origins {
-            guard let origin = Origin(Array(text.utf8)) else { throw RelayServerError(text: "\(text.debugDescription) is no origin, such as http://localhost:5173") }
+            guard let origin = Origin(Array(text.utf8)) else {
+                throw RelayServerError(text: "\(text.debugDescription) is no origin, such as http://localhost:5173")
+            }
             origins.insert(origin)
         }
-        if let token = web.operatorToken, !(16...1024).contains(token.utf8.count) || !token.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) {
+        if let token = web.operatorToken, !(16...1024).contains(token.utf8.count) || !token.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
+        {
             throw RelayServerError(text: "an operators' token has 16…1024 visible characters of ASCII, not \(token.utf8.count) bytes")
         }
         self.given = given
@@ -76,5 +81,7 @@ struct WebSite: Sendable {
         return site
     }
 
-    private static let files = Page.files.map { EmbeddedFile(path: $0.path, mediaType: $0.mediaType, bytes: $0.bytes, isForAll: $0.isForAll) }
+    private static let files = Page.files.map {
+        EmbeddedFile(path: $0.path, mediaType: $0.mediaType, bytes: $0.bytes, isForAll: $0.isForAll)
+    }
 }

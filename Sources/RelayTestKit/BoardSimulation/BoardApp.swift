@@ -66,7 +66,9 @@ final class BoardApp {
         case .message(let message): try take(message)
         case .board(let batch):
             batches += 1
-            guard !batch.messages.isEmpty, (0...1).contains(batch.progress) else { throw BrokenPromise("\(name): an empty batch, or progress \(batch.progress)") }
+            guard !batch.messages.isEmpty, (0...1).contains(batch.progress) else {
+                throw BrokenPromise("\(name): an empty batch, or progress \(batch.progress)")
+            }
             for message in batch.messages { try take(message) }
         case .cleared(let cleared):
             try order(cleared.offset, lastOffset?.epoch, "cleared")

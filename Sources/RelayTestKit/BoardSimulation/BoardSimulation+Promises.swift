@@ -41,7 +41,9 @@ extension BoardSimulation {
             done.missed += app.missed.values.reduce(0) { $0 + $1.count }
         }
         let last = apps[apps.count - 1].shown
-        for app in apps where app.shown != last { throw BrokenPromise("[BL3] \(app.name) shows another board: \(difference(app.shown, last))") }
+        for app in apps where app.shown != last {
+            throw BrokenPromise("[BL3] \(app.name) shows another board: \(difference(app.shown, last))")
+        }
         if !isUnsure {
             let truth = truth()
             guard last == truth else { throw BrokenPromise("[BL1, BL2, BL6] the board is not what was stored: \(difference(last, truth))") }
@@ -105,7 +107,10 @@ extension BoardSimulation {
         for app in apps.dropLast() where app.plain[epoch] != nil {
             let first = app.plain[epoch]!.min()!
             for message in plain where message.epoch == epoch && message.app !== app && message.offset > first {
-                guard app.plain[epoch]!.contains(message.offset) || app.missed[epoch]?.contains(where: { $0.contains(message.offset) }) == true else {
+                guard
+                    app.plain[epoch]!.contains(message.offset)
+                        || app.missed[epoch]?.contains(where: { $0.contains(message.offset) }) == true
+                else {
                     throw BrokenPromise("[HI2, HI4, BL3] \(app.name) never got message \(message.offset) and was not told")
                 }
             }

@@ -58,7 +58,8 @@ package final class BoardSimulation {
 
         private static var paths: [WritableKeyPath<Tally, Int>] {
             [
-                \.stored, \.notStored, \.drawings, \.clears, \.undone, \.restarts, \.crashes, \.resets, \.batches, \.failures, \.missed, \.unsure,
+                \.stored, \.notStored, \.drawings, \.clears, \.undone, \.restarts, \.crashes, \.resets, \.batches, \.failures, \.missed,
+                \.unsure,
                 \.notPermitted,
             ]
         }
@@ -133,7 +134,8 @@ package final class BoardSimulation {
             try settle()
         } catch let broken as BrokenPromise {
             throw BrokenPromise(
-                "seed \(seed), step \(steps): \(broken.description)\nreplay: BOARDRELAY_BOARD_SEED=\(seed) swift test --filter SimulationTests")
+                "seed \(seed), step \(steps): \(broken.description)\nreplay: BOARDRELAY_BOARD_SEED=\(seed) swift test --filter SimulationTests"
+            )
         }
     }
 
@@ -195,7 +197,9 @@ package final class BoardSimulation {
         }
     }
 
-    private func send(_ app: BoardApp, _ sent: BoardApp.Sent, _ body: (inout ClientMachine, StoredTokens, Instant) throws(RelayError) -> Void) {
+    private func send(
+        _ app: BoardApp, _ sent: BoardApp.Sent, _ body: (inout ClientMachine, StoredTokens, Instant) throws(RelayError) -> Void
+    ) {
         let accepted = app.token(.other), stored = app.token(sent)
         do throws(RelayError) {
             try body(&app.machine, StoredTokens(accepted: accepted, stored: stored), moment)
@@ -310,7 +314,9 @@ package final class BoardSimulation {
     // MARK: - What apps are told
 
     private func completed(_ app: BoardApp, _ token: ClientToken, _ result: Result<ClientAnswer, RelayError>) throws {
-        guard let sent = app.waiting.removeValue(forKey: token) else { throw BrokenPromise("\(app.name): token \(token) completed twice, or never given") }
+        guard let sent = app.waiting.removeValue(forKey: token) else {
+            throw BrokenPromise("\(app.name): token \(token) completed twice, or never given")
+        }
         switch (sent, result) {
         case (.record(let key, let payload), .success(.offset(let offset))):
             trace?("\(app.name) stored \(key) at \(offset)")
@@ -321,7 +327,9 @@ package final class BoardSimulation {
             app.stored(key, payload, at: offset)
         case (.record(let key, _), .failure(let error)) where error.code == .notPermitted:
             done.notPermitted += 1
-            guard app.isEditor, writers[key, default: []].count > 1 else { throw BrokenPromise("[BL10] \(app.name) was refused \(key), which nobody else has written") }
+            guard app.isEditor, writers[key, default: []].count > 1 else {
+                throw BrokenPromise("[BL10] \(app.name) was refused \(key), which nobody else has written")
+            }
         case (.record, .failure(let error)) where error.code == .busy && app.isEditor: done.notStored += 1
         case (.record, .failure(let error)):
             done.notStored += 1

@@ -201,7 +201,9 @@ struct ClientBooks {
     private mutating func take(
         _ item: AcceptedItem, sender: String, _ payload: Payload, _ channel: String, isMessage: Bool, _ what: String
     ) throws {
-        guard item.payload == payload.digest, item.sender == sender else { throw BrokenPromise("[MS4] \(name) got \(what) with another content or sender") }
+        guard item.payload == payload.digest, item.sender == sender else {
+            throw BrokenPromise("[MS4] \(name) got \(what) with another content or sender")
+        }
         guard item.order > lastOrders[channel, default: -1] else {
             throw BrokenPromise("[DL1] \(name) got \(what) after something of the same name that was accepted later")
         }
@@ -232,7 +234,9 @@ struct ClientBooks {
                 guard let item = accepted[key] else { continue }
                 switch messages[key] {
                 case .delivered?:
-                    guard replays[missed.channel] != nil else { throw BrokenPromise("[SE9] \(name) was told to have missed \(key), which it had got") }
+                    guard replays[missed.channel] != nil else {
+                        throw BrokenPromise("[SE9] \(name) was told to have missed \(key), which it had got")
+                    }
                 case .told?:
                     guard replays[missed.channel] != nil else { throw BrokenPromise("[SE9] \(name) was told twice to have missed \(key)") }
                 case .due?, .excused?, nil:
@@ -257,7 +261,9 @@ struct ClientBooks {
                 }
                 continue
             }
-            guard entry.first > 0, entry.first <= last else { throw BrokenPromise("[DL6] \(name) was told the range \(entry.first)…\(last)") }
+            guard entry.first > 0, entry.first <= last else {
+                throw BrokenPromise("[DL6] \(name) was told the range \(entry.first)…\(last)")
+            }
             for sequence in entry.first...last {
                 let key = PacketKey(run: run, flow: entry.flow, sequence: sequence)
                 switch packets[key] {
@@ -296,7 +302,9 @@ struct ClientBooks {
     /// Nothing is under way any more: what was due has come or been told. [DL7, SE9]
     func checkDrained() throws {
         if let channel = late.min() { throw BrokenPromise("[DL1] \(name) got messages of \(channel) late, and was not catching up") }
-        if let missing = messages.filter({ $0.value == .due }).map({ "\($0.key.channel) \($0.key.epoch.start).\($0.key.epoch.incarnation) \($0.key.offset)" }).min() {
+        if let missing = messages.filter({ $0.value == .due }).map({
+            "\($0.key.channel) \($0.key.epoch.start).\($0.key.epoch.incarnation) \($0.key.offset)"
+        }).min() {
             throw BrokenPromise("[MS4, SE9] \(name) never got message \(missing) and was not told")
         }
         if let missing = packets.filter({ $0.value == .due }).map({ "run \($0.key.run) flow \($0.key.flow) \($0.key.sequence)" }).min() {

@@ -22,7 +22,8 @@ extension ClientSimulation {
         client.runs[token] = run
         do throws(RelayError) {
             try client.machine.send(
-                payload, to: channel.text, customType: nil, echo: random.chance(1, in: 5), isKept: !random.chance(1, in: 8), token: token, at: moment)
+                payload, to: channel.text, customType: nil, echo: random.chance(1, in: 5), isKept: !random.chance(1, in: 8), token: token,
+                at: moment)
         } catch { client.takeBack(token) }
     }
 

@@ -40,7 +40,11 @@ extension ClientSimulation {
         while moved {
             moved = false
             rounds += 1
-            guard rounds < 10_000 else { throw BrokenPromise("something goes on for ever at one moment: \(clients.map { "\($0.user) \($0.machine.linkState) deadline \(($0.machine.nextDeadline?.nanoseconds).map { Int64($0) - Int64(now) } ?? -1) fired \($0.deadlinesFired)" })") }
+            guard rounds < 10_000 else {
+                throw BrokenPromise(
+                    "something goes on for ever at one moment: \(clients.map { "\($0.user) \($0.machine.linkState) deadline \(($0.machine.nextDeadline?.nanoseconds).map { Int64($0) - Int64(now) } ?? -1) fired \($0.deadlinesFired)" })"
+                )
+            }
             for client in clients {
                 if let deadline = client.machine.nextDeadline, deadline <= moment {
                     client.machine.deadline(at: moment)

@@ -57,7 +57,11 @@ extension ClientSimulation {
             }
         case (.message, .success), (.direct, .success), (.connect, _), (.close, _): break
         }
-        if let payload = sent.payload, acceptances[payload, default: 0] > 1 { throw BrokenPromise("[MS1, MS9] a message of \(client.user).\(client.index) was accepted twice: \(messages.filter { $0.value.payload == payload }.keys), \(result)") }
+        if let payload = sent.payload, acceptances[payload, default: 0] > 1 {
+            throw BrokenPromise(
+                "[MS1, MS9] a message of \(client.user).\(client.index) was accepted twice: \(messages.filter { $0.value.payload == payload }.keys), \(result)"
+            )
+        }
     }
 
     /// Whether a user has had several clients: they share its rates and know nothing of each other.
@@ -80,8 +84,10 @@ extension ClientSimulation {
             if isSure { return }
             client.books.unsureTopics.formUnion(Self.topics.map { TopicID(channel: channel, topic: $0) })
             client.books.excuseAllPackets()
-        case .joinTopic, .leaveTopic, .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates, .writeMetadata, .removeMetadata, .history,
-            .getMetadata, .subscribeUserMetadata, .unsubscribeUserMetadata, .setLock, .acquireLock, .releaseLock, .revokeLock, .removeLock, .getLocks,
+        case .joinTopic, .leaveTopic, .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates, .writeMetadata,
+            .removeMetadata, .history,
+            .getMetadata, .subscribeUserMetadata, .unsubscribeUserMetadata, .setLock, .acquireLock, .releaseLock, .revokeLock, .removeLock,
+            .getLocks,
             .clear, .undoClear, .boards, .removeBoard, .renew, .setRole, .freeze, .endSession, .ban, .unban, .bans, .forget, .status:
             break
         }
@@ -99,8 +105,10 @@ extension ClientSimulation {
             client.publishing = client.publishing.filter { $0.channel != channel }
             client.books.excuseAllPackets()
         case .unsubscribeTopic: client.books.excuseAllPackets()
-        case .join, .subscribeTopic, .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates, .writeMetadata, .removeMetadata, .history,
-            .getMetadata, .subscribeUserMetadata, .unsubscribeUserMetadata, .setLock, .acquireLock, .releaseLock, .revokeLock, .removeLock, .getLocks,
+        case .join, .subscribeTopic, .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates, .writeMetadata,
+            .removeMetadata, .history,
+            .getMetadata, .subscribeUserMetadata, .unsubscribeUserMetadata, .setLock, .acquireLock, .releaseLock, .revokeLock, .removeLock,
+            .getLocks,
             .clear, .undoClear, .boards, .removeBoard, .renew, .setRole, .freeze, .endSession, .ban, .unban, .bans, .forget, .status:
             break
         }
@@ -134,7 +142,9 @@ extension ClientSimulation {
             guard client.machine.isClosed || client.machine.linkState.isConnected else {
                 throw BrokenPromise("\(client.user) has not come back: \(client.machine.linkState)")
             }
-            guard client.machine.unsent == (0, 0, 0) else { throw BrokenPromise("\(client.user) still has \(client.machine.unsent) unsent") }
+            guard client.machine.unsent == (0, 0, 0) else {
+                throw BrokenPromise("\(client.user) still has \(client.machine.unsent) unsent")
+            }
             guard client.waiting.isEmpty else { throw BrokenPromise("\(client.user) was never told about \(client.waiting)") }
             try client.books.checkDrained()
             if client.machine.linkState.isConnected { try checkPictures(client) }
@@ -147,7 +157,8 @@ extension ClientSimulation {
         for client in clients where !client.machine.isClosed { client.machine.close(token: client.token(.close), at: moment) }
         for _ in 0..<30 { try pass(60_000_000_000) }
         let census = relay.hub.census()
-        guard census.connections == 0, census.users == 0, census.channels.isEmpty, census.queueMemoryBytes == 0, census.deadlines == 0 else {
+        guard census.connections == 0, census.users == 0, census.channels.isEmpty, census.queueMemoryBytes == 0, census.deadlines == 0
+        else {
             throw BrokenPromise("left behind: \(census.connections) connections, \(census.users) users, \(census.channels.count) channels")
         }
     }
@@ -161,7 +172,8 @@ extension ClientSimulation {
         for channel in client.machine.subscribedChannels where owners[client.user] == client.index {
             let truth = Dictionary(uniqueKeysWithValues: relay.hub.members(of: channel).map { ($0.user.text, $0.states) })
             guard client.books.pictures[channel] == truth else {
-                throw BrokenPromise("[PR] \(client.user) believes \(client.books.pictures[channel] ?? [:]) to be in \(channel), it is \(truth)")
+                throw BrokenPromise(
+                    "[PR] \(client.user) believes \(client.books.pictures[channel] ?? [:]) to be in \(channel), it is \(truth)")
             }
         }
     }
@@ -171,11 +183,14 @@ extension RelayEvent {
     /// Without the bytes.
     fileprivate var brief: String {
         switch self {
-        case .message(let message): "message \(message.channel) \(message.epoch?.start ?? 0).\(message.epoch?.incarnation ?? 0) \(message.offset) of \(message.sender)"
+        case .message(let message):
+            "message \(message.channel) \(message.epoch?.start ?? 0).\(message.epoch?.incarnation ?? 0) \(message.offset) of \(message.sender)"
         case .packet(let packet): "packet flow \(packet.flow) \(packet.sequence) of \(packet.publisher)"
         case .presence(let change): "presence \(change.channel)"
         case .board(let batch): "board \(batch.channel) \(batch.messages.map(\.offset))"
-        case .cleared, .direct, .topics, .metadata, .locks, .packetsLost, .packetsDropped, .messagesMissed, .caughtUp, .refused, .accessExpiring, .accessChanged, .channelFrozen, .link: "\(self)"
+        case .cleared, .direct, .topics, .metadata, .locks, .packetsLost, .packetsDropped, .messagesMissed, .caughtUp, .refused,
+            .accessExpiring, .accessChanged, .channelFrozen, .link:
+            "\(self)"
         }
     }
 }

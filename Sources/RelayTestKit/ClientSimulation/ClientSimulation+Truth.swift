@@ -42,7 +42,9 @@ extension ClientSimulation {
             item.hasEcho = frame.flags & FrameFlags.echo.rawValue != 0
             item.isTransient = frame.flags & FrameFlags.noHistory.rawValue != 0
             messages[key] = item
-            trace?("\(now / 1_000_000)   relay accepts \(key.channel) \(key.epoch.start).\(key.epoch.incarnation) \(key.offset) of \(client.user).\(client.index) for \(relay.hub.receivers(ofMessages: channel).sorted())")
+            trace?(
+                "\(now / 1_000_000)   relay accepts \(key.channel) \(key.epoch.start).\(key.epoch.incarnation) \(key.offset) of \(client.user).\(client.index) for \(relay.hub.receivers(ofMessages: channel).sorted())"
+            )
             for user in relay.hub.receivers(ofMessages: channel) where user != client.user || frame.flags & FrameFlags.echo.rawValue != 0 {
                 guard let owner = owners[user], !clients[owner].machine.isClosed else { continue }
                 // One that is not kept need not reach who has no link, or a link that breaks.
@@ -61,7 +63,8 @@ extension ClientSimulation {
             done.packets += 1
             let key = PacketKey(run: run, flow: flow, sequence: sequence)
             packets[key] = accepted(client, payload)
-            trace?("\(now / 1_000_000)   relay accepts flow \(flow) \(sequence) of \(client.user).\(client.index) for \(receivers.sorted())")
+            trace?(
+                "\(now / 1_000_000)   relay accepts flow \(flow) \(sequence) of \(client.user).\(client.index) for \(receivers.sorted())")
             for user in receivers where user != client.user || frame.flags & FrameFlags.echo.rawValue != 0 {
                 if let owner = owners[user], !clients[owner].machine.isClosed { clients[owner].books.expect(key, in: topic!) }
             }

@@ -122,7 +122,8 @@ package final class ClientSimulation {
             try settle()
         } catch let broken as BrokenPromise {
             throw BrokenPromise(
-                "seed \(seed), step \(steps): \(broken.description)\nreplay: BOARDRELAY_CLIENT_SEED=\(seed) swift test --filter SimulationTests")
+                "seed \(seed), step \(steps): \(broken.description)\nreplay: BOARDRELAY_CLIENT_SEED=\(seed) swift test --filter SimulationTests"
+            )
         }
     }
 
@@ -187,14 +188,16 @@ package final class ClientSimulation {
         case .leaveTopic: ask(client, .leaveTopic(topic))
         case .selectTopic: ask(client, .subscribeTopic(topic, users: random.chance(1, in: 3) ? ["user-0", "user-1"] : nil))
         case .unselectTopic: ask(client, .unsubscribeTopic(topic, users: nil))
-        case .states: ask(client, .setStates(ChannelID(kind: .message, channel: channel), ["tool": "\(Int.random(in: 0...3, using: &random))"]))
+        case .states:
+            ask(client, .setStates(ChannelID(kind: .message, channel: channel), ["tool": "\(Int.random(in: 0...3, using: &random))"]))
         case .question: ask(client, .who(ChannelID(kind: .message, channel: channel), after: nil, limit: nil))
         case .cut:
             cut(client)
             // Out of reach for a while: others go on.
             if random.chance(1, in: 2) { client.unreachableUntil = now + UInt64.random(in: 200...4_500, using: &random) * 1_000_000 }
         case .stall:
-            client.link?.stall(until: now + UInt64.random(in: 50...6_000, using: &random) * 1_000_000, both: random.chance(1, in: 2), &random)
+            client.link?.stall(
+                until: now + UInt64.random(in: 50...6_000, using: &random) * 1_000_000, both: random.chance(1, in: 2), &random)
         case .refuse: refusesUntil = now + UInt64.random(in: 100...8_000, using: &random) * 1_000_000
         case .restart: restart()
         case .sleep: relay.sleep(.milliseconds(Int.random(in: 500...20_000, using: &random)))

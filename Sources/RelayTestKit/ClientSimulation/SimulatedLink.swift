@@ -56,7 +56,11 @@ struct SimulatedLink {
     var frames = FrameReader()
 
     mutating func stall(until moment: UInt64, both: Bool, _ random: inout SplitMix64) {
-        if both || random.chance(1, in: 2) { toRelay.stalledUntil = max(toRelay.stalledUntil, moment) } else { toClient.stalledUntil = max(toClient.stalledUntil, moment) }
+        if both || random.chance(1, in: 2) {
+            toRelay.stalledUntil = max(toRelay.stalledUntil, moment)
+        } else {
+            toClient.stalledUntil = max(toClient.stalledUntil, moment)
+        }
         if both { toClient.stalledUntil = max(toClient.stalledUntil, moment) }
     }
 }

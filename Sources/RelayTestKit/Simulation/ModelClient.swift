@@ -114,7 +114,9 @@ final class ModelClient {
             openFlows.insert(body.flow)
         case .flowClosed:
             let body = TestClient.decode(FlowClosed.self, frame.body)
-            guard openFlows.contains(body.flow) else { throw BrokenPromise("[ST10] \(user): flowClosed of \(body.flow), which was not open") }
+            guard openFlows.contains(body.flow) else {
+                throw BrokenPromise("[ST10] \(user): flowClosed of \(body.flow), which was not open")
+            }
         case .answer:
             let id = TestClient.decode(RequestID.self, frame.body).id
             pendingRequests.removeValue(forKey: id)?(self, frame.body)
@@ -147,7 +149,9 @@ final class ModelClient {
     private func receivePacket(_ frame: Frame) throws {
         let item: Expected = try frame.body.withUnsafeBytes { body in
             let packet = try PacketFrame(flags: frame.flags, body: body)
-            guard openFlows.contains(packet.flow) else { throw BrokenPromise("[ST9] \(user) got a packet of flow \(packet.flow) before flowOpened") }
+            guard openFlows.contains(packet.flow) else {
+                throw BrokenPromise("[ST9] \(user) got a packet of flow \(packet.flow) before flowOpened")
+            }
             return .packet(flow: packet.flow, sequence: packet.sequence, payload: digestOf(packet.payload))
         }
         try take(item)
@@ -180,7 +184,9 @@ final class ModelClient {
                 let isDue = expected[expectedHead...].contains {
                     if case .packet(range.flow, sequence, _) = $0 { true } else { false }
                 }
-                guard isDue else { throw BrokenPromise("[DL6] \(user) was told that packet \(sequence) of flow \(range.flow) is lost, which was not due") }
+                guard isDue else {
+                    throw BrokenPromise("[DL6] \(user) was told that packet \(sequence) of flow \(range.flow) is lost, which was not due")
+                }
                 guard lost[range.flow]?.contains(where: { $0.contains(sequence) }) != true else {
                     throw BrokenPromise("[DL6] \(user) was told twice that packet \(sequence) of flow \(range.flow) is lost")
                 }

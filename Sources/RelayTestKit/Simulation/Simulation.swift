@@ -141,10 +141,15 @@ package final class Simulation {
         case .unsubscribe: leave(client, message)
         case .leave: leave(client, stream)
         case .joinTopic:
-            request(client, .joinTopic, JoinTopicRequest(
-                id: client.requestID + 1, channel: channel, topic: topic, priority: TopicPriority.allCases.randomElement(using: &random),
-                lifetimeMs: random.chance(1, in: 3) ? 200 : nil)
-            ) { client, body in client.publishing[TopicKey(channel: channel, topic: topic)] = TestClient.decode(JoinTopicAnswer.self, body).flow }
+            request(
+                client, .joinTopic,
+                JoinTopicRequest(
+                    id: client.requestID + 1, channel: channel, topic: topic,
+                    priority: TopicPriority.allCases.randomElement(using: &random),
+                    lifetimeMs: random.chance(1, in: 3) ? 200 : nil)
+            ) { client, body in
+                client.publishing[TopicKey(channel: channel, topic: topic)] = TestClient.decode(JoinTopicAnswer.self, body).flow
+            }
         case .leaveTopic:
             client.publishing[TopicKey(channel: channel, topic: topic)] = nil
             request(client, .leaveTopic, TopicRequest(id: client.requestID + 1, channel: channel, topic: topic))
@@ -161,8 +166,11 @@ package final class Simulation {
             for _ in 0..<Int.random(in: 1...30, using: &random) { packet(client, flow) }
         case .states:
             let id = random.chance(1, in: 2) ? message : stream
-            request(client, .setStates, SetStatesRequest(
-                id: client.requestID + 1, kind: id.kind, channel: channel, states: ["tool": "\(Int.random(in: 0...3, using: &random))"]))
+            request(
+                client, .setStates,
+                SetStatesRequest(
+                    id: client.requestID + 1, kind: id.kind, channel: channel, states: ["tool": "\(Int.random(in: 0...3, using: &random))"])
+            )
         case .logout:
             request(client, .logout, EmptyRequest(id: client.requestID + 1))
             client.sessionEnded()
@@ -183,9 +191,11 @@ package final class Simulation {
         }
         let digits = String(client.instance, radix: 16)
         driver.send(
-            .json(.login, LoginRequest(
-                id: 1, user: try! Name(client.user), instance: String(repeating: "0", count: 16 - digits.count) + digits,
-                presenceTimeoutMs: 5000, resume: client.resumeToken.map { ResumeRequest(token: $0) })), from: connection)
+            .json(
+                .login,
+                LoginRequest(
+                    id: 1, user: try! Name(client.user), instance: String(repeating: "0", count: 16 - digits.count) + digits,
+                    presenceTimeoutMs: 5000, resume: client.resumeToken.map { ResumeRequest(token: $0) })), from: connection)
         // The first frame is small and must be whole at once.
         driver.take(connection)
         var frames = driver.received(connection, all: false)
@@ -234,12 +244,14 @@ package final class Simulation {
         client.number += 1
         // Receivers as they are now: closing one in this very call takes it out.
         let receivers = clients.filter { other in
-            guard let subscription = other.subscriptions[ChannelID(kind: .message, channel: channel)], subscription.messages, other.isLive else {
+            guard let subscription = other.subscriptions[ChannelID(kind: .message, channel: channel)], subscription.messages, other.isLive
+            else {
                 return false
             }
             return other !== client || echo
         }
-        driver.send(.publish(number: client.number, channel: channel.text, flags: echo ? .echo : [], payload: payload), from: client.connection!)
+        driver.send(
+            .publish(number: client.number, channel: channel.text, flags: echo ? .echo : [], payload: payload), from: client.connection!)
         let head = driver.hub.head(of: channel) ?? 0
         guard head > before else { return }
         done.messages += 1
@@ -306,9 +318,12 @@ package final class Simulation {
     private func checkBounds() throws {
         // One frame may stand above a bound until the call that brought it ends; none does here.
         for client in clients {
-            guard let connection = client.connection, !driver.isClosing(connection), let load = driver.hub.load(of: connection) else { continue }
+            guard let connection = client.connection, !driver.isClosing(connection), let load = driver.hub.load(of: connection) else {
+                continue
+            }
             guard load.packets <= configuration.packetBacklogBytesMax else {
-                throw BrokenPromise("[DL4] \(load.packets) bytes of packets wait for \(client.user), at most \(configuration.packetBacklogBytesMax) may")
+                throw BrokenPromise(
+                    "[DL4] \(load.packets) bytes of packets wait for \(client.user), at most \(configuration.packetBacklogBytesMax) may")
             }
             guard load.reliable <= configuration.reliableBacklogBytesHard else {
                 throw BrokenPromise("[DL8] \(load.reliable) reliable bytes wait for \(client.user)")
@@ -346,7 +361,8 @@ package final class Simulation {
         }
         driver.advance(.seconds(1300))
         let census = driver.hub.census()
-        guard census.connections == 0, census.users == 0, census.channels.isEmpty, census.queueMemoryBytes == 0, census.deadlines == 0 else {
+        guard census.connections == 0, census.users == 0, census.channels.isEmpty, census.queueMemoryBytes == 0, census.deadlines == 0
+        else {
             throw BrokenPromise(
                 "left behind: \(census.connections) connections, \(census.users) users, \(census.channels.count) channels, "
                     + "\(census.queueMemoryBytes) bytes, \(census.deadlines) deadlines")

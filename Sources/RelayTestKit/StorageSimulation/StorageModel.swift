@@ -2,7 +2,8 @@ internal import RelayCore
 import RelayPrimitives
 internal import RelayWire
 
-/// All metadata, locks and decisions of moderators at one moment, as they must be. Names are those of `TestClient`: `lesson` and `stream:lesson`
+/// All metadata, locks and decisions of moderators at one moment, as they must be. Names are those of `TestClient`: `lesson` and
+/// `stream:lesson`
 /// are channels, `user:anna` is a user; `lesson/pen` is a lock.
 struct StorageModel: Equatable {
     var sets: [String: MetadataModel] = [:]

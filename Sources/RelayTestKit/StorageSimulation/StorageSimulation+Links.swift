@@ -93,7 +93,9 @@ extension StorageSimulation {
     private func fireNext() -> Bool {
         var next: (timer: Timer, lock: String, waiter: Int?)?
         func consider(_ timer: Timer, _ lock: String, _ waiter: Int?) {
-            guard timer.at <= driver.now.instant, next.map({ (timer.at, timer.order) < ($0.timer.at, $0.timer.order) }) ?? true else { return }
+            guard timer.at <= driver.now.instant, next.map({ (timer.at, timer.order) < ($0.timer.at, $0.timer.order) }) ?? true else {
+                return
+            }
             next = (timer, lock, waiter)
         }
         for (name, line) in lines {

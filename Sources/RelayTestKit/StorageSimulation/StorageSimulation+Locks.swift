@@ -15,7 +15,9 @@ extension StorageSimulation {
         case .setLock:
             // Differs by lock, so that no two of one owner ever end in the same moment.
             let ttl = (random.chance(1, in: 3) ? 20_000 : 1_000 * Int.random(in: 1...30, using: &random)) + Self.locks.firstIndex(of: name)!
-            driver.send(.json(.setLock, SetLockRequest(id: id, kind: channel.kind, channel: channel.channel, lock: lock, ttlMs: ttl)), from: client.id)
+            driver.send(
+                .json(.setLock, SetLockRequest(id: id, kind: channel.kind, channel: channel.channel, lock: lock, ttlMs: ttl)),
+                from: client.id)
             guard state?.ttlMs != ttl else { return answerInOrder(asker) }
             guard !isRefused(user, id, []) else { return }
             var next = state ?? LockModel(ttlMs: ttl)
@@ -93,7 +95,9 @@ extension StorageSimulation {
     func startClock(_ name: String) {
         var line = lines[name] ?? LockLine()
         line.expiry = nil
-        if let lock = applied.locks[name], let owner = lock.owner, !isConnected(owner) { line.expiry = makeTimer(.milliseconds(lock.ttlMs)) }
+        if let lock = applied.locks[name], let owner = lock.owner, !isConnected(owner) {
+            line.expiry = makeTimer(.milliseconds(lock.ttlMs))
+        }
         lines[name] = line
     }
 

@@ -39,7 +39,9 @@ extension StorageSimulation {
         return state.owner == user.name ? [] : [.lockNotHeld]
     }
 
-    private func written(_ values: [(key: String, value: String)], into before: MetadataModel, _ author: String?, _ time: UInt64?) -> MetadataModel {
+    private func written(_ values: [(key: String, value: String)], into before: MetadataModel, _ author: String?, _ time: UInt64?)
+        -> MetadataModel
+    {
         var after = before
         after.majorRevision += 1
         for (key, value) in values { after.items[key] = ItemModel(value: value, revision: after.majorRevision, author: author, time: time) }
@@ -47,7 +49,8 @@ extension StorageSimulation {
     }
 
     private func acceptWrite(
-        _ user: StorageUser, _ client: TestClient, _ id: UInt32, _ set: String, _ values: [(key: String, value: String)], record: Bool = false
+        _ user: StorageUser, _ client: TestClient, _ id: UInt32, _ set: String, _ values: [(key: String, value: String)],
+        record: Bool = false
     ) {
         let after = written(values, into: model(set), record ? user.name : nil, record ? driver.now.wallMilliseconds : nil)
         let changed = after.items.filter { item in values.contains { $0.key == item.key } }
@@ -91,7 +94,8 @@ extension StorageSimulation {
         guard !isOver else {
             done.tooLarge += 1
             _ = isRefused(
-                user, id, [.tooLarge], limit: isReadOnly ? nil : Limits.metadataBytesMax, actual: isReadOnly ? nil : Limits.metadataBytesMax + 1)
+                user, id, [.tooLarge], limit: isReadOnly ? nil : Limits.metadataBytesMax,
+                actual: isReadOnly ? nil : Limits.metadataBytesMax + 1)
             return
         }
         guard !isRefused(user, id, []) else { return }

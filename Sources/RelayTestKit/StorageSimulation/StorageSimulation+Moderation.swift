@@ -11,7 +11,8 @@ extension StorageSimulation {
 
     /// Dice of its own, so that all else is what it was without.
     func maybeModerate() {
-        guard moderationRandom.chance(1, in: 5), let user = users.filter({ $0.client != nil }).randomElement(using: &moderationRandom) else { return }
+        guard moderationRandom.chance(1, in: 5), let user = users.filter({ $0.client != nil }).randomElement(using: &moderationRandom)
+        else { return }
         moderate(user, user.client!)
     }
 
@@ -36,7 +37,9 @@ extension StorageSimulation {
                 decide(asker, isNew: true) { $0.decisions.bans[pupil] = user.name }
             } else {
                 driver.send(.json(.unbanUser, UserRequest(id: id, user: name)), from: client.id)
-                guard applied.decisions.bans[pupil] != nil else { return refuse(asker, .refused(id, isReadOnly ? [.notBanned, .storageFailed] : [.notBanned])) }
+                guard applied.decisions.bans[pupil] != nil else {
+                    return refuse(asker, .refused(id, isReadOnly ? [.notBanned, .storageFailed] : [.notBanned]))
+                }
                 decide(asker, isNew: true) { $0.decisions.bans[pupil] = nil }
             }
         default: forget(asker, moderationRandom.chance(1, in: 2) ? pupil : "user-0")
@@ -58,7 +61,8 @@ extension StorageSimulation {
         guard !isRefused(asker.user, asker.id, []) else { return }
         let set = "user:\(user)"
         let items = Set((applied.sets[set]?.items ?? [:]).keys)
-        let told: Told? = items.isEmpty
+        let told: Told? =
+            items.isEmpty
             ? nil : .metadata(set, isSnapshot: false, majorRevision: applied.sets[set]!.majorRevision + 1, items: [:], removed: items)
         decide(asker, isNew: !items.isEmpty || applied.decisions.roles[user] != nil, told: told) { model in
             model.decisions.roles[user] = nil

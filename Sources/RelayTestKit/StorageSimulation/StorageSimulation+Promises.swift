@@ -54,7 +54,9 @@ extension StorageSimulation {
     }
 
     private func next(_ user: StorageUser, _ got: @autoclosure () -> String) throws -> Told {
-        guard !user.expected.isEmpty else { throw BrokenPromise("[SG1] \(user.name) was shown what is not durable or did not happen: \(got())") }
+        guard !user.expected.isEmpty else {
+            throw BrokenPromise("[SG1] \(user.name) was shown what is not durable or did not happen: \(got())")
+        }
         return user.expected.removeFirst()
     }
 
@@ -104,7 +106,8 @@ extension StorageSimulation {
             throw BrokenPromise("[LK8, SG1] \(what): locks \(got.keys.sorted()) and not \(expected.keys.sorted())")
         }
         for (name, lock) in expected {
-            guard got[name]!.ttlMs == lock.ttlMs, got[name]!.owner?.text == lock.owner, (got[name]!.fencing == nil) == (lock.owner == nil) else {
+            guard got[name]!.ttlMs == lock.ttlMs, got[name]!.owner?.text == lock.owner, (got[name]!.fencing == nil) == (lock.owner == nil)
+            else {
                 throw BrokenPromise("[LK8, SG1] \(what): \(got[name]!) and not \(lock)")
             }
             if let fencing = got[name]!.fencing { try checkFencing(fencing, at: lock.grant) }

@@ -120,7 +120,8 @@ package final class StorageSimulation {
             }
         } catch let broken as BrokenPromise {
             throw BrokenPromise(
-                "seed \(seed), step \(steps): \(broken.description)\nreplay: BOARDRELAY_STORAGE_SEED=\(seed) swift test --filter SimulationTests")
+                "seed \(seed), step \(steps): \(broken.description)\nreplay: BOARDRELAY_STORAGE_SEED=\(seed) swift test --filter SimulationTests"
+            )
         }
     }
 

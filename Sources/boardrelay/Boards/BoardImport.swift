@@ -30,7 +30,8 @@ struct BoardImport: Sendable {
         var first = 0
         var bytes = 0
         for record in records {
-            while underWay.count - first >= Self.recordsUnderWayMax || bytes + record.bytes > Self.bytesUnderWayMax, first < underWay.count {
+            while underWay.count - first >= Self.recordsUnderWayMax || bytes + record.bytes > Self.bytesUnderWayMax, first < underWay.count
+            {
                 bytes -= underWay[first].record.bytes
                 try await settle(underWay[first].record, underWay[first].receipt)
                 first += 1

@@ -17,7 +17,8 @@ extension Command {
         options: [
             .value("--format", as: "FORMAT", help: "export: json (default), which import reads, or svg, a picture."),
             .value("-o", "--output", as: "FILE", help: "export: writes this file, whole or not at all. Default: standard output."),
-            .value("--timeout", as: "TIME",
+            .value(
+                "--timeout", as: "TIME",
                 help: "Gives up after this time with exit code 124. Default: 30s, for export, import and rm none."),
             .json, .url, .user, .key, .keyFile, .token, .tokenFile,
         ],
@@ -53,9 +54,13 @@ extension Command {
         if action != .ls, name == nil { throw UsageError("NAME is missing") }
         if action == .import, file == nil { throw UsageError("FILE is missing") }
         if action != .import, file != nil { throw UsageError("\(action.rawValue) takes no FILE") }
-        for option in ["--format", "-o"] where arguments.flag(option) && action != .export { throw UsageError("option \(option) is for export") }
+        for option in ["--format", "-o"] where arguments.flag(option) && action != .export {
+            throw UsageError("option \(option) is for export")
+        }
         let format = try arguments.choice("--format", of: ExportFormat.self) ?? .json
-        if action == .export, arguments.flag("--json") { throw UsageError("option --json is not for export: --format json is what it writes") }
+        if action == .export, arguments.flag("--json") {
+            throw UsageError("option --json is not for export: --format json is what it writes")
+        }
         let takesLong = action == .export || action == .import || action == .rm
         let timeout = try arguments.duration("--timeout") ?? (takesLong ? nil : .seconds(30))
         let user = try arguments.user()
@@ -102,7 +107,10 @@ extension Command {
     }
 
     private static func fields(_ type: String, _ name: String, _ change: BoardClearing) -> JSON {
-        ["type": .string(type), "channel": .string(name), "offset": .integer(Int(clamping: change.offset)), "records": .integer(Int(clamping: change.records))]
+        [
+            "type": .string(type), "channel": .string(name), "offset": .integer(Int(clamping: change.offset)),
+            "records": .integer(Int(clamping: change.records)),
+        ]
     }
 
     private static func tell(_ object: JSON, _ address: RelayAddress, json: Bool, _ words: String) throws {
@@ -114,7 +122,8 @@ extension Command {
         if json {
             for board in boards {
                 let object: JSON = [
-                    "type": "board", "channel": .string(board.channel.text), "records": .integer(board.records), "bytes": .integer(board.bytes),
+                    "type": "board", "channel": .string(board.channel.text), "records": .integer(board.records),
+                    "bytes": .integer(board.bytes),
                     "changed": .integer(Int(clamping: board.changed)),
                 ]
                 try Console.print(object.line)
@@ -151,7 +160,9 @@ extension Command {
             try file.write(BoardSVG.document(picture))
             for type in picture.skipped.keys.sorted() {
                 let skipped = picture.skipped[type]!
-                Console.note("\(Printable.count(skipped, "record")) \(skipped == 1 ? "is" : "are") not drawn: \(type.isEmpty ? "no custom type" : "custom type \(Printable.quoted(type))").")
+                Console.note(
+                    "\(Printable.count(skipped, "record")) \(skipped == 1 ? "is" : "are") not drawn: \(type.isEmpty ? "no custom type" : "custom type \(Printable.quoted(type))")."
+                )
             }
             for (key, problem) in picture.broken.prefix(10) { Console.note("Record \(Printable.escaped(key)) is not drawn: \(problem).") }
             if picture.broken.count > 10 { Console.note("… and \(Printable.count(picture.broken.count - 10)) more.") }
@@ -203,7 +214,8 @@ extension Command {
         let display = Task {
             while !Task.isCancelled {
                 let done = writing.outcome.withLock { $0.records + $0.failed }
-                progress.show(Double(done) / Double(max(1, records.count)), "\(Printable.count(done)) of \(Printable.count(records.count, "record"))")
+                progress.show(
+                    Double(done) / Double(max(1, records.count)), "\(Printable.count(done)) of \(Printable.count(records.count, "record"))")
                 try? await Task.sleep(for: .milliseconds(200))
             }
         }
@@ -230,7 +242,9 @@ extension Command {
         try tell(object, address, json: json, "\(kept(outcome.records, of: records.count)).")
         if let first = outcome.firstFailure {
             let codes = outcome.failures.keys.sorted().map { "\($0) \(Printable.count(outcome.failures[$0]!))" }.joined(separator: ", ")
-            Console.note("\(Printable.count(outcome.failed)) \(outcome.failed == 1 ? "is" : "are") not (\(codes)); the first: \(Printable.escaped(first))")
+            Console.note(
+                "\(Printable.count(outcome.failed)) \(outcome.failed == 1 ? "is" : "are") not (\(codes)); the first: \(Printable.escaped(first))"
+            )
             if outcome.failures["notPermitted"] != nil { Console.note("notPermitted: \(othersRecords)") }
         }
         return outcome.failed == 0 ? .ok : .failed

@@ -75,7 +75,9 @@ extension Command {
         var lines: [String] {
             guard people == 0 else { return [] }
             guard !others.isEmpty else {
-                return ["Nobody is in \(name), nor" + (isWhole ? "" : ", of the first \(People.askedMax) people,") + " in any other channel."]
+                return [
+                    "Nobody is in \(name), nor" + (isWhole ? "" : ", of the first \(People.askedMax) people,") + " in any other channel."
+                ]
             }
             var table = Table(("  CHANNEL", .left), ("PEOPLE", .right))
             for other in others { table.add("  \(other.channel)", Printable.count(other.people)) }

@@ -21,7 +21,7 @@ extension Command {
             A relay keeps a channel's newest messages for 10 minutes, at most 1,000 and 8 MiB, unless its operator changed that. \
             Standard error tells what is no longer kept. A message sent in parts is one line, which says how many parts are left if \
             some are gone.
-            """,
+            """
         ],
         examples: [
             .init("boardrelay history lesson", "All that is kept, oldest first."),
@@ -43,10 +43,16 @@ extension Command {
                 guard try await client.boards().contains(where: { $0.channel.text == channel }) else {
                     throw await noSuch("message channel", channel, client)
                 }
-                Console.note("Nobody has been in \(channel) for a while: there is no history. What its board keeps: 'boardrelay board export \(channel)'.")
+                Console.note(
+                    "Nobody has been in \(channel) for a while: there is no history. What its board keeps: 'boardrelay board export \(channel)'."
+                )
                 return .ok
             }
-            if page.floor > 0 { Console.note("The history begins after #\(page.floor); the newest is #\(page.head). What the board keeps: 'boardrelay board export \(channel)'.") }
+            if page.floor > 0 {
+                Console.note(
+                    "The history begins after #\(page.floor); the newest is #\(page.head). What the board keeps: 'boardrelay board export \(channel)'."
+                )
+            }
             page.messages.forEach { joined.add($0) }
             while let next = page.next, !isEnough(joined, count) {
                 page = try await client.history(of: channel, from: next, backwards: backwards, limit: 100)
@@ -72,7 +78,8 @@ extension Command {
         let bytes = parts.reduce(0) { $0 + $1.payload.byteCount }
         let object: JSON = [
             "type": "incomplete", "channel": .string(newest.channel), "sender": .string(newest.sender),
-            "offset": .integer(Int(clamping: newest.offset)), "time": .integer(Int(clamping: newest.wallMilliseconds)), "customType": .optional(newest.customType), "bytes": .integer(bytes),
+            "offset": .integer(Int(clamping: newest.offset)), "time": .integer(Int(clamping: newest.wallMilliseconds)),
+            "customType": .optional(newest.customType), "bytes": .integer(bytes),
             "parts": .integer(parts.count), "partsSent": .integer(all),
         ]
         var line = newest

@@ -3,7 +3,8 @@ import RelayIO
 
 /// The host's address on the terminal, alone and for a moment: others may look on, as at a projector.
 ///
-/// It stands on the terminal's other screen, so that nothing of it stays, not even above the first row. What is said meanwhile comes behind it.
+/// It stands on the terminal's other screen, so that nothing of it stays, not even above the first row. What is said meanwhile comes
+/// behind it.
 final class HostView: Sendable {
     private struct Showing {
         var waiting: [Line] = []

@@ -24,7 +24,7 @@ extension Command {
             """
             A lock belongs to a user: use the same --as to release it. The lock's ttl starts when the owner's last connection ends, \
             usually with this command.
-            """,
+            """
         ],
         examples: [
             .init("boardrelay lock set lesson pen --ttl 30s", "Makes the lock 'pen'."),
@@ -41,7 +41,8 @@ extension Command {
         let lock = try arguments.name(argument: 2, "LOCK")
         if action == .list, lock != nil { throw UsageError("list takes no LOCK") }
         if action != .list, lock == nil { throw UsageError("LOCK is missing") }
-        for (option, owner) in [("--ttl", LockAction.set), ("--wait", .acquire), ("--from", .revoke)] where arguments.flag(option) && action != owner {
+        for (option, owner) in [("--ttl", LockAction.set), ("--wait", .acquire), ("--from", .revoke)]
+        where arguments.flag(option) && action != owner {
             throw UsageError("option \(option) is for \(owner.rawValue)")
         }
         let ttl = try arguments.duration("--ttl") ?? .seconds(10), wait = try arguments.duration("--wait")

@@ -28,7 +28,7 @@ extension Command {
             """
             A set has at most 65,536 bytes of keys and values and 1,000 items. If a condition or limit fails, nothing changes and the \
             exit code is 1.
-            """,
+            """
         ],
         examples: [
             .init("boardrelay meta set lesson title 'Herbst'", "Writes one item of the message channel 'lesson'."),
@@ -57,7 +57,8 @@ extension Command {
         let lock = try arguments.name("--lock")
         let timeout = try arguments.duration("--timeout") ?? .seconds(30)
         let user = try arguments.user()
-        let reference: MetadataReference = arguments.flag("--user") ? .user(name) : arguments.flag("--stream") ? .stream(name) : .message(name)
+        let reference: MetadataReference =
+            arguments.flag("--user") ? .user(name) : arguments.flag("--stream") ? .stream(name) : .message(name)
         let address = try arguments.address()
         let record = arguments.flag("--record"), json = arguments.flag("--json")
         let code = try await withClient(arguments, as: user, timeout: timeout) { client in
@@ -79,7 +80,8 @@ extension Command {
                 after = try await metadata.update(
                     [key!: value!], revisions: revisions, majorRevision: major, lock: lock, recordsUser: record, recordsTime: record)
             case .remove:
-                after = try await key == nil
+                after =
+                    try await key == nil
                     ? metadata.removeAll(majorRevision: major, lock: lock)
                     : metadata.remove([key!], revisions: revisions, majorRevision: major, lock: lock)
             }
@@ -115,7 +117,9 @@ extension Command {
         let items = contents.items.filter { key == nil || $0.key == key }
         if let key, items.isEmpty { throw Failure("there is no item \(key) in the metadata of \(name)") }
         if json {
-            let fields: JSON = ["majorRevision": .integer(Int(clamping: contents.majorRevision)), "items": .array(items.map(EventJSON.item))]
+            let fields: JSON = [
+                "majorRevision": .integer(Int(clamping: contents.majorRevision)), "items": .array(items.map(EventJSON.item)),
+            ]
             return try Console.print(fields.line)
         }
         // Into a pipe as it is; a terminal must not be changed by what others wrote.

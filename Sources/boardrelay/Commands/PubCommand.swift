@@ -11,7 +11,8 @@ extension Command {
             .init(name: "CHANNEL", isOptional: true, help: "Where to send; omitted with --to."),
             .init(
                 name: "TEXT", isOptional: true,
-                help: "What to send. Without TEXT, -m and -f, pub sends standard input without its last newline, unless that is a terminal."),
+                help: "What to send. Without TEXT, -m and -f, pub sends standard input without its last newline, unless that is a terminal."
+            ),
         ],
         options: [
             .value("-m", "--message", as: "TEXT", help: "Text to send; it may begin with a dash."),
@@ -32,7 +33,7 @@ extension Command {
             A message has at most 32,768 bytes with its custom type, a packet 1,024. Larger ones are refused with exit code 1. With \
             --record or --large a message may have 8,388,608 bytes: pub sends it in parts, and it arrives as one. Empty standard input \
             is refused with exit code 2.
-            """,
+            """
         ],
         examples: [
             .init("boardrelay pub lesson hello", "A message to everybody on 'lesson'."),
@@ -54,7 +55,9 @@ extension Command {
         }
         for other in ["-m", "-f", "--type", "--retain", "--large"] { try arguments.exclude("--remove", other) }
         let key = try arguments.name("--record")
-        for option in ["--retain", "--remove"] where arguments.flag(option) && key == nil { throw UsageError("option \(option) wants --record") }
+        for option in ["--retain", "--remove"] where arguments.flag(option) && key == nil {
+            throw UsageError("option \(option) wants --record")
+        }
         if arguments.flag("--slot"), !arguments.flag("--topic") { throw UsageError("option --slot wants --topic") }
         let receiver = try arguments.name("--to")
         let texts = arguments.positional.dropFirst(receiver == nil ? 1 : 0)
@@ -111,12 +114,15 @@ extension Command {
     }
 
     /// A record, or what may need several messages.
-    private static func sendRecord(_ payload: Payload, key: String?, client: RelayClient, channel: String, _ arguments: Arguments) async throws -> JSON {
+    private static func sendRecord(_ payload: Payload, key: String?, client: RelayClient, channel: String, _ arguments: Arguments)
+        async throws -> JSON
+    {
         let receipt =
             if let key, arguments.flag("--remove") {
                 try client.send(removing: key, from: channel)
             } else {
-                try client.sendLarge(payload, to: channel, customType: arguments.value("--type"), key: key, retain: arguments.flag("--retain"))
+                try client.sendLarge(
+                    payload, to: channel, customType: arguments.value("--type"), key: key, retain: arguments.flag("--retain"))
             }
         return [
             "type": arguments.flag("--retain") || arguments.flag("--remove") ? "stored" : "accepted", "channel": .string(channel),

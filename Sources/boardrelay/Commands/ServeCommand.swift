@@ -13,35 +13,43 @@ extension Command {
         options: [
             .value("--host", as: "HOST", help: "Address to listen on. Default: every interface."),
             .value("--port", as: "PORT", help: "Port to listen on; 0 takes a free one. Default: 7420."),
-            .value("--data-dir", as: "DIR",
+            .value(
+                "--data-dir", as: "DIR",
                 help: "Folder for boards, metadata, locks and keys. Default: $STATE_DIRECTORY, else \(RelayServer.Storage.defaultFolder)."),
             .flag("--in-memory", help: "Keeps nothing on disk."),
-            .value("--auth", as: "MODE",
+            .value(
+                "--auth", as: "MODE",
                 help: """
                     Who may connect. key (default): anyone with the join key or the host key. token: anyone with a token. open: anyone \
                     who can reach the port, with all rights.
                     """),
             .value("--pupils", as: "WHAT", help: "What the join key allows: draw (default) or view."),
-            .list("--token-secret-file", as: "[ID=]FILE",
+            .list(
+                "--token-secret-file", as: "[ID=]FILE",
                 help: """
                     Secret that signs tokens: 32…1024 bytes, a trailing newline ignored. Several secrets need an id each. With --auth \
                     key, tokens work besides keys.
                     """),
-            .value("--token-audience", as: "NAME",
+            .value(
+                "--token-audience", as: "NAME",
                 help: "Accepts only tokens that name this audience (aud). Default: only tokens without one."),
             .list("--host-name", as: "NAME[:PORT]", help: "Another name that browsers may use for this relay, such as a proxy's."),
             .list("--allow-origin", as: "ORIGIN", help: "Lets pages from this origin connect, such as http://localhost:5173."),
-            .list("--trusted-proxy", as: "ADDRESS",
+            .list(
+                "--trusted-proxy", as: "ADDRESS",
                 help: "Address of a proxy that names the client in X-Forwarded-For and speaks TLS for the relay."),
-            .value("--operator-token-file", as: "FILE",
+            .value(
+                "--operator-token-file", as: "FILE",
                 help: """
                     Token with which other machines may read /metrics: 16…1024 visible ASCII characters. Default: only this machine \
                     may.
                     """),
             .value("--flush", as: "MODE", help: "When queued bytes are written: adaptive (default), immediate, or a tick of 1ms…100ms."),
-            .value("--log-level", as: "LEVEL",
+            .value(
+                "--log-level", as: "LEVEL",
                 help: "debug, info (default), warning or error. A log that is no terminal has audit lines at every level."),
-            .value("--control", as: "PATH",
+            .value(
+                "--control", as: "PATH",
                 help: "Unix socket for 'boardrelay status' and 'boardrelay key'. Default: control.sock in the data folder."),
             .value("--max-connections", as: "N", help: "Connections at once. Default: 12000."),
             .value("--max-channels", as: "N", help: "Channels of each kind at once. Default: 10000."),
@@ -51,12 +59,14 @@ extension Command {
             .value("--packet-rate", as: "N", help: "Packets a second from one user in one topic. Default: 200."),
             .value("--metadata-rate", as: "N", help: "Metadata calls a second from one user; channels and users count apart. Default: 10."),
             .value("--max-board-bytes", as: "SIZE", help: "Limit for one board, such as 64MB. Default: 256MiB."),
-            .value("--max-boards-bytes", as: "SIZE",
+            .value(
+                "--max-boards-bytes", as: "SIZE",
                 help: """
                     Limit for all boards, at most their size at startup plus half the free space, in memory 256MiB. Default: 4GiB. 0 \
                     disables boards.
                     """),
-            .value("--expire-boards", as: "TIME",
+            .value(
+                "--expire-boards", as: "TIME",
                 help: "Removes boards that nobody has changed for this long, at least 1m. Default: never."),
             .value("--max-channel-users", as: "N", help: "Users in one stream channel. Default: 1000."),
         ],
@@ -144,7 +154,9 @@ extension Command {
         keyboard?.close()
         view.hide()
         manager?.tellStopping()
-        log.note("Ending: \(Signals.words(signal)). Clients are told, queues get 5 s." + (manager == nil ? " Ctrl-C again ends it at once." : ""))
+        log.note(
+            "Ending: \(Signals.words(signal)). Clients are told, queues get 5 s." + (manager == nil ? " Ctrl-C again ends it at once." : "")
+        )
         await server.stop()
         return .ok
     }
@@ -221,8 +233,11 @@ extension Command {
         if mode != .key, pupils != nil { throw UsageError("option --pupils goes with --auth key") }
         if mode == .open, !files.isEmpty { throw UsageError("option --token-secret-file does not go with --auth open") }
         if mode == .token, files.isEmpty { throw UsageError("--auth token wants what signs tokens: option --token-secret-file") }
-        if files.isEmpty, arguments.value("--token-audience") != nil { throw UsageError("option --token-audience goes with --token-secret-file") }
-        let rules = files.isEmpty ? nil : try TokenSecrets.rules(try TokenSecrets.read(files), audience: arguments.value("--token-audience"))
+        if files.isEmpty, arguments.value("--token-audience") != nil {
+            throw UsageError("option --token-audience goes with --token-secret-file")
+        }
+        let rules =
+            files.isEmpty ? nil : try TokenSecrets.rules(try TokenSecrets.read(files), audience: arguments.value("--token-audience"))
         switch mode {
         case .open: return .open
         case .token: return .tokens(rules!)

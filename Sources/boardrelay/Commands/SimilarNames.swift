@@ -12,5 +12,6 @@ func isSimilar(_ one: String, _ other: String) -> Bool {
 func noSuch(_ what: String, _ name: String, _ client: RelayClient) async -> Failure {
     let boards = (try? await client.boards()) ?? []
     let similar = boards.map(\.channel.text).filter { $0 != name && isSimilar($0, name) }.prefix(5)
-    return Failure("there is no \(what) \(name)" + (similar.isEmpty ? "" : "; boards with similar names: \(similar.joined(separator: ", "))"))
+    return Failure(
+        "there is no \(what) \(name)" + (similar.isEmpty ? "" : "; boards with similar names: \(similar.joined(separator: ", "))"))
 }

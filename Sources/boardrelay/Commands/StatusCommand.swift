@@ -11,7 +11,7 @@ extension Command {
         name: "status",
         summary: "shows users, channels and queues of a relay",
         options: [
-            .flag("--json", help: "One JSON object instead of tables."),
+            .flag("--json", help: "One JSON object instead of tables.")
         ] + ControlSocket.options + [
             .value("--timeout", as: "TIME", help: "With --url or a key: gives up after this time with exit code 124. Default: 30s."),
             .url, .user, .key, .keyFile, .token, .tokenFile,
@@ -69,7 +69,9 @@ extension Command {
             while let next = status.next {
                 status = try await client.moderation.status(after: next.text)
                 // A relay that names a page again would be asked for ever.
-                guard status.users.first.map({ $0.user > next }) ?? true else { throw Failure("\(address): the pages of status do not go on") }
+                guard status.users.first.map({ $0.user > next }) ?? true else {
+                    throw Failure("\(address): the pages of status do not go on")
+                }
                 users += status.users
             }
             status.users = users
@@ -218,7 +220,8 @@ enum StatusText {
     private static func channels(_ census: Census) -> [String] {
         guard !census.channels.isEmpty else { return [] }
         var table = Table(
-            ("CHANNEL", .left), ("KIND", .left), ("INSIDE", .right), ("SEEN", .right), ("TOPICS", .right), ("PUBLISHERS", .right), ("MESSAGES", .right))
+            ("CHANNEL", .left), ("KIND", .left), ("INSIDE", .right), ("SEEN", .right), ("TOPICS", .right), ("PUBLISHERS", .right),
+            ("MESSAGES", .right))
         for channel in census.channels {
             let isStream = channel.kind == "stream"
             table.add(

@@ -9,13 +9,14 @@ extension Command {
         name: "token",
         summary: "makes and checks tokens",
         arguments: [
-            .init(name: "ACTION", help: "create: prints a token. check: reads one from standard input and explains it."),
+            .init(name: "ACTION", help: "create: prints a token. check: reads one from standard input and explains it.")
         ],
         options: [
             .list("--secret-file", as: "[ID=]FILE", help: "Secret that signs tokens: 32…1024 bytes. check takes several, with an id each."),
             .value("--user", as: "USER", help: "create: the token's user id. check: accepts only a token of this user."),
             .value("--role", as: "ROLE", help: "create: reader, editor or moderator, in every channel."),
-            .list("--grant", as: "PATTERN=RIGHT,…",
+            .list(
+                "--grant", as: "PATTERN=RIGHT,…",
                 help: "create: rights in the channels of a pattern, such as board-*=subscribe,presence."),
             .value("--expires-in", as: "TIME", help: "create: how long the token is valid. Default: 12h."),
             .value("--audience", as: "NAME", help: "create: the token's audience. check: this relay's audience."),
@@ -55,11 +56,15 @@ extension Command {
         var role: Role?
         if let word = arguments.value("--role") {
             role = Role(rawValue: word)
-            guard role != nil else { throw UsageError("option --role wants one of reader, editor, moderator, not \(Printable.quoted(word))") }
+            guard role != nil else {
+                throw UsageError("option --role wants one of reader, editor, moderator, not \(Printable.quoted(word))")
+            }
         }
         var words: [String: [String]] = [:]
         for grant in arguments.values("--grant") {
-            guard let equals = grant.lastIndex(of: "=") else { throw UsageError("option --grant wants PATTERN=RIGHT,…, not \(Printable.quoted(grant))") }
+            guard let equals = grant.lastIndex(of: "=") else {
+                throw UsageError("option --grant wants PATTERN=RIGHT,…, not \(Printable.quoted(grant))")
+            }
             words[String(grant[..<equals]), default: []] += grant[grant.index(after: equals)...].split(separator: ",").map(String.init)
         }
         guard role != nil || !words.isEmpty else { throw UsageError("a token has a role or a grant: --role or --grant is missing") }
@@ -68,9 +73,12 @@ extension Command {
         let now = Int64(SystemClock.wallMilliseconds() / 1000)
         do throws(WireError) {
             let grants = try Grants(words: words)
-            guard role != nil || grants.entries.contains(where: { !$0.rights.isEmpty }) else { throw WireError(.badRequest, "option --grant names no right") }
+            guard role != nil || grants.entries.contains(where: { !$0.rights.isEmpty }) else {
+                throw WireError(.badRequest, "option --grant names no right")
+            }
             let claims = TokenClaims(
-                subject: try Name(user), expires: now + Int64(life / .seconds(1)), issuedAt: now, audience: arguments.value("--audience").map { [$0] },
+                subject: try Name(user), expires: now + Int64(life / .seconds(1)), issuedAt: now,
+                audience: arguments.value("--audience").map { [$0] },
                 role: role, grants: grants)
             try? Console.print(try TokenMint.mint(claims, secret: secrets[0]))
         } catch {
@@ -96,7 +104,8 @@ extension Command {
             let grants = checked.access.grants.words
             let listed = grants.sorted { $0.key < $1.key }.map { JSON.Field(key: $0.key, value: .array($0.value.map(JSON.string))) }
             let object: JSON = [
-                "user": .string(checked.subject.text), "expiresInSeconds": .integer(Int(left)), "role": .optional(checked.access.role?.rawValue),
+                "user": .string(checked.subject.text), "expiresInSeconds": .integer(Int(left)),
+                "role": .optional(checked.access.role?.rawValue),
                 "grants": listed.isEmpty ? .null : .object(listed),
             ]
             try Console.print(object.line)

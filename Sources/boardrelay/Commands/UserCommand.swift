@@ -60,11 +60,7 @@ extension Command {
         }
     }
 
-    private static func moderateUser(_ arguments: Arguments) async throws -> ExitCode {
-        let action: UserAction = try arguments.action()
-        // Those who are banned are not here: a name says nothing.
-        var user = action == .unban ? try arguments.name(argument: 1, "USER") : arguments.positional.dropFirst().first
-        let word = arguments.positional.dropFirst(2).first
+    private static func checkWords(_ action: UserAction, user: String?, role word: String?, _ arguments: Arguments) throws {
         if action == .bans, user != nil { throw UsageError("bans takes no USER") }
         if action != .bans, user == nil { throw UsageError("USER is missing") }
         if action == .role, word == nil { throw UsageError("ROLE is missing") }
@@ -73,11 +69,21 @@ extension Command {
         for (option, owner) in owners where arguments.flag(option) && action != owner {
             throw UsageError("option \(option) is for \(owner.rawValue)")
         }
+    }
+
+    private static func moderateUser(_ arguments: Arguments) async throws -> ExitCode {
+        let action: UserAction = try arguments.action()
+        // Those who are banned are not here: a name says nothing.
+        var user = action == .unban ? try arguments.name(argument: 1, "USER") : arguments.positional.dropFirst().first
+        let word = arguments.positional.dropFirst(2).first
+        try checkWords(action, user: user, role: word, arguments)
         let role = word.map { SetRole(rawValue: $0) } ?? .own
         guard let role else { throw UsageError("ROLE is one of reader, editor, own, not \(Printable.quoted(word!))") }
         let time = try arguments.duration("--for"), reason = arguments.value("--reason")
         let allowed = Limits.banMilliseconds
-        if let time, !(.milliseconds(allowed.lowerBound)...(.milliseconds(allowed.upperBound))).contains(time) { throw UsageError("option --for wants 1s to 365d") }
+        if let time, !(.milliseconds(allowed.lowerBound)...(.milliseconds(allowed.upperBound))).contains(time) {
+            throw UsageError("option --for wants 1s to 365d")
+        }
         guard (reason?.utf8.count ?? 0) <= Limits.endReasonBytesMax else {
             throw UsageError("option --reason has at most \(Limits.endReasonBytesMax) bytes, not \(reason!.utf8.count)")
         }
@@ -92,7 +98,9 @@ extension Command {
             (user, isKnown, timeout) = (found.user, found.isKnown, max(.zero, timeout - (found.at - began)))
             known = .bool(isKnown)
         }
-        return try await moderate("user", arguments, timeout: action == .forget && given == nil ? nil : timeout, isErasing: action == .forget) { client in
+        return try await moderate(
+            "user", arguments, timeout: action == .forget && given == nil ? nil : timeout, isErasing: action == .forget
+        ) { client in
             let moderation = client.moderation
             var fields: JSON = ["type": .string(action.rawValue), "user": .optional(user), "known": known, "relay": .string("\(address)")]
             var words = ""
@@ -100,7 +108,9 @@ extension Command {
             case .role:
                 try await moderation.setRole(role.role, of: user!)
                 fields = .object([fields, ["role": .string(role.rawValue)]])
-                words = role == .own ? "\(user!) may do what its key or token gives." : "\(user!) is \(role == .reader ? "a reader" : "an editor")."
+                words =
+                    role == .own
+                    ? "\(user!) may do what its key or token gives." : "\(user!) is \(role == .reader ? "a reader" : "an editor")."
             case .end:
                 try await moderation.endSession(of: user!, reason: reason)
                 words = "The session of \(user!) has ended."
@@ -120,7 +130,8 @@ extension Command {
                 words =
                     isKnown
                     ? "What the relay kept of \(user!) is gone, from its disk, too\(drawings). "
-                        + (withRecords ? "The history in memory gives it until it is too old, after ten minutes if not set otherwise. " : "")
+                        + (withRecords
+                            ? "The history in memory gives it until it is too old, after ten minutes if not set otherwise. " : "")
                         + "The id is free if \(user!) is not here; otherwise it stays theirs."
                     : "The relay kept neither metadata nor a role of \(user!): nothing of these was there to forget"
                         + (withRecords ? "; what \(user!) drew is gone." : ".")

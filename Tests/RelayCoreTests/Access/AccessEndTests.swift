@@ -103,7 +103,9 @@ import Testing
         #expect(back.welcome?.resumed == true)
         let types = back.others.compactMap { FrameType(rawValue: $0.type) }
         #expect(types.filter { [.removed, .error, .restored].contains($0) } == [.error, .removed, .restored, .restored])
-        let events = bob.frames().filter { $0.type == FrameType.presence.rawValue }.map { TestClient.decode(PresenceEvent.self, $0.body).event }
+        let events = bob.frames().filter { $0.type == FrameType.presence.rawValue }.map {
+            TestClient.decode(PresenceEvent.self, $0.body).event
+        }
         #expect(events == [.leave])
     }
 

@@ -55,7 +55,9 @@ private func refusal(_ frames: [Frame]) -> ErrorBody? {
         #expect(sent.subtracting(AccessRow.all.flatMap(\.probes).map(\.type)) == [.login])
     }
 
-    @Test("[AC5, AC6] of all requests exactly those pass that the table names for a role or right, and a refused one is seen by nobody", arguments: Credential.all)
+    @Test(
+        "[AC5, AC6] of all requests exactly those pass that the table names for a role or right, and a refused one is seen by nobody",
+        arguments: Credential.all)
     func matrix(credential: Credential) {
         var lesson = Lesson(credential)
         for row in AccessRow.all {
@@ -91,7 +93,10 @@ private func refusal(_ frames: [Frame]) -> ErrorBody? {
 
     @Test(
         "[AC5] a refusal is the same byte for byte, whether channel, board, lock, item and user are there or not",
-        arguments: [Credential(.reader), Credential(["other": ["subscribe", "presence", "publish", "stream", "metadata", "lock", "clear"]]), Credential(["*": ["direct"]])])
+        arguments: [
+            Credential(.reader), Credential(["other": ["subscribe", "presence", "publish", "stream", "metadata", "lock", "clear"]]),
+            Credential(["*": ["direct"]]),
+        ])
     func identical(credential: Credential) {
         let lesson = Lesson(credential)
         var compared = 0
@@ -131,7 +136,8 @@ private func refusal(_ frames: [Frame]) -> ErrorBody? {
             host.join(channel)
             host.retain(channel, "a", [1])
         }
-        let anna = TestClient(driver, "anna", token: driver.token("anna", grants: ["board-1": ["subscribe"], "board-2": ["presence"], "board-*": ["clear"]]))
+        let anna = TestClient(
+            driver, "anna", token: driver.token("anna", grants: ["board-1": ["subscribe"], "board-2": ["presence"], "board-*": ["clear"]]))
         let places = anna.answer(WhereAnswer.self, anna.request(.whereIs) { WhereRequest(id: $0, user: try! Name("host")) })
         #expect(try #require(places).channels.map(\.description) == ["message:board-2", "stream:board-2"])
         let boards = anna.answer(BoardsAnswer.self, anna.request(.boards) { PageRequest(id: $0) })
@@ -145,7 +151,9 @@ private func refusal(_ frames: [Frame]) -> ErrorBody? {
         lesson.anna.renew(token: lesson.driver.token("anna", grants: ["other": ["lock"]]))
         let held = lesson.anna.lock(.releaseLock, "lesson", "held"), missing = lesson.anna.lock(.releaseLock, "lesson", "none")
         #expect(TestClient.code(held) == .notPermitted && TestClient.code(missing) == .notPermitted)
-        guard case .frame(.answer, _) = lesson.anna.lock(.releaseLock, "lesson", "free") else { return #expect(Bool(false), "not released") }
+        guard case .frame(.answer, _) = lesson.anna.lock(.releaseLock, "lesson", "free") else {
+            return #expect(Bool(false), "not released")
+        }
         #expect(TestClient.code(lesson.anna.lock(.releaseLock, "lesson", "free")) == .notPermitted)
     }
 }

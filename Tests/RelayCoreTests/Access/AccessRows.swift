@@ -13,7 +13,9 @@ extension AccessRow {
             request: "`subscribe`, `join`, `history`; `getMetadata` and `getLocks` of a channel", right: "`subscribe` in that channel",
             probes: [
                 Probe("subscribe for messages", .subscribe) { SubscribeRequest(id: $0, channel: name($1.channel), features: ["messages"]) },
-                Probe("subscribe quiet", .subscribe) { SubscribeRequest(id: $0, channel: name($1.channel), features: ["locks", "metadata"], quiet: true) },
+                Probe("subscribe quiet", .subscribe) {
+                    SubscribeRequest(id: $0, channel: name($1.channel), features: ["locks", "metadata"], quiet: true)
+                },
                 Probe("join for packets", .join) { JoinRequest(id: $0, channel: name($1.channel), features: []) },
                 Probe("history", .history) { HistoryRequest(id: $0, channel: name($1.channel)) },
                 Probe("history from", .history) { HistoryRequest(id: $0, channel: name($1.channel), from: 1, limit: 1) },
@@ -32,12 +34,16 @@ extension AccessRow {
                 Probe("join", .join, also: .subscribe) { JoinRequest(id: $0, channel: name($1.channel)) },
                 Probe("who", .who) { WhoRequest(id: $0, kind: .message, channel: name($1.channel)) },
                 Probe("who of a stream", .who) { WhoRequest(id: $0, kind: .stream, channel: name($1.channel), limit: 1) },
-                Probe("setStates", .setStates) { SetStatesRequest(id: $0, kind: .message, channel: name($1.channel), states: ["name": "Anna"]) },
+                Probe("setStates", .setStates) {
+                    SetStatesRequest(id: $0, kind: .message, channel: name($1.channel), states: ["name": "Anna"])
+                },
                 Probe("removeStates", .removeStates) { RemoveStatesRequest(id: $0, kind: .message, channel: name($1.channel)) },
                 Probe("getStates of another", .getStates) {
                     GetStatesRequest(id: $0, kind: .message, channel: name($1.channel), user: name($1.user))
                 },
-                Probe("getStates of oneself", .getStates) { GetStatesRequest(id: $0, kind: .stream, channel: name($1.channel), user: name("anna")) },
+                Probe("getStates of oneself", .getStates) {
+                    GetStatesRequest(id: $0, kind: .stream, channel: name($1.channel), user: name("anna"))
+                },
             ]),
     ]
 
@@ -47,17 +53,21 @@ extension AccessRow {
             probes: [
                 publish("publish", [], key: nil, [1]), publish("publish with echo, not kept", [.echo, .noHistory], key: nil, [1]),
                 publish("publish retained", .retain, key: drawn, [1]), publish("publish a removal", .retain, key: drawn, []),
-                publish("publish a part", [], key: drawn, part: true, [1]), publish("publish a retained part", .retain, key: drawn, part: true, [1]),
+                publish("publish a part", [], key: drawn, part: true, [1]),
+                publish("publish a retained part", .retain, key: drawn, part: true, [1]),
             ]),
         AccessRow(
             request: "`joinTopic`", right: "`stream` in that channel",
             probes: [
-                Probe("joinTopic", .joinTopic, others: [.notJoined]) { JoinTopicRequest(id: $0, channel: name($1.channel), topic: name("points")) }
+                Probe("joinTopic", .joinTopic, others: [.notJoined]) {
+                    JoinTopicRequest(id: $0, channel: name($1.channel), topic: name("points"))
+                }
             ]),
         AccessRow(
             request: "`setMetadata`, `updateMetadata`, `removeMetadata` of a channel", right: "`metadata` in that channel",
             probes: [
-                write("setMetadata", .setMetadata) { $0.channel }, write("setMetadata of a stream", .setMetadata) { "stream:" + $0.channel },
+                write("setMetadata", .setMetadata) { $0.channel },
+                write("setMetadata of a stream", .setMetadata) { "stream:" + $0.channel },
                 write("updateMetadata", .updateMetadata) { $0.channel },
                 Probe("removeMetadata", .removeMetadata) {
                     RemoveMetadataRequest(id: $0, TestClient.owner($1.channel), items: [.init(key: name($1.item))])
@@ -68,9 +78,15 @@ extension AccessRow {
             request: "`setLock`, `acquireLock`; `releaseLock` of a lock that one does not have; `removeLock` of one that nobody else has",
             right: "`lock` in that channel",
             probes: [
-                Probe("setLock", .setLock) { SetLockRequest(id: $0, kind: .message, channel: name($1.channel), lock: name($1.lock), ttlMs: 2_000) },
-                Probe("setLock of one held", .setLock) { SetLockRequest(id: $0, kind: .message, channel: name($1.channel), lock: name($1.held)) },
-                Probe("acquireLock", .acquireLock) { AcquireLockRequest(id: $0, kind: .message, channel: name($1.channel), lock: name($1.lock)) },
+                Probe("setLock", .setLock) {
+                    SetLockRequest(id: $0, kind: .message, channel: name($1.channel), lock: name($1.lock), ttlMs: 2_000)
+                },
+                Probe("setLock of one held", .setLock) {
+                    SetLockRequest(id: $0, kind: .message, channel: name($1.channel), lock: name($1.held))
+                },
+                Probe("acquireLock", .acquireLock) {
+                    AcquireLockRequest(id: $0, kind: .message, channel: name($1.channel), lock: name($1.lock))
+                },
                 Probe("acquireLock of one held", .acquireLock, others: [.lockHeld]) {
                     AcquireLockRequest(id: $0, kind: .message, channel: name($1.channel), lock: name($1.held))
                 },
@@ -108,7 +124,8 @@ extension AccessRow {
                 Probe("subscribeUserMetadata of another", .subscribeUserMetadata) { UserRequest(id: $0, user: name($1.user)) },
             ]),
         AccessRow(
-            request: "`revokeLock`; `removeLock` of a lock that another user has; `setMetadata`, `updateMetadata`, `removeMetadata` of other users",
+            request:
+                "`revokeLock`; `removeLock` of a lock that another user has; `setMetadata`, `updateMetadata`, `removeMetadata` of other users",
             right: "the role `moderator`",
             probes: [
                 lock("revokeLock", .revokeLock, owner: true) { $0.held },
@@ -118,11 +135,14 @@ extension AccessRow {
                 Probe("removeMetadata of another", .removeMetadata) { RemoveMetadataRequest(id: $0, .user(name($1.user))) },
             ]),
         AccessRow(
-            request: "`setRole`, `freezeChannel`, `endSession`, `banUser`, `unbanUser`, `getBans`, `forgetUser`, `status`", right: "the role `moderator`",
+            request: "`setRole`, `freezeChannel`, `endSession`, `banUser`, `unbanUser`, `getBans`, `forgetUser`, `status`",
+            right: "the role `moderator`",
             probes: [
                 // Of a user without a session: a moderator is none's to make less, or to ban.
                 Probe("setRole", .setRole) { SetRoleRequest(id: $0, user: name("of-" + $1.user), role: "reader") },
-                Probe("setRole of a moderator", .setRole, others: [.notPermitted]) { SetRoleRequest(id: $0, user: name($1.user), role: "reader") },
+                Probe("setRole of a moderator", .setRole, others: [.notPermitted]) {
+                    SetRoleRequest(id: $0, user: name($1.user), role: "reader")
+                },
                 Probe("setRole, none", .setRole) { SetRoleRequest(id: $0, user: name("of-" + $1.user)) },
                 Probe("freezeChannel", .freezeChannel) { FreezeChannelRequest(id: $0, channel: name($1.channel), frozen: true) },
                 Probe("freezeChannel, not", .freezeChannel) { FreezeChannelRequest(id: $0, channel: name($1.channel), frozen: false) },
@@ -145,7 +165,9 @@ extension AccessRow {
             probes: [
                 Probe("unsubscribe", .unsubscribe, others: [.notSubscribed]) { ChannelRequest(id: $0, channel: name($1.channel)) },
                 Probe("leave", .leave, others: [.notJoined]) { ChannelRequest(id: $0, channel: name($1.channel)) },
-                Probe("leaveTopic", .leaveTopic, others: [.notJoined]) { TopicRequest(id: $0, channel: name($1.channel), topic: name("points")) },
+                Probe("leaveTopic", .leaveTopic, others: [.notJoined]) {
+                    TopicRequest(id: $0, channel: name($1.channel), topic: name("points"))
+                },
                 Probe("subscribeTopic", .subscribeTopic, others: [.notJoined]) {
                     TopicUsersRequest(id: $0, channel: name($1.channel), topic: name("points"))
                 },
@@ -156,7 +178,9 @@ extension AccessRow {
                     SubscribedUsersRequest(id: $0, channel: name($1.channel), topic: name("points"))
                 },
                 Probe("publishPacket", .publishPacket, others: [.unknownFlow]) { _ in .publishPacket(flow: Probe.id, payload: [1]) },
-                Probe("unsubscribeUserMetadata", .unsubscribeUserMetadata, others: [.notSubscribed]) { UserRequest(id: $0, user: name($1.user)) },
+                Probe("unsubscribeUserMetadata", .unsubscribeUserMetadata, others: [.notSubscribed]) {
+                    UserRequest(id: $0, user: name($1.user))
+                },
                 Probe("getMetadata of oneself", .getMetadata) { id, _ in GetMetadataRequest(id: id, .user(name("anna"))) },
                 Probe("subscribeUserMetadata of oneself", .subscribeUserMetadata) { id, _ in UserRequest(id: id, user: name("anna")) },
                 Probe("directReceived", .directReceived) { _ in .directReceived(delivery: 1) },
@@ -182,7 +206,8 @@ extension AccessRow {
     ) -> Probe {
         Probe(title, .publish) { named in
             .publish(
-                number: UInt64(Probe.id), channel: named.channel, key: key?(named), part: part ? (1, 2) : nil, flags: flags, payload: payload)
+                number: UInt64(Probe.id), channel: named.channel, key: key?(named), part: part ? (1, 2) : nil, flags: flags,
+                payload: payload)
         }
     }
 

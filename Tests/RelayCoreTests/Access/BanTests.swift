@@ -15,12 +15,17 @@ import Testing
     }
 
     /// How a login ends: let in, or by the code of the refusal or of the farewell.
-    private func login(_ user: String, secret: String? = nil, key: String? = TestAccess.editorKey, token: String? = nil, resume: String? = nil) -> String {
+    private func login(
+        _ user: String, secret: String? = nil, key: String? = TestAccess.editorKey, token: String? = nil, resume: String? = nil
+    ) -> String {
         let client = TestClient(
-            driver, user, resume: resume, presenceTimeoutMs: 300_000, secret: TestAccess.secret(of: secret ?? user), key: token == nil ? key : nil, token: token)
+            driver, user, resume: resume, presenceTimeoutMs: 300_000, secret: TestAccess.secret(of: secret ?? user),
+            key: token == nil ? key : nil, token: token)
         defer { driver.cut(client.id) }
         if client.welcome != nil { return "in" }
-        let closing = client.others.first { $0.type == FrameType.closing.rawValue }.map { TestClient.decode(CloseNotice.self, $0.body).code }
+        let closing = client.others.first { $0.type == FrameType.closing.rawValue }.map {
+            TestClient.decode(CloseNotice.self, $0.body).code
+        }
         let error = client.others.first { $0.type == FrameType.error.rawValue }.map { TestClient.decode(ErrorBody.self, $0.body).code }
         return (closing ?? error)?.name ?? "nothing"
     }
@@ -29,7 +34,9 @@ import Testing
         host.takeOthers(.presence).map { TestClient.decode(PresenceEvent.self, $0.body) }.map { "\($0.event) \($0.user?.text ?? "-")" }
     }
 
-    @Test("[AC13] the session ends with banned, others see leave; neither the id nor the secret comes in any more, with whatever credential; unbanned it does")
+    @Test(
+        "[AC13] the session ends with banned, others see leave; neither the id nor the secret comes in any more, with whatever credential; unbanned it does"
+    )
     func bans() {
         let anna = TestClient(driver, "anna", by: TestAccess.editorKey)
         anna.subscribe("lesson")
@@ -95,7 +102,8 @@ import Testing
         func client(_ user: String, _ key: String) -> TestClient {
             TestClient(driver, user, presenceTimeoutMs: 300_000, secret: TestAccess.secret(of: "tablet"), key: key)
         }
-        let anna = client("anna", TestAccess.editorKey), berta = client("berta", TestAccess.editorKey), away = client("away", TestAccess.editorKey)
+        let anna = client("anna", TestAccess.editorKey), berta = client("berta", TestAccess.editorKey),
+            away = client("away", TestAccess.editorKey)
         let teacher = client("teacher", TestAccess.hostKey)
         driver.cut(away.id)
         host.ban("anna")
@@ -112,7 +120,9 @@ import Testing
     @Test("[AC13, AC8] who is let in by a token that a renewal replaces is asked about the ban at the renewal as well")
     func renewal() {
         // Let in as a moderator, and so spared by a ban of the secret.
-        let anna = TestClient(driver, "anna", presenceTimeoutMs: 300_000, secret: TestAccess.secret(of: "tablet"), token: driver.token("anna", role: .moderator))
+        let anna = TestClient(
+            driver, "anna", presenceTimeoutMs: 300_000, secret: TestAccess.secret(of: "tablet"),
+            token: driver.token("anna", role: .moderator))
         TestClient(driver, "berta", presenceTimeoutMs: 300_000, secret: TestAccess.secret(of: "tablet"), key: TestAccess.editorKey).ignore()
         host.ban("berta")
         #expect(anna.renew(token: "a.b.c") == .nothing)
@@ -158,7 +168,9 @@ import Testing
         #expect(host.bans().map(\.user.text) == ["anna"])
     }
 
-    @Test("[AC13] bans are listed in order of ids, page by page, with who made them, when, and until when; a newer one takes the place of the one before")
+    @Test(
+        "[AC13] bans are listed in order of ids, page by page, with who made them, when, and until when; a newer one takes the place of the one before"
+    )
     func lists() throws {
         let users = ["zoe", "anna", "Berta", "carl", "dora"]
         for user in users { host.ban(user) }
@@ -168,7 +180,9 @@ import Testing
         for limit in [1, 2, 100] {
             let bans = host.bans(limit: limit)
             #expect(bans.map(\.user.text) == users.sorted())
-            #expect(bans.first { $0.user.text == "carl" } == BanInfo(user: try Name("carl"), by: try Name("host"), time: now, until: now + 5_000))
+            #expect(
+                bans.first { $0.user.text == "carl" }
+                    == BanInfo(user: try Name("carl"), by: try Name("host"), time: now, until: now + 5_000))
             #expect(bans.first?.until == nil && bans.first?.time == now - 1_000)
         }
         for limit in [0, 101] { #expect(TestClient.code(host.request(.getBans) { PageRequest(id: $0, limit: limit) }) == .badRequest) }
@@ -193,7 +207,8 @@ import Testing
     @Test("[AC13, AC15] on an open relay everybody may ban everybody else, by the secret, too, and nobody itself")
     func open() {
         let driver = HubDriver()
-        let anna = TestClient(driver, "anna", secret: TestAccess.secret(of: "anna")), bob = TestClient(driver, "bob", secret: TestAccess.secret(of: "bob"))
+        let anna = TestClient(driver, "anna", secret: TestAccess.secret(of: "anna")),
+            bob = TestClient(driver, "bob", secret: TestAccess.secret(of: "bob"))
         #expect(TestClient.code(anna.ban("anna")) == .notPermitted)
         #expect(TestClient.code(anna.ban("bob")) == nil && bob.closing()?.code == .banned)
         let again = TestClient(driver, "carl", secret: TestAccess.secret(of: "bob"))

@@ -39,7 +39,8 @@ import Testing
         for client in [anna, bob] { _ = (client.frames(), client.others = []) }
         let users = driver.hub.census().users
         for attempt in 0..<1_000 {
-            let thief = login("anna", secret: "thief-\(attempt % 7)", key: attempt.isMultiple(of: 2) ? TestAccess.hostKey : TestAccess.editorKey)
+            let thief = login(
+                "anna", secret: "thief-\(attempt % 7)", key: attempt.isMultiple(of: 2) ? TestAccess.hostKey : TestAccess.editorKey)
             #expect(code(thief) == .userIDTaken && thief.welcome == nil)
             #expect(driver.takeBytes(anna.id, limit: 1).isEmpty && driver.takeBytes(bob.id, limit: 1).isEmpty)
             driver.cut(thief.id)
@@ -48,7 +49,8 @@ import Testing
         #expect(census.users == users && census.sessionsPresent == 2 && census.counters.closes == [:])
         // The one who is inside is, in every respect: its own resumption works.
         driver.cut(anna.id)
-        let back = TestClient(driver, "anna", resume: anna.welcome?.resumeToken, secret: TestAccess.secret(of: "anna"), key: TestAccess.editorKey)
+        let back = TestClient(
+            driver, "anna", resume: anna.welcome?.resumeToken, secret: TestAccess.secret(of: "anna"), key: TestAccess.editorKey)
         #expect(back.welcome?.resumed == true)
         #expect(bob.frames().isEmpty)
     }

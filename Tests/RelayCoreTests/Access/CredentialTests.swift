@@ -44,8 +44,10 @@ import Testing
         let late = driver.token("anna", role: .editor, seconds: 0)
         let attempts: [(key: String?, token: String?, code: ErrorCode)] = [
             (nil, nil, .credentialRequired), ("KEYEDITOR-000", nil, .keyWrong), ("KEYEDITOR-00022", nil, .keyWrong),
-            (nil, driver.token("anna", role: .editor, secret: foreign), .tokenInvalid), (nil, driver.token("bob", role: .editor), .tokenInvalid),
-            (nil, "a.b.c", .tokenInvalid), (nil, "", .tokenInvalid), (nil, late, .tokenExpired), (nil, String(over.dropLast()) + "*", .tokenInvalid),
+            (nil, driver.token("anna", role: .editor, secret: foreign), .tokenInvalid),
+            (nil, driver.token("bob", role: .editor), .tokenInvalid),
+            (nil, "a.b.c", .tokenInvalid), (nil, "", .tokenInvalid), (nil, late, .tokenExpired),
+            (nil, String(over.dropLast()) + "*", .tokenInvalid),
         ]
         for (key, token, code) in attempts {
             let anna = TestClient(driver, "anna", secret: secret("anna"), key: key, token: token)
@@ -146,7 +148,10 @@ import Testing
         anna.login(secret: secret("anna"), token: "wrong")
         #expect(anna.others.isEmpty)
         driver.send(
-            .json(.login, LoginRequest(id: 9, user: try Name("anna"), secret: secret("anna"), key: TestAccess.editorKey, instance: "00000000000000aa")),
+            .json(
+                .login,
+                LoginRequest(id: 9, user: try Name("anna"), secret: secret("anna"), key: TestAccess.editorKey, instance: "00000000000000aa")
+            ),
             from: anna.id)
         let frames = anna.frames()
         #expect(frames.map(\.type) == [FrameType.error, .error, .welcome].map(\.rawValue))

@@ -46,7 +46,9 @@ import Testing
         #expect(TestClient(driver, "anna", by: TestAccess.editorKey, resume: anna.welcome?.resumeToken).welcome?.resumed == false)
     }
 
-    @Test("[AC12] a user without a session is userOffline, and so is one whose session has just ended; a moderator's may be ended, one's own, too")
+    @Test(
+        "[AC12] a user without a session is userOffline, and so is one whose session has just ended; a moderator's may be ended, one's own, too"
+    )
     func others() {
         #expect(TestClient.code(host.end("nobody")) == .userOffline)
         let other = TestClient(driver, "other", by: TestAccess.hostKey)
@@ -61,7 +63,9 @@ import Testing
     @Test("[AC12] a reason of 256 bytes passes, one more is tooLarge with both numbers, and nobody's session ends")
     func reasons() {
         let anna = TestClient(driver, "anna", by: TestAccess.editorKey)
-        guard case .error(let error) = host.end("anna", reason: String(repeating: "é", count: 128) + "x") else { return #expect(Bool(false), "257 bytes") }
+        guard case .error(let error) = host.end("anna", reason: String(repeating: "é", count: 128) + "x") else {
+            return #expect(Bool(false), "257 bytes")
+        }
         #expect(error.code == .tooLarge && error.limit == 256 && error.actual == 257 && !driver.isClosing(anna.id))
         let reason = String(repeating: "é", count: 128)
         #expect(TestClient.code(host.end("anna", reason: reason)) == nil && anna.closing()?.text == reason)

@@ -129,7 +129,8 @@ import Testing
         driver.persist()
         late.subscribe("cleared", features: ["messages"], since: .beginning)
         #expect(TestClient.code(host.outcome(undo)) == nil && late.board().filter { $0.contains("=") } == ["5 b=bob"])
-        #expect(driver.hub.census().boardRecords == 3 && driver.audit.contains { $0.hasSuffix("had user anna forgotten, with its records") })
+        #expect(
+            driver.hub.census().boardRecords == 3 && driver.audit.contains { $0.hasSuffix("had user anna forgotten, with its records") })
     }
 
     @Test("[AC14, BL1] readers that are there are told of each removal, in the order of offsets, and of nothing else")

@@ -57,7 +57,8 @@ import Testing
         return reader.board().filter { $0.contains("=") }
     }
 
-    @Test("[AC14] what is accepted after the request stays, however often the erasure is tried, and over a restart", arguments: [false, true])
+    @Test(
+        "[AC14] what is accepted after the request stays, however often the erasure is tried, and over a restart", arguments: [false, true])
     func retried(restarts: Bool) {
         driver.holdsErasures = true
         retain(anna, "a")
@@ -93,7 +94,9 @@ import Testing
         #expect(driver.hub.census().boardRecords == 0 && anna.board().contains { $0.hasSuffix("partMissing") })
     }
 
-    @Test("[AC14, BL6] a clear that is undone while records are looked for brings none of them back, nor does a later one", arguments: [true, false])
+    @Test(
+        "[AC14, BL6] a clear that is undone while records are looked for brings none of them back, nor does a later one",
+        arguments: [true, false])
     func undone(isJournaled: Bool) {
         let driver = Self.driver(isJournaled: isJournaled)
         let host = TestClient(driver, "host", by: TestAccess.hostKey), anna = TestClient(driver, "anna", by: TestAccess.editorKey)
@@ -132,7 +135,9 @@ import Testing
         #expect(marks(driver) == 0 && board(driver, "late") == ["2 a=x"])
     }
 
-    @Test("[AC14] a board that cannot be read holds up only requests with records, which are told; all else is erased; it is tried after longer and longer")
+    @Test(
+        "[AC14] a board that cannot be read holds up only requests with records, which are told; all else is erased; it is tried after longer and longer"
+    )
     func unreadable() {
         for channel in ["torn", "whole"] { retain(anna, "a", on: channel) }
         func fail() {
@@ -177,7 +182,9 @@ import Testing
         #expect(driver.restarted(start: 1_800_000_001).hub.census().boards == 0)
     }
 
-    @Test("[AC14, SG2] a failure while records are looked for does not say that they are gone; nor does a durable change try again before its time")
+    @Test(
+        "[AC14, SG2] a failure while records are looked for does not say that they are gone; nor does a durable change try again before its time"
+    )
     func words() {
         retain(anna, "a")
         driver.holdsFiles = true

@@ -43,7 +43,10 @@ import Testing
         #expect(TestClient.code(anna.acquire("lesson", "a")) == .notPermitted)
         // What a reader may.
         #expect(TestClient.code(anna.subscribe("lesson")) == nil && TestClient.code(anna.join("lesson")) == nil)
-        #expect(TestClient.code(anna.request(.setStates) { SetStatesRequest(id: $0, kind: .message, channel: try! Name("lesson"), states: ["name": "A"]) }) == nil)
+        #expect(
+            TestClient.code(
+                anna.request(.setStates) { SetStatesRequest(id: $0, kind: .message, channel: try! Name("lesson"), states: ["name": "A"]) })
+                == nil)
         #expect(publishes(host) && topic(host) == nil)
         #expect(anna.frames(.deliver).count == 1)
         #expect(publishes(anna, "other") && topic(anna, "other") == nil)
@@ -51,7 +54,9 @@ import Testing
         #expect(TestClient.code(host.freeze("lesson", false)) == nil)
         #expect(publishes(anna) && topic(anna) == nil)
         #expect(driver.audit.count == 2)
-        #expect(driver.audit.first?.hasSuffix(" froze channel lesson") == true && driver.audit.last?.hasSuffix(" unfroze channel lesson") == true)
+        #expect(
+            driver.audit.first?.hasSuffix(" froze channel lesson") == true
+                && driver.audit.last?.hasSuffix(" unfroze channel lesson") == true)
     }
 
     @Test("[AC11, AC7, SG2] who waits again for a lock whose removal could not be stored is refused if the channel was frozen meanwhile")
@@ -85,7 +90,9 @@ import Testing
 
     @Test("[AC11] neither a grant nor a token for the channel draws in a frozen one")
     func grants() {
-        let tess = TestClient(driver, "tess", presenceTimeoutMs: 300_000, token: driver.token("tess", grants: ["lesson": ["subscribe", "presence", "publish", "clear"]]))
+        let tess = TestClient(
+            driver, "tess", presenceTimeoutMs: 300_000,
+            token: driver.token("tess", grants: ["lesson": ["subscribe", "presence", "publish", "clear"]]))
         tess.join("lesson", token: driver.token("tess", grants: ["lesson": ["stream"]]))
         #expect(publishes(tess) && topic(tess) == nil)
         host.freeze("lesson")
@@ -118,7 +125,9 @@ import Testing
         #expect(TestClient.code(anna.lock(.releaseLock, "stream:lesson", "b")) == nil)
     }
 
-    @Test("[AC11] all inside both channels are told, quiet ones and moderators too, once each way; nobody else is; who comes in is told in the answer")
+    @Test(
+        "[AC11] all inside both channels are told, quiet ones and moderators too, once each way; nobody else is; who comes in is told in the answer"
+    )
     func told() throws {
         let quiet = TestClient(driver, "quiet", by: TestAccess.editorKey), outside = TestClient(driver, "outside", by: TestAccess.editorKey)
         let message = try #require(anna.answer(SubscribeAnswer.self, anna.subscribe("lesson")))

@@ -53,7 +53,9 @@ import Testing
         #expect(anna.closing()?.code == .keyChanged)
         for client in [host, tess] {
             #expect(!driver.isClosing(client.id))
-            let events = client.frames().filter { $0.type == FrameType.presence.rawValue }.map { TestClient.decode(PresenceEvent.self, $0.body) }
+            let events = client.frames().filter { $0.type == FrameType.presence.rawValue }.map {
+                TestClient.decode(PresenceEvent.self, $0.body)
+            }
             #expect(events.map { "\($0.event) \($0.user!)" } == ["leave anna", "leave away"])
         }
         #expect(driver.hub.census().sessionsPresent == 2 && driver.hub.census().sessionsAway == 0)
@@ -88,7 +90,8 @@ import Testing
         let back = TestClient(driver, "anna", resume: anna.welcome?.resumeToken, presenceTimeoutMs: 300_000, token: old)
         driver.advance(.seconds(1))
         #expect(back.welcome == nil && back.errors().map(\.code) == [.tokenInvalid])
-        back.login(resume: anna.welcome?.resumeToken, presenceTimeoutMs: 300_000, token: driver.token("anna", role: .reader, secret: secret))
+        back.login(
+            resume: anna.welcome?.resumeToken, presenceTimeoutMs: 300_000, token: driver.token("anna", role: .reader, secret: secret))
         #expect(back.welcome?.resumed == true)
     }
 }

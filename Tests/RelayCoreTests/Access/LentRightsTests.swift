@@ -31,7 +31,9 @@ import Testing
     @Test("[AC9] a token in join adds its rights in that stream channel and nowhere else")
     func adds() {
         let anna = reader()
-        #expect(TestClient.code(anna.join("lesson", token: lent(["stream", "publish", "lock", "direct"].filter { $0 != "direct" }, on: "*"))) == nil)
+        #expect(
+            TestClient.code(anna.join("lesson", token: lent(["stream", "publish", "lock", "direct"].filter { $0 != "direct" }, on: "*")))
+                == nil)
         #expect(topic(anna) == nil)
         #expect(TestClient.code(anna.setLock("stream:lesson", "a")) == nil)
         #expect(TestClient.code(anna.setLock("lesson", "a")) == .notPermitted, "the message channel is another one")
@@ -69,7 +71,9 @@ import Testing
         anna.join("lesson", token: lent(["stream"]))
         let flow = anna.joinTopic("lesson", "points")
         pass(.seconds(60), anna)
-        let errors = (anna.others + anna.frames()).filter { $0.type == FrameType.error.rawValue }.map { TestClient.decode(ErrorBody.self, $0.body) }
+        let errors = (anna.others + anna.frames()).filter { $0.type == FrameType.error.rawValue }.map {
+            TestClient.decode(ErrorBody.self, $0.body)
+        }
         #expect(errors.map(\.flow) == [flow] && errors.map(\.code) == [.notPermitted])
         #expect(topic(anna) == .notPermitted)
         #expect(driver.hub.census().channels.map(\.subscribers) == [1])

@@ -67,7 +67,9 @@ import Testing
         driver.failStorage()
         for id in ids { #expect(TestClient.code(host.outcome(id)) == .storageFailed) }
         #expect(publishes(anna) && !driver.isClosing(anna.id) && host.bans().isEmpty && driver.audit.isEmpty)
-        for outcome in [host.setRole("anna", "reader"), host.freeze("lesson"), host.ban("anna")] { #expect(TestClient.code(outcome) == .storageFailed) }
+        for outcome in [host.setRole("anna", "reader"), host.freeze("lesson"), host.ban("anna")] {
+            #expect(TestClient.code(outcome) == .storageFailed)
+        }
         driver.handle(.storageRecovered)
         let again = sendAll()
         driver.persist()
@@ -87,7 +89,9 @@ import Testing
         #expect(driver.audit.count == 5, "two bans, of which the second took the place of the first")
     }
 
-    @Test("[AC10, AC11, AC13, AC15] after a restart, and another one, roles, frozen channels and bans hold, by the secret, too, as long as they would have")
+    @Test(
+        "[AC10, AC11, AC13, AC15] after a restart, and another one, roles, frozen channels and bans hold, by the secret, too, as long as they would have"
+    )
     func restart() throws {
         host.ban("carl")
         for id in sendAll() { _ = host.outcome(id) }
@@ -150,7 +154,9 @@ import Testing
         driver.persist()
         ask(host, .subscribeUserMetadata) { UserRequest(id: $0, user: anna) }
         for role in ["reader", "reader", "editor", nil, "reader"] { ask(host, .setRole) { SetRoleRequest(id: $0, user: anna, role: role) } }
-        for isFrozen in [true, true, false, true] { ask(host, .freezeChannel) { FreezeChannelRequest(id: $0, channel: lesson, frozen: isFrozen) } }
+        for isFrozen in [true, true, false, true] {
+            ask(host, .freezeChannel) { FreezeChannelRequest(id: $0, channel: lesson, frozen: isFrozen) }
+        }
         ask(host, .banUser) { BanUserRequest(id: $0, user: bob, forMs: 60_000) }
         ask(host, .banUser) { BanUserRequest(id: $0, user: try! Name("host")) }
         ask(host, .getBans) { PageRequest(id: $0) }
@@ -158,16 +164,21 @@ import Testing
         for _ in 0..<2 { ask(host, .forgetUser) { ForgetUserRequest(id: $0, user: anna) } }
         for _ in 0..<2 { ask(host, .endSession) { EndSessionRequest(id: $0, user: anna, reason: "enough") } }
         let frames = clients.flatMap { client in
-            (client.others + client.frames()).map { "\(client.user): \(FrameType(rawValue: $0.type)!.name) \(String(decoding: $0.body, as: UTF8.self))" }
+            (client.others + client.frames()).map {
+                "\(client.user): \(FrameType(rawValue: $0.type)!.name) \(String(decoding: $0.body, as: UTF8.self))"
+            }
         }
         return frames + driver.audit
     }
 
-    @Test("[AC15, SG1] with a disk and without one the same decisions lead to the same frames, byte for byte, and the same lines of the log")
+    @Test(
+        "[AC15, SG1] with a disk and without one the same decisions lead to the same frames, byte for byte, and the same lines of the log")
     func sameInMemory() {
         let kept = Self.transcript(isJournaled: true)
         #expect(kept == Self.transcript(isJournaled: false))
-        #expect(kept.count { $0.contains("accessChanged") } == 5 && kept.count { $0.contains("channelFrozen") } == 3 * 2 * 3, "each change of both channels, to three users")
+        #expect(
+            kept.count { $0.contains("accessChanged") } == 5 && kept.count { $0.contains("channelFrozen") } == 3 * 2 * 3,
+            "each change of both channels, to three users")
     }
 
     @Test("[AC15] over its bound of unstored changes the relay is busy, and nothing is decided")
@@ -176,7 +187,9 @@ import Testing
         (configuration.isJournaled, configuration.unjournaledBytesMax) = (true, 1)
         let driver = HubDriver(configuration: configuration, access: TestAccess.rules)
         let host = TestClient(driver, "host", by: TestAccess.hostKey)
-        for outcome in [host.setRole("anna", "reader"), host.freeze("lesson"), host.ban("anna")] { #expect(TestClient.code(outcome) == .busy) }
+        for outcome in [host.setRole("anna", "reader"), host.freeze("lesson"), host.ban("anna")] {
+            #expect(TestClient.code(outcome) == .busy)
+        }
         driver.persist()
         #expect(driver.audit.isEmpty && driver.hub.census().bans == 0)
     }
@@ -187,8 +200,12 @@ import Testing
         driver.persist()
         for id in ids { _ = host.outcome(id) }
         let lines = driver.log.filter { $0.auditedAt != nil }
-        #expect(lines.count == 3 && lines.allSatisfy { $0.auditedAt == driver.now.wallMilliseconds && $0.text.hasPrefix("user host, test:1 ") })
-        #expect(lines.map { $0.text.dropFirst("user host, test:1 ".count) } == ["made user anna a reader", "froze channel lesson", "banned user anna"])
+        #expect(
+            lines.count == 3 && lines.allSatisfy { $0.auditedAt == driver.now.wallMilliseconds && $0.text.hasPrefix("user host, test:1 ") })
+        #expect(
+            lines.map { $0.text.dropFirst("user host, test:1 ".count) } == [
+                "made user anna a reader", "froze channel lesson", "banned user anna",
+            ])
         for line in driver.log { #expect(!line.text.contains("KEY") && !line.text.contains("5ec4e7")) }
     }
 }

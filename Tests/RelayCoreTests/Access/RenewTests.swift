@@ -16,13 +16,16 @@ private struct Room {
     init(_ role: Role? = .editor, grants: [String: [String]] = [:]) {
         host = TestClient(driver, "host", presenceTimeoutMs: 300_000, secret: TestAccess.secret(of: "host"), key: TestAccess.hostKey)
         anna = TestClient(
-            driver, "anna", instance: "00000000000000bb", presenceTimeoutMs: 300_000, token: driver.token("anna", role: role, grants: grants))
+            driver, "anna", instance: "00000000000000bb", presenceTimeoutMs: 300_000,
+            token: driver.token("anna", role: role, grants: grants))
         host.subscribe("lesson", features: ["messages", "presence", "metadata", "locks"])
         host.join("lesson")
         host.subscribeTopic("lesson", "points")
         let message = anna.subscribe("lesson", features: ["messages", "presence", "metadata", "locks"])
         let stream = anna.join("lesson", features: ["presence", "metadata", "locks"])
-        handles = [message, stream].map { TestClient.decode(SubscribeAnswer.self, { if case .frame(_, let body) = $0 { body } else { [] } }($0)).handle }
+        handles = [message, stream].map {
+            TestClient.decode(SubscribeAnswer.self, { if case .frame(_, let body) = $0 { body } else { [] } }($0)).handle
+        }
         flow = anna.joinTopic("lesson", "points")
         anna.subscribeTopic("lesson", "points")
         anna.request(.subscribeUserMetadata) { UserRequest(id: $0, user: try! Name("host")) }
@@ -37,7 +40,9 @@ private struct Room {
     func removed() -> [RemovedNotice] { anna.takeOthers(.removed).map { TestClient.decode(RemovedNotice.self, $0.body) } }
 
     func presence() -> [String] {
-        host.takeOthers(.presence).map { TestClient.decode(PresenceEvent.self, $0.body) }.map { "\($0.event) \($0.channel) \($0.user?.text ?? "-")" }
+        host.takeOthers(.presence).map { TestClient.decode(PresenceEvent.self, $0.body) }.map {
+            "\($0.event) \($0.channel) \($0.user?.text ?? "-")"
+        }
     }
 
     func renew(_ role: Role? = nil, grants: [String: [String]] = [:], seconds: Int64 = 3600) -> TestClient.Outcome {
@@ -179,13 +184,16 @@ private struct Room {
         for _ in 0..<20 { room.host.publish("lesson", Array(repeating: 1, count: 30_000)) }
         room.forget()
         room.driver.send(
-            .json(.subscribe, SubscribeRequest(id: 900, channel: try! Name("lesson"), features: ["messages"], since: .beginning)), from: room.anna.id)
+            .json(.subscribe, SubscribeRequest(id: 900, channel: try! Name("lesson"), features: ["messages"], since: .beginning)),
+            from: room.anna.id)
         room.driver.take(room.anna.id, bytes: 1_000)
-        room.driver.send(.json(.renew, RenewRequest(id: 901, token: room.driver.token("anna", grants: ["other": ["subscribe"]]))), from: room.anna.id)
+        room.driver.send(
+            .json(.renew, RenewRequest(id: 901, token: room.driver.token("anna", grants: ["other": ["subscribe"]]))), from: room.anna.id)
         let frames = room.anna.frames()
         #expect((1..<10).contains(frames.count { $0.type == FrameType.deliver.rawValue }), "what was queued, no more")
         let firstRemoved = frames.firstIndex { $0.type == FrameType.removed.rawValue } ?? 0
-        #expect(!frames[firstRemoved...].contains { $0.type == FrameType.deliver.rawValue } && frames.last?.type == FrameType.removed.rawValue)
+        #expect(
+            !frames[firstRemoved...].contains { $0.type == FrameType.deliver.rawValue } && frames.last?.type == FrameType.removed.rawValue)
         #expect(!frames.contains { $0.type == FrameType.caughtUp.rawValue })
         #expect(room.driver.hub.census().catchingUp == 0)
     }
@@ -214,7 +222,8 @@ private struct Room {
         #expect(codes == [[.tokenInvalid], [.keyWrong], [.tokenInvalid]])
         // The session is away, not gone: whoever has the right credential goes on.
         let back = TestClient(
-            room.driver, "anna", resume: room.anna.welcome?.resumeToken, token: room.driver.token("anna", role: .reader, grants: ["lesson": ["stream"]]))
+            room.driver, "anna", resume: room.anna.welcome?.resumeToken,
+            token: room.driver.token("anna", role: .reader, grants: ["lesson": ["stream"]]))
         #expect(back.welcome?.resumed == true)
     }
 

@@ -20,7 +20,9 @@ import Testing
         return client.frames(.accepted).count == 1
     }
 
-    @Test("[AC10, AC7] who is made a reader may at once only look on: flows close, other users' metadata ends, waits for locks too; it is told first")
+    @Test(
+        "[AC10, AC7] who is made a reader may at once only look on: flows close, other users' metadata ends, waits for locks too; it is told first"
+    )
     func reader() throws {
         let anna = TestClient(driver, "anna", by: TestAccess.editorKey)
         anna.subscribe("lesson")
@@ -38,7 +40,8 @@ import Testing
         let frames = anna.frames()
         #expect(frames.first?.type == FrameType.accessChanged.rawValue)
         let errors = frames.filter { $0.type == FrameType.error.rawValue }.map { TestClient.decode(ErrorBody.self, $0.body) }
-        #expect(Set(errors.map(\.flow)) == [flow, nil] && errors.contains { $0.id == wait } && errors.allSatisfy { $0.code == .notPermitted })
+        #expect(
+            Set(errors.map(\.flow)) == [flow, nil] && errors.contains { $0.id == wait } && errors.allSatisfy { $0.code == .notPermitted })
         #expect(TestClient.decode(AccessChanged.self, frames[0].body) == AccessChanged(AccessBody(role: "reader"), by: try Name("host")))
         #expect(host.accessChanges().isEmpty, "nobody else is concerned")
         #expect(!canPublish(anna) && topic(anna) == .notPermitted)
@@ -58,7 +61,9 @@ import Testing
         host.setRole("anna", "reader")
         let change = try #require(anna.accessChanges().first)
         #expect(change.access.role == "reader" && change.access.grants == ["lesson": ["subscribe"]] && change.access.untilMs == 3_600_000)
-        #expect(topic(anna) == .notPermitted && TestClient.code(anna.request(.clear) { ChannelRequest(id: $0, channel: try! Name("lesson")) }) == .notPermitted)
+        #expect(
+            topic(anna) == .notPermitted
+                && TestClient.code(anna.request(.clear) { ChannelRequest(id: $0, channel: try! Name("lesson")) }) == .notPermitted)
         // Brought later, it adds nothing either.
         #expect(TestClient.code(anna.join("lesson", token: driver.token("anna", grants: ["lesson": ["stream"]]))) == nil)
         #expect(topic(anna) == .notPermitted)

@@ -9,7 +9,9 @@ import Testing
         driver.received(id).first { $0.type == FrameType.closing.rawValue }.map { TestClient.decode(CloseNotice.self, $0.body).code }
     }
 
-    @Test("[SE5] one more connection without login than may be closes the oldest such one; who logs in at once gets in, those inside notice nothing")
+    @Test(
+        "[SE5] one more connection without login than may be closes the oldest such one; who logs in at once gets in, those inside notice nothing"
+    )
     func greetings() {
         let driver = HubDriver.patient { $0.greetingsMax = 3 }
         let alice = TestClient(driver, "alice")

@@ -4,7 +4,8 @@ import RelayWire
 import Testing
 
 @Suite struct ChannelLimitTests {
-    @Test("[CH7] 50 subscribed message channels and 100 joined stream channels; one more of either is refused, calling again is not one more")
+    @Test(
+        "[CH7] 50 subscribed message channels and 100 joined stream channels; one more of either is refused, calling again is not one more")
     func perSession() {
         let driver = HubDriver.patient()
         let alice = TestClient(driver, "alice")
@@ -31,7 +32,9 @@ import Testing
         refused(again.subscribe("new25"), .limitReached, limit: 50, actual: 51)
     }
 
-    @Test("[ST2] a stream channel holds 1,000 users, quiet ones counted; one more is refused, those inside come in again, and a place that is left is free")
+    @Test(
+        "[ST2] a stream channel holds 1,000 users, quiet ones counted; one more is refused, those inside come in again, and a place that is left is free"
+    )
     func usersOfStreamChannel() {
         let driver = HubDriver.patient()
         let users = (0..<1_000).map { TestClient(driver, "u\($0)") }

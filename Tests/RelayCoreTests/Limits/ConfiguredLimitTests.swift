@@ -30,7 +30,8 @@ import Testing
         refused(alice.join("c"), .limitReached, limit: 2, actual: 3)
         let flow = alice.joinTopic("a", "t")
         refused(
-            alice.request(.joinTopic) { JoinTopicRequest(id: $0, channel: name("a"), topic: name("u")) }, .limitReached, limit: 1, actual: 2)
+            alice.request(.joinTopic) { JoinTopicRequest(id: $0, channel: name("a"), topic: name("u")) }, .limitReached, limit: 1, actual: 2
+        )
         #expect(passes(alice.subscribeTopic("a", "t")) && passes(alice.subscribeTopic("a", "u")))
         refused(alice.subscribeTopic("a", "v"), .limitReached, limit: 2, actual: 3)
 

@@ -26,11 +26,15 @@ import Testing
             let answer = try #require(alice.answer(TopicUsersAnswer.self, ask(long)))
             #expect(answer.succeeded.count + answer.failed.count == 1_000)
         }
-        let listed = alice.answer(SubscribedUsersAnswer.self, alice.request(.subscribedUsers) { SubscribedUsersRequest(id: $0, channel: name("lesson"), topic: name("t")) })
+        let listed = alice.answer(
+            SubscribedUsersAnswer.self,
+            alice.request(.subscribedUsers) { SubscribedUsersRequest(id: $0, channel: name("lesson"), topic: name("t")) })
         #expect(listed?.users.map(\.text).contains("bob") == true, "what was refused took nobody away")
     }
 
-    @Test("[ST8, FR3] everybody who publishes in a topic, 640 with names that double when written, comes page by page, each once and in order")
+    @Test(
+        "[ST8, FR3] everybody who publishes in a topic, 640 with names that double when written, comes page by page, each once and in order"
+    )
     func publishers() throws {
         let driver = HubDriver.patient()
         let users = (0..<640).map { index in
@@ -50,7 +54,9 @@ import Testing
         var seen: [String] = []
         var after: Name?
         repeat {
-            let outcome = watcher.request(.subscribedUsers) { SubscribedUsersRequest(id: $0, channel: name("lesson"), topic: name("points"), after: after) }
+            let outcome = watcher.request(.subscribedUsers) {
+                SubscribedUsersRequest(id: $0, channel: name("lesson"), topic: name("points"), after: after)
+            }
             let page = try #require(watcher.answer(SubscribedUsersAnswer.self, outcome))
             #expect(page.all && !page.users.isEmpty)
             seen += page.users.map(\.text)

@@ -24,7 +24,8 @@ func passes(_ outcome: TestClient.Outcome) -> Bool {
 }
 
 func refused(
-    _ outcome: TestClient.Outcome, _ code: ErrorCode, limit: Int, actual: Int, _ what: String = "", at place: SourceLocation = #_sourceLocation
+    _ outcome: TestClient.Outcome, _ code: ErrorCode, limit: Int, actual: Int, _ what: String = "",
+    at place: SourceLocation = #_sourceLocation
 ) {
     guard case .error(let error) = outcome else {
         Issue.record("\(what) not refused: \(outcome)", sourceLocation: place)

@@ -139,7 +139,8 @@ import Testing
     @Test("[PR6] however often a channel turns to intervals and back, it has one each 5 s")
     func oneDeadline() {
         let (driver, watcher) = watched(below: 3)
-        let alice = TestClient(driver, "alice", presenceTimeoutMs: Self.longTimeout), bob = TestClient(driver, "bob", presenceTimeoutMs: Self.longTimeout)
+        let alice = TestClient(driver, "alice", presenceTimeoutMs: Self.longTimeout),
+            bob = TestClient(driver, "bob", presenceTimeoutMs: Self.longTimeout)
         alice.subscribe("lesson", features: [])
         for _ in 0..<10 {
             bob.subscribe("lesson", features: [])

@@ -43,7 +43,9 @@ import Testing
         let watcher = TestClient(driver, "watcher")
         watcher.subscribe("lesson", features: ["presence"], quiet: true)
         let snapshot = try #require(watcher.presence().first)
-        #expect(snapshot.total == 60 && snapshot.members?.map(\.user.text) == ["user-10", "user-11", "user-12", "user-13", "user-14", "user-15"])
+        #expect(
+            snapshot.total == 60
+                && snapshot.members?.map(\.user.text) == ["user-10", "user-11", "user-12", "user-13", "user-14", "user-15"])
         let pages = try pages(watcher)
         #expect(pages.flatMap(\.members).map(\.user.text) == members.map(\.user))
         #expect(pages.allSatisfy { $0.total == 60 && !$0.members.isEmpty })
@@ -66,7 +68,9 @@ import Testing
         #expect(last.members.isEmpty && last.next == nil && last.total == 101)
     }
 
-    @Test("[PR4] the pages of 1,000 members have everybody who stays, once and in order, while others come and go", arguments: [1, 2, 3] as [UInt64])
+    @Test(
+        "[PR4] the pages of 1,000 members have everybody who stays, once and in order, while others come and go",
+        arguments: [1, 2, 3] as [UInt64])
     func churn(seed: UInt64) throws {
         var dice = SplitMix64(seed: seed)
         // Every tenth goes during the walk, and as many come between them.

@@ -4,7 +4,9 @@ import RelayWire
 import Testing
 
 @Suite struct RequestLimitTests {
-    @Test("[RT6] 200 requests a second pass for three minutes without one refusal, behind a burst of 400 as well; one more than that does not")
+    @Test(
+        "[RT6] 200 requests a second pass for three minutes without one refusal, behind a burst of 400 as well; one more than that does not"
+    )
     func sustained() {
         let driver = HubDriver()
         let alice = TestClient(driver, "alice")

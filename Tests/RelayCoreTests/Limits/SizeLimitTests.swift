@@ -4,7 +4,9 @@ import RelayWire
 import Testing
 
 @Suite struct SizeLimitTests {
-    @Test("[MS2, DM1] 32,768 bytes of payload and custom type together, types of 1…32 bytes; one over, or an empty type, takes no offset", arguments: [FrameType.publish, .direct])
+    @Test(
+        "[MS2, DM1] 32,768 bytes of payload and custom type together, types of 1…32 bytes; one over, or an empty type, takes no offset",
+        arguments: [FrameType.publish, .direct])
     func messages(type: FrameType) throws {
         let driver = HubDriver.patient()
         let alice = TestClient(driver, "alice"), bob = TestClient(driver, "bob")
@@ -123,7 +125,8 @@ import Testing
             driver.send(Frame(.whereIs, body: body), from: alice.id)
             return alice.frames().first
         }
-        #expect(ask(16_385).map { $0.type == FrameType.error.rawValue ? TestClient.decode(ErrorBody.self, $0.body).code : nil } == .tooLarge)
+        #expect(
+            ask(16_385).map { $0.type == FrameType.error.rawValue ? TestClient.decode(ErrorBody.self, $0.body).code : nil } == .tooLarge)
         #expect(ask(16_384)?.type == FrameType.answer.rawValue)
     }
 

@@ -4,7 +4,8 @@ import RelayWire
 import Testing
 
 @Suite struct StateLimitTests {
-    @Test("[PR8] 32 states of a user in a channel; what a call replaces is counted once, one over changes nothing", arguments: [false, true])
+    @Test(
+        "[PR8] 32 states of a user in a channel; what a call replaces is counted once, one over changes nothing", arguments: [false, true])
     func count(isInside: Bool) {
         let driver = HubDriver.patient()
         let alice = TestClient(driver, "alice"), bob = TestClient(driver, "bob")
@@ -29,7 +30,9 @@ import Testing
         #expect(passes(alice.setStates(["big": String(repeating: "x", count: 1_000), "k": String(repeating: "é", count: 522)])))
         refused(alice.setStates(["b": ""]), .tooLarge, limit: 2_048, actual: 2_049)
         refused(alice.setStates(["big": String(repeating: "x", count: 1_001)]), .tooLarge, limit: 2_048, actual: 2_049)
-        refused(alice.setStates(["big": "", "k": String(repeating: "é", count: 522), "c": String(repeating: "y", count: 1_000)]), .tooLarge, limit: 2_048, actual: 2_049)
+        refused(
+            alice.setStates(["big": "", "k": String(repeating: "é", count: 522), "c": String(repeating: "y", count: 1_000)]), .tooLarge,
+            limit: 2_048, actual: 2_049)
         #expect(alice.states(of: "alice")?["big"]?.count == 1_000 && alice.states(of: "alice")?.count == 2)
         #expect(passes(alice.setStates(["big": String(repeating: "y", count: 1_000)])))
         #expect(passes(alice.setStates(["big": "", "c": String(repeating: "y", count: 999)])))

@@ -61,7 +61,9 @@ import Testing
         refused(alice.subscribeTopic("lesson", "t0"), .limitReached, limit: 50, actual: 51)
     }
 
-    @Test("[ST8] a selection lists 64 users over any number of calls, oneself and those who are not there among them; each user fails for itself")
+    @Test(
+        "[ST8] a selection lists 64 users over any number of calls, oneself and those who are not there among them; each user fails for itself"
+    )
     func listed() throws {
         let alice = TestClient(HubDriver.patient(), "alice")
         alice.join("lesson")
@@ -83,7 +85,9 @@ import Testing
         #expect(second.failed.allSatisfy { $0.name == $0.code.name })
         #expect(listed() == ["alice"] + users[..<63])
 
-        let gone = alice.request(.unsubscribeTopic) { TopicUsersRequest(id: $0, channel: name("lesson"), topic: name("t"), users: ["u10", "u79", "_private"]) }
+        let gone = alice.request(.unsubscribeTopic) {
+            TopicUsersRequest(id: $0, channel: name("lesson"), topic: name("t"), users: ["u10", "u79", "_private"])
+        }
         let answer = try #require(alice.answer(TopicUsersAnswer.self, gone))
         #expect(answer.succeeded == ["u10"] && answer.failed.map(\.code) == [.notSubscribed, .notSubscribed])
         #expect(try list(["u79", "u78"]).succeeded == ["u79"], "one place was free")

@@ -26,7 +26,9 @@ import Testing
         return bench
     }
 
-    @Test("[BL10] the author of a key is that of its newest record; without a record it has none, and an undone clear brings back whose it was")
+    @Test(
+        "[BL10] the author of a key is that of its newest record; without a record it has none, and an undone clear brings back whose it was"
+    )
     func newest() throws {
         let bench = try written()
         #expect(try author(bench, "a") == "ann" && author(bench, "b") == "bob" && author(bench, "none") == nil)

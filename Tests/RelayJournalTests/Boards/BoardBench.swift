@@ -32,7 +32,8 @@ final class BoardBench {
         let sequence = journal.lastSequence + 1
         let entries = changes.enumerated().map { index, made in
             var change = BoardChange(
-                board: made.board, epoch: BoardEpoch.ID(start: 1, incarnation: 1), author: Array(author.utf8), wallMilliseconds: wall, kind: made.kind)
+                board: made.board, epoch: BoardEpoch.ID(start: 1, incarnation: 1), author: Array(author.utf8), wallMilliseconds: wall,
+                kind: made.kind)
             switch made.kind {
             case .create, .part, .drop: break
             case .put, .remove, .clear: offsets[made.board, default: 0] += 1
@@ -52,7 +53,9 @@ final class BoardBench {
         .put(BoardPut(key: Array(key.utf8), isText: false, customType: nil, payload: payload))
     }
 
-    func read(_ board: UInt64 = 1, above: UInt64 = 0, partsKnown: UInt16 = 0, bytesMax: Int = 100_000, isFresh: Bool = false) throws -> BoardBlock {
+    func read(_ board: UInt64 = 1, above: UInt64 = 0, partsKnown: UInt16 = 0, bytesMax: Int = 100_000, isFresh: Bool = false) throws
+        -> BoardBlock
+    {
         store.read(BoardRead(token: 1, board: board, above: above, partsKnown: partsKnown, bytesMax: bytesMax, isFresh: isFresh))
         for _ in 0..<10_000 {
             if let block = store.takeBlocks().first { return block }

@@ -41,7 +41,9 @@ import Testing
         let bench = try BoardBench()
         try bench.create(1)
         let payload = [UInt8](repeating: 7, count: 250)
-        for first in stride(from: 0, to: 20_000, by: 200) { try bench.apply((first..<(first + 200)).map { (1, BoardBench.put("key-\($0)", payload)) }) }
+        for first in stride(from: 0, to: 20_000, by: 200) {
+            try bench.apply((first..<(first + 200)).map { (1, BoardBench.put("key-\($0)", payload)) })
+        }
         #expect(bench.store.loadedBoards == 1 && bench.store.indexedRecords == 20_000)
         bench.wall += bench.settings.idleMilliseconds + 1
         try bench.work()

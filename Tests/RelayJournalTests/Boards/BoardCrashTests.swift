@@ -5,7 +5,9 @@ import Testing
 
 /// The machine stops at any call on the files.
 @Suite struct BoardCrashTests {
-    @Test("[SG4, BL1] wherever a crash falls, the boards have what was told durable, nothing in part, and go on", arguments: BoardHistoryTests.seeds(1))
+    @Test(
+        "[SG4, BL1] wherever a crash falls, the boards have what was told durable, nothing in part, and go on",
+        arguments: BoardHistoryTests.seeds(1))
     func crashes(seed: UInt64) throws {
         let storage = SimulatedStorage(seed: seed)
         let run = try BoardRun(storage, seed: seed)

@@ -82,7 +82,9 @@ import Testing
         #expect(try again.read(isFresh: true).items.map(\.short) == ["taken@7", "b1@8", "b0@13"], "what others drew comes back")
     }
 
-    @Test("[AC14, SG4] wherever a crash falls, only what was removed is gone, and the erasure can be asked for again", arguments: [1, 2] as [UInt64])
+    @Test(
+        "[AC14, SG4] wherever a crash falls, only what was removed is gone, and the erasure can be asked for again",
+        arguments: [1, 2] as [UInt64])
     func crashes(seed: UInt64) throws {
         let bench = try Self.bench()
         var disks: [SimulatedDisk] = []
@@ -136,7 +138,9 @@ import Testing
         let created = bench.count(.create)
         bench.storage.faults = [.init((created + 1)...(created + 3), of: .create)]
         let answer = try Self.answer(bench)
-        #expect(answer.failure == nil && answer.boards[1]?.contains("cannot be written anew") == true && !Self.holders(bench.storage.disk).isEmpty)
+        #expect(
+            answer.failure == nil && answer.boards[1]?.contains("cannot be written anew") == true
+                && !Self.holders(bench.storage.disk).isEmpty)
         #expect(answer.marks == [[69, 1]], "the request of ann is not done, the other one is")
         bench.storage.faults = []
         bench.storage.disk.list.forEach { #expect(!$0.hasPrefix("quarantine-")) }

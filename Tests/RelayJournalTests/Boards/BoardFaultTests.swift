@@ -104,7 +104,9 @@ import Testing
                         try run.act()
                         try run.step(4)
                     } catch is JournalError {
-                        for _ in 0..<5 where run.store.failure != nil || run.journal.failure != nil { do { try run.recoverFromFailure() } catch is JournalError {} }
+                        for _ in 0..<5 where run.store.failure != nil || run.journal.failure != nil {
+                            do { try run.recoverFromFailure() } catch is JournalError {}
+                        }
                     }
                 }
                 storage.faults = []
@@ -126,7 +128,9 @@ import Testing
             number += 1
             let bench = try BoardBench(SimulatedStorage(seed: UInt64(number)), settings)
             try bench.create(1)
-            for value in 0..<30 as Range<UInt8> { try bench.apply([(1, BoardBench.put("k\(value % 7)", [UInt8](repeating: value, count: 40)))]) }
+            for value in 0..<30 as Range<UInt8> {
+                try bench.apply([(1, BoardBench.put("k\(value % 7)", [UInt8](repeating: value, count: 40)))])
+            }
             let items = try bench.read(isFresh: true).items
             let first = bench.storage.calls.count + number
             bench.storage.faults = [.init(first...first)]
@@ -137,7 +141,9 @@ import Testing
                 #expect(again.recovery.lines.isEmpty && found == items, "call \(number), \(crash): \(again.recovery.lines)")
             }
             if bench.storage.failedCalls.isEmpty {
-                #expect(bench.store.counters.compactions == 1 && number > 8 && failures > 0, "\(bench.store.counters), \(number) calls, \(failures) failures")
+                #expect(
+                    bench.store.counters.compactions == 1 && number > 8 && failures > 0,
+                    "\(bench.store.counters), \(number) calls, \(failures) failures")
                 return
             }
         } while number < 1000

@@ -7,9 +7,12 @@ import Testing
     static let kinds: [BoardChange.Kind] = [
         .create(name: Array("lesson".utf8)),
         .put(BoardPut(key: [97], isText: true, customType: nil, payload: [])),
-        .put(BoardPut(key: [UInt8](repeating: 98, count: 64), isText: false, customType: [UInt8](repeating: 99, count: 32), payload: [1, 2, 3])),
+        .put(
+            BoardPut(
+                key: [UInt8](repeating: 98, count: 64), isText: false, customType: [UInt8](repeating: 99, count: 32), payload: [1, 2, 3])),
         .put(BoardPut(key: [97], isText: true, customType: [100], payload: [], upload: 7, parts: .max)),
-        .remove(key: [97]), .part(upload: .max, number: 3, payload: [UInt8](repeating: 4, count: 32 * 1024)), .clear, .undo(clear: 3, count: 9), .drop,
+        .remove(key: [97]), .part(upload: .max, number: 3, payload: [UInt8](repeating: 4, count: 32 * 1024)), .clear,
+        .undo(clear: 3, count: 9), .drop,
     ]
 
     private func change(_ kind: BoardChange.Kind) -> BoardChange {
@@ -85,7 +88,8 @@ import Testing
         }
         #expect(journal.counters.compactions > 2)
         let opened = try Journal.open(storage.crashed(.takesAll), settings)
-        #expect(opened.entries == [JournalEntry(key: [20], value: [UInt8](repeating: 20, count: 20)), JournalEntry(key: [200], value: [20])])
+        #expect(
+            opened.entries == [JournalEntry(key: [20], value: [UInt8](repeating: 20, count: 20)), JournalEntry(key: [200], value: [20])])
         #expect(opened.report.lastSequence == 20)
     }
 }

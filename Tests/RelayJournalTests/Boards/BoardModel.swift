@@ -96,7 +96,9 @@ struct BoardCopy {
     private var partial: (offset: UInt64, parts: [[UInt8]])?
 
     func next(_ board: UInt64, bytesMax: Int) -> BoardRead {
-        BoardRead(token: 7, board: board, above: above, partsKnown: UInt16(partial?.parts.count ?? 0), bytesMax: bytesMax, isFresh: isFresh && above == 0)
+        BoardRead(
+            token: 7, board: board, above: above, partsKnown: UInt16(partial?.parts.count ?? 0), bytesMax: bytesMax,
+            isFresh: isFresh && above == 0)
     }
 
     mutating func begin() { self = BoardCopy() }

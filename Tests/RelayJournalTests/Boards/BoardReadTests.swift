@@ -109,7 +109,9 @@ import Testing
     func parts() throws {
         let bench = try bench()
         try put(bench, "a")
-        for number in 1...3 { try bench.apply([(1, .part(upload: 9, number: UInt16(number), payload: [UInt8](repeating: UInt8(number), count: 100)))]) }
+        for number in 1...3 {
+            try bench.apply([(1, .part(upload: 9, number: UInt16(number), payload: [UInt8](repeating: UInt8(number), count: 100)))])
+        }
         #expect(try bench.read().items.map(\.short) == ["a@1"], "until a record names them they are nothing")
         #expect(bench.store.takeReport().boards[0].bytes == 1 + 3 + 64)
         try bench.apply([(1, .put(BoardPut(key: [120], isText: false, customType: [7], payload: [], upload: 9, parts: 3)))])
@@ -123,7 +125,8 @@ import Testing
         #expect(type == [7] && payload == [UInt8](repeating: 3, count: 100))
         #expect(try bench.read(above: 1, partsKnown: 3).items.map(\.short) == ["b@3"])
         try put(bench, "x")
-        #expect(try bench.read(above: 1, partsKnown: 2).items.map(\.short) == ["b@3", "x@4"], "what was known of it does not count for another")
+        #expect(
+            try bench.read(above: 1, partsKnown: 2).items.map(\.short) == ["b@3", "x@4"], "what was known of it does not count for another")
     }
 
     @Test("[BL9] a board that is dropped is gone, with its file and its bytes")
@@ -149,9 +152,13 @@ import Testing
         _ = try store.recover(entries: [])
         for start in 0..<70 as Range<UInt32> {
             var change = BoardChange(
-                board: 1, offset: UInt64(start) * 2, epoch: BoardEpoch.ID(start: start, incarnation: 1), lastUnretained: UInt64(start), author: [65],
-                wallMilliseconds: 1, kind: start == 0 ? .create(name: [66]) : .put(BoardPut(key: [67], isText: true, customType: nil, payload: [68])))
-            var records = [JournalRecord(sequence: UInt64(start) * 2 + 1, entries: [change.entry(sequence: UInt64(start) * 2 + 1, index: 0)])]
+                board: 1, offset: UInt64(start) * 2, epoch: BoardEpoch.ID(start: start, incarnation: 1), lastUnretained: UInt64(start),
+                author: [65],
+                wallMilliseconds: 1,
+                kind: start == 0 ? .create(name: [66]) : .put(BoardPut(key: [67], isText: true, customType: nil, payload: [68])))
+            var records = [
+                JournalRecord(sequence: UInt64(start) * 2 + 1, entries: [change.entry(sequence: UInt64(start) * 2 + 1, index: 0)])
+            ]
             try journal.append(records)
             try store.apply(records)
             guard start > 0 else { continue }
@@ -165,6 +172,8 @@ import Testing
         let last = storage.restarted()
         let opened = try Journal.open(last, JournalSettings(mark: 5))
         let board = try BoardStore(journal: opened.journal, storage: last).recover(entries: opened.entries).boards[0]
-        #expect(board.epochs.map(\.id.start) == Array(6..<70) && board.epochs.last?.last == 139 && board.lastUnretained == 69 && board.head == 139)
+        #expect(
+            board.epochs.map(\.id.start) == Array(6..<70) && board.epochs.last?.last == 139 && board.lastUnretained == 69
+                && board.head == 139)
     }
 }

@@ -95,14 +95,16 @@ final class BoardRun<Storage: JournalStorage> {
 
     /// The same on what a crash has left, while this one goes on.
     func copy(on storage: SimulatedStorage) throws -> BoardRun<SimulatedStorage> {
-        let run = try BoardRun<SimulatedStorage>(copying: model, pending, on: storage, settings, journalSettings, wall: wall, sequence: sequence)
+        let run = try BoardRun<SimulatedStorage>(
+            copying: model, pending, on: storage, settings, journalSettings, wall: wall, sequence: sequence)
         run.nextBoard = nextBoard
         run.nextUpload = nextUpload
         return run
     }
 
     private init(
-        copying model: BoardsModel, _ pending: [JournalRecord], on storage: Storage, _ settings: BoardSettings, _ journalSettings: JournalSettings,
+        copying model: BoardsModel, _ pending: [JournalRecord], on storage: Storage, _ settings: BoardSettings,
+        _ journalSettings: JournalSettings,
         wall: UInt64, sequence: UInt64
     ) throws {
         self.model = model
@@ -255,17 +257,22 @@ final class BoardRun<Storage: JournalStorage> {
         for _ in 0..<10_000 { guard try store.step(wall: wall) else { break } }
         noteReport()
         guard userBytes == model.userBytes else { throw Broken("sums of users \(userBytes), expected \(model.userBytes)") }
-        guard Set(summaries.keys) == Set(model.boards.keys) else { throw Broken("boards \(summaries.keys.sorted()), expected \(model.boards.keys.sorted())") }
+        guard Set(summaries.keys) == Set(model.boards.keys) else {
+            throw Broken("boards \(summaries.keys.sorted()), expected \(model.boards.keys.sorted())")
+        }
         for (id, board) in model.boards.sorted(by: { $0.key < $1.key }) {
-            guard let summary = summaries[id], summary.records == board.live.count, summary.bytes == board.bytes, summary.head == board.head else {
-                throw Broken("\(String(describing: summaries[id])), expected \(board.live.count) records, \(board.bytes) bytes, head \(board.head)")
+            guard let summary = summaries[id], summary.records == board.live.count, summary.bytes == board.bytes, summary.head == board.head
+            else {
+                throw Broken(
+                    "\(String(describing: summaries[id])), expected \(board.live.count) records, \(board.bytes) bytes, head \(board.head)")
             }
             guard summary.name == Array("board \(id)".utf8) else { throw Broken("board \(id) has another name") }
             try verifyFresh(id, board)
             try verifyAuthors(id, board)
             while try follow(id) {}
             let copy = copies[id]?.records.mapValues { $0.offset } ?? [:]
-            guard copy == board.live.mapValues(\.offset), copies[id]?.records.allSatisfy({ board.live[$0.key]?.payload == $0.value.payload }) == true
+            guard copy == board.live.mapValues(\.offset),
+                copies[id]?.records.allSatisfy({ board.live[$0.key]?.payload == $0.value.payload }) == true
             else { throw Broken("board \(id): a client has \(copy.count) records, expected \(board.live.count)") }
         }
         let lines = store.takeLines()
@@ -285,14 +292,19 @@ final class BoardRun<Storage: JournalStorage> {
         for keysMax in [board.live.count, board.live.count - 1] {
             store.readAuthors(BoardAuthorsRead(token: 7, board: id, key: key, keysMax: keysMax))
             while try store.step(wall: wall) {}
-            guard let answer = store.takeAuthors().first, answer.token == 7, answer.through == board.head else { throw Broken("board \(id): no authors") }
+            guard let answer = store.takeAuthors().first, answer.token == 7, answer.through == board.head else {
+                throw Broken("board \(id): no authors")
+            }
             switch answer.outcome {
             case .all(let table):
-                guard keysMax == board.live.count, table.count == board.live.count, keys.allSatisfy({ table[$0] == board.live[$0]?.author }) else {
+                guard keysMax == board.live.count, table.count == board.live.count, keys.allSatisfy({ table[$0] == board.live[$0]?.author })
+                else {
                     throw Broken("board \(id): other authors")
                 }
             case .one(let author):
-                guard keysMax < board.live.count, author == board.live[key]?.author else { throw Broken("board \(id): another author of \(key)") }
+                guard keysMax < board.live.count, author == board.live[key]?.author else {
+                    throw Broken("board \(id): another author of \(key)")
+                }
             case .gone, .failed: throw Broken("board \(id): \(answer.outcome)")
             }
         }

@@ -49,9 +49,11 @@ import Testing
         }
     }
 
-    @Test("[SG2] a failure is told once; what was submitted before it is acknowledged is dropped; then it works again", arguments: [
-        StorageError.Operation.write, .sync, .create, .syncFolder,
-    ])
+    @Test(
+        "[SG2] a failure is told once; what was submitted before it is acknowledged is dropped; then it works again",
+        arguments: [
+            StorageError.Operation.write, .sync, .create, .syncFolder,
+        ])
     func passingFailure(operation: StorageError.Operation) async throws {
         try await withTemporaryPath { path in
             let faults = FolderFaults()
@@ -123,12 +125,15 @@ import Testing
         }
     }
 
-    @Test("[BL3, BL10] while each batch is followed by the next one, a board that is not in memory is read, its authors are told, and checkpoints are made")
+    @Test(
+        "[BL3, BL10] while each batch is followed by the next one, a board that is not in memory is read, its authors are told, and checkpoints are made"
+    )
     func steadyWrites() async throws {
         try await withTemporaryPath { path in
             func change(_ sequence: UInt64, _ kind: BoardChange.Kind) -> JournalRecord {
                 var change = BoardChange(
-                    board: 1, epoch: .init(start: 1, incarnation: 1), author: Array("ann".utf8), wallMilliseconds: 1_800_000_000_000, kind: kind)
+                    board: 1, epoch: .init(start: 1, incarnation: 1), author: Array("ann".utf8), wallMilliseconds: 1_800_000_000_000,
+                    kind: kind)
                 if case .put = kind { change.offset = sequence - 1 }
                 return JournalRecord(sequence: sequence, entries: [change.entry(sequence: sequence, index: 0)])
             }
@@ -155,7 +160,9 @@ import Testing
                 }
             }
             writer.submit([record(10, key: "metadata")])
-            writer.read([BoardRead(token: 1, board: 1, above: 0, bytesMax: 100, isFresh: true)], authors: [BoardAuthorsRead(token: 2, board: 1, key: [50], keysMax: 10)])
+            writer.read(
+                [BoardRead(token: 1, board: 1, above: 0, bytesMax: 100, isFresh: true)],
+                authors: [BoardAuthorsRead(token: 2, board: 1, key: [50], keysMax: 10)])
             var told: Set<String> = []
             for await answer in answers where told.insert(answer).inserted && told.count == 2 { break }
             #expect(told == ["board", "authors"])
@@ -251,7 +258,9 @@ import Testing
         try await withTemporaryPath { path in
             let first = Writer(path)
             try await first.open()
-            await #expect { try await Writer(path).open() } throws: { "\($0)".contains(path) && "\($0)".contains("in use by pid \(getpid())") }
+            await #expect { try await Writer(path).open() } throws: {
+                "\($0)".contains(path) && "\($0)".contains("in use by pid \(getpid())")
+            }
             await first.journal.close()
             let segment = try #require(FileManager.default.contentsOfDirectory(atPath: path).first { $0 != "lock" })
             await #expect { try await Writer(path + "/" + segment + "/x").open() } throws: { "\($0)".contains(path + "/" + segment) }

@@ -10,7 +10,9 @@ import Testing
 
 /// A relay with a folder: what survives, what is told when the disk fails, what a change costs.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct ServerStorageTests {
-    @Test("[SG4, MD2, LK3, LK5, SE6] after a restart all is there; revisions, fencing and start number go on; a lock stays its owner's for its ttl")
+    @Test(
+        "[SG4, MD2, LK3, LK5, SE6] after a restart all is there; revisions, fencing and start number go on; a lock stays its owner's for its ttl"
+    )
     func restart() async throws {
         try await withTemporaryPath { path in
             let owners: [MetadataReference] = [.message("lesson"), .stream("lesson"), .user("bob")]
@@ -23,7 +25,8 @@ import Testing
                 for owner in owners {
                     let metadata = try alice.metadata(of: owner)
                     try await metadata.set(["gone": "x", "title": "Herbst"])
-                    try await metadata.set(["title": "é 🦆", "large": String(repeating: "v", count: 30_000)], recordsUser: true, recordsTime: true)
+                    try await metadata.set(
+                        ["title": "é 🦆", "large": String(repeating: "v", count: 30_000)], recordsUser: true, recordsTime: true)
                     try await metadata.remove(["gone"])
                     before.append(try await metadata.get())
                 }
@@ -94,10 +97,13 @@ import Testing
                 faults.hold(.sync)
                 try link.send(raw: (UInt32(2)...9).flatMap { try Self.set($0, channel: "lesson", key: "key", "\($0)").bytes })
                 try await eventually("a sync has begun") { faults.isHolding }
-                try link.send(.json(.getMetadata, GetMetadataRequest(id: 10, .channel(ChannelID(kind: .message, channel: try Name("lesson"))))))
+                try link.send(
+                    .json(.getMetadata, GetMetadataRequest(id: 10, .channel(ChannelID(kind: .message, channel: try Name("lesson"))))))
                 let frames = try link.frames(until: .metadataPage)
                 #expect(frames.map(\.type) == [FrameType.metadataPage.rawValue])
-                let page = try #require(frames.last).body.withUnsafeBytes { try JSONBody.decode(MetadataPageHead.self, from: TextBody.read($0).0) }
+                let page = try #require(frames.last).body.withUnsafeBytes {
+                    try JSONBody.decode(MetadataPageHead.self, from: TextBody.read($0).0)
+                }
                 #expect(page.majorRevision == 0 && page.items.isEmpty)
                 faults.letGo()
                 for id in UInt32(2)...9 {
@@ -194,7 +200,9 @@ import Testing
                 try link.send(raw: (UInt32(2)...65).flatMap { try Self.set($0, channel: "lesson", key: "key-\($0)", "value \($0)").bytes })
                 for id in UInt32(2)...65 {
                     let answer = try #require(try link.frames(until: .answer).last)
-                    #expect(try answer.body.withUnsafeBytes { try JSONBody.decode(MetadataAnswer.self, from: $0) } == MetadataAnswer(id: id, majorRevision: UInt64(id - 1)))
+                    #expect(
+                        try answer.body.withUnsafeBytes { try JSONBody.decode(MetadataAnswer.self, from: $0) }
+                            == MetadataAnswer(id: id, majorRevision: UInt64(id - 1)))
                 }
                 let after = try #require(await server.journalStatus())
                 #expect(after.fsyncs - before.fsyncs <= 3 && after.records - before.records == 64, "\(after.fsyncs - before.fsyncs)")
@@ -202,13 +210,18 @@ import Testing
         }
     }
 
-    @Test("a folder that a relay is in is refused to a second one, with the pid; the first notices nothing; after it, or a start that failed, it is free")
+    @Test(
+        "a folder that a relay is in is refused to a second one, with the pid; the first notices nothing; after it, or a start that failed, it is free"
+    )
     func inUse() async throws {
         try await withTemporaryPath { path in
             let taken = try await withRelay(.folder(path)) { server in
                 let alice = try await RelayClient.connect(to: server.address, as: "alice")
-                let error = await #expect(throws: RelayServerError.self) { try await RelayServer.start(.init(port: 0, storage: .folder(path))) }
-                #expect(error?.text.contains("in use by pid \(getpid())") == true && error?.text.contains(path) == true, "\(error?.text ?? "")")
+                let error = await #expect(throws: RelayServerError.self) {
+                    try await RelayServer.start(.init(port: 0, storage: .folder(path)))
+                }
+                #expect(
+                    error?.text.contains("in use by pid \(getpid())") == true && error?.text.contains(path) == true, "\(error?.text ?? "")")
                 #expect(try await alice.metadata(of: .message("lesson")).set(["k": "v"]) == 1)
                 await alice.close()
                 try await withTemporaryPath { other in
@@ -261,7 +274,8 @@ import Testing
         }
     }
 
-    @Test("[SG3] of two sets in one write the second is busy when one byte may wait, with limit, size and when to come again; then it passes")
+    @Test(
+        "[SG3] of two sets in one write the second is busy when one byte may wait, with limit, size and when to come again; then it passes")
     func busy() async throws {
         try await withTemporaryPath { path in
             try await withRelay(.folder(path), { $0.unjournaledBytesMax = 1 }) { server in
@@ -269,7 +283,9 @@ import Testing
                 try link.login("alice")
                 for round in 0..<3 {
                     let id = UInt32(2 + 3 * round)
-                    let pair = [try Self.set(id, channel: "lesson", key: "a", "\(round)"), try Self.set(id + 1, channel: "lesson", key: "b", "x")]
+                    let pair = [
+                        try Self.set(id, channel: "lesson", key: "a", "\(round)"), try Self.set(id + 1, channel: "lesson", key: "b", "x"),
+                    ]
                     try link.send(raw: pair.flatMap(\.bytes))
                     let refused = try #require(try link.frames(until: .error).last)
                     let notice = try refused.body.withUnsafeBytes { try JSONBody.decode(ErrorBody.self, from: $0) }
@@ -278,7 +294,9 @@ import Testing
                     _ = try link.frames(until: .answer)
                     try link.send(Self.set(id + 2, channel: "lesson", key: "c", "y"))
                     let answer = try #require(try link.frames(until: .answer).last)
-                    #expect(try answer.body.withUnsafeBytes { try JSONBody.decode(MetadataAnswer.self, from: $0) }.majorRevision == UInt64(2 * round + 2))
+                    #expect(
+                        try answer.body.withUnsafeBytes { try JSONBody.decode(MetadataAnswer.self, from: $0) }.majorRevision
+                            == UInt64(2 * round + 2))
                 }
                 #expect(await server.census().counters.refusals["busy"] == 3)
             }
@@ -294,7 +312,9 @@ import Testing
         #expect(folder("/var/lib/boardrelay:/var/lib/other") == "/var/lib/boardrelay")
         for unset in [nil, "", ":"] { #expect(folder(unset) == "/home/alice/.local/share/boardrelay/data") }
         #expect(folder(nil, "/home/alice/.local/share/") == "/home/alice/.local/share/boardrelay/data")
-        #expect(ProcessInfo.processInfo.environment["STATE_DIRECTORY"] != nil || RelayServer.Storage.defaultFolder.hasSuffix("/boardrelay/data"))
+        #expect(
+            ProcessInfo.processInfo.environment["STATE_DIRECTORY"] != nil || RelayServer.Storage.defaultFolder.hasSuffix("/boardrelay/data")
+        )
     }
 
     /// As a relay does: "S" → version u8, start number u32.
@@ -308,7 +328,8 @@ import Testing
 
     private static func set(_ id: UInt32, channel: String, key: String, _ value: String) throws -> Frame {
         let request = WriteMetadataRequest(
-            id: id, .channel(ChannelID(kind: .message, channel: try Name(channel))), items: [.init(key: try Name(key), bytes: value.utf8.count)])
+            id: id, .channel(ChannelID(kind: .message, channel: try Name(channel))),
+            items: [.init(key: try Name(key), bytes: value.utf8.count)])
         return Frame(.setMetadata, body: TextBody.encode(head: request, texts: [Array(value.utf8)]))
     }
 }

@@ -9,7 +9,8 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct StorageContractTests {
     static let owners: [MetadataReference] = [.message("lesson"), .stream("lesson"), .user("alice")]
 
-    @Test("[MD2, MD3, MD5, MD6, MD9] set, update, remove, removeAll and get; a refused condition changes nothing",
+    @Test(
+        "[MD2, MD3, MD5, MD6, MD9] set, update, remove, removeAll and get; a refused condition changes nothing",
         arguments: Place.allCases, owners)
     func metadata(place: Place, owner: MetadataReference) async throws {
         try await place.withStorage { storage in
@@ -24,7 +25,9 @@ import Testing
                 let contents = try await mine.get()
                 #expect(contents.majorRevision == 3 && contents.items.map(\.key) == ["note", "third", "title"])
                 #expect(contents.items.map(\.revision) == [1, 3, 2] && contents.items.map(\.value) == ["", "3", "é 🦆"])
-                #expect(contents.items.map(\.author) == [nil, nil, "bob"] && contents.items.map { $0.wallMilliseconds != nil } == [false, false, true])
+                #expect(
+                    contents.items.map(\.author) == [nil, nil, "bob"]
+                        && contents.items.map { $0.wallMilliseconds != nil } == [false, false, true])
 
                 let stale = await refusal { try await mine.set(["title": "x", "note": "x"], revisions: ["title": 1]) }
                 #expect(stale?.code == .revisionMismatch && stale?.limit == 1 && stale?.actual == 2)
@@ -48,7 +51,8 @@ import Testing
         }
     }
 
-    @Test("[MD4] 65,536 bytes of keys and values pass, 65,537 are refused with limit and size, and nothing changes",
+    @Test(
+        "[MD4] 65,536 bytes of keys and values pass, 65,537 are refused with limit and size, and nothing changes",
         arguments: Place.allCases, owners)
     func sizes(place: Place, owner: MetadataReference) async throws {
         try await place.withStorage { storage in
@@ -75,7 +79,8 @@ import Testing
         }
     }
 
-    @Test("[MD7, MD8] everybody who subscribed, the author too, is told the set at first, then what changed and the set that it makes",
+    @Test(
+        "[MD7, MD8] everybody who subscribed, the author too, is told the set at first, then what changed and the set that it makes",
         arguments: Place.allCases)
     func events(place: Place) async throws {
         try await place.withStorage { storage in
@@ -96,7 +101,8 @@ import Testing
                 #expect(await refusal { try await lesson.set(["a": "3"], revisions: ["a": 7]) }?.code == .revisionMismatch)
                 try await lesson.remove(["a"])
                 try await profile.removeAll()
-                let bobs = MetadataOwner.user(try Name("bob")), stream = MetadataOwner.channel(ChannelID(kind: .stream, channel: try Name("points")))
+                let bobs = MetadataOwner.user(try Name("bob")),
+                    stream = MetadataOwner.channel(ChannelID(kind: .stream, channel: try Name("points")))
                 for client in [alice, bob] {
                     let told = await changes(8, of: client)
                     #expect(told.map(\.isSnapshot) == [true, true, true, false, false, false, false, false])
@@ -120,7 +126,8 @@ import Testing
         }
     }
 
-    @Test("[LK2, LK3, LK4, LK6, LK7, LK8, LK9] locks: acquired, waited for in line, released, revoked, removed; fencing only grows; a set may rest on one",
+    @Test(
+        "[LK2, LK3, LK4, LK6, LK7, LK8, LK9] locks: acquired, waited for in line, released, revoked, removed; fencing only grows; a set may rest on one",
         arguments: Place.allCases)
     func locks(place: Place) async throws {
         try await place.withStorage { storage in

@@ -25,7 +25,9 @@ import Testing
         return (web, answer)
     }
 
-    @Test("[HT3] an answer has 30 s to be read, the last one of a connection too; behind one that is read 10 s begin", arguments: ["", "Connection: close\r\n"])
+    @Test(
+        "[HT3] an answer has 30 s to be read, the last one of a connection too; behind one that is read 10 s begin",
+        arguments: ["", "Connection: close\r\n"])
     func deadlines(fields: String) throws {
         let (web, answer) = try asked(fields)
         #expect(web.deadline == 10_000_000_000)
@@ -48,10 +50,14 @@ import Testing
         #expect(web.deadline == 10_000_000_009)
     }
 
-    @Test("options that are none are an error that names them", arguments: [
-        (["a b"], [], [], nil, "a b"), ([""], [], [], nil, "is no name"), ([], ["localhost:5173"], [], nil, "localhost:5173"), ([], ["http://a/b"], [], nil, "http://a/b"),
-        ([], [], ["proxy.example"], nil, "proxy.example"), ([], [], [], "0123456789abcde", "not 15 bytes"), ([], [], [], "0123456789 abcdef", "visible characters"),
-    ] as [([String], [String], [String], String?, String)])
+    @Test(
+        "options that are none are an error that names them",
+        arguments: [
+            (["a b"], [], [], nil, "a b"), ([""], [], [], nil, "is no name"), ([], ["localhost:5173"], [], nil, "localhost:5173"),
+            ([], ["http://a/b"], [], nil, "http://a/b"),
+            ([], [], ["proxy.example"], nil, "proxy.example"), ([], [], [], "0123456789abcde", "not 15 bytes"),
+            ([], [], [], "0123456789 abcdef", "visible characters"),
+        ] as [([String], [String], [String], String?, String)])
     func wrongOptions(names: [String], origins: [String], proxies: [String], token: String?, named: String) async {
         var options = RelayServer.Options(port: 0)
         options.web.hostNames = names
@@ -101,22 +107,28 @@ import Testing
     @Test("[HT8] a page that is refused for its origin is named in the log with what lets it, once")
     func refusedOrigin() async throws {
         let warnings = Mutex<[String]>([])
-        let server = try await RelayServer.start(.init(port: 0, log: { line in if line.level == .warning { warnings.withLock { $0.append(line.text) } } }))
+        let server = try await RelayServer.start(
+            .init(port: 0, log: { line in if line.level == .warning { warnings.withLock { $0.append(line.text) } } }))
         for origin in ["http://app.example", "http://app.example", "null"] {
-            let upgrade = "GET /ws HTTP/1.1\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nOrigin: \(origin)\r\nConnection: upgrade"
+            let upgrade =
+                "GET /ws HTTP/1.1\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nOrigin: \(origin)\r\nConnection: upgrade"
             #expect(try answer(upgrade, from: server).hasPrefix("HTTP/1.1 403 "))
         }
         await server.stop()
-        #expect(warnings.withLock { $0 } == [
-            "a page of http://app.example may not connect: 'serve --allow-origin http://app.example' lets it",
-            "a page of null may not connect: it has to be served by http",
-        ])
+        #expect(
+            warnings.withLock { $0 } == [
+                "a page of http://app.example may not connect: 'serve --allow-origin http://app.example' lets it",
+                "a page of null may not connect: it has to be served by http",
+            ])
     }
 
-    @Test("[HT10] a log names who asks behind a proxy that is trusted, with the proxy; else the other end", arguments: [
-        (["10.0.0.1"], "X-Forwarded-For: 203.0.113.9\r\n", "203.0.113.9 by 10.0.0.1:5"), ([], "X-Forwarded-For: 203.0.113.9\r\n", "10.0.0.1:5"),
-        (["10.0.0.1"], "X-Forwarded-For: nobody\r\n", "somebody behind 10.0.0.1:5"), (["10.0.0.1"], "", "10.0.0.1:5"),
-    ])
+    @Test(
+        "[HT10] a log names who asks behind a proxy that is trusted, with the proxy; else the other end",
+        arguments: [
+            (["10.0.0.1"], "X-Forwarded-For: 203.0.113.9\r\n", "203.0.113.9 by 10.0.0.1:5"),
+            ([], "X-Forwarded-For: 203.0.113.9\r\n", "10.0.0.1:5"),
+            (["10.0.0.1"], "X-Forwarded-For: nobody\r\n", "somebody behind 10.0.0.1:5"), (["10.0.0.1"], "", "10.0.0.1:5"),
+        ])
     func client(trusted: [String], fields: String, client: String) throws {
         var parser = HTTPRequestParser()
         var position = 0

@@ -1,0 +1,217 @@
+@testable import RelayClientCore
+import RelayWire
+import Testing
+
+/// What a client asks again after a break, and what it tells an app that does not read.
+extension ResumeTests {
+    // MARK: - Asked again
+
+    @Test("what was asked again and not answered when the link broke once more is asked a third time, resumed or not")
+    func askedAgain() throws {
+        for resumed in [true, false] {
+            let driver = try scene()
+            comeBack(driver, resumed: false)
+            _ = driver.sent()
+            driver.cut()
+            driver.pass(.seconds(15))
+            driver.open()
+            driver.logIn(resumed: resumed)
+            // A resumption may still name what that request has achieved.
+            let first = driver.sent()
+            for ping in first where ping.type == FrameType.ping.rawValue { driver.feed(Frame(.pong, body: ping.body)) }
+            let names = (first + driver.sent()).compactMap { FrameType(rawValue: $0.type)?.name }.filter { $0 != "ping" }
+            #expect(names == ["subscribe", "join", "subscribeTopic"], "resumed: \(resumed)")
+        }
+    }
+
+    @Test(
+        "[SE9] packets from before a selection that was asked again are not lost, whether its answer was, or the request itself",
+        arguments: [false, true])
+    func selectedAgain(wasHeard: Bool) throws {
+        let driver = try scene()
+        comeBack(driver, resumed: false)
+        driver.cut()
+        driver.pass(.seconds(15))
+        _ = driver.events()
+        driver.open()
+        driver.logIn(resumed: true)
+        let first = driver.sent()
+        if wasHeard {
+            driver.feed(.json(.restored, MachineDriver.joined(id: nil, handle: 11)))
+            driver.feed(MachineDriver.flowOpened(30, next: 30))
+        }
+        for frame in first where frame.type == FrameType.ping.rawValue { driver.feed(Frame(.pong, body: frame.body)) }
+        let sent = driver.sent()
+        func answer(_ type: FrameType, _ body: (UInt32) -> any JSONObject) throws {
+            let frame = try #require(sent.first { $0.type == type.rawValue })
+            driver.feed(.json(.answer, body(MachineDriver.decode(RequestID.self, frame).id)))
+        }
+        #expect(sent.contains { $0.type == FrameType.join.rawValue } == !wasHeard)
+        if !wasHeard { try answer(.join) { MachineDriver.joined(id: $0, handle: 11) } }
+        try answer(.subscribeTopic) { TopicUsersAnswer(id: $0, all: true) }
+        if !wasHeard { driver.feed(MachineDriver.flowOpened(30, next: 30)) }
+        #expect(lost(driver.events()) == [])
+        driver.feed(MachineDriver.packet(flow: 30, 30))
+        #expect(driver.events().contains { if case .packet = $0 { true } else { false } })
+    }
+
+    @Test(
+        "[SE9] after an end of a selection that was not answered, packets before the next selection are not told lost",
+        arguments: [false, true])
+    func selectionMayHaveEnded(byLeaving: Bool) throws {
+        let driver = try scene()
+        let lesson = try Name("lesson"), topic = TopicID(channel: lesson, topic: try Name("points"))
+        if byLeaving {
+            try driver.ask(.leave(lesson))
+            try driver.ask(.join(lesson, features: [.presence], quiet: false, token: nil))
+        } else {
+            try driver.ask(.unsubscribeTopic(topic, users: nil))
+        }
+        try driver.ask(.subscribeTopic(topic, users: nil))
+        _ = driver.sent()
+        comeBack(driver, resumed: true)
+        _ = driver.events()
+        driver.feed(.json(.restored, MachineDriver.joined(id: nil, handle: 11)))
+        driver.feed(MachineDriver.flowOpened(30, next: 30))
+        #expect(lost(driver.events()) == [])
+    }
+
+    @Test("[SE9] a channel that a resumption names is not subscribed again: that request was heard")
+    func heardOnce() throws {
+        let driver = try scene()
+        comeBack(driver, resumed: false)
+        driver.cut()
+        driver.pass(.seconds(15))
+        driver.open()
+        driver.logIn(resumed: true)
+        driver.feed(restored(9, after: 7))
+        let first = driver.sent()
+        for frame in first where frame.type == FrameType.ping.rawValue { driver.feed(Frame(.pong, body: frame.body)) }
+        #expect(
+            (first + driver.sent()).compactMap { FrameType(rawValue: $0.type)?.name }.filter { $0 != "ping" } == ["join", "subscribeTopic"])
+    }
+
+    @Test(
+        "[SE9, HI2] when the answer to a subscription of a new session was lost, it is asked again from where the app was, and nothing above that is taken before"
+    )
+    func positionUntold() throws {
+        let driver = try scene()
+        comeBack(driver, resumed: false)
+        driver.cut()
+        driver.pass(.seconds(15))
+        driver.open()
+        driver.logIn(resumed: true)
+        #expect(driver.lastLogin?.resume?.seen == nil, "no handle of the new session is known")
+        // The relay heard the subscription, and goes on with what is accepted.
+        driver.feed(restored(20))
+        driver.feed(MachineDriver.userNamed(2, "bob"))
+        driver.feed(MachineDriver.deliver(offset: 21, "above"))
+        #expect(offsets(driver.events()).isEmpty)
+        let first = driver.sent()
+        for frame in first where frame.type == FrameType.ping.rawValue { driver.feed(Frame(.pong, body: frame.body)) }
+        let again = try #require((first + driver.sent()).first { $0.type == FrameType.subscribe.rawValue })
+        let subscribe = MachineDriver.decode(SubscribeRequest.self, again)
+        #expect(subscribe.since == .position(ChannelPosition(epoch: Epoch(start: 1000, incarnation: 1), offset: 7)))
+        driver.feed(.json(.answer, MachineDriver.subscribed(id: subscribe.id, handle: 10, head: 21, after: 7)))
+        driver.feed(MachineDriver.userNamed(2, "bob"))
+        for offset in UInt64(8)...21 { driver.feed(MachineDriver.deliver(offset: offset, "kept")) }
+        driver.feed(.json(.caughtUp, CaughtUp(channel: 10, head: 21)))
+        let events = driver.events()
+        #expect(offsets(events) == Array(8...21) && missed(events).isEmpty)
+
+        // Cut before that answer instead: now the handle is known, and the login says it.
+        let other = try scene()
+        comeBack(other, resumed: false)
+        comeBack(other, resumed: true)
+        other.feed(restored(20))
+        comeBack(other, resumed: true)
+        #expect(other.lastLogin?.resume?.seen == [[10, 7, 1000, 1]])
+        other.feed(restored(20, after: 7))
+        other.feed(MachineDriver.userNamed(2, "bob"))
+        other.feed(MachineDriver.deliver(offset: 8, "kept"))
+        #expect(offsets(other.events()) == [8])
+    }
+
+    @Test("what is refused when it is asked again is told and not wanted any more")
+    func refusedAgain() throws {
+        let driver = try scene()
+        comeBack(driver, resumed: false)
+        let join = try #require(driver.sent(.join).first)
+        driver.feed(.json(.error, ErrorBody(WireError(.channelFull, "full"), id: MachineDriver.decode(RequestID.self, join).id)))
+        guard case .refused(let refusal)? = driver.events().last else {
+            Issue.record("not told")
+            return
+        }
+        #expect(refusal.subject == .channel && refusal.channel?.kind == .stream && refusal.error.code == .channelFull)
+        #expect(driver.machine.subscribedChannels.map(\.kind) == [.message])
+    }
+
+    @Test("[SE11, SE9] a subscription whose answer was lost is as the relay says at the next resumption, either way")
+    func unsure() throws {
+        let driver = MachineDriver()
+        driver.logIn()
+        try driver.ask(.subscribe(try Name("lesson"), features: [.messages], quiet: false))
+        _ = driver.sent()
+        comeBack(driver, resumed: true)
+        driver.feed(restored(3))
+        restoredAll(driver)
+        #expect(driver.machine.subscribedChannels.map(\.description) == ["message:lesson"])
+        try driver.ask(.unsubscribe(try Name("lesson")))
+        _ = driver.sent()
+        comeBack(driver, resumed: true)
+        restoredAll(driver)
+        #expect(driver.machine.subscribedChannels.isEmpty)
+    }
+
+    @Test("an app that does not read is told at the bound, by count and by bytes; the client comes back when half has been read")
+    func eventsNotRead() throws {
+        for byBytes in [false, true] {
+            let driver = MachineDriver {
+                if byBytes { $0.eventsBytesMax = 20 * 200 } else { $0.eventsCountMax = 20 }
+            }
+            driver.logIn()
+            try driver.subscribe()
+            _ = driver.events()
+            driver.feed(MachineDriver.userNamed(2, "bob"))
+            var offset: UInt64 = 0
+            while driver.machine.linkState.isConnected, offset < 100 {
+                offset += 1
+                driver.feed(MachineDriver.deliver(offset: offset, String(repeating: "x", count: 72)))
+            }
+            #expect(offset == 21)
+            guard case .paused(.eventsNotRead(let limit, let waiting)) = driver.machine.linkState else {
+                Issue.record("not paused: \(driver.machine.linkState)")
+                continue
+            }
+            #expect(limit == (byBytes ? 4_000 : 20) && waiting > limit)
+            let links = driver.machine.attempt
+            for _ in 0..<11 { _ = driver.machine.nextEvent(at: driver.now) }
+            #expect(driver.machine.attempt == links, "more than half still waits")
+            _ = driver.machine.nextEvent(at: driver.now)
+            #expect(driver.machine.linkState == .connecting)
+            #expect(driver.events().withoutLink.count == 9, "nothing that came is lost")
+        }
+    }
+
+    @Test("[DM2] a direct message is acknowledged when the app takes it, on the link it came by and on no other")
+    func directs() throws {
+        func direct(_ delivery: UInt64) -> Frame {
+            var body: [UInt8] = []
+            body.append(bigEndian: delivery)
+            body.append(bigEndian: UInt64(0))
+            body.append(short: "bob")
+            return Frame(.directDeliver, body: body)
+        }
+        let driver = MachineDriver()
+        driver.logIn()
+        _ = driver.sent()
+        driver.feed(direct(5))
+        #expect(driver.sentNames() == [])
+        _ = driver.events()
+        #expect(driver.sent(.directReceived).map { $0.body.last } == [5])
+        driver.feed(direct(6))
+        comeBack(driver, resumed: true)
+        #expect(driver.events().withoutLink.count == 1)
+        #expect(driver.sent(.directReceived).isEmpty)
+    }
+}

@@ -1,0 +1,174 @@
+import RelayCore
+import RelayTestKit
+import RelayWire
+import Testing
+
+/// Pages of the history, and messages that are published twice.
+extension KeptMessagesTests {
+    // MARK: - Asking
+
+    private func history(
+        _ client: TestClient, from: UInt64? = nil, backwards: Bool? = nil, limit: Int? = nil, of channel: String = "lesson"
+    ) -> (offsets: [UInt64], answer: HistoryAnswer?) {
+        let outcome = client.request(.history) {
+            HistoryRequest(id: $0, channel: try! Name(channel), from: from, backwards: backwards, limit: limit)
+        }
+        let items = client.others.filter { $0.type == FrameType.historyItem.rawValue }
+        client.others = []
+        return (
+            items.map { frame in frame.body.withUnsafeBytes { try! HistoryItemFrame(flags: frame.flags, body: $0).offset } },
+            client.answer(HistoryAnswer.self, outcome)
+        )
+    }
+
+    @Test("[HI6, BL8] history: each part of a drawing comes by itself, and says which it is")
+    func parts() throws {
+        let driver = driver()
+        let alice = TestClient(driver, "alice"), bob = bob(driver)
+        for part in 1...2 as ClosedRange<UInt16> {
+            alice.part("lesson", "big", part, of: 2, [UInt8(part)], flags: [])
+        }
+        alice.publish("lesson", [3])
+        _ = bob.request(.history) { HistoryRequest(id: $0, channel: try! Name("lesson"), from: nil, backwards: nil, limit: nil) }
+        let items = bob.others.filter { $0.type == FrameType.historyItem.rawValue }.map { item in
+            item.body.withUnsafeBytes { body in
+                let frame = try! HistoryItemFrame(flags: item.flags, body: body)
+                return "\(frame.flags.contains(.part)) \(frame.part)/\(frame.parts) \(Array(frame.payload))"
+            }
+        }
+        #expect(items == ["true 1/2 [1]", "true 2/2 [2]", "false 1/1 [3]"])
+    }
+
+    @Test("[HI6] history: pages forwards and backwards, from an offset, as many as asked for and as fit, and where to go on")
+    func pages() {
+        let driver = driver {
+            $0.historyMessagesMax = 8
+            $0.historyPageBytesMax = 5 * 130
+        }
+        let alice = TestClient(driver, "alice"), bob = bob(driver)
+        for _ in 1...10 { alice.publish("lesson", [UInt8](repeating: 1, count: 100)) }
+        let first = history(bob)
+        #expect(
+            first.offsets == [3, 4, 5, 6, 7] && first.answer?.next == 8 && first.answer?.floor == 2 && first.answer?.head == 10
+                && first.answer?.count == 5)
+        let rest = history(bob, from: 8)
+        #expect(rest.offsets == [8, 9, 10] && rest.answer?.next == nil)
+        let newest = history(bob, backwards: true, limit: 2)
+        #expect(newest.offsets == [10, 9] && newest.answer?.next == 8)
+        #expect(history(bob, from: 8, backwards: true).offsets == [8, 7, 6, 5, 4])
+        #expect(
+            history(bob, from: 1, limit: 1).offsets == [3] && history(bob, from: 99).offsets == []
+                && history(bob, from: 2, backwards: true).offsets == [])
+        let none = history(bob, of: "nobody")
+        #expect(none.offsets == [] && none.answer?.epoch == nil && none.answer?.head == 0)
+        for limit in [0, 101] {
+            let outcome = bob.request(.history) { HistoryRequest(id: $0, channel: try! Name("lesson"), limit: limit) }
+            guard case .error(let error) = outcome else {
+                Issue.record("limit \(limit) passed")
+                continue
+            }
+            #expect(error.code == .badRequest && error.actual == UInt64(limit))
+        }
+    }
+
+    // MARK: - Once
+
+    private func outcome(_ client: TestClient, _ number: UInt64) -> String? {
+        for frame in client.frames().reversed() {
+            if frame.type == FrameType.accepted.rawValue {
+                let values = frame.body.withUnsafeBytes { body in
+                    var reader = ByteReader(body)
+                    return [reader.integer(UInt64.self)!, reader.integer(UInt64.self)!]
+                }
+                if values[0] == number { return "accepted \(values[1])" }
+            }
+            if frame.type == FrameType.error.rawValue {
+                let error = TestClient.decode(ErrorBody.self, frame.body)
+                if error.number == number { return error.code.name }
+            }
+        }
+        return nil
+    }
+
+    private func send(_ client: TestClient, _ number: UInt64, _ payload: [UInt8] = [1]) -> String? {
+        client.driver.send(.publish(number: number, channel: "lesson", payload: payload), from: client.id)
+        return outcome(client, number)
+    }
+
+    @Test(
+        "[MS9] a number that comes again has the same offset, is delivered once and costs nothing; one passed over and one too old are told apart"
+    )
+    func once() {
+        let driver = driver { $0.limits.messagesPerSecond = 300 }
+        let alice = TestClient(driver, "alice"), bob = bob(driver)
+        bob.subscribe("lesson", features: ["messages"])
+        #expect(send(alice, 5) == "accepted 1" && send(alice, 7) == "accepted 2")
+        #expect(
+            send(alice, 5) == "accepted 1" && send(alice, 7) == "accepted 2" && send(alice, 6) == "notAccepted"
+                && send(alice, 4) == "notAccepted")
+        #expect(told(bob) == ["1", "2"])
+        for number in UInt64(8)...262 { _ = send(alice, number) }
+        #expect(send(alice, 7) == "accepted 2", "256 are remembered")
+        #expect(send(alice, 5) == "outcomeUnknown" && send(alice, 4) == "outcomeUnknown")
+        // 257 of 300 at one instant were new: those that came again took nothing.
+        for number in UInt64(300)..<343 { #expect(send(alice, number)?.hasPrefix("accepted") == true) }
+        #expect(send(alice, 343) == "rateLimited")
+    }
+
+    @Test("[MS9, HI2, SE2] 16 zeros are an instance as any other")
+    func zeros() {
+        let driver = driver(), zeros = "0000000000000000"
+        let first = TestClient(driver, "alice", instance: zeros)
+        #expect(send(first, 1) == "accepted 1")
+        #expect(answer(first, since: .beginning)?.recovered == true && told(first) == ["caughtUp 1"], "its own")
+        driver.cut(first.id)
+        driver.advance(.seconds(100))
+        let again = TestClient(driver, "alice", instance: zeros)
+        #expect(again.welcome?.resumed == false && send(again, 1) == "accepted 1")
+    }
+
+    @Test(
+        "[MS9] it is remembered for ten minutes past the session, for four other client objects of a user, and nothing is left of it then")
+    func remembered() {
+        let driver = driver()
+        let first = TestClient(driver, "alice", instance: "0000000000000001")
+        // Keeps the channel, and so its numbering.
+        _ = first.outcome(first.sendSet("lesson", [("title", "x")]))
+        #expect(send(first, 1) == "accepted 1")
+        driver.cut(first.id)
+        driver.advance(.seconds(500))
+        let again = TestClient(driver, "alice", instance: "0000000000000001")
+        #expect(again.welcome?.resumed == false && send(again, 1) == "accepted 1")
+        for instance in 2...5 {
+            let other = TestClient(driver, "alice", instance: "000000000000000\(instance)")
+            #expect(send(other, 1)?.hasPrefix("accepted") == true)
+            driver.cut(other.id)
+        }
+        let kept = TestClient(driver, "alice", instance: "0000000000000001")
+        #expect(send(kept, 1) == "accepted 1")
+        driver.cut(kept.id)
+        let sixth = TestClient(driver, "alice", instance: "0000000000000006")
+        #expect(send(sixth, 1) == "accepted 6")
+        driver.cut(sixth.id)
+        driver.advance(.seconds(620))
+        let late = TestClient(driver, "alice", instance: "0000000000000001")
+        #expect(send(late, 1) == "accepted 7", "after ten minutes it is a new one")
+        driver.cut(late.id)
+        driver.advance(.seconds(2_000))
+        #expect(driver.hub.census().deadlines == 0 && driver.hub.census().users == 0)
+    }
+
+    @Test("[MS9] of all users so many client objects are remembered: the oldest are forgotten first")
+    func rememberedInAll() {
+        let driver = driver { $0.publishWindowsMax = 32 }
+        for number in 0..<50 {
+            let client = TestClient(driver, "user-\(number)")
+            #expect(send(client, 1) == "accepted \(number + 1)")
+            driver.cut(client.id)
+            // Ended and forgotten, all but its window.
+            driver.advance(.seconds(13))
+        }
+        #expect(send(TestClient(driver, "user-49"), 1) == "accepted 50" && send(TestClient(driver, "user-25"), 1) == "accepted 26")
+        #expect(send(TestClient(driver, "user-10"), 1) == "accepted 51", "it is a new one")
+    }
+}
