@@ -134,14 +134,42 @@ package final class Folder {
         keep(name, file)
     }
 
-    package func write(_ bytes: [UInt8], to name: String, at offset: Int) throws(FileFailure) {
+    package func write(_ arrays: [[UInt8]], to name: String, at offset: Int) throws(FileFailure) {
         let file = try writable(name)
-        var written = 0
-        while written < bytes.count {
-            let count = bytes.withUnsafeBytes { pwrite(file, $0.baseAddress! + written, bytes.count - written, off_t(offset + written)) }
+        let pieces = arrays.filter { !$0.isEmpty }
+        // What is written so far: whole pieces, and bytes of the next one.
+        var (first, skipped, position) = (0, 0, offset)
+        while first < pieces.count {
+            var count = Self.gather(pieces[first...], skipping: skipped) { pwritev(file, $0.baseAddress, Int32($0.count), off_t(position)) }
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { throw failure("write", name, count == 0 ? ENOSPC : errno) }
-            written += count
+            position += count
+            while first < pieces.count, count >= pieces[first].count - skipped {
+                count -= pieces[first].count - skipped
+                (first, skipped) = (first + 1, 0)
+            }
+            skipped += count
+        }
+    }
+
+    /// Pieces of one call: fewer than any system's IOV_MAX, and than a stack of closures minds.
+    private static let piecesPerWrite = 64
+
+    /// Calls `body` with the places of the first pieces, without the first bytes of the first of them.
+    private static func gather(
+        _ pieces: ArraySlice<[UInt8]>, skipping skipped: Int, _ body: (UnsafeMutableBufferPointer<iovec>) -> Int
+    ) -> Int {
+        withUnsafeTemporaryAllocation(of: iovec.self, capacity: min(pieces.count, piecesPerWrite)) { vectors in
+            func fill(_ index: Int) -> Int {
+                guard index < vectors.count else { return body(vectors) }
+                return pieces[pieces.startIndex + index].withUnsafeBytes { bytes in
+                    let skipped = index == 0 ? skipped : 0
+                    vectors[index] = iovec(
+                        iov_base: UnsafeMutableRawPointer(mutating: bytes.baseAddress! + skipped), iov_len: bytes.count - skipped)
+                    return fill(index + 1)
+                }
+            }
+            return fill(0)
         }
     }
 

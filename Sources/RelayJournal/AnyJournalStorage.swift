@@ -6,8 +6,8 @@ package final class AnyJournalStorage: JournalStorage {
 
     package func list() throws(StorageError) -> [String] { try storage.list() }
     package func create(_ name: String) throws(StorageError) { try storage.create(name) }
-    package func write(_ bytes: [UInt8], to name: String, at offset: Int) throws(StorageError) {
-        try storage.write(bytes, to: name, at: offset)
+    package func write(_ pieces: Pieces, to name: String, at offset: Int) throws(StorageError) {
+        try storage.write(pieces, to: name, at: offset)
     }
     package func sync(_ name: String) throws(StorageError) { try storage.sync(name) }
     package func syncFolder() throws(StorageError) { try storage.syncFolder() }

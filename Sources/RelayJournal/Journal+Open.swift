@@ -106,7 +106,7 @@ extension Journal {
     private func writeAnew(_ head: Segment, oldest: UInt64) {
         do throws(StorageError) {
             if head.recordBytes > 0 {
-                let proof = Batch.proof(lastSequence, mark: mark).bytes
+                let proof = Batch.proof(lastSequence, mark: mark).pieces
                 try storage.write(proof, to: head.file, at: head.byteCount)
                 try storage.sync(head.file)
                 segments[segments.count - 1].byteCount += proof.count

@@ -91,11 +91,11 @@ package final class Journal<Storage: JournalStorage> {
     }
 
     struct Batch {
-        var bytes: [UInt8] = []
+        var pieces = Pieces()
         var places: [RecordHead.EncodedEntry] = []
 
         mutating func add(_ entries: [JournalEntry], _ kind: RecordHead.Kind, sequence: UInt64, mark: UInt32) {
-            RecordHead.append(entries, kind, sequence: sequence, isFirst: bytes.isEmpty, mark: mark, to: &bytes, places: &places)
+            RecordHead.append(entries, kind, sequence: sequence, isFirst: pieces.isEmpty, mark: mark, to: &pieces, places: &places)
         }
 
         /// Written when everything before it is durable, of which it is the proof to who opens the journal.
@@ -109,19 +109,19 @@ package final class Journal<Storage: JournalStorage> {
     /// One write, one sync; only then is anything of it in the index.
     func write(_ batch: Batch, lastSequence sequence: UInt64) throws(JournalError) {
         let head = segments[segments.count - 1]
-        if headIsFull || (head.recordBytes > 0 && head.byteCount + batch.bytes.count > settings.segmentBytes) {
+        if headIsFull || (head.recordBytes > 0 && head.byteCount + batch.pieces.count > settings.segmentBytes) {
             try failing { () throws(StorageError) in try beginSegment() }
         }
         let last = segments.count - 1
         try failing { () throws(StorageError) in
-            try storage.write(batch.bytes, to: segments[last].file, at: segments[last].byteCount)
+            try storage.write(batch.pieces, to: segments[last].file, at: segments[last].byteCount)
             counters.writes += 1
             try storage.sync(segments[last].file)
             counters.fsyncs += 1
         }
         let start = segments[last].byteCount
-        segments[last].byteCount += batch.bytes.count
-        counters.bytesWritten += batch.bytes.count
+        segments[last].byteCount += batch.pieces.count
+        counters.bytesWritten += batch.pieces.count
         lastSequence = sequence
         for entry in batch.places {
             let place = Place(segment: segments[last].number, offset: start + entry.offset, byteCount: entry.byteCount)

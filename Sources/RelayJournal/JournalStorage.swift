@@ -9,7 +9,7 @@ package protocol JournalStorage: AnyObject {
     /// An empty file; one of that name must not exist.
     func create(_ name: String) throws(StorageError)
     /// Writes over what stands there and on beyond the end.
-    func write(_ bytes: [UInt8], to name: String, at offset: Int) throws(StorageError)
+    func write(_ pieces: Pieces, to name: String, at offset: Int) throws(StorageError)
     func sync(_ name: String) throws(StorageError)
     func syncFolder() throws(StorageError)
     func truncate(_ name: String, to byteCount: Int) throws(StorageError)
@@ -21,6 +21,12 @@ package protocol JournalStorage: AnyObject {
     func read(_ name: String, at offset: Int, count: Int) throws(StorageError) -> [UInt8]
     /// Gives up what is held open. Nothing is called after it.
     func close()
+}
+
+extension JournalStorage {
+    package func write(_ bytes: [UInt8], to name: String, at offset: Int) throws(StorageError) {
+        try write(Pieces(bytes), to: name, at: offset)
+    }
 }
 
 /// A call on files that did not work.

@@ -16,12 +16,16 @@ package final class MemoryStorage: JournalStorage {
         files[name] = []
     }
 
-    package func write(_ bytes: [UInt8], to name: String, at offset: Int) throws(StorageError) {
+    package func write(_ pieces: Pieces, to name: String, at offset: Int) throws(StorageError) {
         try check(name, .write)
         // In place: a file that is handed around would be copied at each write.
         grow(&files[name, default: []], to: offset)
-        let end = min(offset + bytes.count, files[name, default: []].count)
-        files[name, default: []].replaceSubrange(offset..<end, with: bytes)
+        var offset = offset
+        for bytes in pieces.arrays {
+            let end = min(offset + bytes.count, files[name, default: []].count)
+            files[name, default: []].replaceSubrange(offset..<end, with: bytes)
+            offset += bytes.count
+        }
     }
 
     package func sync(_ name: String) throws(StorageError) { try check(name, .sync) }

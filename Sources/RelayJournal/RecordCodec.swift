@@ -62,32 +62,43 @@ struct RecordHead: Hashable {
         return crc.value
     }
 
-    /// Appends a record and the places of its entries, counted from the start of `bytes`.
+    /// Appends a record and the places of its entries, counted from the start of `pieces`.
     static func append(
-        _ entries: [JournalEntry], _ kind: Kind, sequence: UInt64, isFirst: Bool, mark: UInt32, to bytes: inout [UInt8],
+        _ entries: [JournalEntry], _ kind: Kind, sequence: UInt64, isFirst: Bool, mark: UInt32, to pieces: inout Pieces,
         places: inout [EncodedEntry]
     ) {
-        let offset = bytes.count
-        bytes.append(bigEndian: mark)
-        bytes.append(bigEndian: UInt64(0))  // length and CRC, which come last
-        bytes.append(kind.rawValue)
-        bytes.append(isFirst ? isFirstFlag : 0)
-        bytes.append(bigEndian: sequence)
-        for entry in entries {
-            precondition((1...keyBytesMax).contains(entry.key.count), "journal: a key of \(entry.key.count) bytes")
-            precondition(entry.value.map(\.count) ?? 0 <= valueBytesMax, "journal: a value of \(entry.value?.count ?? 0) bytes")
-            let start = bytes.count
-            bytes.append(bigEndian: UInt16(entry.key.count))
-            bytes.append(bigEndian: entry.value.map { UInt32($0.count) } ?? noValue)
-            bytes += entry.key
-            if let value = entry.value { bytes += value }
-            places.append(EncodedEntry(key: entry.key, isRemoval: entry.value == nil, offset: start, byteCount: bytes.count - start))
+        let heads = entries.map(head)
+        let bodyBytes = zip(heads, entries).reduce(0) { $0 + $1.0.count + ($1.1.value?.count ?? 0) }
+        var length: [UInt8] = [], front: [UInt8] = [kind.rawValue, isFirst ? isFirstFlag : 0], crc = CRC32C()
+        length.append(bigEndian: UInt32(bodyBytes))
+        front.append(bigEndian: sequence)
+        length.withUnsafeBytes { crc.update($0) }
+        front.withUnsafeBytes { crc.update($0) }
+        for (head, entry) in zip(heads, entries) {
+            head.withUnsafeBytes { crc.update($0) }
+            entry.value?.withUnsafeBytes { crc.update($0) }
         }
-        bytes.replace(at: offset + 4, bigEndian: UInt32(bytes.count - offset - byteCount))
-        let crc = bytes.withUnsafeBytes { bytes in
-            checksum(bytes, RecordHead(offset: offset, bodyBytes: bytes.count - offset - byteCount, type: 0, flags: 0, sequence: 0))
+        var start: [UInt8] = []
+        start.append(bigEndian: mark)
+        start += length
+        start.append(bigEndian: crc.value)
+        pieces.append(start + front)
+        for (head, entry) in zip(heads, entries) {
+            let offset = pieces.count
+            pieces.append(head)
+            if let value = entry.value { pieces.append(value) }
+            places.append(EncodedEntry(key: entry.key, isRemoval: entry.value == nil, offset: offset, byteCount: pieces.count - offset))
         }
-        bytes.replace(at: offset + 8, bigEndian: crc)
+    }
+
+    /// What stands before an entry's value: lengths and key.
+    private static func head(_ entry: JournalEntry) -> [UInt8] {
+        precondition((1...keyBytesMax).contains(entry.key.count), "journal: a key of \(entry.key.count) bytes")
+        precondition(entry.value.map(\.count) ?? 0 <= valueBytesMax, "journal: a value of \(entry.value?.count ?? 0) bytes")
+        var head: [UInt8] = []
+        head.append(bigEndian: UInt16(entry.key.count))
+        head.append(bigEndian: entry.value.map { UInt32($0.count) } ?? noValue)
+        return head + entry.key
     }
 
     /// An entry where it stands.

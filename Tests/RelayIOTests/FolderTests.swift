@@ -8,7 +8,28 @@ import Glibc
 import Darwin
 #endif
 
+extension Folder {
+    fileprivate func write(_ bytes: [UInt8], to name: String, at offset: Int) throws(FileFailure) {
+        try write([bytes], to: name, at: offset)
+    }
+}
+
 @Suite struct FolderTests {
+    @Test("pieces are written one behind the other, more of them than one call takes, empty ones too")
+    func pieces() throws {
+        try inTemporaryFolder { path in
+            let folder = try Folder(path: path)
+            defer { folder.close() }
+            try folder.create("a")
+            let pieces = (0..<200).map { [UInt8](repeating: UInt8($0), count: $0 % 7 * 1_000) }
+            try folder.write([[9, 9]], to: "a", at: 0)
+            try folder.write(pieces, to: "a", at: 1)
+            try folder.write([[UInt8]](), to: "a", at: 0)
+            let whole = [9] + pieces.joined()
+            #expect(try folder.read("a", at: 0, count: whole.count + 1) == whole)
+        }
+    }
+
     @Test("the space that is free on a folder's volume is known; of a path that leads nowhere nothing is")
     func free() throws {
         try inTemporaryFolder { path in

@@ -111,17 +111,19 @@ extension Hub {
 
     /// Hands a change to the journal.
     ///
-    /// - Parameter before: what must stand before it, in the same record: all of it is durable, or nothing counts.
+    /// - Parameters:
+    ///   - before: what must stand before it, in the same record: all of it is durable, or nothing counts.
+    ///   - payload: of the record or part among these changes.
     private mutating func store(
         _ change: BoardChange, before: [BoardChange] = [], _ kind: BoardTransition.Kind, _ board: ShelvedBoard.Index, begins: Bool = false,
-        bytes: Int = 0, user: Name?,
+        bytes: Int = 0, payload: UnsafeRawBufferPointer? = nil, user: Name?,
         by: String? = nil, entries: [JournalEntry] = [], _ requester: Requester? = nil, erasing: (user: Name?, by: Name?)? = nil
     ) {
         var beginning = change
         (beginning.offset, beginning.kind) = (0, .create(name: boards[board].summary.name))
         let changes = (begins ? [beginning] : []) + before + [change]
         let sequence = nextSequence
-        let own = changes.enumerated().map { $0.element.entry(sequence: sequence, index: $0.offset) }
+        let own = changes.enumerated().map { $0.element.entry(sequence: sequence, index: $0.offset, payload: payload) }
         if change.offset > 0, let user, let touched = PendingRecord.Change(change.kind) {
             boards[board].head = change.offset
             boards.append(PendingRecord(offset: change.offset, bytes: bytes, user: user, change: touched), to: board)
@@ -164,12 +166,12 @@ extension Hub {
         let isRemoval = frame.payload.isEmpty
         let put = BoardPut(
             key: Array(frame.key), isText: frame.flags.contains(.text),
-            customType: frame.flags.contains(.customType) ? Array(frame.customType) : nil, payload: Array(frame.payload))
+            customType: frame.flags.contains(.customType) ? Array(frame.customType) : nil, payload: [])
         let change = change(
             board, offset: offset, session, instance: sessions[session].instance ?? 0, number: frame.number,
             isRemoval ? .remove(key: put.key) : .put(put))
         store(
-            change, .record, board, begins: begins, bytes: isRemoval ? 0 : Self.recordBytes(of: frame), user: user,
+            change, .record, board, begins: begins, bytes: isRemoval ? 0 : Self.recordBytes(of: frame), payload: frame.payload, user: user,
             entries: remembered(session, frame.number, offset, board))
         return board
     }
@@ -196,11 +198,11 @@ extension Hub {
         draft.lastAt = now.instant
         draft.next += 1
         let instance = sessions[session].instance ?? 0
-        let part = BoardChange.Kind.part(upload: draft.upload, number: frame.part, payload: Array(frame.payload))
+        let part = BoardChange.Kind.part(upload: draft.upload, number: frame.part, payload: [])
         guard frame.part == frame.parts else {
             sessions[session].window.drafts.append(draft)
             let change = change(board, offset: 0, session, instance: instance, number: frame.number, part)
-            store(change, .part, board, begins: begins, user: user, entries: remembered(session, frame.number, 0, board))
+            store(change, .part, board, begins: begins, payload: frame.payload, user: user, entries: remembered(session, frame.number, 0, board))
             return nil
         }
         let offset = takeOffset(channel)
@@ -211,7 +213,7 @@ extension Hub {
         let last = change(board, offset: 0, session, part)
         let whole = change(board, offset: offset, session, instance: instance, number: frame.number, .put(put))
         store(
-            whole, before: [last], .record, board, begins: begins, bytes: draft.bytes, user: user,
+            whole, before: [last], .record, board, begins: begins, bytes: draft.bytes, payload: frame.payload, user: user,
             entries: remembered(session, frame.number, offset, board))
         readFromFile(channel, board, above: offset - 1)
         return board

@@ -64,14 +64,16 @@ enum BoardFile {
 enum BoardFileRecord {
     static let headBytes = 12
 
-    static func append(_ body: some Collection<UInt8>, mark: UInt32, to bytes: inout [UInt8]) {
-        let start = bytes.count
-        bytes.append(bigEndian: mark)
-        bytes.append(bigEndian: UInt32(body.count))
-        bytes.append(bigEndian: UInt32(0))
-        bytes += body
-        let crc = bytes.withUnsafeBytes { checksum(UnsafeRawBufferPointer(rebasing: $0[start...])) }
-        bytes.replace(at: start + 8, bigEndian: crc)
+    static func append(_ body: [UInt8], mark: UInt32, to pieces: inout Pieces) {
+        var length: [UInt8] = [], head: [UInt8] = [], crc = CRC32C()
+        length.append(bigEndian: UInt32(body.count))
+        length.withUnsafeBytes { crc.update($0) }
+        body.withUnsafeBytes { crc.update($0) }
+        head.append(bigEndian: mark)
+        head += length
+        head.append(bigEndian: crc.value)
+        pieces.append(head)
+        pieces.append(body)
     }
 
     enum Reading {

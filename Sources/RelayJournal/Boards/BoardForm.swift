@@ -65,13 +65,14 @@ extension BoardChange {
     /// - Parameters:
     ///   - sequence: of the record that it stands in.
     ///   - index: of this entry among the record's, 0…255.
-    package func entry(sequence: UInt64, index: Int) -> JournalEntry {
+    ///   - payload: of the `part` or the `put` without parts, whose own is empty: it is copied once, into the entry. Others have none.
+    package func entry(sequence: UInt64, index: Int, payload: UnsafeRawBufferPointer? = nil) -> JournalEntry {
         var key = BoardForm.key(BoardForm.change, board)
         key.append(bigEndian: sequence)
         key.append(UInt8(index))
         var change = self
         change.sequence = sequence
-        return JournalEntry(key: key, value: change.encoded())
+        return JournalEntry(key: key, value: change.encoded(kind.takesPayload ? payload : nil))
     }
 
     /// - Returns: `nil` when the entry is no change that this version writes.
@@ -86,8 +87,11 @@ extension BoardChange {
         return key.withUnsafeBytes { $0.bigEndian(at: 1) }
     }
 
-    func encoded() -> [UInt8] {
-        var bytes: [UInt8] = [BoardForm.version, kind.code]
+    func encoded(_ payload: UnsafeRawBufferPointer? = nil) -> [UInt8] {
+        var bytes: [UInt8] = []
+        // Grown step by step, a large value would be copied again.
+        bytes.reserveCapacity(59 + author.count + kind.byteCount + (payload?.count ?? 0))
+        bytes += [BoardForm.version, kind.code]
         bytes.append(bigEndian: offset)
         bytes.append(bigEndian: epoch.start)
         bytes.append(bigEndian: epoch.incarnation)
@@ -106,6 +110,7 @@ extension BoardChange {
             bytes.append(bigEndian: count)
         case .clear, .drop: break
         }
+        if let payload { bytes += payload }
         return bytes
     }
 
@@ -131,6 +136,25 @@ extension BoardChange {
 }
 
 extension BoardChange.Kind {
+    fileprivate var takesPayload: Bool {
+        switch self {
+        case .put(let put): put.upload == nil
+        case .part: true
+        case .create, .remove, .clear, .undo, .drop: false
+        }
+    }
+
+    /// At most so many bytes stand behind the author.
+    fileprivate var byteCount: Int {
+        switch self {
+        case .create(let name): name.count
+        case .put(let put): 13 + put.key.count + (put.customType?.count ?? 0) + put.payload.count
+        case .remove(let key): key.count
+        case .part(_, _, let payload): 10 + payload.count
+        case .clear, .undo, .drop: 16
+        }
+    }
+
     fileprivate var code: UInt8 {
         switch self {
         case .create: 1

@@ -144,7 +144,7 @@ extension BoardStore {
             count += item.place.count
         }
         let runs = try runs(of: items.map(\.place), in: compaction.board)
-        var bytes: [UInt8] = []
+        var pieces = Pieces()
         for item in items {
             var body = Array(try body(at: item.place, runs))
             let stored: UInt64 = body.withUnsafeBytes { $0.bigEndian(at: BoardForm.offsetPosition) }
@@ -152,10 +152,10 @@ extension BoardStore {
                 body.replace(at: BoardForm.offsetPosition, bigEndian: offset)
                 body.replace(at: BoardForm.instancePosition, bigEndian: UInt64(0))
             }
-            compaction.moved[item.place.start] = BoardPlace(start: compaction.written + bytes.count, count: item.place.count)
-            BoardFileRecord.append(body, mark: mark, to: &bytes)
+            compaction.moved[item.place.start] = BoardPlace(start: compaction.written + pieces.count, count: item.place.count)
+            BoardFileRecord.append(body, mark: mark, to: &pieces)
         }
-        try write(bytes, compaction)
+        try write(pieces, compaction)
         compaction.next += items.count
         compaction.laterStart = compaction.written
     }
@@ -172,19 +172,19 @@ extension BoardStore {
                 throw .storage(error)
             }
             guard bytes.count == count else { throw .unsound(compaction.copiedEnd + bytes.count) }
-            try write(bytes, compaction)
+            try write(Pieces(bytes), compaction)
             compaction.copiedEnd += count
         }
         return compaction.copiedEnd == board.written
     }
 
-    private func write(_ bytes: [UInt8], _ compaction: BoardCompaction) throws(ReadFailure) {
+    private func write(_ pieces: Pieces, _ compaction: BoardCompaction) throws(ReadFailure) {
         do throws(StorageError) {
-            try storage.write(bytes, to: compaction.file, at: compaction.written)
+            try storage.write(pieces, to: compaction.file, at: compaction.written)
         } catch {
             throw .storage(error)
         }
-        compaction.written += bytes.count
+        compaction.written += pieces.count
     }
 
     private func finish(_ compaction: BoardCompaction) throws(ReadFailure) {

@@ -69,7 +69,7 @@ extension BoardStore {
             do throws(StorageError) { try storage.create(board.file) } catch { throw .storage(error) }
             let kept = min(board.saved?.length ?? 0, board.written)
             try copySaved(board, kept)
-            var rest = kept == 0 ? BoardFile.header(mark: mark, board: board.id) : []
+            var rest = Pieces(kept == 0 ? BoardFile.header(mark: mark, board: board.id) : [])
             for change in board.unsaved.prefix(board.filed) { BoardFileRecord.append(try value(of: change, board), mark: mark, to: &rest) }
             precondition(kept + rest.count == board.written, "board \(board.id): \(kept + rest.count) bytes, not \(board.written)")
             do throws(StorageError) { try storage.write(rest, to: board.file, at: kept) } catch { throw .storage(error) }

@@ -138,23 +138,23 @@ package final class BoardStore<Storage: JournalStorage> {
 
     /// Changes that are not in the file yet come to stand in it, and in the index as soon as there is one.
     func write(_ values: [[UInt8]], to board: StoredBoard) throws(StorageError) {
-        var bytes = board.written == 0 ? BoardFile.header(mark: mark, board: board.id) : []
+        var pieces = Pieces(board.written == 0 ? BoardFile.header(mark: mark, board: board.id) : [])
         var placed: [PlacedChange] = []
         for value in values {
-            let start = board.written + bytes.count
-            BoardFileRecord.append(value, mark: mark, to: &bytes)
+            let start = board.written + pieces.count
+            BoardFileRecord.append(value, mark: mark, to: &pieces)
             let decoded = value.withUnsafeBytes { BoardChange.decode($0, board: board.id, keepsPayload: false) }
             guard let decoded else { preconditionFailure("board \(board.id): a change that was made here cannot be read") }
-            let place = BoardPlace(start: start, count: board.written + bytes.count - start)
+            let place = BoardPlace(start: start, count: board.written + pieces.count - start)
             placed.append(PlacedChange(change: decoded.change, payloadBytes: decoded.payloadBytes, place: place))
         }
         if board.written == 0 {
             board.newSince = folderFailures
             try storage.create(board.file)
         }
-        try storage.write(bytes, to: board.file, at: board.written)
+        try storage.write(pieces, to: board.file, at: board.written)
         counters.writes += 1
-        board.written += bytes.count
+        board.written += pieces.count
         board.filed += values.count
         board.pending += placed
         board.lastUsed = max(wall, placed.last?.change.wallMilliseconds ?? 0)

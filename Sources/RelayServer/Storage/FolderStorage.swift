@@ -20,8 +20,8 @@ final class FolderStorage: JournalStorage {
 
     func list() throws(StorageError) -> [String] { try told(.list) { () throws(FileFailure) in try folder.list() } }
     func create(_ name: String) throws(StorageError) { try told(.create) { () throws(FileFailure) in try folder.create(name) } }
-    func write(_ bytes: [UInt8], to name: String, at offset: Int) throws(StorageError) {
-        try told(.write) { () throws(FileFailure) in try folder.write(bytes, to: name, at: offset) }
+    func write(_ pieces: Pieces, to name: String, at offset: Int) throws(StorageError) {
+        try told(.write) { () throws(FileFailure) in try folder.write(pieces.arrays, to: name, at: offset) }
     }
     func sync(_ name: String) throws(StorageError) { try told(.sync) { () throws(FileFailure) in try folder.sync(name) } }
     func syncFolder() throws(StorageError) { try told(.syncFolder) { () throws(FileFailure) in try folder.sync() } }

@@ -66,7 +66,8 @@ package final class SimulatedStorage: JournalStorage {
         afterChange?(self)
     }
 
-    package func write(_ bytes: [UInt8], to name: String, at offset: Int) throws(StorageError) {
+    package func write(_ pieces: Pieces, to name: String, at offset: Int) throws(StorageError) {
+        let bytes = pieces.joined
         let call = Call(operation: .write, name: name, bytes: offset..<(offset + bytes.count))
         let size = try sizeOfPresent(name, .write)
         do throws(StorageError) {
