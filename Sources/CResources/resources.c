@@ -4,110 +4,286 @@
 // C23's #embed costs the compiler nothing; an array literal of Swift of the same bytes costs it a minute.
 #pragma clang diagnostic ignored "-Wc23-extensions"
 
-static const unsigned char app_js[] = {
-#embed "../RelayPage/app.js"
+static const unsigned char client_access_js[] = {
+#embed "../RelayPage/client/access.js"
 };
-static const unsigned char board_css[] = {
-#embed "../RelayPage/board.css"
+static const unsigned char client_board_js[] = {
+#embed "../RelayPage/client/board.js"
 };
-static const unsigned char canvas_js[] = {
-#embed "../RelayPage/canvas.js"
+static const unsigned char client_body_shapes_js[] = {
+#embed "../RelayPage/client/body-shapes.js"
 };
-static const unsigned char format_js[] = {
-#embed "../RelayPage/format.js"
+static const unsigned char client_channels_js[] = {
+#embed "../RelayPage/client/channels.js"
 };
-static const unsigned char identity_js[] = {
-#embed "../RelayPage/identity.js"
+static const unsigned char client_client_js[] = {
+#embed "../RelayPage/client/client.js"
 };
-static const unsigned char index_html[] = {
-#embed "../RelayPage/index.html"
+static const unsigned char client_errors_js[] = {
+#embed "../RelayPage/client/errors.js"
 };
-static const unsigned char ink_js[] = {
-#embed "../RelayPage/ink.js"
+static const unsigned char client_flows_js[] = {
+#embed "../RelayPage/client/flows.js"
+};
+static const unsigned char client_frame_handlers_js[] = {
+#embed "../RelayPage/client/frame-handlers.js"
+};
+static const unsigned char client_frame_layouts_js[] = {
+#embed "../RelayPage/client/frame-layouts.js"
+};
+static const unsigned char client_frames_js[] = {
+#embed "../RelayPage/client/frames.js"
+};
+static const unsigned char client_heartbeat_js[] = {
+#embed "../RelayPage/client/heartbeat.js"
+};
+static const unsigned char client_identity_js[] = {
+#embed "../RelayPage/client/identity.js"
+};
+static const unsigned char client_json_js[] = {
+#embed "../RelayPage/client/json.js"
+};
+static const unsigned char client_keys_js[] = {
+#embed "../RelayPage/client/keys.js"
+};
+static const unsigned char client_limits_js[] = {
+#embed "../RelayPage/client/limits.js"
+};
+static const unsigned char client_links_js[] = {
+#embed "../RelayPage/client/links.js"
+};
+static const unsigned char client_locks_js[] = {
+#embed "../RelayPage/client/locks.js"
+};
+static const unsigned char client_machine_js[] = {
+#embed "../RelayPage/client/machine.js"
+};
+static const unsigned char client_message_js[] = {
+#embed "../RelayPage/client/message.js"
+};
+static const unsigned char client_metadata_js[] = {
+#embed "../RelayPage/client/metadata.js"
+};
+static const unsigned char client_moderation_js[] = {
+#embed "../RelayPage/client/moderation.js"
+};
+static const unsigned char client_outbound_js[] = {
+#embed "../RelayPage/client/outbound.js"
+};
+static const unsigned char client_outbox_js[] = {
+#embed "../RelayPage/client/outbox.js"
+};
+static const unsigned char client_outgoing_drawing_js[] = {
+#embed "../RelayPage/client/outgoing-drawing.js"
+};
+static const unsigned char client_pacing_js[] = {
+#embed "../RelayPage/client/pacing.js"
+};
+static const unsigned char client_page_wake_up_js[] = {
+#embed "../RelayPage/client/page-wake-up.js"
+};
+static const unsigned char client_part_js[] = {
+#embed "../RelayPage/client/part.js"
+};
+static const unsigned char client_partial_drawings_js[] = {
+#embed "../RelayPage/client/partial-drawings.js"
+};
+static const unsigned char client_pending_js[] = {
+#embed "../RelayPage/client/pending.js"
+};
+static const unsigned char client_presence_js[] = {
+#embed "../RelayPage/client/presence.js"
+};
+static const unsigned char client_pump_js[] = {
+#embed "../RelayPage/client/pump.js"
+};
+static const unsigned char client_receipts_js[] = {
+#embed "../RelayPage/client/receipts.js"
+};
+static const unsigned char client_received_messages_js[] = {
+#embed "../RelayPage/client/received-messages.js"
+};
+static const unsigned char client_requests_js[] = {
+#embed "../RelayPage/client/requests.js"
+};
+static const unsigned char client_send_queue_js[] = {
+#embed "../RelayPage/client/send-queue.js"
+};
+static const unsigned char client_sent_drawings_js[] = {
+#embed "../RelayPage/client/sent-drawings.js"
+};
+static const unsigned char client_sent_messages_js[] = {
+#embed "../RelayPage/client/sent-messages.js"
+};
+static const unsigned char client_session_js[] = {
+#embed "../RelayPage/client/session.js"
+};
+static const unsigned char client_stream_channel_js[] = {
+#embed "../RelayPage/client/stream-channel.js"
+};
+static const unsigned char client_text_js[] = {
+#embed "../RelayPage/client/text.js"
+};
+static const unsigned char client_types_js[] = {
+#embed "../RelayPage/client/types.js"
+};
+static const unsigned char client_unread_events_js[] = {
+#embed "../RelayPage/client/unread-events.js"
 };
 static const unsigned char lesson_ndjson[] = {
 #embed "../boardrelay/Demo/lesson.ndjson"
 };
-static const unsigned char live_js[] = {
-#embed "../RelayPage/live.js"
+static const unsigned char page_app_js[] = {
+#embed "../RelayPage/page/app.js"
 };
-static const unsigned char names_js[] = {
-#embed "../RelayPage/names.js"
+static const unsigned char page_board_css[] = {
+#embed "../RelayPage/page/board.css"
 };
-static const unsigned char qr_js[] = {
-#embed "../RelayPage/qr.js"
+static const unsigned char page_canvas_js[] = {
+#embed "../RelayPage/page/canvas.js"
 };
-static const unsigned char records_js[] = {
-#embed "../RelayPage/records.js"
+static const unsigned char page_format_js[] = {
+#embed "../RelayPage/page/format.js"
+};
+static const unsigned char page_identity_js[] = {
+#embed "../RelayPage/page/identity.js"
+};
+static const unsigned char page_index_html[] = {
+#embed "../RelayPage/page/index.html"
+};
+static const unsigned char page_ink_js[] = {
+#embed "../RelayPage/page/ink.js"
+};
+static const unsigned char page_live_js[] = {
+#embed "../RelayPage/page/live.js"
+};
+static const unsigned char page_names_js[] = {
+#embed "../RelayPage/page/names.js"
+};
+static const unsigned char page_qr_js[] = {
+#embed "../RelayPage/page/qr.js"
+};
+static const unsigned char page_records_js[] = {
+#embed "../RelayPage/page/records.js"
+};
+static const unsigned char page_session_js[] = {
+#embed "../RelayPage/page/session.js"
+};
+static const unsigned char page_status_numbers_js[] = {
+#embed "../RelayPage/page/status-numbers.js"
+};
+static const unsigned char page_status_css[] = {
+#embed "../RelayPage/page/status.css"
+};
+static const unsigned char page_status_html[] = {
+#embed "../RelayPage/page/status.html"
+};
+static const unsigned char page_status_js[] = {
+#embed "../RelayPage/page/status.js"
+};
+static const unsigned char page_svg_js[] = {
+#embed "../RelayPage/page/svg.js"
+};
+static const unsigned char page_tools_js[] = {
+#embed "../RelayPage/page/tools.js"
+};
+static const unsigned char page_ui_js[] = {
+#embed "../RelayPage/page/ui.js"
+};
+static const unsigned char page_undo_js[] = {
+#embed "../RelayPage/page/undo.js"
+};
+static const unsigned char page_words_js[] = {
+#embed "../RelayPage/page/words.js"
+};
+static const unsigned char page_writing_js[] = {
+#embed "../RelayPage/page/writing.js"
 };
 static const unsigned char relay_client_js[] = {
 #embed "../RelayPage/relay-client.js"
-};
-static const unsigned char session_js[] = {
-#embed "../RelayPage/session.js"
-};
-static const unsigned char status_numbers_js[] = {
-#embed "../RelayPage/status-numbers.js"
-};
-static const unsigned char status_css[] = {
-#embed "../RelayPage/status.css"
-};
-static const unsigned char status_html[] = {
-#embed "../RelayPage/status.html"
-};
-static const unsigned char status_js[] = {
-#embed "../RelayPage/status.js"
-};
-static const unsigned char svg_js[] = {
-#embed "../RelayPage/svg.js"
-};
-static const unsigned char tools_js[] = {
-#embed "../RelayPage/tools.js"
-};
-static const unsigned char ui_js[] = {
-#embed "../RelayPage/ui.js"
-};
-static const unsigned char undo_js[] = {
-#embed "../RelayPage/undo.js"
-};
-static const unsigned char words_js[] = {
-#embed "../RelayPage/words.js"
-};
-static const unsigned char writing_js[] = {
-#embed "../RelayPage/writing.js"
 };
 
 #define FILE_NAMED(name, bytes) {name, bytes, sizeof bytes}
 
 static const struct resource_file files[] = {
-    FILE_NAMED("app.js", app_js),
-    FILE_NAMED("board.css", board_css),
-    FILE_NAMED("canvas.js", canvas_js),
-    FILE_NAMED("format.js", format_js),
-    FILE_NAMED("identity.js", identity_js),
-    FILE_NAMED("index.html", index_html),
-    FILE_NAMED("ink.js", ink_js),
+    FILE_NAMED("client/access.js", client_access_js),
+    FILE_NAMED("client/board.js", client_board_js),
+    FILE_NAMED("client/body-shapes.js", client_body_shapes_js),
+    FILE_NAMED("client/channels.js", client_channels_js),
+    FILE_NAMED("client/client.js", client_client_js),
+    FILE_NAMED("client/errors.js", client_errors_js),
+    FILE_NAMED("client/flows.js", client_flows_js),
+    FILE_NAMED("client/frame-handlers.js", client_frame_handlers_js),
+    FILE_NAMED("client/frame-layouts.js", client_frame_layouts_js),
+    FILE_NAMED("client/frames.js", client_frames_js),
+    FILE_NAMED("client/heartbeat.js", client_heartbeat_js),
+    FILE_NAMED("client/identity.js", client_identity_js),
+    FILE_NAMED("client/json.js", client_json_js),
+    FILE_NAMED("client/keys.js", client_keys_js),
+    FILE_NAMED("client/limits.js", client_limits_js),
+    FILE_NAMED("client/links.js", client_links_js),
+    FILE_NAMED("client/locks.js", client_locks_js),
+    FILE_NAMED("client/machine.js", client_machine_js),
+    FILE_NAMED("client/message.js", client_message_js),
+    FILE_NAMED("client/metadata.js", client_metadata_js),
+    FILE_NAMED("client/moderation.js", client_moderation_js),
+    FILE_NAMED("client/outbound.js", client_outbound_js),
+    FILE_NAMED("client/outbox.js", client_outbox_js),
+    FILE_NAMED("client/outgoing-drawing.js", client_outgoing_drawing_js),
+    FILE_NAMED("client/pacing.js", client_pacing_js),
+    FILE_NAMED("client/page-wake-up.js", client_page_wake_up_js),
+    FILE_NAMED("client/part.js", client_part_js),
+    FILE_NAMED("client/partial-drawings.js", client_partial_drawings_js),
+    FILE_NAMED("client/pending.js", client_pending_js),
+    FILE_NAMED("client/presence.js", client_presence_js),
+    FILE_NAMED("client/pump.js", client_pump_js),
+    FILE_NAMED("client/receipts.js", client_receipts_js),
+    FILE_NAMED("client/received-messages.js", client_received_messages_js),
+    FILE_NAMED("client/requests.js", client_requests_js),
+    FILE_NAMED("client/send-queue.js", client_send_queue_js),
+    FILE_NAMED("client/sent-drawings.js", client_sent_drawings_js),
+    FILE_NAMED("client/sent-messages.js", client_sent_messages_js),
+    FILE_NAMED("client/session.js", client_session_js),
+    FILE_NAMED("client/stream-channel.js", client_stream_channel_js),
+    FILE_NAMED("client/text.js", client_text_js),
+    FILE_NAMED("client/types.js", client_types_js),
+    FILE_NAMED("client/unread-events.js", client_unread_events_js),
     FILE_NAMED("lesson.ndjson", lesson_ndjson),
-    FILE_NAMED("live.js", live_js),
-    FILE_NAMED("names.js", names_js),
-    FILE_NAMED("qr.js", qr_js),
-    FILE_NAMED("records.js", records_js),
+    FILE_NAMED("page/app.js", page_app_js),
+    FILE_NAMED("page/board.css", page_board_css),
+    FILE_NAMED("page/canvas.js", page_canvas_js),
+    FILE_NAMED("page/format.js", page_format_js),
+    FILE_NAMED("page/identity.js", page_identity_js),
+    FILE_NAMED("page/index.html", page_index_html),
+    FILE_NAMED("page/ink.js", page_ink_js),
+    FILE_NAMED("page/live.js", page_live_js),
+    FILE_NAMED("page/names.js", page_names_js),
+    FILE_NAMED("page/qr.js", page_qr_js),
+    FILE_NAMED("page/records.js", page_records_js),
+    FILE_NAMED("page/session.js", page_session_js),
+    FILE_NAMED("page/status-numbers.js", page_status_numbers_js),
+    FILE_NAMED("page/status.css", page_status_css),
+    FILE_NAMED("page/status.html", page_status_html),
+    FILE_NAMED("page/status.js", page_status_js),
+    FILE_NAMED("page/svg.js", page_svg_js),
+    FILE_NAMED("page/tools.js", page_tools_js),
+    FILE_NAMED("page/ui.js", page_ui_js),
+    FILE_NAMED("page/undo.js", page_undo_js),
+    FILE_NAMED("page/words.js", page_words_js),
+    FILE_NAMED("page/writing.js", page_writing_js),
     FILE_NAMED("relay-client.js", relay_client_js),
-    FILE_NAMED("session.js", session_js),
-    FILE_NAMED("status-numbers.js", status_numbers_js),
-    FILE_NAMED("status.css", status_css),
-    FILE_NAMED("status.html", status_html),
-    FILE_NAMED("status.js", status_js),
-    FILE_NAMED("svg.js", svg_js),
-    FILE_NAMED("tools.js", tools_js),
-    FILE_NAMED("ui.js", ui_js),
-    FILE_NAMED("undo.js", undo_js),
-    FILE_NAMED("words.js", words_js),
-    FILE_NAMED("writing.js", writing_js),
 };
 
+size_t resource_files_count(void) {
+    return sizeof files / sizeof files[0];
+}
+
+const struct resource_file *resource_file_at(size_t index) {
+    return &files[index];
+}
+
 const struct resource_file *resource_file_named(const char *name) {
-    for (size_t index = 0; index < sizeof files / sizeof files[0]; index += 1) {
+    for (size_t index = 0; index < resource_files_count(); index += 1) {
         if (strcmp(files[index].name, name) == 0) return &files[index];
     }
     return NULL;

@@ -139,7 +139,7 @@ def late_to_many(stage):
 # Another tab that has the same id, because this one slept when it asked.
 TAKE_ID = """
   const {user} = window.whiteboard, options = {storage: localStorage, scope: location.host, credential: JSON.parse(sessionStorage.getItem('whiteboard.credential'))}
-  import('/page/relay-client.js').then(({RelayClient}) => { window.other = new RelayClient(location.origin + '/ws', user, options) })
+  import('/relay-client.js').then(({RelayClient}) => { window.other = new RelayClient(location.origin + '/ws', user, options) })
   return user
 """
 

@@ -92,21 +92,34 @@ def app(files):
         server.server_close()
 
 
-@check("[HT8, AC1] an app of another origin connects as docs/javascript.md says, with a browser's own WebSocket, if the relay allows it")
+def client_files():
+    """The client as an app has it beside itself: the one address and its modules."""
+    folder = pathlib.Path(ROOT) / "Sources" / "RelayPage"
+    modules = [folder / "relay-client.js", *sorted((folder / "client").iterdir())]
+    return {f"/{file.relative_to(folder)}": ("text/javascript", file.read_text(encoding="utf-8")) for file in modules}
+
+
+@check("[HT6, HT8, AC1] an app of another origin loads the client from the relay, or has it beside itself, and connects if the relay allows it")
 def guide(stage):
     text = (pathlib.Path(ROOT) / "docs" / "javascript.md").read_text(encoding="utf-8")
     first = re.search(r"```js\n(.*?)```", text, re.DOTALL).group(1)
-    client = (pathlib.Path(ROOT) / "Sources" / "RelayPage" / "relay-client.js").read_text(encoding="utf-8")
-    files = {"/relay-client.js": ("text/javascript", client), "/favicon.ico": ("image/png", "")}
+    icon = {"/favicon.ico": ("image/png", "")}
+    files = {}
     stage.breaks_links = True
     with app(files) as origin:
-        for options, wanted in (("--allow-origin", origin), "connected"), ((), "connectFailed: the WebSocket was closed with 1006"):
+        refused = "connectFailed: the WebSocket was closed with 1006"
+        for options, is_own, wanted in (("--allow-origin", origin), True, "connected"), (("--allow-origin", origin), False, "connected"), ((), False, refused):
             relay = stage.relay(*options)
             page = stage.visitor(relay, "Ada")
+            files.clear()
+            files.update(icon, **client_files() if is_own else {})
             # As it is printed, and as a link to a board.
             address = page.address().replace("/b/lesson?k=", "key=") if options else page.address()
             code = first.replace("http://192.168.1.5:7420/#key=c4tnapx5e2qzt6mlw7rbd3kvfy", address)
             assert code != first, "the page begins with another address"
+            if not is_own:
+                code = code.replace("'./relay-client.js'", f"'{page.address().split('/#')[0]}/relay-client.js'")
+                assert "'./" not in code, "the client is the relay's"
             files["/"] = "text/html", "<!doctype html><title>app</title><link rel=icon href=data:,><script>showLink = state => {}; import('./app.js').catch(error => { problem = String(error) })</script>"
             files["/app.js"] = "text/javascript", code.replace("await RelayClient.connect", "window.client = await RelayClient.connect")
             page.driver.get(origin)
@@ -127,7 +140,6 @@ def vectors(stage):
     frames, boards = rows("frames.tsv"), rows("board.tsv")
     assert len(frames) >= 140 and len(boards) >= 60
     script = (pathlib.Path(__file__).parent / "vectors.js").read_text(encoding="utf-8")
-    # The whole client: the whiteboard's own copy lacks what it does not use, frames among it.
     found = page.driver.execute_async_script(script, "/relay-client.js", frames, boards)
     assert found["rows"] == len(frames) + len(boards) and not found["wrong"], f"{len(found['wrong'])} wrong: {found['wrong'][:3]}"
 

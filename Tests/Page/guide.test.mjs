@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import {spawn} from 'node:child_process'
 import {once} from 'node:events'
-import {mkdtempSync, readFileSync, rmSync, statSync, writeFileSync} from 'node:fs'
+import {mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync} from 'node:fs'
 import {tmpdir} from 'node:os'
 import {join} from 'node:path'
 import {test} from 'node:test'
@@ -93,7 +93,8 @@ test('[AC3] the program for Node runs, and again in another process as the same 
 })
 
 test('names that the page uses are the module\'s', async () => {
-  const source = readFileSync(new URL('../../Sources/RelayPage/relay-client.js', import.meta.url), 'utf8')
+  const folder = new URL('../../Sources/RelayPage/client/', import.meta.url)
+  const source = readdirSync(folder).map(name => readFileSync(new URL(name, folder), 'utf8')).join('\n')
   const text = page.replace(/```.*?```/gs, '')
   for (const [, name] of text.matchAll(/`(?:client|moderation)\.(\w+)/g)) assert.match(source, new RegExp(`^  (?:async |get )?${name}\\b|this\\.${name} =`, "m"), name)
   for (const [, names] of text.matchAll(/^\| (`\w+`(?:, `\w+`)*)/gm)) {

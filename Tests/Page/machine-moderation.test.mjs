@@ -4,7 +4,6 @@ import {test} from 'node:test'
 import {ErrorCode, Limits, Outbox, RelayClient} from '../../Sources/RelayPage/relay-client.js'
 import {MachineDriver, plain, record} from './support/machine-driver.mjs'
 import {MemoryStorage} from './support/memory-storage.mjs'
-import {isWhiteboard, leftOut} from './support/whiteboard.mjs'
 
 const frozen = (channel, isFrozen) => ({type: 'channelFrozen', body: {channel, frozen: isFrozen, by: 'host'}})
 const restored = more => ({type: 'restored', body: {kind: 'message', channel: 'lesson', handle: 7, features: ['messages', 'presence'], quiet: false, epoch: {start: 1000, incarnation: 1}, head: 0, ...more}})
@@ -66,8 +65,6 @@ test('[AC11, AC7] a frozen channel\'s own flows are left and told; whoever leave
   driver.feed(frozen(9, true), {type: 'error', body: {flow: 5, code: 139, name: 'notPermitted', text: 'frozen'}})
   assert.deepEqual(driver.events().map(({type, topic}) => [type, topic]), [['channelFrozen', undefined], ['refused', 'points']])
   assert.throws(() => driver.machine.sendPacket({payload: 'x', channel: 'lesson', topic: 'points'}, driver.now), {name: 'topicNotJoined'})
-  // The whiteboard stays as long as it is there.
-  if (isWhiteboard) return
   driver.request('leave', 'leave', {channel: 'lesson'})
   driver.answer()
   driver.hear()
@@ -97,7 +94,7 @@ test('[BL10] a record of another user is refused: its receipt says so, it is not
   const refuse = number => driver.feed({type: 'error', body: {number, code: 139, name: 'notPermitted', text: 'another user wrote it'}})
   for (const number of published) refuse(number)
   assert.deepEqual([driver.state('small'), driver.state('large')], [['notPermitted', 'notPermitted'], ['notPermitted', 'notPermitted']])
-  assert.deepEqual([storage.length, driver.machine.unsent.unstored, driver.machine.drawings.length], [0, 0, 0])
+  assert.deepEqual([storage.length, driver.machine.unsent.unstored, driver.machine.drawings.list.length], [0, 0, 0])
   driver.comeBack()
   driver.pong()
   assert.deepEqual(driver.sentTypes(), [])
@@ -126,11 +123,11 @@ for (const how of ['resumption', 'frame']) {
     driver.feed({type: 'accepted', number: 1, offset: 6}, {type: 'stored', number: 1, offset: 6})
     assert.deepEqual(driver.state('own'), [6, 6])
     assert.deepEqual(driver.events(), [])
-    assert.deepEqual(plain(driver.machine.positions.get('lesson')), {epoch, offset: 9})
+    assert.deepEqual(plain(driver.machine.messages.positions.get('lesson')), {epoch, offset: 9})
   })
 }
 
-test('[AC10–AC14] what a moderator asks for, and what is wrong with it before it is sent', leftOut('moderation'), async () => {
+test('[AC10–AC14] what a moderator asks for, and what is wrong with it before it is sent', async () => {
   const client = new RelayClient(() => ({send() {}, close() {}, bufferedBytes: 0}), 'host')
   const asked = []
   client.request = async (type, body) => {
@@ -163,7 +160,7 @@ test('[AC10–AC14] what a moderator asks for, and what is wrong with it before 
   await client.close()
 })
 
-test('[JS3, AC13] a number that JSON would say as another, or not at all, is refused at once, and nothing is sent', leftOut('moderation'), () => {
+test('[JS3, AC13] a number that JSON would say as another, or not at all, is refused at once, and nothing is sent', () => {
   const driver = new MachineDriver()
   driver.logIn()
   driver.sent()
@@ -174,7 +171,7 @@ test('[JS3, AC13] a number that JSON would say as another, or not at all, is ref
   assert.deepEqual(driver.sent().map(({body}) => body.forMs), [1_000])
 })
 
-test('[AC16] status is asked for with a place and a size, wrong ones are refused before or by the relay, and the answer is checked field by field', leftOut('moderation'), async () => {
+test('[AC16] status is asked for with a place and a size, wrong ones are refused before or by the relay, and the answer is checked field by field', async () => {
   const client = new RelayClient(() => ({send() {}, close() {}, bufferedBytes: 0}), 'host')
   const asked = []
   const told = {uptimeMs: 5, users: []}
@@ -207,7 +204,7 @@ test('[AC16] status is asked for with a place and a size, wrong ones are refused
   }
 })
 
-test('[AC13] bans come in pages, one behind the other; pages that do not go on are a fault of the relay', leftOut('moderation'), async () => {
+test('[AC13] bans come in pages, one behind the other; pages that do not go on are a fault of the relay', async () => {
   const client = new RelayClient(() => ({send() {}, close() {}, bufferedBytes: 0}), 'host')
   const ban = user => ({user, by: 'host', time: 1})
   const pages = {first: {bans: [ban('anna')], next: 'anna'}, anna: {bans: [ban('bob')]}}

@@ -8,7 +8,7 @@ import {MemoryStorage} from './support/memory-storage.mjs'
 let wall = 1_700_000_000_000
 const driverWith = (storage, settings) => new MachineDriver({outbox: new Outbox(storage, 'box', () => wall), ...settings})
 const published = driver => driver.sent().filter(({type}) => type === 'publish').map(({number, key, part}) => [number, key, part].filter(value => value !== undefined))
-const keys = driver => driver.machine.takenUp.map(({key}) => key)
+const keys = driver => driver.machine.queue.takenUp.map(({key}) => key)
 
 test('[MS9, BL2] after a reload what was sent is asked for under its numbers, then what was not goes; stored ends it', () => {
   const storage = new MemoryStorage()
@@ -62,7 +62,7 @@ for (const [name, change] of [['more than 10 minutes later', () => (wall += 600_
     second.connect()
     second.logIn()
     assert.deepEqual(published(second).map(([, key]) => key), ['b'])
-    await assert.rejects(second.machine.takenUp[0].receipt.stored, {name: 'outcomeUnknown'})
+    await assert.rejects(second.machine.queue.takenUp[0].receipt.stored, {name: 'outcomeUnknown'})
     assert.equal(storage.length, 2)
   })
 }
@@ -137,7 +137,7 @@ test('[MS9] sent by two instances: one goes on with its numbers, of the other no
   third.connect()
   assert.equal(third.logIn().instance, '00000000000000bb')
   assert.deepEqual(published(third)[0], [1, 'b'])
-  const [lost] = third.machine.takenUp.filter(({key}) => key === 'a')
+  const [lost] = third.machine.queue.takenUp.filter(({key}) => key === 'a')
   await assert.rejects(lost.receipt.stored, {name: 'outcomeUnknown'})
   await assert.rejects(lost.receipt.accepted, {name: 'outcomeUnknown'})
   assert.deepEqual(keys(offline(storage)).sort(), ['b', 'unsent'], 'it was told, and is not kept for longer')

@@ -19,7 +19,7 @@ class Tabs {
 
 let count = 0
 /** The module as a tab of its own loads it. */
-const tab = () => import(`../../Sources/RelayPage/identity.js?tab=${++count}`)
+const tab = () => import(`../../Sources/RelayPage/page/identity.js?tab=${++count}`)
 globalThis.location = {host: 'relay', hash: ''}
 
 /** Lets all that is under way come to its end, with the time that it waits for. */

@@ -1,11 +1,11 @@
 // What the page writes, and what becomes of it when the relay refuses, forgets, or is away for long. The client is played.
 import assert from 'node:assert/strict'
 import {mock, test} from 'node:test'
-import {Live} from '../../Sources/RelayPage/live.js'
-import {Records} from '../../Sources/RelayPage/records.js'
+import {Live} from '../../Sources/RelayPage/page/live.js'
+import {Records} from '../../Sources/RelayPage/page/records.js'
 import {ErrorCode, RelayError} from '../../Sources/RelayPage/relay-client.js'
-import {Session} from '../../Sources/RelayPage/session.js'
-import {Writing} from '../../Sources/RelayPage/writing.js'
+import {Session} from '../../Sources/RelayPage/page/session.js'
+import {Writing} from '../../Sources/RelayPage/page/writing.js'
 import {MemoryStorage} from './support/memory-storage.mjs'
 
 globalThis.location = {origin: 'http://relay', host: 'relay'}

@@ -2,29 +2,30 @@
 //
 //     node Tests/Page/sabotage.mjs
 import {spawnSync} from 'node:child_process'
-import {cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs'
+import {cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs'
 import {tmpdir} from 'node:os'
 import {join} from 'node:path'
 import {fileURLToPath} from 'node:url'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const file = 'Sources/RelayPage/relay-client.js'
+const client = 'Sources/RelayPage/client'
+const files = readdirSync(join(root, client)).map(name => ({path: join(client, name), text: readFileSync(join(root, client, name), 'utf8')}))
 
-/** What is broken, what stands there, what is put in its place. */
+/** What is broken, what stands once in a module of the client, what is put in its place. */
 const sabotages = [
-  ['what was sent is forgotten after a break', 'this.queue.unshift(...again)', ''],
-  ['sent again under new numbers', 'const number = message.number ?? this.lastNumber + 1', 'const number = this.lastNumber + 1'],
-  ['sent again behind what is new', 'this.queue.unshift(...again)', 'this.queue.push(...again)'],
+  ['what was sent is forgotten after a break', 'this.machine.queue.items.unshift(...again)', ''],
+  ['sent again under new numbers', 'const number = message.number ?? this.machine.sent.lastNumber + 1', 'const number = this.machine.sent.lastNumber + 1'],
+  ['sent again behind what is new', 'this.machine.queue.items.unshift(...again)', 'this.machine.queue.items.push(...again)'],
   ['a message that is not kept is sent again to another start of the relay', '(isTooLate || !message.isRetained)', 'isTooLate'],
   ['sent again after 10 minutes', 'if (isSameStart && !isTooLate) return', 'if (isSameStart) return'],
   ['accepted is taken for stored', 'this.addUnstored(number, message)\n  }\n\n  /** `stored`', 'this.settle(message, {value: offset})\n  }\n\n  /** `stored`'],
-  ['stored before accepted is forgotten', '?? this.publishes.get(number)?.message ?? this.numbered', '?? this.numbered'],
+  ['stored before accepted is forgotten', 'this.takeUnstored(number) ?? this.publishes.get(number)?.message\n', 'this.takeUnstored(number)\n'],
   ['a rate a tenth too fast', 'static spanMs = 1_005', 'static spanMs = 900'],
   ['packets pass a message that waits', "case 'request': return true", "case 'request': case 'packet': return true"],
-  ['too many unanswered', 'if (this.publishes.size >= this.unansweredMax) return false', ''],
-  ['numbers run away from what is not stored', 'number === undefined && (!this.numbersMayGoOn ||', 'number === undefined && (false ||'],
+  ['too many unanswered', 'if (this.machine.sent.publishes.size >= this.unansweredMax) return false', ''],
+  ['numbers run away from what is not stored', 'number === undefined && (!this.machine.sent.numbersMayGoOn ||', 'number === undefined && (false ||'],
   ['a position is not told', 'const seen = []\n', 'const seen = []\n    return {token: this.resumeToken}\n'],
-  ['a board that is read is not told so', '...this.readings.has(channel) ? [1] : []', ''],
+  ['a board that is read is not told so', '...isRead ? [1] : []', ''],
   ['what was missed is told twice', 'if (to <= told) return', ''],
   ['own messages count as seen too early', 'if (offset === position.offset + 1) return this.see(offset, channel)', 'return this.see(offset, channel)'],
   ['a lost range is forgotten', 'if (last >= flow.next) flow.told.push([first, last])', ''],
@@ -35,41 +36,42 @@ const sabotages = [
   ['a direct message is sent again', "direct.settle({error: outcomeUnknown(`message ${number}`)})", ''],
   ['3xx is come back from', 'reason.code < 300', 'reason.code < 400'],
   ['pauses do not grow', 'this.failures++', 'this.failures = 1'],
-  ['a relay that is silent is waited for', "if (now - lastHeard - heartbeatMs * 2 <= Limits.latenessToleratedMs) return", 'if (false) return'],
+  ['a relay that is silent is waited for', "if (now - lastHeard - intervalMs * 2 <= Limits.latenessToleratedMs) return", 'if (false) return'],
   ['a host that slept judges at once', '<= Limits.latenessToleratedMs) return', '<= 1e9) return'],
-  ['a restored channel without a position is taken', "this.untold.add(channel)", 'true'],
+  ['a restored channel without a position is taken', "if (isSubscribedAnew && !stands) this.machine.messages.untold.add(channel)", ''],
   ['batches are not cut', 'this.batch.messages.length >= Limits.batchMessagesMax', 'false'],
   ['parts of two publishers are mixed', 'drawing.sender === part.sender && drawing.key === part.key', 'drawing.key === part.key'],
   ['a record counts as seen with its first part', 'this.see(isRetained && part < of ? offset - Math.min(1, offset) : offset, channel)', 'this.see(offset, channel)'],
-  ['a key does not wait for its drawing', '!this.numbersMayGoOn || this.waitsForDrawing(channel, key)', '!this.numbersMayGoOn'],
+  ['a key does not wait for its drawing', '!this.machine.sent.numbersMayGoOn || this.machine.drawings.holdsBack(channel, key)', '!this.machine.sent.numbersMayGoOn'],
   ['a drawing takes the whole rate', 'drawingRatePercent: 75', 'drawingRatePercent: 100'],
   ['a drawing begins anew for ever', 'this.round >= Limits.drawingRoundsMax || ', ''],
   ['the outbox forgets numbers', 'kept.number = number', ''],
-  ['the outbox keeps what is stored', 'if (message.isRetained) this.outbox?.remove(message)', ''],
-  ['a copy of the outbox uses the same numbers', ' + 2 ** 20 + Math.floor(this.settings.random() * 2 ** 40)', ''],
+  ['the outbox keeps what is stored', 'if (message.isRetained) this.machine.outbox?.remove(message)', ''],
+  ['a copy of the outbox uses the same numbers', ' + 2 ** 20 + Math.floor(this.machine.settings.random() * 2 ** 40)', ''],
   ['outbox: what another client object keeps is forgotten', "own.has(id) || this.storage.getItem(this.prefix + id)", 'own.has(id)'],
   ['outbox: what is over stays in the list', 'own.has(id) || this.storage.getItem(this.prefix + id)', 'true'],
   ["outbox: numbers of another instance are this one's", 'isOther && number ? -1 : number', 'number'],
   ['outbox: a copy draws numbers below those of another', 'if (!isOther && head.last > this.head.last) this.head.last = head.last', ''],
   ['drawings: more at once than a relay stages', '>= Limits.drawingsMax) break', '>= 1e9) break'],
-  ['drawings: they wait without a bound', 'this.drawings.length >= Limits.drawingsMax && actual > limit', 'false'],
+  ['drawings: they wait without a bound', 'this.machine.drawings.list.length >= Limits.drawingsMax && actual > limit', 'false'],
   ['a clock that was set back is believed', 'head.ageMs >= 0 ? now - head.ageMs : -Infinity', 'now - head.ageMs'],
-  ['flags that are not known are passed over', 'if (flags & ~layout.allowed) throw', 'if (false) throw'],
+  ['flags that are not known are passed over', 'if (flags & ~layout.allowed) {', 'if (false) {'],
   ['a key that stands twice is taken', 'if (keys.has(key)) throw', 'if (false) throw'],
   ['bodies are not looked at', 'if (bodyShapes[type]) holds(bodyShapes[type], body, type)', ''],
   ['a body that is too large leaves', 'if (bytes > Limits.jsonBodyBytesMax - 2) throw', 'if (false) throw'],
-  ['states of before are not set again', "each(states, (key, values) => this.ask({type: 'setStates'", "each(new Map(), (key, values) => this.ask({type: 'setStates'"],
-  ['what a moderator has changed is told and does not count', 'this.access = new Access(access)', ''],
-  ['a freeze of meanwhile is not told', 'this.stands(body)', ''],
-  ['a channel that was left stays frozen', 'this.frozen.delete(key)', ''],
-  ['a ban for a time that is no number is one for good', "if (typeof part === 'number' && !Number.isSafeInteger(part)) throw", 'if (false) throw'],
+  ['states of before are not set again', "each(states, (key, values) =>", "each(new Map(), (key, values) =>"],
+  ['what a moderator has changed is told and does not count', 'this.machine.access = new Access(access)', ''],
+  ['a freeze of meanwhile is not told', 'this.machine.channels.stands(body)', ''],
+  ['a channel that was left stays frozen', 'this.machine.channels.frozen.delete(key)', ''],
+  ['a ban for a time that is no number is one for good', "if (typeof part === 'number' && !Number.isSafeInteger(part)) {", 'if (false) {'],
   ["a drawing on another's record is sent for ever", 'if (begins) this.beginAnew', 'if (true) this.beginAnew'],
   ['a board that is reset is read without own records', 'this.readings.set(channel, {after: 0, head})', ''],
   ['metadata of another set is mixed in', 'if (!owner || (user !== undefined', 'if (!owner || (false'],
 ]
 
 const only = process.argv[2]
-const source = readFileSync(join(root, file), 'utf8')
+/** How many times a text stands in the client. */
+const times = text => files.reduce((sum, file) => sum + file.text.split(text).length - 1, 0)
 const folder = mkdtempSync(join(tmpdir(), 'relay-sabotage-'))
 const failures = []
 try {
@@ -79,12 +81,14 @@ try {
   if (!isGreen()) failures.push('the tests are red without a sabotage')
   for (const [name, right, wrong] of sabotages) {
     if (only && !name.includes(only)) continue
-    if (source.split(right).length !== 2) {
-      failures.push(`${name}: what it breaks stands there ${source.split(right).length - 1} times`)
+    if (times(right) !== 1) {
+      failures.push(`${name}: what it breaks stands there ${times(right)} times`)
       continue
     }
-    writeFileSync(join(folder, file), source.replace(right, () => wrong))
+    const {path, text} = files.find(file => file.text.includes(right))
+    writeFileSync(join(folder, path), text.replace(right, () => wrong))
     const isSeen = !isGreen()
+    writeFileSync(join(folder, path), text)
     console.log(`${isSeen ? 'seen    ' : 'NOT SEEN'}  ${name}`)
     if (!isSeen) failures.push(`${name}: no test is red`)
   }

@@ -1,5 +1,5 @@
 // The page's place at the relay: the board's channel, its live points, who is there, its title; and what it sends.
-import {ErrorCode, RelayClient, wakeUpWithPage} from './relay-client.js'
+import {ErrorCode, RelayClient, wakeUpWithPage} from '../relay-client.js'
 import {hundredths, writePackets} from './format.js'
 import {open} from './identity.js'
 

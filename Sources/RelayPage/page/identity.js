@@ -1,5 +1,5 @@
 // Who is at this page and where: the board and key of the address, and a user id for each open tab.
-import {checkedName} from './relay-client.js'
+import {checkedName} from '../relay-client.js'
 import {newID} from './ink.js'
 
 const forgetful = {}

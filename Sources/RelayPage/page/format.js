@@ -1,6 +1,6 @@
 // The board's own format (docs/board-format.md): records and point packets as values, and back.
 // Places are integers in 1/100 px, as they stand in the format; nobody rounds twice.
-import {readJSON} from './relay-client.js'
+import {readJSON} from '../relay-client.js'
 
 const encoder = new TextEncoder()
 const isWithin = (value, least, most) => Number.isSafeInteger(value) && value >= least && value <= most

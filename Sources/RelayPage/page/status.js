@@ -1,5 +1,5 @@
 // The status page: logs in with the host's key, asks once a second while somebody looks, and shows what it is told.
-import {ErrorCode as code, RelayClient, credentialOf, wakeUpWithPage} from '/relay-client.js'
+import {ErrorCode as code, RelayClient, credentialOf, wakeUpWithPage} from '../relay-client.js'
 import {open} from './identity.js'
 import {newID} from './ink.js'
 import {bytesText, countText, inOrder, lags, load, ratesBetween, rateText, readStatus, spanText} from './status-numbers.js'

@@ -1,0 +1,88 @@
+// Numbers: those that the protocol fixes, the client's own, and what a relay allows by default.
+
+/** Numbers that the protocol fixes, and the client's own, each with its unit. */
+export const Limits = Object.freeze({
+  frameHeadBytes: 6,
+  // [FR3]
+  frameBodyBytesMax: 80 * 1024,
+  // Of a request [JS1]
+  jsonBodyBytesMax: 16 * 1024,
+  // [JS4]
+  jsonDepthMax: 8,
+  // [SE4]
+  bytesBeforeLoginMax: 4 * 1024,
+  // [MS2]
+  customTypeBytesMax: 32,
+  // [MD4]
+  metadataBytesMax: 64 * 1024,
+  metadataItemsMax: 1_000,
+  // How long a relay knows what became of a client's publishes [MS9]
+  publishMemoryMs: 600_000,
+  publishWindowMax: 256,
+  // [BL8]
+  partsMax: 65_535,
+  // [AC12]
+  endReasonBytesMax: 256,
+  // The pause before coming back: nothing the first time, then a random part of a bound that doubles.
+  backoffBaseMs: 500,
+  backoffCapMs: 15_000,
+  // A session of this length was good: the next break starts with an immediate attempt again
+  linkGoodAfterMs: 15_000,
+  // How long a link that may be dead gets to answer
+  probeTimeoutMs: 2_000,
+  // A deadline later than this shows that the host slept [HB4]
+  latenessToleratedMs: 1_000,
+  roundTripEveryIntervals: 4,
+  // How long `close` goes on sending …
+  closeDrainTimeoutMs: 2_000,
+  // … and waits for the logout's answer
+  logoutTimeoutMs: 500,
+  // Of one that waits while the link is down: stale points are noise
+  packetLifetimeMs: 1_000,
+  // [MS3]
+  unansweredMax: 128,
+  // Under way at once, as many as a relay stages; more wait [BL8]
+  drawingsMax: 4,
+  drawingRoundsMax: 5,
+  // Of a channel's rate; the rest is for what is drawn meanwhile
+  drawingRatePercent: 75,
+  // More stays in the queue, where it can still be taken back
+  outboundBytes: 64 * 1024,
+  // A relay that asks and does not read is given up
+  outboundBytesMax: 1024 * 1024,
+  // What a relay can make a client remember; one that wants more is at fault.
+  userNamesMax: 200_000,
+  flowsMax: 100_000,
+  closedFlowsMax: 1_024,
+  // As many positions fit into a login
+  resumedChannelsMax: 100,
+  partialDrawingsMax: 256,
+  partialDrawingsBytesFactor: 4,
+  drawingBytesMax: 64 * 1024 * 1024,
+  ownAheadMax: 1_024,
+  batchMessagesMax: 256,
+  batchBytesMax: 512 * 1024,
+  historyItemsMax: 1_000,
+  toldRangesMax: 4_096,
+  channelsMax: 1_000,
+  ownFlowsMax: 1_024,
+  pacersMax: 256,
+  // What an unread event counts besides what it carries
+  eventBytes: 128,
+})
+
+/** What a session may do at a relay that was started without options; the relay's welcome says what counts. */
+export const sessionLimitDefaults = Object.freeze({
+  messageBytesMax: 32 * 1024,
+  largeMessageBytesMax: 8 * 1024 * 1024,
+  messagesPerSecond: 60,
+  packetBytesMax: 1_024,
+  packetsPerSecond: 200,
+  directMessagesPerSecond: 60,
+  requestsPerSecond: 200,
+  subscribedChannelsMax: 50,
+  joinedChannelsMax: 100,
+  publishedTopicsMax: 8,
+  subscribedTopicsMax: 50,
+  unansweredMax: 128,
+})

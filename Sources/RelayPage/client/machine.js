@@ -1,0 +1,310 @@
+// The machine: a client as values in, values out.
+import {bodyShapes, eventNames, holds} from './body-shapes.js'
+import {Channels} from './channels.js'
+import {ErrorCode, RelayError, clientClosed, fault, problem} from './errors.js'
+import {Flows} from './flows.js'
+import {frameHandlers} from './frame-handlers.js'
+import {FrameReader, encodeFrame} from './frames.js'
+import {Heartbeat} from './heartbeat.js'
+import {sorted} from './keys.js'
+import {Limits, sessionLimitDefaults} from './limits.js'
+import {Outbound} from './outbound.js'
+import {Pump} from './pump.js'
+import {ReceivedMessages} from './received-messages.js'
+import {Requests} from './requests.js'
+import {SendQueue} from './send-queue.js'
+import {SentDrawings} from './sent-drawings.js'
+import {SentMessages} from './sent-messages.js'
+import {Session} from './session.js'
+import {checkedName} from './text.js'
+import {UnreadEvents} from './unread-events.js'
+/** @import {Credential, LinkState} from './types.js' */
+
+/** Why a link ended, as the error for those who still wait. */
+function reasonError(reason) {
+  switch (reason.kind) {
+    case 'linkFailed': return problem('connectFailed', reason.text)
+    case 'timedOut': return problem('timedOut', 'the relay did not let in in time')
+    case 'relaySilent': return problem('timedOut', 'the relay has fallen silent')
+    case 'relayClosed': return new RelayError(reason.code, reason.text)
+    case 'loginRefused': return reason.error
+    case 'relayFault': return problem('relayFault', reason.text)
+    case 'eventsNotRead': return problem('clientClosed', 'events were not read', {limit: reason.limit, actual: reason.waiting})
+  }
+  return clientClosed()
+}
+
+/**
+ * A client without sockets, clocks and dice: calls and bytes in; bytes, effects and events out. `now` is in milliseconds on
+ * any clock that does not run backwards.
+ *
+ * The shell tells what happens, then carries out `effects`, sends what `gather` gives, and calls `deadline` at `nextDeadline`.
+ */
+export class ClientMachine {
+  /**
+   * @param {{user: string, instance: string, secret?: string, credential?: Credential, presenceTimeoutMs?: number, description?: string,
+   *   retriesFirstConnect?: boolean, connectTimeoutMs?: number, unsentCountMax?: number, unsentBytesMax?: number, eventsCountMax?: number,
+   *   eventsBytesMax?: number, random?: () => number, outbox?: Outbox}} settings
+   */
+  constructor(settings) {
+    this.settings = {
+      retriesFirstConnect: false, connectTimeoutMs: 10_000, unsentCountMax: 10_000, unsentBytesMax: 16 * 1024 * 1024,
+      eventsCountMax: 10_000, eventsBytesMax: 16 * 1024 * 1024, random: Math.random, ...settings,
+    }
+    checkedName(settings.user)
+    this.instance = settings.instance
+    /** Changed by `renew`. [AC8] */
+    this.credential = settings.credential
+    this.outbox = settings.outbox
+    /** @type {'idle'|'connecting'|'live'|'waiting'|'paused'|'closed'} `connecting` since `since`, `waiting` until `until` */
+    this.state = 'idle'
+    /** @type {LinkState} */
+    this.linkState = {state: 'connecting'}
+    /** The number of the link: what an earlier one says is not heard. */
+    this.attempt = 0
+    /** Links that failed since one was good. */
+    this.failures = 0
+    this.closeBy = Infinity
+    this.logoutIsSent = false
+    this.limits = {...sessionLimitDefaults}
+    this.effects = []
+    this.reader = new FrameReader()
+
+    this.heartbeat = new Heartbeat(this)
+    this.outbound = new Outbound()
+    this.unread = new UnreadEvents(this)
+    this.queue = new SendQueue(this)
+    this.pump = new Pump(this)
+    this.sent = new SentMessages(this)
+    this.drawings = new SentDrawings(this)
+    this.requests = new Requests(this)
+    this.session = new Session(this)
+    this.channels = new Channels(this)
+    this.messages = new ReceivedMessages(this)
+    this.flows = new Flows(this)
+  }
+
+  // MARK: Calls of the app
+
+  send(message, now) {
+    this.queue.send(message, now)
+  }
+
+  sendLarge(drawing, now) {
+    this.queue.sendLarge(drawing, now)
+  }
+
+  sendDirect(message, now) {
+    this.queue.sendDirect(message, now)
+  }
+
+  sendPacket(packet, now) {
+    this.queue.sendPacket(packet, now)
+  }
+
+  request(type, body, pending, now, texts) {
+    this.queue.request(type, body, pending, now, texts)
+  }
+
+  // MARK: What the shell takes
+
+  takeEffects() {
+    const {effects} = this
+    this.effects = []
+    return effects
+  }
+
+  /**
+   * Whole frames that wait for the link, at most 64 KiB or one larger frame; `undefined` if there are none. What is given
+   * counts as sent.
+   */
+  gather(now) {
+    const bytes = this.outbound.take()
+    if (bytes) this.pump.run(now)
+    return bytes
+  }
+
+  /** The next event. A direct message is acknowledged to its sender by being taken. [DM2] */
+  nextEvent(now) {
+    const unread = this.unread.events.shift()
+    if (!unread) return undefined
+    this.unread.bytes -= unread.cost
+    if (unread.delivery !== undefined && unread.attempt === this.attempt && this.state === 'live') {
+      this.outbound.write({type: 'directReceived', delivery: unread.delivery})
+    }
+    if (this.state === 'paused' && this.unread.isHalfRead) this.open(now)
+    return unread.event
+  }
+
+  get unsent() {
+    const drawingBytes = this.drawings.list.reduce((sum, drawing) => sum + drawing.bytes.length, 0)
+    return {
+      messages: this.queue.messages + this.drawings.list.filter(drawing => !drawing.isAccepted).length, packets: this.queue.packets,
+      bytes: this.queue.bytes + this.sent.unstoredBytes + drawingBytes, unstored: this.sent.unstored.size, unkept: this.outbox?.unkept ?? 0,
+    }
+  }
+
+  get nextDeadline() {
+    switch (this.state) {
+      case 'connecting': return this.since + this.settings.connectTimeoutMs
+      case 'live': return Math.min(this.heartbeat.nextDeadline, this.pump.at, this.closeBy)
+      case 'waiting': return Math.min(this.until, this.closeBy)
+      default: return this.closeBy
+    }
+  }
+
+  // MARK: What happens to the link
+
+  /** @param {Pending} pending settled at the first login, or with why there was none */
+  connect(pending, now) {
+    this.connectPending = pending
+    if (this.outbox) this.queue.takeUp(this.outbox.load(), now)
+    this.open(now)
+  }
+
+  open(now) {
+    this.attempt++
+    this.state = 'connecting'
+    this.since = now
+    this.unread.emit({type: 'link', state: 'connecting'})
+    this.effects.push({openLink: this.attempt})
+  }
+
+  linkOpened(attempt, now) {
+    if (attempt !== this.attempt || this.state !== 'connecting') return
+    this.reader = new FrameReader()
+    this.flows.lostEarly = []
+    this.outbound.drop()
+    this.heartbeat.heard(now)
+    const {user, secret, presenceTimeoutMs, description} = this.settings
+    const body = {
+      id: this.requests.nextID(), version: 1, user, secret, instance: this.instance, presenceTimeoutMs, client: description,
+      ...this.credential,
+      resume: this.session.resumption,
+    }
+    // More than may come before a login: a new session then asks for each channel from where it was.
+    if (encodeFrame({type: 'login', body}).length > Limits.bytesBeforeLoginMax) delete body.resume
+    this.outbound.write({type: 'login', body})
+  }
+
+  linkEnded(attempt, text, now) {
+    if (attempt === this.attempt) this.end({kind: 'linkFailed', text}, now)
+  }
+
+  /** Bytes from the relay: what is wrong with them ends the link with a reason. @param {Uint8Array} bytes */
+  received(bytes, attempt, now) {
+    if (attempt !== this.attempt) return
+    this.heartbeat.heard(now)
+    this.reader.push(bytes)
+    try {
+      for (let frame, before; before = this.reader.buffer.length, attempt === this.attempt && (frame = this.reader.next());) {
+        this.unread.frameBytes = before - this.reader.buffer.length
+        this.receive(frame, now)
+        if (this.outbound.bytes > Limits.outboundBytesMax) {
+          throw fault(`the relay asks and does not read: ${this.outbound.bytes} bytes wait for it`)
+        }
+      }
+    } catch (error) {
+      if (attempt === this.attempt) this.end({kind: 'relayFault', text: error.message}, now)
+      if (!(error instanceof RelayError)) throw error
+    } finally {
+      this.unread.frameBytes = 0
+      this.unread.flushBatch()
+      this.pump.run(now)
+    }
+  }
+
+  deadline(now) {
+    if (now >= this.closeBy) {
+      if (this.state !== 'live' || this.logoutIsSent) return this.finish({kind: 'closedByApp'})
+      this.queue.dropPackets('closed')
+      return this.pump.logOut(now)
+    }
+    if (this.state === 'connecting' && now >= this.since + this.settings.connectTimeoutMs) return this.end({kind: 'timedOut'}, now)
+    if (this.state === 'waiting' && now >= this.until) return this.open(now)
+    if (this.state !== 'live') return undefined
+    if (this.heartbeat.deadline(now) === 'silent') return this.end({kind: 'relaySilent'}, now)
+    this.pump.run(now)
+    return undefined
+  }
+
+  wakeUp(now) {
+    if (this.state === 'waiting') this.open(now)
+    else if (this.state === 'live') this.heartbeat.probe(now)
+  }
+
+  /** The link is over; what follows depends on why. */
+  end(reason, now) {
+    if (this.state === 'closed' || this.state === 'paused') return
+    const wasLive = this.state === 'live'
+    this.effects.push({closeLink: this.attempt})
+    this.attempt++
+    this.sent.failInFlight(now)
+    this.unread.flushBatch()
+    // A record is sent again from its first part; parts of other drawings are messages, which go on.
+    for (const channel of sorted(this.messages.partials.keys())) this.messages.dropPartials(channel, false, drawing => drawing.isRetained)
+    this.heartbeat.linkEnded()
+    const comesBack = reason.kind === 'relayClosed' ? reason.code >= 200 && reason.code < 300
+      // With another token it may, and the app can still bring one. [AC8]
+      : reason.kind === 'loginRefused' ? this.session.logins > 0 && reason.error.code === ErrorCode.tokenExpired
+      : reason.kind !== 'closedByApp'
+    if (this.closePending) return this.finish({kind: 'closedByApp'})
+    if (!comesBack || (this.session.logins === 0 && !this.settings.retriesFirstConnect)) return this.finish(reason)
+    if (reason.kind === 'eventsNotRead') {
+      this.state = 'paused'
+      return this.unread.emit({type: 'link', state: 'paused', reason})
+    }
+    if (wasLive && now - this.liveSince >= Limits.linkGoodAfterMs) this.failures = 0
+    // "Full jitter" spreads the clients of a relay that restarts.
+    const bound = this.failures === 0 ? 0 : Math.min(Limits.backoffCapMs, Limits.backoffBaseMs * 2 ** Math.min(this.failures - 1, 16))
+    const afterMs = Math.floor(this.settings.random() * bound)
+    this.failures++
+    this.state = 'waiting'
+    this.until = now + afterMs
+    this.unread.emit({type: 'link', state: 'waiting', afterMs, reason})
+  }
+
+  finish(reason) {
+    if (this.state === 'closed') return
+    if (this.state !== 'paused') this.effects.push({closeLink: this.attempt})
+    this.attempt++
+    this.state = 'closed'
+    this.closeBy = Infinity
+    this.queue.dropPackets('closed')
+    this.unread.emit({type: 'link', state: 'closed', reason})
+    const error = reasonError(reason)
+    this.sent.failAll(error)
+    this.connectPending?.settle({error})
+    this.closePending?.settle({})
+  }
+
+  /** Sends what waits, logs out, ends. @param {Pending} pending */
+  close(pending, now) {
+    if (this.state === 'closed') return pending.settle({})
+    this.closePending?.settle({})
+    this.closePending = pending
+    if (this.state !== 'live') return this.finish({kind: 'closedByApp'})
+    this.closeBy = now + Limits.closeDrainTimeoutMs
+    return this.pump.run(now)
+  }
+
+  /** Another credential: for the session that is there, or for the next login. [AC8] */
+  renew(credential, pending, now) {
+    if (this.state === 'live') return this.queue.request('renew', credential, pending, now)
+    if (this.state === 'closed') throw clientClosed()
+    this.credential = credential
+    pending.settle({})
+    return this.wakeUp(now)
+  }
+
+  receive(frame, now) {
+    const {type, code, body} = frame
+    // A newer relay may say what this client does not know. [FR6]
+    if (type === undefined) return
+    if (code < 0x80 && type !== 'ping' && type !== 'pong') throw fault(`the relay sent a ${type}, which only clients send`)
+    const events = eventNames[type]
+    if (events && typeof body.event === 'string' && !events.includes(body.event)) return
+    if (bodyShapes[type]) holds(bodyShapes[type], body, type)
+    frameHandlers[type]?.(this, body ?? frame, now, frame)
+  }
+}

@@ -1,0 +1,18 @@
+// What somebody waits for.
+
+/** What somebody waits for. The promise never counts as unhandled: receipts need not be awaited. */
+export class Pending {
+  /** @type {{value?: any, error?: RelayError}|undefined} */
+  result
+  constructor() {
+    this.promise = new Promise((resolve, reject) => {
+      this.settle = result => {
+        if (this.result) return
+        this.result = result
+        if (result.error) reject(result.error)
+        else resolve(result.value)
+      }
+    })
+    this.promise.catch(() => {})
+  }
+}

@@ -1,0 +1,211 @@
+// Messages that come, and where each message channel stands. [BL3–BL8]
+import {fault} from './errors.js'
+import {channelKey, isSameEpoch} from './keys.js'
+import {Limits} from './limits.js'
+import {messageOf} from './message.js'
+import {PartialDrawings} from './partial-drawings.js'
+import {contentOf, textOf} from './text.js'
+/** @import {Epoch} from './types.js' */
+
+/** Positions in message channels, and what is put together of parts. */
+export class ReceivedMessages {
+  constructor(machine) {
+    this.machine = machine
+    /** Names of users, by handle. @type {Map<number, string>} */
+    this.users = new Map()
+    // By the channel's name:
+    /** The newest offset seen: everything before it has come, or was told. @type {Map<string, {epoch: Epoch, offset: number}>} */
+    this.positions = new Map()
+    /** Offsets of own messages that were accepted above what has come. @type {Map<string, number[]>} */
+    this.ownAhead = new Map()
+    /** Up to where messages were told missed. @type {Map<string, {epoch: Epoch, offset: number}>} */
+    this.missedThrough = new Map()
+    /** Boards that are being read from the beginning, or anew. @type {Map<string, {after: number, head: number}>} */
+    this.readings = new Map()
+    /** Drawings whose last part has not come. @type {Map<string, PartialDrawings>} */
+    this.partials = new Map()
+    /** Channels that catch up. @type {Set<string>} */
+    this.catchingUp = new Set()
+    /** Channels restored by a relay that was not told what had been seen: nothing of them is taken until a subscription has said so. */
+    this.untold = new Set()
+    /** Large drawings of others that did not come to their end. */
+    this.drawingsDropped = 0
+  }
+
+  userNamed({handle, user}) {
+    if (this.users.size >= Limits.userNamesMax) throw fault('the relay names too many users')
+    this.users.set(handle, user)
+  }
+
+  /**
+   * Where a message channel stands: what was missed is told, and what is kept follows.
+   *
+   * Another epoch without `reset` is the same board after a restart of the relay: it goes on. [BL5]
+   */
+  standing({kind, channel, epoch, head, reset, missed, after}, start) {
+    if (kind !== 'message' || epoch === undefined || head === undefined) return
+    if (reset) this.machine.unread.emit({type: 'messagesMissed', channel, epoch, extent: 'reset'})
+    if (reset || start !== 'goesOn') this.missedThrough.delete(channel)
+    if (missed) this.tellMissed(missed, channel, epoch)
+    if (reset || missed) this.dropPartials(channel, false)
+    this.ownAhead.delete(channel)
+    if (after !== undefined) {
+      this.catchingUp.add(channel)
+      if (reset || start === 'beginning') this.readings.set(channel, {after, head})
+      else if (start === 'elsewhere') this.readings.delete(channel)
+      else if (this.readings.has(channel)) this.readings.get(channel).head = head
+      this.positions.set(channel, {epoch, offset: after})
+    } else if (!this.catchingUp.has(channel)) {
+      this.positions.set(channel, {epoch, offset: head})
+    }
+  }
+
+  deliver(frame) {
+    const {key, part, parts: of, payload, offset, text, time, customType} = frame
+    const isRetained = frame.retain ?? false
+    if (part !== undefined && (of < 2 || part < 1 || part > of || key === undefined || payload.length === 0)) {
+      throw fault(`part ${part} of ${of}, ${payload.length} bytes, of a drawing`)
+    }
+    const content = part === undefined ? contentOf(payload, text) : undefined
+    if (isRetained && key === undefined) throw fault('a record without a key')
+    const channel = this.machine.channels.byHandle.get(frame.channel)?.channel
+    if (channel === undefined) return
+    const sender = this.users.get(frame.publisher)
+    if (sender === undefined) throw fault(`a message of publisher ${frame.publisher}, who was not named`)
+    if (this.untold.has(channel)) return
+    // The parts of a record come one behind the other: of one below this, the rest will not come.
+    this.dropPartials(channel, true, drawing => drawing.isRetained && drawing.offset < offset)
+    const position = this.positions.get(channel)
+    // What the parts of a drawing that is no record had in common says nothing to anybody else.
+    const shown = {...frame, key: isRetained ? key : undefined}
+    const tell = (bytes, carried) => {
+      const message = messageOf(shown, {channel, sender, epoch: position?.epoch, payload: carried})
+      return this.machine.unread.tell(message, channel, bytes.length)
+    }
+    if (part === undefined) {
+      this.see(offset, channel)
+      return tell(payload, content)
+    }
+    // A retained one has not been seen before its last part.
+    this.see(isRetained && part < of ? offset - Math.min(1, offset) : offset, channel)
+    if (!this.partials.has(channel)) this.partials.set(channel, new PartialDrawings())
+    const partials = this.partials.get(channel)
+    const bytesMax = Math.min(this.machine.limits.largeMessageBytesMax, Limits.drawingBytesMax)
+    const {whole, isBroken, givenUp} = partials.add(
+      {sender, key, isRetained, isText: text ?? false, customType, offset, time, part, parts: of, bytes: payload.slice()}, bytesMax)
+    if (partials.drawings.length === 0) this.partials.delete(channel)
+    this.drawingsGivenUp(givenUp, channel)
+    if (isBroken) {
+      this.drawingsDropped++
+      // All parts of a record are sent; of others one may have come in the middle, or the publisher began anew.
+      if (isRetained && part === of) this.missed(offset, channel)
+    } else if (whole) {
+      // Publishers' text that is none stays what it is, bytes. [BL8]
+      let carried = whole
+      try {
+        if (text) carried = textOf(whole)
+      } catch {}
+      tell(whole, carried)
+    }
+    return undefined
+  }
+
+  dropPartials(channel, isTold, isOver = () => true) {
+    const partials = this.partials.get(channel)
+    if (!partials) return
+    const over = partials.remove(isOver)
+    if (partials.drawings.length === 0) this.partials.delete(channel)
+    if (isTold) this.drawingsGivenUp(over, channel)
+    else this.drawingsDropped += over.length
+  }
+
+  drawingsGivenUp(drawings, channel) {
+    this.drawingsDropped += drawings.length
+    for (const {offset} of drawings) this.missed(offset, channel)
+  }
+
+  missed(offset, channel) {
+    const {epoch} = this.positions.get(channel) ?? {}
+    this.machine.unread.emit({type: 'messagesMissed', channel, epoch, extent: {from: offset, to: offset}})
+  }
+
+  see(offset, channel) {
+    const position = this.positions.get(channel)
+    if (!position) return
+    let seen = Math.max(position.offset, offset)
+    const ahead = this.ownAhead.get(channel) ?? []
+    while (ahead.length > 0 && ahead[0] <= seen + 1) seen = Math.max(seen, ahead.shift())
+    if (ahead.length === 0) this.ownAhead.delete(channel)
+    this.positions.set(channel, {epoch: position.epoch, offset: seen})
+  }
+
+  /**
+   * An own message that does not come back was accepted. It counts as seen when all before it has come: a relay brings large
+   * drawings, and an undone `clear`, by catching up, and does not say when it begins with that. [BL6, BL8]
+   */
+  seeOwn(offset, channel) {
+    const position = this.positions.get(channel)
+    if (!position || offset <= position.offset) return
+    if (offset === position.offset + 1) return this.see(offset, channel)
+    const ahead = this.ownAhead.get(channel) ?? []
+    // Without it more comes again than need be after a break: nothing is lost by that.
+    if (ahead.length >= Limits.ownAheadMax) return
+    this.ownAhead.set(channel, [...ahead, offset].sort((left, right) => left - right))
+  }
+
+  /** What was still to come is not kept any more. Records of its range may still come, so it counts as seen by nobody. [HI4, BL3] */
+  gap({channel: handle, from, to}) {
+    const channel = this.machine.channels.byHandle.get(handle)?.channel
+    const position = this.positions.get(channel)
+    if (!position) return
+    this.dropPartials(channel, false, drawing => !drawing.isRetained)
+    this.tellMissed({from, to}, channel, position.epoch)
+  }
+
+  /** Once: after a break the relay tells again what lies behind the last message that was seen. */
+  tellMissed({from, to}, channel, epoch) {
+    const through = this.missedThrough.get(channel)
+    const told = isSameEpoch(through?.epoch, epoch) ? through.offset : 0
+    if (to <= told) return
+    this.missedThrough.set(channel, {epoch, offset: to})
+    this.machine.unread.emit({type: 'messagesMissed', channel, epoch, extent: {from: Math.max(from, told + 1), to}})
+  }
+
+  caughtUp({channel: handle, head}) {
+    const channel = this.machine.channels.byHandle.get(handle)?.channel
+    if (this.untold.has(channel) || !this.positions.has(channel)) return
+    this.dropPartials(channel, true, drawing => drawing.isRetained)
+    this.see(head, channel)
+    this.readings.delete(channel)
+    // One that was live caught up with a large drawing, or an undone `clear`: nothing that the app waits for. [BL6, BL8]
+    if (this.catchingUp.delete(channel)) this.machine.unread.emit({type: 'caughtUp', channel, head})
+  }
+
+  cleared({channel: handle, offset, user, time}) {
+    const channel = this.machine.channels.byHandle.get(handle)?.channel
+    if (channel === undefined || this.untold.has(channel)) return
+    this.see(offset, channel)
+    this.machine.unread.emit({type: 'cleared', channel, offset, user, wallMilliseconds: time})
+  }
+
+  /** As a subscription that is answered with `reset`. [BL4] */
+  reset({channel: handle, epoch, head}) {
+    const {kind, channel} = this.machine.channels.byHandle.get(handle) ?? {}
+    if (kind !== 'message' || this.untold.has(channel)) return
+    const receives = this.machine.session.wanted.channels.get(channelKey(kind, channel))?.features.includes('messages')
+    this.dropPartials(channel, false)
+    this.machine.unread.emit({type: 'messagesMissed', channel, epoch, extent: 'reset'})
+    this.missedThrough.delete(channel)
+    this.ownAhead.delete(channel)
+    this.positions.set(channel, {epoch, offset: receives ? 0 : head})
+    if (!receives) return
+    this.catchingUp.add(channel)
+    this.readings.set(channel, {after: 0, head})
+  }
+
+  /** Nothing of a channel is put together or read any more. */
+  forgetBoard(channel) {
+    this.dropPartials(channel, false)
+    for (const map of [this.readings, this.missedThrough, this.ownAhead]) map.delete(channel)
+  }
+}

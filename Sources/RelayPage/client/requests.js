@@ -1,0 +1,186 @@
+// Requests and what their answers achieve.
+import {Access} from './access.js'
+import {answerShapes, holds} from './body-shapes.js'
+import {ErrorCode, RelayError, fault} from './errors.js'
+import {channelKey, kindEntered, ownerKey, partsOfKey, topicKey} from './keys.js'
+import {Limits} from './limits.js'
+import {messageOf} from './message.js'
+
+/** Requests that are not answered, by their id. */
+export class Requests {
+  constructor(machine) {
+    this.machine = machine
+    /** @type {Map<number, {request: {type: string, body: object, texts?: Uint8Array[]}, pending?: Pending, items: object[]}>} */
+    this.byID = new Map()
+    this.lastRequest = 0
+    /** What the machine itself had asked when the link ended before the answer. */
+    this.askedAgain = []
+  }
+
+  nextID() {
+    this.lastRequest = this.lastRequest >= 2 ** 32 - 1 ? 1 : this.lastRequest + 1
+    return this.lastRequest
+  }
+
+  ask(request, pending = undefined) {
+    const id = this.nextID()
+    this.byID.set(id, {request, pending, items: []})
+    this.machine.outbound.write({type: request.type, body: {...request.body, id}, texts: request.texts})
+  }
+
+  /** Nobody waits for its answer; a message channel is taken up where it was left. */
+  askAgain({type, body, texts}) {
+    const position = type === 'subscribe' ? this.machine.messages.positions.get(body.channel) : undefined
+    const since = position && {...position, ...this.machine.messages.readings.has(body.channel) && {own: true}}
+    this.ask({type, body: type === 'subscribe' ? {...body, since} : body, texts})
+  }
+
+  answer(body) {
+    const found = this.byID.get(body.id)
+    if (!found) return
+    this.byID.delete(body.id)
+    const {request, pending, items} = found
+    if (answerShapes[request.type]) holds(answerShapes[request.type], body, request.type)
+    const value = this.achieved(request, body, items, pending !== undefined)
+    pending?.settle({value})
+  }
+
+  /** Takes over what a request has achieved. @returns what its caller gets */
+  achieved({type, body: asked}, body, items, isOfApp) {
+    const topic = asked.topic !== undefined ? topicKey(asked.channel, asked.topic) : ''
+    const {wanted} = this.machine.session
+    switch (type) {
+      case 'subscribe':
+      case 'join': return this.machine.session.entered(body, {body: asked}, isOfApp)
+      case 'unsubscribe': return this.machine.session.left({kind: 'message', channel: asked.channel})
+      case 'leave': return this.machine.session.left({kind: 'stream', channel: asked.channel})
+      case 'joinTopic': {
+        const {qos, priority, meta, lifetimeMs} = asked
+        wanted.publishing.set(topic, {qos, priority, meta, lifetimeMs})
+        this.machine.flows.ownFlows.set(topic, body.flow)
+        if (this.machine.flows.ownTopics.size >= Limits.ownFlowsMax) this.machine.flows.ownTopics.clear()
+        this.machine.flows.ownTopics.set(body.flow, topic)
+        return undefined
+      }
+      case 'leaveTopic': return this.machine.session.leftTopic(topic)
+      case 'subscribeTopic': {
+        const selection = wanted.selections.get(topic) ?? {all: false, listed: new Set()}
+        if (asked.users) for (const user of body.succeeded) selection.listed.add(user)
+        else selection.all = true
+        return this.select(topic, selection, body)
+      }
+      case 'unsubscribeTopic': {
+        let selection = wanted.selections.get(topic) ?? {all: false, listed: new Set()}
+        if (!asked.users) selection = {all: false, listed: new Set()}
+        for (const user of body.succeeded) selection.listed.delete(user)
+        for (const [handle, flow] of this.machine.flows.byHandle) {
+          const isHeard = selection.all || selection.listed.has(flow.user)
+          if (topicKey(flow.channel, flow.topic) === topic && !isHeard) this.machine.flows.byHandle.delete(handle)
+        }
+        return this.select(topic, selection, body)
+      }
+      case 'setStates':
+      case 'removeStates': {
+        const key = channelKey(asked.kind, asked.channel)
+        const states = asked.states || asked.keys ? Object.assign(Object.create(null), wanted.states.get(key), asked.states) : {}
+        for (const name of asked.keys ?? []) delete states[name]
+        if (Object.keys(states).length > 0) wanted.states.set(key, states)
+        else wanted.states.delete(key)
+        return undefined
+      }
+      case 'history': {
+        const {epoch, head, floor, next} = body
+        return {messages: items.map(item => ({...item, channel: asked.channel, epoch})), epoch, head, floor, next}
+      }
+      case 'getMetadata': throw fault('the relay answered getMetadata without a page')
+      case 'subscribeUserMetadata':
+        wanted.userMetadata.add(asked.user)
+        this.machine.channels.metadataSets.set(ownerKey(asked), {items: new Map(), majorRevision: 0})
+        return undefined
+      case 'unsubscribeUserMetadata':
+        wanted.userMetadata.delete(asked.user)
+        this.machine.channels.metadataSets.delete(ownerKey(asked))
+        return undefined
+      case 'renew':
+        this.machine.credential = asked
+        this.machine.access = new Access(body.access)
+        return undefined
+      default: return body
+    }
+  }
+
+  select(topic, selection, {all, succeeded, failed}) {
+    if (selection.all || selection.listed.size > 0) this.machine.session.wanted.selections.set(topic, selection)
+    else this.machine.session.wanted.selections.delete(topic)
+    return {all, users: succeeded, failed: failed.map(({user, code}) => ({user, code}))}
+  }
+
+  refused(body, now) {
+    const error = new RelayError(body.code, body.text, body)
+    if (body.number !== undefined) {
+      const publish = this.machine.sent.answered(body.number, now)
+      publish?.direct?.settle({error})
+      if (publish?.message?.part) this.machine.drawings.partRefused(publish.message.part, error)
+      else if (publish?.message) this.machine.sent.settle(publish.message, {error})
+      return
+    }
+    const found = this.byID.get(body.id)
+    if (found) {
+      this.byID.delete(body.id)
+      if (found.pending) found.pending.settle({error})
+      else this.refusedAgain(found.request, error)
+      return
+    }
+    if (this.machine.state === 'connecting') return this.machine.end({kind: 'loginRefused', error}, now)
+    const key = this.machine.flows.ownTopics.get(body.flow)
+    const refusal = {type: 'refused', subject: body.flow === undefined ? 'unknown' : 'packet', error}
+    if (key) {
+      // Left by a request whose answer was lost with the link, or the right to has ended.
+      const isOver = error.code === ErrorCode.unknownFlow || error.code === ErrorCode.notPermitted
+      if (isOver && this.machine.flows.ownFlows.get(key) === body.flow) this.machine.session.leftTopic(key)
+      Object.assign(refusal, {channel: {kind: 'stream', channel: partsOfKey(key)[0]}, topic: partsOfKey(key)[1]})
+    }
+    this.machine.unread.emit(refusal)
+  }
+
+  /** What the app wanted is not to be had in the new session: it is told, and the machine stops wanting it. */
+  refusedAgain({type, body}, error) {
+    const {topic, users = [], user} = body
+    const kind = kindEntered[type] ?? body.kind ?? 'stream'
+    const channel = body.channel === undefined ? undefined : {kind, channel: body.channel}
+    const key = topic === undefined ? '' : topicKey(body.channel, topic)
+    const subjects = {
+      subscribe: ['channel', () => this.machine.session.left(channel)],
+      join: ['channel', () => this.machine.session.left(channel)],
+      joinTopic: ['publishedTopic', () => this.machine.session.leftTopic(key)],
+      subscribeTopic: ['subscribedTopic', () => this.machine.session.wanted.selections.delete(key)],
+      setStates: ['states', () => this.machine.session.wanted.states.delete(channelKey(kind, body.channel))],
+      subscribeUserMetadata: ['userMetadata', () => this.machine.session.wanted.userMetadata.delete(user)],
+    }
+    const [subject, forget] = subjects[type] ?? ['unknown', () => {}]
+    forget()
+    this.machine.unread.emit({type: 'refused', subject, channel, topic, users, user, error})
+  }
+
+  historyItem(frame) {
+    const found = this.byID.get(frame.id)
+    const {part: number, parts: of, key, payload, text: isText = false} = frame
+    if (number !== undefined && (of < 2 || number < 1 || number > of || key === undefined)) {
+      throw fault(`part ${number} of ${of} of a drawing`)
+    }
+    // Text may be cut inside a character: it is checked as a whole. [BL8]
+    const part = number === undefined ? {} : {payload: payload.slice(), part: {number, of, isText}}
+    const message = messageOf(frame, {sender: frame.publisher, ...part})
+    if (found?.request.type !== 'history') return
+    if (found.items.length >= Limits.historyItemsMax) throw fault('the relay sends more of the history than it may')
+    found.items.push(message)
+  }
+
+  /** The answer to `getMetadata`. */
+  metadataPage(body, now, frame) {
+    const found = this.byID.get(body.id)
+    if (!found) return
+    this.byID.delete(body.id)
+    found.pending?.settle({value: {items: this.machine.channels.itemsOf(frame), majorRevision: body.majorRevision, next: body.next}})
+  }
+}

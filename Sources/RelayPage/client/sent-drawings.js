@@ -1,0 +1,97 @@
+// Large drawings that are sent in parts. [BL8]
+import {ErrorCode, outcomeUnknown, problem} from './errors.js'
+import {Limits} from './limits.js'
+
+/** Drawings that wait or are under way. */
+export class SentDrawings {
+  constructor(machine) {
+    this.machine = machine
+    /** @type {OutgoingDrawing[]} */
+    this.list = []
+  }
+
+  isCurrent({drawing, round}) {
+    return drawing.round === round && this.list.includes(drawing)
+  }
+
+  /** `undefined` for a part of an earlier round. */
+  bytesOf(part) {
+    return this.isCurrent(part) ? part.drawing.bytesOf(part) : undefined
+  }
+
+  /** Whether something with this key is to wait for a drawing that was sent before it. */
+  holdsBack(channel, key) {
+    if (key === undefined) return false
+    return this.list.some(other => other.isUnderWay && !other.isAccepted && other.channel === channel && other.key === key)
+  }
+
+  /** The first that may is brought to its end before the next. */
+  pump(now) {
+    // Numbers rise: those that are sent again go first.
+    if (this.machine.queue.hasNumbered) return
+    const limit = Math.floor(this.machine.limits.messagesPerSecond * Limits.drawingRatePercent / 100)
+    for (const drawing of this.list) {
+      // A relay stages so many. [BL8]
+      if (drawing.next === 1 && this.list.filter(other => other.next > 1 && !other.isAccepted).length >= Limits.drawingsMax) break
+      while (this.machine.outbound.bytes < Limits.outboundBytes && drawing.isUnderWay && drawing.hasMore
+        && this.machine.sent.publishes.size < this.machine.pump.unansweredMax
+        && this.machine.sent.numbersMayGoOn && this.machine.pump.mayPublish(drawing.channel, limit, now)) {
+        this.machine.pump.encode({kind: 'message', message: drawing.part(drawing.next++)}, now)
+      }
+    }
+  }
+
+  partAccepted(message, number, offset) {
+    const {part} = message
+    if (!part.isLast || !this.isCurrent(part)) return
+    this.machine.sent.settleAccepted(part.drawing, {value: offset})
+    if (!part.drawing.isRetained) return this.finish(part.drawing, {value: offset})
+    part.drawing.isAccepted = true
+    this.machine.sent.addUnstored(number, message)
+  }
+
+  /** A part that the relay did not take: it begins anew where no part was shown to anybody. */
+  partRefused(part, error) {
+    if (!this.isCurrent(part)) return
+    const isGone = error.code === ErrorCode.partMissing || error.code === ErrorCode.notAccepted
+    const begins = isGone || (error.code === ErrorCode.outcomeUnknown && !part.isLast)
+    if (begins) this.beginAnew(part.drawing, error)
+    else this.finish(part.drawing, {error})
+  }
+
+  /** From part 1 with new numbers, a few times; then `error` is the outcome. */
+  beginAnew(drawing, error) {
+    this.machine.queue.dropNumbered(message => message.part?.drawing === drawing)
+    // It was accepted once, and its key was written since: sent again it would take that one's place.
+    const {publishes, unstored} = this.machine.sent
+    const unanswered = [...publishes.values()].map(({message}) => message)
+    const sent = [...unanswered, ...unstored.values(), ...this.machine.queue.numbered(() => true)]
+    const isSuperseded = !drawing.accepted && sent.some(message =>
+      message && message.key === drawing.key && message.channel === drawing.channel && message.part?.drawing !== drawing)
+    if (isSuperseded || !drawing.beginAnew(this.machine.limits)) this.finish(drawing, {error})
+  }
+
+  finish(drawing, result) {
+    this.list = this.list.filter(other => other !== drawing)
+    this.machine.queue.dropNumbered(message => message.part?.drawing === drawing)
+    this.machine.sent.settle(drawing, result)
+  }
+
+  /**
+   * A relay that was started anew knows a drawing only if it is durable, and says so of its last part. Before that part was
+   * sent nobody has seen the drawing: it begins anew.
+   */
+  giveUpParts(isTooLate) {
+    for (const drawing of this.list.filter(({isUnderWay}) => isUnderWay)) {
+      const [last] = this.machine.queue.numbered(({part}) => part?.drawing === drawing && part.isLast)
+      if (!last) {
+        // Also when all that left was answered: a relay does not say of parts that are messages that some are missing.
+        if (drawing.next > 1) this.beginAnew(drawing, problem('partMissing', 'the relay was started anew too often'))
+      } else if (drawing.isRetained && !isTooLate) {
+        this.machine.queue.dropNumbered(({part}) => part?.drawing === drawing && !part.isLast)
+      } else {
+        this.finish(drawing, {error: outcomeUnknown(`message ${last.number}`)})
+      }
+    }
+  }
+}

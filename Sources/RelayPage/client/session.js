@@ -1,0 +1,195 @@
+// The session: what the app wants, and how it is had again after a break. [SE9]
+import {Access} from './access.js'
+import {fault} from './errors.js'
+import {channelID, channelKey, isSameEpoch, kindEntered, partsOfKey, sorted} from './keys.js'
+import {Limits} from './limits.js'
+
+/** What the app has asked for, and what is left of it on a new link. */
+export class Session {
+  constructor(machine) {
+    this.machine = machine
+    this.logins = 0
+    /** What the app wants, to be had again in a new session, by `channelKey` or `topicKey`. */
+    this.wanted = {
+      channels: new Map(),
+      publishing: new Map(),
+      selections: new Map(),
+      states: new Map(),
+      /** Users whose metadata is subscribed. */
+      userMetadata: new Set(),
+      /** Topics in which a packet was sent with an echo: own packets come back, and can be lost. */
+      echoing: new Set(),
+    }
+    /** @type {string|undefined} */
+    this.resumeToken = undefined
+    /** The start number of the relay. @type {number|undefined} */
+    this.relayStart = undefined
+    /** Until the pong behind a login that resumed. */
+    this.awaitsRestoration = false
+    /** Channels known before a resumption that it has not named so far. */
+    this.unconfirmedChannels = new Set()
+  }
+
+  welcome(body, now) {
+    if (this.machine.state !== 'connecting') throw fault('a second welcome')
+    this.machine.state = 'live'
+    this.machine.liveSince = now
+    this.logins++
+    this.machine.sent.giveUpSent(now, this.relayStart === body.start)
+    this.relayStart = body.start
+    this.resumeToken = body.resumeToken
+    this.machine.access = new Access(body.access)
+    this.machine.limits = body.limits
+    this.machine.heartbeat.intervalMs = Math.max(100, body.heartbeatMs)
+    this.machine.messages.users.set(body.handle, body.user)
+    this.machine.unread.emit({type: 'link', state: 'connected', resumed: body.resumed})
+    this.machine.connectPending?.settle({})
+    this.machine.connectPending = undefined
+    // Its pong comes behind all that a resumption restores. [SE9]
+    this.machine.heartbeat.sendPing(now)
+    this.awaitsRestoration = body.resumed
+    this.machine.messages.untold.clear()
+    if (body.resumed) {
+      this.machine.flows.unconfirmed = new Set(this.machine.flows.byHandle.keys())
+      this.unconfirmedChannels = new Set(this.wanted.channels.keys())
+    } else {
+      this.machine.requests.askedAgain = []
+      this.askForAll()
+    }
+    this.machine.queue.dropStalePackets(now)
+  }
+
+  /** A resumption has named all that is there: the rest is gone, or was asked for by requests that went with a link. */
+  restorationEnded() {
+    this.machine.flows.closeUnconfirmed()
+    const again = this.machine.requests.askedAgain
+    this.machine.requests.askedAgain = []
+    const keyOf = ({type, body}) => kindEntered[type] && channelKey(kindEntered[type], body.channel)
+    const wantedAgain = new Set(again.map(keyOf))
+    // Left by a request whose answer was lost with the link, unless it is asked for anew.
+    for (const key of sorted(this.unconfirmedChannels)) if (!wantedAgain.has(key)) this.left(channelID(key))
+    for (const request of again) {
+      // That request was heard, and only its answer lost. Where a message channel was left the relay has forgotten.
+      const key = keyOf(request)
+      const isForgotten = request.type === 'subscribe' && this.machine.messages.untold.has(request.body.channel)
+      if (key && !this.unconfirmedChannels.has(key) && !isForgotten) continue
+      this.machine.requests.askAgain(request)
+    }
+    this.unconfirmedChannels.clear()
+  }
+
+  /** With the last offset seen of each message channel, by the handle that it has in the session so far. [SE9] */
+  get resumption() {
+    if (this.resumeToken === undefined) return undefined
+    const seen = []
+    for (const [handle, {kind, channel}] of [...this.machine.channels.byHandle].sort(([left], [right]) => left - right)) {
+      const position = kind === 'message' && this.machine.messages.positions.get(channel)
+      if (!position) continue
+      // A board that is being read wants its own records, too. [BL3]
+      const isRead = this.machine.messages.readings.has(channel)
+      seen.push([handle, position.offset, position.epoch.start, position.epoch.incarnation, ...isRead ? [1] : []])
+    }
+    return seen.length > Limits.resumedChannelsMax ? undefined : {token: this.resumeToken, seen: seen.length > 0 ? seen : undefined}
+  }
+
+  /** A new session has nothing: everything the app wants is asked for again, in the order of names. */
+  askForAll() {
+    for (const handle of this.machine.flows.byHandle.keys()) this.machine.flows.unconfirmed.add(handle)
+    this.machine.flows.closeUnconfirmed()
+    // The handles of another start of the relay mean other things.
+    const {channels: told, flows, messages} = this.machine
+    told.byHandle.clear()
+    told.snapshotGoesOn.clear()
+    flows.ownFlows.clear()
+    flows.closed.clear()
+    messages.catchingUp.clear()
+    messages.ownAhead.clear()
+    const {states, channels, selections, userMetadata, publishing} = this.wanted
+    const each = (map, use) => sorted(map.keys()).forEach(key => use(key, map.get?.(key)))
+    each(states, (key, values) => this.machine.requests.ask({type: 'setStates', body: {...channelID(key), states: values}}))
+    each(channels, (key, {features, quiet, token}) => {
+      const {kind, channel} = channelID(key)
+      this.machine.requests.askAgain({type: kind === 'message' ? 'subscribe' : 'join', body: {channel, features, quiet, token}})
+    })
+    each(selections, (key, {all, listed}) => {
+      const [channel, topic] = partsOfKey(key)
+      if (all) this.machine.requests.ask({type: 'subscribeTopic', body: {channel, topic}})
+      if (listed.size > 0) this.machine.requests.ask({type: 'subscribeTopic', body: {channel, topic, users: sorted(listed)}})
+    })
+    each(userMetadata, user => this.machine.requests.ask({type: 'subscribeUserMetadata', body: {user}}))
+    each(publishing, (key, options) => {
+      const [channel, topic] = partsOfKey(key)
+      this.machine.requests.ask({type: 'joinTopic', body: {channel, topic, ...options}})
+    })
+  }
+
+  /** One channel of a resumed session. [SE9] */
+  restored(body) {
+    if (!this.awaitsRestoration || this.machine.channels.byHandle.size >= Limits.channelsMax) {
+      throw fault('the relay restores what was not there')
+    }
+    const {kind, channel, handle} = body
+    const key = channelKey(kind, channel)
+    const position = this.machine.messages.positions.get(channel)
+    // The login tells positions by the handles of the session. The answer to a subscription of a new session has a new one, and
+    // it went with the link: the relay goes on with what is accepted, above what the app has seen.
+    const isSubscribedAnew = kind === 'message' && !this.machine.channels.byHandle.has(handle) && position && body.after === undefined
+    const stands = position?.offset === (body.head ?? 0) && isSameEpoch(position.epoch, body.epoch ?? position.epoch)
+    if (isSubscribedAnew && !stands) this.machine.messages.untold.add(channel)
+    this.machine.channels.byHandle.set(handle, {kind, channel})
+    this.unconfirmedChannels.delete(key)
+    // Subscribed by a request whose answer was lost with the link.
+    if (!this.wanted.channels.has(key)) this.wanted.channels.set(key, {features: body.features, quiet: body.quiet})
+    this.machine.channels.stands(body)
+    if (kind !== 'message' || !this.machine.messages.untold.has(channel)) this.machine.messages.standing(body, 'goesOn')
+  }
+
+  entered(answer, request, isOfApp) {
+    const {kind, channel, handle} = answer
+    const {features, quiet, token, since} = request.body
+    const key = channelKey(kind, channel)
+    const start = since?.beginning ? 'beginning' : since && isOfApp ? 'elsewhere' : 'goesOn'
+    const position = this.machine.messages.positions.get(channel)
+    // It may be catching up without having been told, and then has not got all up to the head: it is where it was. [BL6, BL8]
+    const goesOn = kind === 'message' && start === 'goesOn' && position && this.wanted.channels.get(key)?.features.includes('messages')
+    if (goesOn && isSameEpoch(position.epoch, answer.epoch) && answer.after === undefined) answer.head = position.offset
+    this.wanted.channels.set(key, {features, quiet, token})
+    this.machine.channels.byHandle.set(handle, {kind, channel})
+    this.unconfirmedChannels.delete(key)
+    this.machine.channels.stands(answer)
+    if (kind === 'message') {
+      this.machine.messages.untold.delete(channel)
+      if (!features.includes('messages')) {
+        this.machine.messages.catchingUp.delete(channel)
+        this.machine.messages.forgetBoard(channel)
+      }
+    }
+    this.machine.messages.standing(answer, start)
+  }
+
+  left({kind, channel}) {
+    const key = channelKey(kind, channel)
+    this.wanted.channels.delete(key)
+    this.wanted.states.delete(key)
+    this.machine.channels.metadataSets.delete(key)
+    this.machine.channels.frozen.delete(key)
+    const {byHandle} = this.machine.channels
+    for (const [handle, other] of byHandle) if (other.kind === kind && other.channel === channel) byHandle.delete(handle)
+    if (kind === 'message') {
+      this.machine.messages.positions.delete(channel)
+      this.machine.messages.catchingUp.delete(channel)
+      this.machine.messages.untold.delete(channel)
+      this.machine.messages.forgetBoard(channel)
+    } else {
+      for (const topic of [...this.wanted.publishing.keys()]) if (partsOfKey(topic)[0] === channel) this.leftTopic(topic)
+      for (const topic of this.wanted.selections.keys()) if (partsOfKey(topic)[0] === channel) this.wanted.selections.delete(topic)
+      for (const [handle, flow] of this.machine.flows.byHandle) if (flow.channel === channel) this.machine.flows.byHandle.delete(handle)
+    }
+  }
+
+  leftTopic(key) {
+    this.wanted.publishing.delete(key)
+    this.wanted.echoing.delete(key)
+    this.machine.flows.ownFlows.delete(key)
+  }
+}

@@ -1,0 +1,66 @@
+// Events that the app has not read.
+import {Limits} from './limits.js'
+
+/** What the app is told, in order, until it takes it. */
+export class UnreadEvents {
+  constructor(machine) {
+    this.machine = machine
+    this.events = []
+    /** What the events hold, each with `Limits.eventBytes`. */
+    this.bytes = 0
+    /** The size of the frame that is being read: what its events cost. */
+    this.frameBytes = 0
+    /** Records of a board that is read, not told yet. */
+    this.batch = undefined
+    this.batchBytes = 0
+  }
+
+  /** @param {number} [bytes] about what it holds; if it is not said, what the frame has that it tells */
+  emit(event, bytes = this.frameBytes, delivery = undefined) {
+    this.flushBatch()
+    if (event.type === 'link') {
+      const {type, ...state} = event
+      this.machine.linkState = state
+    }
+    const cost = Limits.eventBytes + bytes
+    this.events.push({event, delivery, attempt: this.machine.attempt, cost})
+    this.bytes += cost
+  }
+
+  /** Whether the app has read enough for a client that has paused to go on. */
+  get isHalfRead() {
+    const {eventsCountMax, eventsBytesMax} = this.machine.settings
+    return this.events.length <= eventsCountMax / 2 && this.bytes <= eventsBytesMax / 2
+  }
+
+  /** An app that does not read is told, not grown. */
+  bound(now) {
+    const {eventsCountMax, eventsBytesMax} = this.machine.settings
+    const [count, bytes] = [this.events.length, this.bytes]
+    if (count > eventsCountMax) this.machine.end({kind: 'eventsNotRead', limit: eventsCountMax, waiting: count}, now)
+    else if (bytes > eventsBytesMax) this.machine.end({kind: 'eventsNotRead', limit: eventsBytesMax, waiting: bytes}, now)
+  }
+
+  /** Records that come while a board is read are gathered. */
+  tell(message, channel, bytes) {
+    const reading = this.machine.messages.readings.get(channel)
+    if (!message.isRetained || !reading) return this.emit(message, bytes)
+    if (this.batch?.channel !== channel) this.flushBatch()
+    this.batch ??= {type: 'board', channel, messages: [], progress: 0}
+    this.batch.messages.push(message)
+    const {after, head} = reading
+    this.batch.progress = head > after ? Math.min(1, Math.max(0, message.offset - after) / (head - after)) : 1
+    this.batchBytes += bytes
+    if (this.batch.messages.length >= Limits.batchMessagesMax || this.batchBytes >= Limits.batchBytesMax) this.flushBatch()
+    return undefined
+  }
+
+  /** Before whatever comes behind it, and when nothing more has come for now. */
+  flushBatch() {
+    const {batch, batchBytes} = this
+    if (!batch) return
+    this.batch = undefined
+    this.batchBytes = 0
+    this.emit(batch, batchBytes + batch.messages.length * Limits.eventBytes)
+  }
+}
