@@ -83,6 +83,6 @@ let package = Package(
             "boardrelay", "RelayRights", "RelayBench", "RelayBoard", "RelayClient", "RelayClientCore", "RelayConsole", "RelayCore", "RelayIO",
             "RelayReplay", "RelayServer", "RelayWire",
         ]),
-        tests("DocsTests", ["RelayRights", "RelayWire", "RelayCore", "RelayClient", "RelayIO", "RelayRTM", "RelayServer"]),
+        tests("DocsTests", ["boardrelay", "RelayConsole", "RelayRights", "RelayWire", "RelayCore", "RelayClient", "RelayIO", "RelayRTM", "RelayServer"]),
     ]
 )

@@ -22,28 +22,42 @@ extension Command {
         Command(
             name: "bench",
             summary: "measures a relay that it starts on this machine",
-            arguments: [.init(name: "SCENARIO", help: BenchScenario.allCases.map { "\($0.rawValue): \($0.meaning)" }.joined(separator: " "))],
+            arguments: [.init(name: "SCENARIO", help: BenchScenario.help)],
             options: [
-                .value("--seconds", as: "N", help: "How long each measurement takes; 5 if not given, conns 10, slow 15, lesson as long as the recording, at most 60."),
-                .value("--warmup", as: "N", help: "Seconds of load before a measurement begins; 1 if not given."),
-                .value("--repeat", as: "N", help: "Runs, each with a relay of its own; what is told are medians, and sums of losses. 1 if not given."),
-                .value("--flush", as: "MODE", help: "Of the relay that is measured, as for 'serve'; adaptive if not given."),
-                .value("--sessions", as: "N", help: "Of conns; 10000 if not given."),
-                .value("--recording", as: "FILE", help: "What is drawn in lesson, as for 'replay'."),
-                .value("--speed", as: "N", help: "How much quicker than recorded, for lesson; 1 if not given."),
-                .value("--seed", as: "N", help: "What the phases of those who send are drawn from; 1 if not given."),
-                .value("--data-dir", as: "DIR", help: "Where the relay that is measured keeps its data: the disk is what is measured. A new folder in it is used and removed; the system's temporary folder if not given."),
-                .value("--url", as: "URL", help: "Loads that relay instead of one of its own: its rates are not lifted, and what it uses is not known. Only with this option, never by $BOARDRELAY_URL."),
+                .value("--seconds", as: "N",
+                    help: "Length of each measurement. Default: 5; conns 10, slow 15, lesson as long as the recording, at most 60."),
+                .value("--warmup", as: "N", help: "Seconds of load before a measurement. Default: 1."),
+                .value("--repeat", as: "N", help: "Runs, each with a new relay: rows have medians, and sums of losses. Default: 1."),
+                .value("--flush", as: "MODE", help: "Flush mode of the measured relay, as for 'serve'. Default: adaptive."),
+                .value("--sessions", as: "N", help: "conns: how many. Default: 10000."),
+                .value("--recording", as: "FILE", help: "lesson: the recording, as for 'replay'."),
+                .value("--speed", as: "N", help: "lesson: speed of the drawing. Default: 1."),
+                .value("--seed", as: "N", help: "Seed for the phases of senders. Default: 1."),
+                .value("--data-dir", as: "DIR",
+                    help: "Disk to measure: bench makes a new folder here and removes it. Default: the system's temporary folder."),
+                .value("--url", as: "URL",
+                    help: """
+                        Loads this relay instead of a new one, with its own rates and without figures of its process. $BOARDRELAY_URL \
+                        does not count.
+                        """),
                 .value("--key-file", as: "FILE", help: "With --url: a file with that relay's key."),
-                .flag("--unpinned", help: "Leaves relay and load to the scheduler; else each has a processor of its own where there is 'taskset'."),
-                .flag("--verdict", help: "Exit code 1 when something was lost without a word, or by a reader that keeps up, or a connection was closed that should not be; standard error says what."),
+                .flag("--unpinned", help: "Lets the scheduler place relay and load. Default: a processor each where there is 'taskset'."),
+                .flag("--verdict",
+                    help: """
+                        Exits with 1 and says why, if there was an unreported loss, a loss by a reader that keeps up, or an unexpected \
+                        close.
+                        """),
                 .json,
             ],
             notes: [
-                "Load is sent when it is due, whatever becomes of it, and latency is counted from then. fan goes as fast as it can, at most 512 packets or 128 KiB ahead of its readers.",
-                "cpu_s_per_m: seconds of processor time of the relay for a million deliveries. lag_p99_us: how late the load itself was; where that is much of p99_us, the load has measured itself. lost_by_keepers: by readers that never stopped. rss: of the relay.",
-                "Rates that the load is over are lifted for the relay that is measured, and the row says which. Figures depend on the machine: compare those of one machine and day. join and storage have a reference taken in the same run.",
-                "Build with 'swift build -c release': what a debug build does is not worth measuring.",
+                """
+                Each send has its moment, whatever becomes of earlier ones, and latency counts from that moment. fan sends as fast as \
+                it can, at most 512 packets or 128 KiB ahead of its readers.
+                """,
+                """
+                Rates below the load are lifted for the measured relay, and the row says which. Compare only figures of one machine \
+                and day. Measure a release build: 'swift build -c release'.
+                """,
             ],
             examples: [
                 .init("boardrelay bench paced50 --repeat 3 --verdict", "A board of 50 who draw at once: medians of three runs."),

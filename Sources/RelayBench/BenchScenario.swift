@@ -8,21 +8,23 @@ enum BenchScenario: String, CaseIterable {
     case classroom = "class"
     case lesson, join, storage
 
-    /// For the help.
-    var meaning: String {
+    /// A line for each.
+    static var help: String { (["What to measure."] + allCases.map { "\($0.rawValue): \($0.meaning)" }).joined(separator: "\n") }
+
+    private var meaning: String {
         switch self {
-        case .fan10x50: "10 publish packets of 64 bytes to 50, as fast as it goes."
+        case .fan10x50: "10 users send packets of 64 bytes to 50 readers, as fast as possible."
         case .fan10x50k: "The same with 1,000 bytes."
-        case .paced10: "10 draw at once, 200 packets/s of 64 bytes each to all the others."
-        case .paced50: "50 do."
-        case .paced100: "100 do."
-        case .messages: "10 publish 60 messages/s of 32,000 bytes each to 50."
-        case .conns: "10,000 sessions that do nothing: memory, sessions a second, messages to all."
-        case .slow: "10 send 600/s of 1,000 bytes each to each other and to one who stops reading: packets, then messages."
-        case .classroom: "30 draw at once, points as packets and strokes that are kept."
-        case .lesson: "One draws what was recorded before 29 viewers."
-        case .join: "30 late joiners of a board of 20,000 strokes while two draw."
-        case .storage: "Durable sets a second, messages beside a storm of sets, start-up with 10,000 channels."
+        case .paced10: "10 users send 200 packets/s of 64 bytes each to all others."
+        case .paced50: "The same with 50 users."
+        case .paced100: "The same with 100 users."
+        case .messages: "10 users send 60 messages/s of 32,000 bytes each to 50 readers."
+        case .conns: "10,000 idle sessions: memory, logins a second, messages to all."
+        case .slow: "10 users send 600/s of 1,000 bytes each to each other and to a reader that stops: packets, then messages."
+        case .classroom: "30 users draw at once: points as packets, strokes kept."
+        case .lesson: "One user draws a recording before 29 viewers."
+        case .join: "1 and 30 users join a board of 20,000 strokes while two draw."
+        case .storage: "Durable writes a second, messages beside many writes, start-up with 10,000 channels."
         }
     }
 

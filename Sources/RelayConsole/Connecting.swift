@@ -7,13 +7,14 @@ import RelayWire
 
 extension Command.Option {
     package static let url = value(
-        "--url", as: "URL", help: "The relay: relay://host:7420. Not given: $BOARDRELAY_URL, or this machine. Others on this machine can see a key in it (#key=…): $BOARDRELAY_URL is better.")
-    package static let key = value("--key", as: "KEY", help: "The relay's key. Others on this machine can see it: --key-file is better.")
-    package static let keyFile = value("--key-file", as: "FILE", help: "A file with the relay's key.")
-    package static let tokenFile = value("--token-file", as: "FILE", help: "A file with a token for this user.")
-    package static let token = value("--token", as: "TOKEN", help: "A token. Others on this machine can see it: --token-file is better.")
-    package static let user = value("--as", as: "USER", help: "The user id to log in with; cli- and some digits if not given.")
-    package static let json = flag("--json", help: "One JSON object a line on standard output.")
+        "--url", as: "URL",
+        help: "Relay address, such as relay://host:7420. Default: $BOARDRELAY_URL, else this machine. Other users here can see a key in it.")
+    package static let key = value("--key", as: "KEY", help: "Key of the relay. Other users here can see it: prefer --key-file.")
+    package static let keyFile = value("--key-file", as: "FILE", help: "File with the relay's key.")
+    package static let tokenFile = value("--token-file", as: "FILE", help: "File with a token for this user.")
+    package static let token = value("--token", as: "TOKEN", help: "Token for this user. Other users here can see it: prefer --token-file.")
+    package static let user = value("--as", as: "USER", help: "User id. Default: cli- and random digits.")
+    package static let json = flag("--json", help: "Prints JSON, one object a line.")
 }
 
 extension Arguments {

@@ -47,7 +47,12 @@ package enum Help {
         }
     }
 
+    /// Lines of at most this width; what stands on a line of its own in the text stays so.
     package static func wrap(_ text: String, width: Int) -> [String] {
+        text.split(separator: "\n").flatMap { wrap(line: $0, width: width) }
+    }
+
+    private static func wrap(line text: Substring, width: Int) -> [String] {
         var lines: [String] = []
         var line = ""
         for word in text.split(separator: " ") {

@@ -6,12 +6,13 @@ import RelayIO
 package final class Signals: Sendable {
     private let arrived: AsyncStream<Int32>
     private let token: UInt64
+    /// How many have come.
+    private let count = Lock(0)
 
     package init() {
         let (arrived, end) = AsyncStream.makeStream(of: Int32.self, bufferingPolicy: .bufferingOldest(1))
         self.arrived = arrived
-        let count = Lock(0)
-        token = SignalWatch.shared.add { number in
+        token = SignalWatch.shared.add { [count] number in
             let seen = count.withLock { count in
                 count += 1
                 return count
@@ -24,9 +25,12 @@ package final class Signals: Sendable {
 
     deinit { SignalWatch.shared.remove(token) }
 
-    /// - Returns: the first signal, when it has come; `nil` when the task is cancelled.
+    /// - Returns: the first signal, when it has come; `nil` when the task is cancelled. Then nobody waits: a signal that came with the
+    ///   cancellation, or comes later, ends the process.
     @discardableResult package func first() async -> Int32? {
-        for await number in arrived { return number }
+        for await number in arrived where !Task.isCancelled { return number }
+        SignalWatch.shared.remove(token)
+        if count.withLock({ $0 }) > 0 { exit(ExitCode.interrupted.rawValue) }
         return nil
     }
 

@@ -10,29 +10,29 @@ public struct Configuration: Sendable, Hashable {
     public var limits = ServerLimits()
     /// Requests that may come at one instant, above `limits.requestsPerSecond`. [RT6]
     public var requestsBurst = 400
-    /// Attempts of this many times a rate … [RT5]
+    /// Attempts at this many times a rate, for `abuseSeconds`, close the connection with `abuse`. [RT5]
     public var abuseRateFactor = 10
-    /// … in each of this many seconds in a row close the connection with `abuse`. [RT5]
+    /// How many seconds in a row of such attempts close it. [RT5]
     public var abuseSeconds = 10
-    /// Notices to a publisher about dropped packets come at most this often. [RT4]
+    /// A publisher is told of dropped packets at most this often. [RT4]
     public var droppedNoticeInterval = Duration.seconds(1)
-    /// Users who may have joined one stream channel. [ST2]
+    /// Users in one stream channel. [ST2]
     public var streamChannelUsersMax = 1_000
     /// States of one user in one channel. [PR8]
     public var statesPerUserMax = 32
-    /// Channels in which one session may have states, being in them or not. [PR8]
+    /// Channels in which one session may have states, even without being in them. [PR8]
     public var channelsWithStatesMax = 150
     /// Channels that may exist at once. [CH8]
     public var channelsMax = 10_000
     /// A message channel ends this long after its last subscriber and its last message. [CH2]
     public var channelLinger = Duration.seconds(600)
-    /// Metadata calls per second of one user, channels' and users' metadata counted apart … [RT7]
+    /// Metadata calls of one user a second; channels' and users' metadata count apart. [RT7]
     public var metadataCallsPerSecond = 10
-    /// … and how many may come at one instant. [RT7]
+    /// Metadata calls that may come at one instant. [RT7]
     public var metadataCallsBurst = 20
     /// Keys and values of all metadata together, in bytes. [MD4]
     public var metadataBytesTotalMax = 256 * 1024 * 1024
-    /// User ids that are known to belong to a client; the longest unseen are forgotten first. [AC3]
+    /// User ids that belong to a client; the ones unseen for longest are forgotten first. [AC3]
     public var claimsMax = 100_000
     /// How long a user id belongs to the client that was there last. [AC3]
     public var claimTime = Duration.seconds(24 * 3600)
@@ -44,9 +44,9 @@ public struct Configuration: Sendable, Hashable {
     public var bansMax = 10_000
     /// Erasures that were accepted and are not done: a forgotten user, a removed board. [AC14, BL9]
     public var erasuresMax = 10_000
-    /// Before the first wrong credential of a connection is answered; twice as long before each further one … [AC2]
+    /// Pause before the first wrong credential of a connection is answered; it doubles with each further one. [AC2]
     public var credentialPause = Duration.seconds(1)
-    /// … up to this. [AC2]
+    /// Longest such pause. [AC2]
     public var credentialPauseMax = Duration.seconds(30)
     /// Users whose metadata is kept. [MD4]
     public var userMetadataMax = 10_000
@@ -60,41 +60,42 @@ public struct Configuration: Sendable, Hashable {
     public var lockWaitersMax = 100
     /// Links that may be open at once, logged in or not. [SE5]
     public var connectionsMax = 12_000
-    /// Those of them that have not logged in: the one that has waited longest makes room for a newcomer. [SE5]
+    /// Links without a login that may be open at once; beyond it the one that has waited longest makes room. [SE5]
     public var greetingsMax = 2_000
     /// Users with a session, those that are away included. [SE5]
     public var sessionsMax = 20_000
 
     // MARK: History
 
-    /// Messages that a message channel keeps. [HI1] 0: none.
+    /// Messages that a message channel keeps; 0: none. [HI1]
     public var historyMessagesMax = 1_000
-    /// Their frames, in bytes. [HI1]
+    /// Bytes of these messages' frames. [HI1]
     public var historyBytesMax = 8 * 1024 * 1024
-    /// How long a message is kept. [HI1] At most `channelLinger`.
+    /// How long a message is kept, at most `channelLinger`. [HI1]
     public var historyAge = Duration.seconds(600)
-    /// What all channels together keep, in bytes. [HI1]
+    /// Bytes that all channels keep together. [HI1]
     public var historyBytesTotalMax = 256 * 1024 * 1024
-    /// Most messages that one `history` request is answered with. [HI6]
+    /// Most messages in the answer to one `history` request. [HI6]
     public var historyPageMessagesMax = 100
-    /// Most bytes of them, one message at least. [HI6]
+    /// Most bytes in that answer, but one message at least. [HI6]
     public var historyPageBytesMax = 512 * 1024
-    /// A reader that catches up is given the next block when fewer bytes than this, packets not counted, wait for it … [HI2]
+    /// A reader that catches up is given its next block when fewer bytes than this wait for it, packets not counted. [HI2]
     public var catchUpQueueBytes = 64 * 1024
-    /// … of at most this size … [HI2]
+    /// Largest such block. [HI2]
     public var catchUpBlockBytes = 64 * 1024
-    /// … and all such readers together at most so much between two looks at what others send. [HI2]
+    /// Bytes that all such readers get together between two looks at what others send. [HI2]
     public var catchUpTurnBytes = 1024 * 1024
-    /// Client objects of one user, besides the one that has its session, whose publishes are remembered. [MS9]
+    /// Client objects of one user whose publishes are remembered, besides the one that has its session. [MS9]
     public var publishWindowsPerUserMax = 4
-    /// The same of all users: beyond it the oldest are forgotten, and what such a one sends again is new. [MS9]
+    /// The same of all users; beyond it the oldest are forgotten, and a publish sent again counts as new. [MS9]
     public var publishWindowsMax = 20_000
 
     // MARK: Boards
 
     /// Bytes of one board. [BL7]
     public var boardBytesMax = 256 * 1024 * 1024
-    /// Bytes of all boards. [BL7] A server takes what they have at its start and half of what is free then, if that is less. 0: there are none.
+    /// Bytes of all boards; 0: no boards. A server takes their size at its start and half of the free space, if that is less.
+    /// [BL7]
     public var boardBytesTotalMax = 4 * 1024 * 1024 * 1024
     /// Boards that may exist. [BL7]
     public var boardsMax = 10_000
@@ -102,21 +103,21 @@ public struct Configuration: Sendable, Hashable {
     public var newBoardsPerHour = 20
     /// Drawings that one client may send in parts at once. [BL8]
     public var draftsMax = 4
-    /// A publish that waits for whose record it is to be read waits so long. [BL10]
+    /// How long a publish waits until the author of its record is read. [BL10]
     public var boardAuthorTimeout = Duration.seconds(10)
-    /// Keys of a board whose authors are read at once, and kept while somebody writes there who may write but what is its
-    /// own; a board that has more is asked for each key.
+    /// Keys of a board whose authors are read at once, and kept while a user without the right `clear` writes there; a larger
+    /// board is asked for each key.
     public var boardAuthorKeysMax = 20_000
-    /// The same of all boards together: beyond it they are read again.
+    /// The same of all boards together; beyond it they are read again.
     public var boardAuthorKeysTotalMax = 400_000
-    /// Bytes that may be kept of connections with such a publish; beyond it the next one is refused with `busy`.
+    /// Bytes kept of connections that wait for such an author; beyond it a publish is refused with `busy`.
     public var heldBytesMax = 16 * 1024 * 1024
-    /// Boards that have not changed for so long are removed. `nil`: never.
+    /// Boards that have not changed for this long are removed. `nil`: never.
     public var boardExpiry: Duration?
 
     // MARK: Sessions
 
-    /// A connection that has not logged in by then is closed. [SE4]
+    /// A connection that has not logged in within this time is closed. [SE4]
     public var loginTimeout = Duration.seconds(10)
     /// The presence timeout of a login that asks for none. [SE7]
     public var presenceTimeoutDefault = Duration.seconds(10)
@@ -131,7 +132,7 @@ public struct Configuration: Sendable, Hashable {
     /// Direct messages of one sender that wait for their acknowledgement. [DM5]
     public var directPendingMax = 128
 
-    /// Flows that closed which a session is told of again when it resumes: the newest of them. [SE9]
+    /// Newest closed flows that a resuming session is told again. [SE9]
     public var closedFlowsMax = 256
 
     // MARK: Storage
@@ -145,13 +146,13 @@ public struct Configuration: Sendable, Hashable {
 
     // MARK: Presence
 
-    /// Above this many members a channel's presence turns to intervals … [PR6]
+    /// Above this many members a channel's presence comes in intervals. [PR6]
     public var presenceIntervalAbove = 50
-    /// … and back below this many. [PR6]
+    /// Below this many members it comes in single events again. [PR6]
     public var presenceIntervalBelow = 40
     /// Time between two `interval` events. [PR6]
     public var presenceInterval = Duration.seconds(5)
-    /// Between frames of one `interval` that is too long for a single one. [PR6]
+    /// Time between the frames of one `interval` that is too long for a single one. [PR6]
     public var presenceFrameInterval = Duration.milliseconds(250)
     /// In interval mode a leave and a join within this time cancel out. [PR7]
     public var presenceFlapWindow = Duration.seconds(2)
@@ -174,13 +175,13 @@ public struct Configuration: Sendable, Hashable {
     public var queueBytesTotalMax = 256 * 1024 * 1024
     /// A queue segment older than this many of its channel's chunks is copied for its reader alone. [DL9]
     public var sharedChunksPerChannelMax = 4
-    /// Smallest and largest chunk.
+    /// Smallest chunk of a queue.
     public var chunkBytesMin = 4 * 1024
-    /// A channel's chunks grow up to this with its traffic.
+    /// Largest chunk: a channel's chunks grow up to this with its traffic.
     public var chunkBytesMax = 256 * 1024
-    /// How long a closing link gets to take its farewell.
+    /// How long a closing link may take to receive its last frame.
     public var farewellLinger = Duration.milliseconds(500)
-    /// How long links get at shutdown to take what is queued for them.
+    /// How long links may take at shutdown to receive what is queued for them.
     public var shutdownLinger = Duration.seconds(5)
 
     /// The defaults.

@@ -3,28 +3,28 @@ import RelayWire
 /// What is to be looked at when its time has come. Entries are never cancelled: each carries enough to see that it
 /// is out of date (a generation, a state that no longer holds).
 enum Deadline: Hashable {
-    case login(connection: Int32, generation: UInt32)
-    case heartbeat(connection: Int32, generation: UInt32)
-    case slowConsumer(connection: Int32, generation: UInt32)
-    case sessionEnd(session: Int32, generation: UInt32)
-    case heldOver(session: Int32, generation: UInt32)
-    case userForgotten(session: Int32, generation: UInt32)
-    case presenceInterval(channel: Int32, generation: UInt32)
-    case channelEnd(channel: Int32, generation: UInt32)
+    case login(connection: Connection.Index, generation: UInt32)
+    case heartbeat(connection: Connection.Index, generation: UInt32)
+    case slowConsumer(connection: Connection.Index, generation: UInt32)
+    case sessionEnd(session: Session.Index, generation: UInt32)
+    case heldOver(session: Session.Index, generation: UInt32)
+    case userForgotten(session: Session.Index, generation: UInt32)
+    case presenceInterval(channel: Channel.Index, generation: UInt32)
+    case channelEnd(channel: Channel.Index, generation: UInt32)
     case droppedNotice(flow: UInt32)
     case direct(delivery: UInt64)
-    case metadataEnd(book: Int32, generation: UInt32)
-    case lockWait(lock: Int32, ticket: UInt32)
-    case lockExpiry(lock: Int32, absence: UInt32)
+    case metadataEnd(book: MetadataBook.Index, generation: UInt32)
+    case lockWait(lock: Lock.Index, ticket: UInt32)
+    case lockExpiry(lock: Lock.Index, absence: UInt32)
     case queueSweep
     case historySweep
     case publishWindows(user: Name)
-    case boardReading(connection: Int32, generation: UInt32)
-    case boardAuthors(board: Int32, generation: UInt32)
+    case boardReading(connection: Connection.Index, generation: UInt32)
+    case boardAuthors(board: Board.Index, generation: UInt32)
     case boardExpiry
-    case credentialAnswer(connection: Int32, generation: UInt32)
-    case accessEnd(connection: Int32, generation: UInt32)
-    case lentRights(session: Int32, channel: Int32, channelGeneration: UInt32)
+    case credentialAnswer(connection: Connection.Index, generation: UInt32)
+    case accessEnd(connection: Connection.Index, generation: UInt32)
+    case lentRights(session: Session.Index, channel: Channel.Index, channelGeneration: UInt32)
     case claimSweep
     case banSweep
     case wrongCredentialSweep

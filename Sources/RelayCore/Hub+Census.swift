@@ -13,35 +13,35 @@ extension Hub {
     package mutating func census(isDetailed: Bool = true) -> Census {
         var census = Census()
         census.start = start
-        census.connections = openConnections
-        census.users = sessionsByUser.count
+        census.connections = connections.count
+        census.users = sessions.count
         census.deadlines = deadlines.count
-        census.queueMemoryBytes = chunks.liveBytes
-        census.counters = counters
+        census.queueMemoryBytes = outbox.liveBytes
+        census.counters = allCounters
         census.metadataSets = metadata.count
         census.metadataBytes = storage.metadataBytes
         census.locks = locks.count
         census.setRoles = moderation.revealed.roles.count
         census.frozenChannels = moderation.revealed.frozen.sorted().map(\.text)
         census.bans = moderation.revealed.bans.count
-        census.historyMessages = historyMessages
-        census.historyBytes = historyBytes
+        census.historyMessages = historyTotals.messages
+        census.historyBytes = historyTotals.bytes
         census.boards = boards.count
-        census.boardBytes = boardBytes
-        for board in 0..<Int32(boards.slots) { census.boardRecords += boards[board].summary.records }
-        for room in 0..<Int32(rooms.slots) { census.catchingUp += rooms[room].catchingUp }
+        census.boardBytes = boards.bytes
+        for board in boards.indices { census.boardRecords += boards[board].summary.records }
+        for room in rooms.indices { census.catchingUp += rooms[room].catchingUp }
         census.changesUnrevealed = storage.unrevealed.count - storage.head
         census.changesUnjournaledBytes = storage.unjournaledBytes
         census.storageFailure = storage.failure
         census.messageChannels = channelCounts[.message] ?? 0
         census.streamChannels = channelCounts[.stream] ?? 0
-        (census.queuedBytes, census.pinnedBytes) = backlog()
+        (census.queuedBytes, census.pinnedBytes) = outbox.backlog()
         census.sessionsPresent = roster.present
         census.sessionsAway = roster.away
         guard isDetailed else { return census }
-        for user in roster.names.all { census.sessions.append(sessionCensus(sessionsByUser[user]!)) }
-        for id in channelsByID.keys.sorted() {
-            let channel = channels[channelsByID[id]!]
+        for user in roster.names.all { census.sessions.append(sessionCensus(sessions[named: user]!)) }
+        for id in channels.names.sorted() {
+            let channel = channels[channels[named: id]!]
             census.channels.append(
                 Census.Channel(
                     kind: id.kind.rawValue, name: id.channel.text, subscribers: channel.inside.count,
@@ -51,24 +51,30 @@ extension Hub {
         return census
     }
 
-    /// What waits for all readers, and the shared memory that those who lag keep alive, each counted for itself. Costs the readers
-    /// that lag.
-    mutating func backlog() -> (queuedBytes: Int, pinnedBytes: Int) {
-        var sum = (queuedBytes: 0, pinnedBytes: 0)
-        for connection in busy {
-            sum.queuedBytes += queues[connection].bytes
-            sum.pinnedBytes += memoryHeld(by: connection).shared
-        }
-        return sum
+    /// What the outbox counts is among them.
+    var allCounters: Counters {
+        var all = counters
+        let counts = outbox.counts
+        all.packetsQueued = counts.packetsQueued
+        all.packetsShedSlow = counts.packetsShedSlow
+        all.packetsShedExpired = counts.packetsShedExpired
+        all.packetsDiscarded = counts.packetsDiscarded
+        all.delivery = counts.delays
+        return all
     }
 
-    private mutating func sessionCensus(_ session: Int32) -> Census.Session {
-        let connection = links[Int(session)]
-        let kinds = sessions[session].memberships.channels.map { channels[$0].id!.kind }
+    private mutating func sessionCensus(_ session: Session.Index) -> Census.Session {
+        let connection = outbox.connection(of: session)
+        var load = (reliable: 0, packets: 0), pinned = 0
+        if let connection {
+            load = outbox.load(of: connection)
+            pinned = outbox.pinnedBytes(of: connection)
+        }
+        let kinds = sessions[session].memberships.all.map { [channels, memberships] in channels[memberships[$0].channel].id!.kind }
         return Census.Session(
-            user: sessions[session].user!.text, peer: connection >= 0 ? connections[connection].peer : "", client: sessions[session].client,
-            away: connection < 0, messageChannels: kinds.count { $0 == .message }, streamChannels: kinds.count { $0 == .stream },
-            queuedBytes: connection >= 0 ? queues[connection].bytes : 0, queuedPacketBytes: connection >= 0 ? queues[connection].packetBytes : 0,
-            pinnedBytes: connection >= 0 ? memoryHeld(by: connection).shared : 0, packetsLost: sessions[session].packetsLost)
+            user: sessions[session].user!.text, peer: connection.map { connections[$0].peer } ?? "", client: sessions[session].client,
+            away: connection == nil, messageChannels: kinds.count { $0 == .message }, streamChannels: kinds.count { $0 == .stream },
+            queuedBytes: load.reliable + load.packets, queuedPacketBytes: load.packets,
+            pinnedBytes: pinned, packetsLost: sessions[session].packetsLost)
     }
 }

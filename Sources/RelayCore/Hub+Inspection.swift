@@ -6,30 +6,31 @@ import RelayWire
 extension Hub {
     /// Offset of the newest message, `nil` when there is no such channel.
     package func head(of channel: Name) -> UInt64? {
-        channelsByID[ChannelID(kind: .message, channel: channel)].map { channels[$0].head }
+        channels[named: ChannelID(kind: .message, channel: channel)].map { channels[$0].head }
     }
 
     /// Sequence of the last accepted packet of an open flow.
-    package func sequence(ofFlow handle: UInt32) -> UInt32? { flowsByHandle[handle].map { flows[$0].sequence } }
+    package func sequence(ofFlow handle: UInt32) -> UInt32? { flows[named: handle].map { flows[$0].sequence } }
 
     /// Who is seen in a channel, in order.
     package func members(of id: ChannelID) -> [Member] {
-        guard let channel = channelsByID[id] else { return [] }
+        guard let channel = channels[named: id] else { return [] }
         return channels[channel].presence.members.map {
-            Member(user: $0.user, states: sessions[$0.session].memberships[channel]!.states.strings)
+            Member(user: $0.user, states: memberships[$0.membership].states.strings)
         }
     }
 
     /// Bytes that wait for a connection, and the memory its queue keeps alive in shared chunks.
     package mutating func load(of id: ConnectionID) -> (reliable: Int, packets: Int, shared: Int)? {
         guard isKnown(id) else { return nil }
-        return (queues[id.index].reliableBytes, queues[id.index].packetBytes, memoryHeld(by: id.index).shared)
+        let load = outbox.load(of: id.place)
+        return (load.reliable, load.packets, outbox.pinnedBytes(of: id.place))
     }
 
     /// Ranges of packets that a session was not given while it catches up, as they are remembered. [HI5]
     package func lostMeanwhile(of id: ConnectionID) -> Int {
-        guard isKnown(id), connections[id.index].session >= 0 else { return 0 }
-        return sessions[connections[id.index].session].memberships.all.reduce(0) { $0 + ($1.catchUp?.lost.count ?? 0) }
+        guard isKnown(id), let session = connections[id.place].session else { return 0 }
+        return sessions[session].memberships.all.reduce(0) { $0 + (memberships[$1].catchUp.map { catchUps[$0].lost.ranges.count } ?? 0) }
     }
 
     /// What moderators have decided and what holds: roles, frozen channels, and who has banned whom.
@@ -42,42 +43,42 @@ extension Hub {
     }
 
     /// Keys of all boards whose author is known. [BL10]
-    package var authorsKnown: Int { boardAuthorKeys }
+    package var authorsKnown: Int { authors.keys }
 
     /// How often a publish that waited was judged anew. [BL10]
-    package var waitersJudged: Int { judgedAgain }
+    package var waitersJudged: Int { authors.judgedAgain }
 
     /// Bytes of connections that wait for whose record is theirs to change. [BL10]
-    package var bytesHeld: Int { heldBytes }
+    package var bytesHeld: Int { authors.heldBytes }
 
-    package var queueMemoryBytes: Int { chunks.liveBytes }
+    package var queueMemoryBytes: Int { outbox.liveBytes }
     package var settings: Configuration { configuration }
 }
 
 extension Hub {
     package func epoch(of channel: Name) -> Epoch? {
-        channelsByID[ChannelID(kind: .message, channel: channel)].map { channels[$0].epoch }
+        channels[named: ChannelID(kind: .message, channel: channel)].map { channels[$0].epoch }
     }
 
     /// Users whose sessions get the messages of a channel, those who are away included.
     package func receivers(ofMessages channel: Name) -> Set<String> {
-        guard let channel = channelsByID[ChannelID(kind: .message, channel: channel)] else { return [] }
+        guard let channel = channels[named: ChannelID(kind: .message, channel: channel)] else { return [] }
         var receivers = channels[channel].messageReceivers
-        for session in channels[channel].inside where sessions[session].memberships[channel]?.catchUp != nil { receivers.append(session) }
+        for session in channels[channel].inside where memberships[membership(of: session, inside: channel)].catchUp != nil { receivers.append(session) }
         var users: Set<String> = []
         for session in receivers { users.insert(sessions[session].user!.text) }
         return users
     }
 
-    package func handle(of id: ChannelID) -> UInt32? { channelsByID[id].map { channels[$0].handle } }
+    package func handle(of id: ChannelID) -> UInt32? { channels[named: id].map { channels[$0].handle } }
 
     package func topic(ofFlow handle: UInt32) -> (channel: Name, topic: Name)? {
-        flowsByHandle[handle].map { (channels[flows[$0].channel].id!.channel, flows[$0].topic!) }
+        flows[named: handle].map { (channels[flows[$0].channel].id!.channel, flows[$0].topic!) }
     }
 
     /// Users whose selections contain a flow.
     package func receivers(ofFlow handle: UInt32) -> Set<String> {
-        guard let flow = flowsByHandle[handle] else { return [] }
+        guard let flow = flows[named: handle] else { return [] }
         return Set(flows[flow].receivers.map { sessions[$0].user!.text })
     }
 }

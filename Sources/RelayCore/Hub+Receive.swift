@@ -4,7 +4,7 @@ import RelayWire
 
 extension Hub {
     /// Reads whole frames in place; what is left of an incomplete one is kept with the connection. [FR2]
-    mutating func read(_ bytes: UnsafeRawBufferPointer, from connection: Int32) {
+    mutating func read(_ bytes: UnsafeRawBufferPointer, from connection: Connection.Index) {
         guard connections[connection].isOpen, !bytes.isEmpty else { return }
         connections[connection].lastHeard = now.instant
         if connections[connection].state == .greeting, !isRelayProtocol(connection, bytes) { return }
@@ -21,7 +21,7 @@ extension Hub {
     /// Handles frames as far as they are whole, and until one has to wait.
     ///
     /// - Returns: what is left; `nil` if the connection ended.
-    private mutating func handleFrames(_ bytes: UnsafeRawBufferPointer, from connection: Int32) -> UnsafeRawBufferPointer? {
+    private mutating func handleFrames(_ bytes: UnsafeRawBufferPointer, from connection: Connection.Index) -> UnsafeRawBufferPointer? {
         var rest = bytes
         while connections[connection].isOpen {
             switch FrameHead.read(rest) {
@@ -44,27 +44,27 @@ extension Hub {
     }
 
     /// Bytes of an incomplete frame, or from one on that waits.
-    private mutating func keep(_ bytes: UnsafeRawBufferPointer, of connection: Int32) {
+    private mutating func keep(_ bytes: UnsafeRawBufferPointer, of connection: Connection.Index) {
         if connections[connection].waits { return hold(bytes, of: connection) }
         if !bytes.isEmpty { connections[connection].partial = Array(bytes) }
     }
 
     // MARK: - Waiting
 
-    private mutating func hold(_ bytes: UnsafeRawBufferPointer, of connection: Int32) {
+    private mutating func hold(_ bytes: UnsafeRawBufferPointer, of connection: Connection.Index) {
         connections[connection].held.append(contentsOf: bytes)
-        heldBytes += bytes.count
+        authors.hold(bytes.count)
     }
 
-    mutating func discardHeld(_ connection: Int32) {
-        heldBytes -= connections[connection].held.count - connections[connection].heldFrom
+    mutating func discardHeld(_ connection: Connection.Index) {
+        authors.hold(connections[connection].heldFrom - connections[connection].held.count)
         connections[connection].held = []
         connections[connection].heldFrom = 0
         connections[connection].waits = false
     }
 
     /// The frame that waited is judged again, and what came behind it follows, up to the next one that has to wait. [BL10]
-    mutating func goOn(_ connection: Int32) {
+    mutating func goOn(_ connection: Connection.Index) {
         // Taken out, so that a handler may end the connection while its frame is read.
         let (held, from) = (connections[connection].held, connections[connection].heldFrom)
         discardHeld(connection)
@@ -81,11 +81,11 @@ extension Hub {
         }
         connections[connection].held = held
         connections[connection].heldFrom = held.count - left
-        heldBytes += left
+        authors.hold(left)
     }
 
     /// What is no relay frame at all. [FR5]
-    private mutating func isRelayProtocol(_ connection: Int32, _ bytes: UnsafeRawBufferPointer) -> Bool {
+    private mutating func isRelayProtocol(_ connection: Connection.Index, _ bytes: UnsafeRawBufferPointer) -> Bool {
         guard connections[connection].bytesBeforeLogin == 0, connections[connection].partial.isEmpty, bytes[0] != 0 else { return true }
         close(connection, .notRelayProtocol, "the first byte of a relay connection is 0, this one is \(bytes[0])")
         return false
@@ -94,7 +94,7 @@ extension Hub {
     /// Counts what a connection sends before it has logged in, announced bytes of an incomplete frame included. [SE4]
     ///
     /// - Returns: whether it may go on.
-    private mutating func countBeforeLogin(_ connection: Int32, frameBytes: Int, isWhole: Bool) -> Bool {
+    private mutating func countBeforeLogin(_ connection: Connection.Index, frameBytes: Int, isWhole: Bool) -> Bool {
         guard connections[connection].state == .greeting else { return true }
         let bytes = connections[connection].bytesBeforeLogin + frameBytes
         if isWhole { connections[connection].bytesBeforeLogin = bytes }
@@ -106,7 +106,7 @@ extension Hub {
     /// Adds to an incomplete frame what it lacks and handles it when it is whole.
     ///
     /// - Returns: the bytes behind it, or `nil` if it is still incomplete, has to wait, or the connection ended.
-    private mutating func completePartial(_ connection: Int32, with bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+    private mutating func completePartial(_ connection: Connection.Index, with bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
         // Taken out, so that the handler may end the connection while it reads the frame.
         var partial = connections[connection].partial
         connections[connection].partial = []
@@ -152,27 +152,27 @@ extension Hub {
     }
 
     /// One switch: frame to handler.
-    private mutating func handleFrame(_ head: FrameHead, _ body: UnsafeRawBufferPointer, from connection: Int32) {
-        let session = connections[connection].session
+    private mutating func handleFrame(_ head: FrameHead, _ body: UnsafeRawBufferPointer, from connection: Connection.Index) {
         guard let type = FrameType(rawValue: head.type) else { return handleUnknown(head, connection) }
+        guard let session = connections[connection].session else { return handleBeforeLogin(type, head, body, connection) }
         switch type {
-        case .publishPacket where session >= 0: return publishPacket(flags: head.flags, body, session: session, connection)
-        case .publish where session >= 0: return publish(flags: head.flags, body, session: session, connection)
-        case .direct where session >= 0: return direct(flags: head.flags, body, session: session, connection)
+        case .publishPacket: return publishPacket(flags: head.flags, body, session: session, connection)
+        case .publish: return publish(flags: head.flags, body, session: session, connection)
+        case .direct: return direct(flags: head.flags, body, session: session, connection)
         case .ping: return ping(head, body, connection)
         case .pong: return pong(head, connection)
-        case .login where session >= 0:
-            return refuse(connection, WireError(.alreadyLoggedIn, "this connection is logged in already"), id: requestID(body))
-        case _ where session < 0 && type != .login:
-            return refuse(connection, WireError(.loginRequired, "\(type.name) before login"))
+        case .login: return refuse(connection, WireError(.alreadyLoggedIn, "this connection is logged in already"), id: requestID(body))
         case .directReceived: return directReceived(flags: head.flags, body, connection)
-        case .publish, .publishPacket, .direct: preconditionFailure("\(type.name) without a session got here")
-        case .login, .logout, .renew, .subscribe, .unsubscribe, .join, .leave, .joinTopic, .leaveTopic, .subscribeTopic, .unsubscribeTopic,
+        case .logout, .renew, .subscribe, .unsubscribe, .join, .leave, .joinTopic, .leaveTopic, .subscribeTopic, .unsubscribeTopic,
             .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates, .history, .setMetadata, .updateMetadata, .removeMetadata,
             .getMetadata, .subscribeUserMetadata, .unsubscribeUserMetadata, .setLock, .acquireLock, .releaseLock, .revokeLock, .removeLock,
             .getLocks, .clear, .undoClear, .boards, .removeBoard, .setRole, .freezeChannel, .endSession, .banUser, .unbanUser, .getBans, .forgetUser,
             .status:
-            return handleRequest(type, head, body, session, connection)
+            return handleRequest(type, head, body, connection) { hub throws(WireError) in
+                try hub.spendRequest(session, connection)
+                guard hub.connections[connection].isOpen else { return }
+                try hub.carryOut(type, body, session, connection)
+            }
         case .welcome, .answer, .error, .closing, .restored, .deliver, .packet, .directDeliver, .accepted, .confirmed, .userNamed,
             .flowOpened, .flowClosed, .lost, .packetsDropped, .presence, .topics, .metadataPage, .metadata, .locks, .historyItem, .gap, .caughtUp, .stored, .notStored,
             .cleared, .reset, .accessExpiring, .removed, .accessChanged, .channelFrozen:
@@ -180,152 +180,17 @@ extension Hub {
         }
     }
 
-    private mutating func handleUnknown(_ head: FrameHead, _ connection: Int32) {
-        let code: ErrorCode = connections[connection].session < 0 ? .loginRequired : .unknownFrame
+    private mutating func handleBeforeLogin(_ type: FrameType, _ head: FrameHead, _ body: UnsafeRawBufferPointer, _ connection: Connection.Index) {
+        switch type {
+        case .ping: ping(head, body, connection)
+        case .pong: pong(head, connection)
+        case .login: handleRequest(type, head, body, connection) { hub throws(WireError) in try hub.login(body, connection) }
+        default: refuse(connection, WireError(.loginRequired, "\(type.name) before login"))
+        }
+    }
+
+    private mutating func handleUnknown(_ head: FrameHead, _ connection: Connection.Index) {
+        let code: ErrorCode = connections[connection].session == nil ? .loginRequired : .unknownFrame
         refuse(connection, WireError(code, "no client sends a frame of type 0x\(String(head.type, radix: 16))"), id: nil)
-    }
-
-    /// A frame with a JSON body: flags, rate, its handler, and the refusal if that throws.
-    private mutating func handleRequest(
-        _ type: FrameType, _ head: FrameHead, _ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32
-    ) {
-        do throws(WireError) {
-            guard head.flags == 0 else { throw WireError(.badRequest, "the flags of a JSON frame are 0") }
-            if session >= 0 { try spendRequest(connection) }
-            guard connections[connection].isOpen else { return }
-            switch type {
-            case .login: try login(body, connection)
-            case .logout: try logout(body, session, connection)
-            case .renew: try renew(body, session, connection)
-            case .subscribe: try subscribe(body, session, connection)
-            case .unsubscribe: try leaveChannel(.message, body, session, connection)
-            case .join: try join(body, session, connection)
-            case .leave: try leaveChannel(.stream, body, session, connection)
-            case .joinTopic: try joinTopic(body, session, connection)
-            case .leaveTopic: try leaveTopic(body, session, connection)
-            case .subscribeTopic: try subscribeTopic(body, session, connection)
-            case .unsubscribeTopic: try unsubscribeTopic(body, session, connection)
-            case .subscribedUsers: try subscribedUsers(body, session, connection)
-            case .who: try who(body, session, connection)
-            case .whereIs: try whereIs(body, session, connection)
-            case .setStates: try setStates(body, session, connection)
-            case .removeStates: try removeStates(body, session, connection)
-            case .getStates: try getStates(body, session, connection)
-            case .history: try history(body, session, connection)
-            case .setMetadata: try writeMetadata(body, mustExist: false, session, connection)
-            case .updateMetadata: try writeMetadata(body, mustExist: true, session, connection)
-            case .removeMetadata: try removeMetadata(body, session, connection)
-            case .getMetadata: try getMetadata(body, session, connection)
-            case .subscribeUserMetadata: try subscribeUserMetadata(body, session, connection)
-            case .unsubscribeUserMetadata: try unsubscribeUserMetadata(body, session, connection)
-            case .setLock: try setLock(body, session, connection)
-            case .acquireLock: try acquireLock(body, session, connection)
-            case .releaseLock: try releaseLock(body, session, connection)
-            case .revokeLock: try revokeLock(body, session, connection)
-            case .removeLock: try removeLock(body, session, connection)
-            case .getLocks: try getLocks(body, session, connection)
-            case .clear: try clear(body, session, connection)
-            case .undoClear: try undoClear(body, session, connection)
-            case .boards: try listBoards(body, session, connection)
-            case .removeBoard: try removeBoard(body, session, connection)
-            case .setRole: try setRole(body, session, connection)
-            case .freezeChannel: try freezeChannel(body, session, connection)
-            case .endSession: try endSession(body, session, connection)
-            case .banUser: try banUser(body, session, connection)
-            case .unbanUser: try unbanUser(body, session, connection)
-            case .getBans: try getBans(body, session, connection)
-            case .forgetUser: try forgetUser(body, session, connection)
-            case .status: try status(body, session, connection)
-            default: preconditionFailure("\(type.name) is no request")
-            }
-        } catch {
-            let isText = type == .setMetadata || type == .updateMetadata
-            let id = isText ? (try? TextBody.read(body)).flatMap { requestID($0.head) } : requestID(body)
-            if let id, mustWait(error, of: type) { return answerInOrder(requester(connection, id, .refusal(error))) }
-            refuse(connection, error, id: id)
-        }
-    }
-
-    private func requestID(_ body: UnsafeRawBufferPointer) -> UInt32? {
-        guard let id = try? JSONBody.decode(RequestID.self, from: body, anyKeys: true).id, id > 0 else { return nil }
-        return id
-    }
-
-    /// Decodes a request and checks its id.
-    func decode<T: JSONObject>(_ type: T.Type, _ body: UnsafeRawBufferPointer) throws(WireError) -> T {
-        var json = try JSONFields(reading: body)
-        guard try json.decode(RequestID.self).id > 0 else { throw WireError(.badRequest, "field id is within 1…4294967295") }
-        return try json.decode(type)
-    }
-
-    // MARK: - Answers
-
-    mutating func answer(_ connection: Int32, _ value: some JSONObject) { enqueueJSON(connection, .answer, value) }
-
-    mutating func refuse(_ connection: Int32, _ error: WireError, id: UInt32? = nil, number: UInt64? = nil, flow: UInt32? = nil) {
-        guard connections[connection].isOpen else { return }
-        counters.refusals[error.code.name, default: 0] += 1
-        enqueueJSON(connection, .error, ErrorBody(error, id: id, number: number, flow: flow))
-    }
-
-    // MARK: - Rates
-
-    /// One request of this user. [RT6]
-    private mutating func spendRequest(_ connection: Int32) throws(WireError) {
-        let session = connections[connection].session
-        let rate = configuration.limits.requestsPerSecond
-        if sessions[session].requestsBucket < 0 { sessions[session].requestsBucket = buckets.insert(TokenBucket()) }
-        let bucket = sessions[session].requestsBucket
-        if let wait = try spend(bucket, rate: rate, capacity: configuration.requestsBurst, connection, "requests") {
-            throw .overRate("requests", rate: rate, wait: wait)
-        }
-    }
-
-    /// - Returns: nanoseconds until there is a token, or `nil` if one was taken.
-    mutating func spend(_ bucket: Int32, rate: Int, capacity: Int, _ connection: Int32, _ what: String) throws(WireError) -> UInt64? {
-        let isAbuse = buckets[bucket].isAbuse(
-            rate: rate, factor: configuration.abuseRateFactor, seconds: configuration.abuseSeconds, at: now.instant)
-        if isAbuse {
-            close(connection, .abuse, "\(configuration.abuseRateFactor) times \(rate) \(what)/s for \(configuration.abuseSeconds) s")
-            return nil
-        }
-        return buckets[bucket].take(rate: rate, capacity: capacity, at: now.instant)
-    }
-
-    mutating func bucket(_ key: BucketKey, of session: Int32) -> Int32 {
-        if let index = sessions[session].buckets[key] { return index }
-        if sessions[session].buckets.count >= 64 { pruneBuckets(of: session) }
-        let index = buckets.insert(TokenBucket())
-        sessions[session].buckets[key] = index
-        return index
-    }
-
-    /// Forgets buckets that are as good as new, unless a flow holds one. Bounded by what can be spent in a second.
-    private mutating func pruneBuckets(of session: Int32) {
-        sessions[session].lastPublish = nil
-        var held: Set<Int32> = []
-        for membership in sessions[session].memberships.all {
-            for flow in membership.publishing.values { held.insert(flows[flow].bucket) }
-        }
-        for (key, index) in sessions[session].buckets where !held.contains(index) {
-            let rate: Int
-            switch key {
-            case .messages: rate = configuration.limits.messagesPerSecond
-            case .packets: rate = configuration.limits.packetsPerSecond
-            case .channelMetadata, .userMetadata: rate = configuration.metadataCallsPerSecond
-            case .direct: continue
-            }
-            if buckets[index].isFull(rate: rate, at: now.instant) {
-                buckets.remove(index)
-                sessions[session].buckets[key] = nil
-            }
-        }
-    }
-}
-
-extension WireError {
-    static func overRate(_ what: String, rate: Int, wait: UInt64) -> WireError {
-        WireError(
-            .rateLimited, "over \(rate) \(what) a second", limit: rate, retryAfterMilliseconds: (wait + 999_999) / 1_000_000)
     }
 }

@@ -5,7 +5,7 @@ import RelayWire
 // readers that lag and the users of one page, whatever the number of sessions and channels. [AC16]
 
 extension Hub {
-    mutating func status(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
+    mutating func status(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) {
         let request = try decode(StatusRequest.self, body)
         try requireModerator(session)
         let limit = try request.page.count()
@@ -14,7 +14,7 @@ extension Hub {
         let behind = roster.names.behind(request.after)
         var users: [RelayStatus.User] = []
         for user in behind.prefix(limit) {
-            let session = sessionsByUser[user]!
+            let session = sessions[named: user]!
             users.append(userStatus(session))
         }
         let page = ListPage(of: users, bytes: Self.pageBytes)
@@ -24,7 +24,7 @@ extension Hub {
     }
 
     /// Whoever came in by a key that counts no more may stay, but is not told the new one.
-    private func joinKey(for session: Int32) -> String? {
+    private func joinKey(for session: Session.Index) -> String? {
         let digest = sessions[session].keyDigest
         return digest == nil || accessRules.keys.contains { $0.digest == digest } ? accessRules.joinKey : nil
     }
@@ -32,35 +32,36 @@ extension Hub {
     private mutating func totals() -> RelayStatus {
         var status = RelayStatus()
         status.uptimeMs = UInt64(clamping: (now.instant - startedAt).milliseconds)
-        status.connections = openConnections
+        status.connections = connections.count
         status.sessions = .init(present: roster.present, away: roster.away)
         status.channels = .init(message: channelCounts[.message] ?? 0, stream: channelCounts[.stream] ?? 0)
         status.boards = boards.count
-        status.boardBytes = boardBytes
-        (status.queuedBytes, status.pinnedBytes) = backlog()
-        status.counters = RelayStatus.Counters(counters)
+        status.boardBytes = boards.bytes
+        (status.queuedBytes, status.pinnedBytes) = outbox.backlog()
+        status.counters = RelayStatus.Counters(allCounters)
         status.storageFailure = storage.failure
         return status
     }
 
     /// Whether it is here, or something is kept of it.
     private func knows(_ user: Name) -> Bool {
-        if let session = sessionsByUser[user], sessions[session].state.isThere { return true }
+        if let session = sessions[named: user], sessions[session].state.isThere { return true }
         if claims[user] != nil || hasMetadata(user) { return true }
         return moderation.applied.roles[user] != nil || moderation.applied.bans[user] != nil
     }
 
-    private func userStatus(_ session: Int32) -> RelayStatus.User {
-        let connection = links[Int(session)]
+    private func userStatus(_ session: Session.Index) -> RelayStatus.User {
+        let connection = outbox.connection(of: session)
         var user = RelayStatus.User(
-            user: sessions[session].user!, client: sessions[session].client, peer: "", away: connection < 0,
+            user: sessions[session].user!, client: sessions[session].client, peer: "", away: connection == nil,
             sessionMs: UInt64(clamping: (now.instant - sessions[session].since).milliseconds), queuedBytes: 0, queuedPacketBytes: 0,
             packetsLost: sessions[session].packetsLost, backlogMs: 0)
-        guard connection >= 0 else { return user }
+        guard let connection else { return user }
         user.peer = connections[connection].peer
-        user.queuedBytes = queues[connection].bytes
-        user.queuedPacketBytes = queues[connection].packetBytes
-        if queues[connection].busyPosition >= 0 { user.backlogMs = UInt64(clamping: (now.instant - queues[connection].busySince).milliseconds) }
+        let load = outbox.load(of: connection)
+        user.queuedBytes = load.reliable + load.packets
+        user.queuedPacketBytes = load.packets
+        if let since = outbox.busySince(connection) { user.backlogMs = UInt64(clamping: (now.instant - since).milliseconds) }
         return user
     }
 

@@ -3,10 +3,13 @@ import RelayWire
 
 /// The relay itself, without sockets, clocks and dice: bytes and events in, bytes and effects out.
 ///
-/// Owned by one queue, which also owns the sockets. The shell calls, in any order:
-/// - `handle` for what happens, `receive` for bytes that came; both hand back effects to be carried out;
-/// - `nextDirty`, `gather`, `wrote` to take bytes out;
-/// - `nextDeadline` after each of them, to arm its one timer.
+/// Owned by one queue, which also owns the sockets. The shell's calls:
+/// - `restore` with all that was stored, before any other call;
+/// - `handle` for what happens and `receive` for bytes that came, in any order;
+/// - a flush, behind what came together: `beginFlush`; `nextDirty` until it has none; for each connection `gather` and `wrote` until its
+///   socket takes no more, and before them `announce` where it speaks WebSocket; `endFlush`. `wantsFlush` and `hasDirty` say whether
+///   another one is wanted soon. A connection may be flushed besides when its socket takes more again;
+/// - after each of them `takeEffects`, to carry them out in their order, and `nextDeadline`, to arm its one timer.
 ///
 /// The same calls in the same order give the same bytes: nothing in here depends on anything but its arguments.
 ///
@@ -21,38 +24,25 @@ package struct Hub {
     /// When that was. [AC16]
     let startedAt: Instant
 
-    var connections = Slab<Connection>(vacant: Connection())
-    /// Outbound queues, by connection.
-    var queues = Slab<OutQueue>(vacant: OutQueue(), release: { $0.releaseRing() })
-    var sessions = Slab<Session>(vacant: Session())
-    /// The connection of each session, or -1.
-    var links: [Int32] = []
-    var channels = Slab<Channel>(vacant: Channel())
-    var rooms = Slab<Room>(vacant: Room())
-    var flows = Slab<Flow>(vacant: Flow())
+    var connections = ConnectionTable()
+    var sessions = Shelf<Session, Name>(vacant: Session())
+    var channels = Shelf<Channel, ChannelID>(vacant: Channel())
+    var memberships = Slab<Membership>(vacant: Membership())
+    var rooms = Shelf<Room, Name>(vacant: Room())
+    var flows = Shelf<Flow, UInt32>(vacant: Flow())
     var buckets = Slab<TokenBucket>(vacant: TokenBucket())
-    var metadata = Slab<MetadataBook>(vacant: MetadataBook())
-    var locks = Slab<Lock>(vacant: Lock())
-    var chunks: ChunkPool
+    var metadata = MetadataShelf()
+    var locks = LockTable()
+    var outbox: Outbox
     var deadlines = DeadlineTable()
 
-    var sessionsByUser: [Name: Int32] = [:]
     var roster = Roster()
-    var channelsByID: [ChannelID: Int32] = [:]
     var channelCounts: [ChannelKind: Int] = [:]
-    var roomsByName: [Name: Int32] = [:]
-    var flowsByHandle: [UInt32: Int32] = [:]
-    var metadataByUser: [Name: Int32] = [:]
-    var locksByOwner: [Name: Set<Int32>] = [:]
-    /// Of users who have no session with that client object now. [MS9]
-    var publishWindows: [Name: [KeptPublishWindow]] = [:]
-    /// All of them.
-    var publishWindowsCount = 0
+    var keptWindows = KeptWindows()
     /// Who may come in. [AC1]
     var accessRules: AccessRules
     /// Which clients user ids belong to. [AC3]
-    var claims: [Name: UserClaim] = [:]
-    var claimSweepIsSet = false
+    var claims = ClaimBook()
     /// What the log has of them.
     var wrongCredentials = WrongCredentials()
     /// What moderators have decided. [AC10–AC15]
@@ -61,70 +51,21 @@ package struct Hub {
     /// What was removed and is still on the disk. [AC14, BL9]
     var erasure = ErasureState()
     /// What message channels keep for good. [BL1]
-    var boards = Slab<Board>(vacant: Board())
-    var boardsByName: [Name: Int32] = [:]
-    var boardNames = SortedNames()
-    var boardsByID: [UInt64: Int32] = [:]
-    /// Records of all boards, those on their way to a file counted, and of each user: in files, and on their way.
-    var boardBytes = 0
-    var boardUserBytes: [Name: Int] = [:]
-    var boardUserPending: [Name: Int] = [:]
-    /// When each user's newest boards began. [BL7]
-    var newBoards: [Name: [Instant]] = [:]
-    /// While a relay starts: publishes that were remembered, by client object.
-    var restoredPublishes: [Name: [UInt64: [PublishWindow.Remembered]]] = [:]
-    /// Reads that have not been answered, by token.
-    var boardReadings: [UInt64: BoardReading] = [:]
-    var lastBoardRead: UInt64 = 0
-    /// The same of authors; keys whose author is known; connections that go on at the end of the call; and why the first
-    /// frame of the one that does cannot be judged. [BL10]
-    var authorQuestions: [UInt64: AuthorQuestion] = [:]
-    var boardAuthorKeys = 0
-    var woken: [(id: ConnectionID, failure: AuthorsFailure?)] = []
-    var authorsFailure: AuthorsFailure?
-    var judgedAgain = 0
-    /// What came from connections that wait.
-    var heldBytes = 0
+    var boards = BoardShelf()
+    var authors = AuthorDesk()
     /// Direct messages that wait for their acknowledgement, in the order they were sent.
     var directs: [PendingDirect] = []
 
-    /// Connections with something new to send; from `dirtyHead` on.
-    var dirty: [Int32] = []
-    var dirtyHead = 0
-    /// Connections whose queue is not empty.
-    var busy: [Int32] = []
-    /// Connections whose packets exceed their bound, and those whose reliable backlog does, until the end of the call.
-    var overfull: [Int32] = []
-    var tooSlow: [Int32] = []
-    /// Whether chunks were begun since memory was last looked at.
-    var memoryGrew = false
-    /// The same, of what has been looked at before it was known who lags.
-    var memoryGrewSinceFlush = false
-    var sweepIsSet = false
-    var scratchChunks: [Int32] = []
-
-    /// What all message channels keep. [HI1]
-    var historyBytes = 0
-    var historyMessages = 0
-    var historySweepIsSet = false
-    /// What readers that catch up may still be given before others have their turn, and those that wait for the next one.
-    var catchUpBudget = Int.max
-    var catchUpsWait: [Int32] = []
+    var historyTotals = HistoryTotals()
+    var catchUps = CatchUps()
 
     var counters = Counters()
-    var openConnections = 0
-    /// Those that have not logged in, and all that came, the oldest first, with those that have gone on since.
-    var greetings = 0
-    var greetingQueue: [ConnectionID] = []
-    var greetingHead = 0
+    var greetings = Greetings()
     var isShuttingDown = false
     /// The moment of the call that is being carried out.
     var now = Now(instant: Instant(nanoseconds: 0), wallMilliseconds: 0)
     var effects: [Effect] = []
-    private var lastHandle: UInt32 = 0
-    private var lastIncarnation: UInt32 = 0
-    private var lastGeneration: UInt32 = 0
-    var lastDelivery: UInt64 = 0
+    var ordinals = Ordinals()
 
     /// - Parameter start: greater at each start of the relay; part of each channel's epoch.
     /// - Parameter access: who may come in.
@@ -136,7 +77,7 @@ package struct Hub {
         self.start = start
         // 2²⁰ changes a second could be made and the next start would still begin above. Stays below 2⁵³.
         storage = StorageState(sequence: UInt64(start) << 20)
-        chunks = ChunkPool(bytesMin: configuration.chunkBytesMin, bytesMax: configuration.chunkBytesMax)
+        outbox = Outbox(configuration)
     }
 
     /// When `Event.deadlineReached` is wanted next. May be early, never late.
@@ -144,8 +85,8 @@ package struct Hub {
 
     // MARK: - Entries
 
-    /// Carries out one event; what the shell has to do is appended to `effects`.
-    package mutating func handle(_ event: Event, at now: Now, into effects: inout [Effect]) {
+    /// Carries out one event; what the shell has to do is in `takeEffects`.
+    package mutating func handle(_ event: Event, at now: Now) {
         enter(now)
         switch event {
         case .opened(let id, let entropy, let peer): opened(id, entropy: entropy, peer: peer)
@@ -165,22 +106,21 @@ package struct Hub {
         case .accessChanged(let rules, let endsSessions): accessChanged(rules, endsSessions: endsSessions)
         case .operatorTokenWrong(let peer, let path): logWrongCredential(.tokenInvalid, from: peer, "for \(path)")
         }
-        leave(&effects)
+        leave()
     }
 
     /// Reads bytes that came over a connection; whole frames are decoded in place.
-    package mutating func receive(
-        _ bytes: UnsafeRawBufferPointer, from id: ConnectionID, at now: Now, into effects: inout [Effect]
-    ) {
+    package mutating func receive(_ bytes: UnsafeRawBufferPointer, from id: ConnectionID, at now: Now) {
         guard isKnown(id) else { return }
         enter(now)
-        read(bytes, from: id.index)
-        leave(&effects)
+        read(bytes, from: id.place)
+        leave()
     }
 
     mutating func enter(_ now: Now) {
         precondition(isKnownUniquelyReferenced(&identity), "a hub was copied")
         self.now = now
+        outbox.now = now.instant
     }
 
     /// Shared by copies, if there were any.
@@ -188,64 +128,24 @@ package struct Hub {
     private var identity = Identity()
 
     /// What was put off to the end of the call: who waited goes on, then bounds on queues.
-    private mutating func leave(_ effects: inout [Effect]) {
-        if !woken.isEmpty { goOnWithWoken() }
+    private mutating func leave() {
+        if authors.someAreWoken { goOnWithWoken() }
         keepBounds()
-        effects.append(contentsOf: self.effects)
-        self.effects.removeAll(keepingCapacity: true)
     }
 
-    mutating func keepBounds() {
-        while !tooSlow.isEmpty || !overfull.isEmpty || memoryGrew {
-            for connection in take(\.tooSlow) where connections[connection].isOpen {
-                closeSlow(
-                    connection,
-                    "\(queues[connection].reliableBytes) bytes waited, at most \(configuration.reliableBacklogBytesHard) may")
-            }
-            for connection in take(\.overfull) where connections[connection].isOpen { shedOverfull(connection) }
-            if memoryGrew { boundMemory() }
-        }
-    }
-
-    private mutating func take(_ list: WritableKeyPath<Lists, [Int32]>) -> [Int32] {
-        var lists = Lists(tooSlow: tooSlow, overfull: overfull)
-        let taken = lists[keyPath: list]
-        lists[keyPath: list] = []
-        tooSlow = lists.tooSlow
-        overfull = lists.overfull
-        return taken
-    }
-
-    private struct Lists {
-        var tooSlow: [Int32]
-        var overfull: [Int32]
+    /// What the shell has to do, in this order; appended to `taken`.
+    package mutating func takeEffects(into taken: inout [Effect]) {
+        taken += effects
+        effects.removeAll(keepingCapacity: true)
     }
 
     /// The shell's id is the connection that stands there now, not an earlier one.
     @inline(__always)
     func isKnown(_ id: ConnectionID) -> Bool {
-        id.index >= 0 && Int(id.index) < connections.slots && connections[id.index].id == id && connections[id.index].state != .vacant
+        connections.has(id)
     }
 
     // MARK: - Numbers
-
-    /// Milliseconds of the monotonic clock, cut to 32 bits; compared with `isEarlier`.
-    var milliseconds: UInt32 { UInt32(truncatingIfNeeded: now.instant.nanoseconds / 1_000_000) }
-
-    mutating func makeHandle() -> UInt32 {
-        lastHandle += 1
-        return lastHandle
-    }
-
-    mutating func makeIncarnation() -> UInt32 {
-        lastIncarnation += 1
-        return lastIncarnation
-    }
-
-    mutating func makeGeneration() -> UInt32 {
-        lastGeneration &+= 1
-        return lastGeneration
-    }
 
     mutating func log(_ level: LogLine.Level, _ text: String) { effects.append(.log(LogLine(level, text))) }
 
@@ -268,10 +168,10 @@ package struct Hub {
 
     /// Judged by when a client was last heard, heartbeats move by moving that. [HB4]
     private mutating func shiftLastHeard(by lateness: Duration) {
-        for index in 0..<Int32(connections.slots) where connections[index].isOpen {
+        for index in connections.indices where connections[index].isOpen {
             connections[index].lastHeard = min(now.instant, connections[index].lastHeard + lateness)
-            if let since = queues[index].softLimitSince { queues[index].softLimitSince = min(now.instant, since + lateness) }
         }
+        outbox.postponeClocks(by: lateness)
     }
 
     private mutating func carryOut(_ deadline: Deadline) {
@@ -304,7 +204,7 @@ package struct Hub {
             guard channels[channel].generation == generation, channels[channel].id != nil else { return }
             channelEndDeadline(channel)
         case .droppedNotice(let flow):
-            if let index = flowsByHandle[flow] { droppedNoticeDeadline(index) }
+            if let index = flows[named: flow] { droppedNoticeDeadline(index) }
         case .direct(let delivery):
             directDeadline(delivery)
         case .metadataEnd(let book, let generation):
@@ -321,8 +221,8 @@ package struct Hub {
         case .publishWindows(let user):
             publishWindowsDeadline(user)
         case .boardReading(let connection, let generation):
-            guard isCurrent(connection, generation), connections[connection].isOpen, !queues[connection].isDirty else { return }
-            markDirty(connection)
+            guard isCurrent(connection, generation), connections[connection].isOpen else { return }
+            outbox.wake(connection)
         case .boardAuthors(let board, let generation):
             guard boards[board].generation == generation, boards[board].authors != nil else { return }
             boardAuthorsDeadline(board)
@@ -348,21 +248,7 @@ package struct Hub {
         }
     }
 
-    private func isCurrent(_ connection: Int32, _ generation: UInt32) -> Bool {
+    private func isCurrent(_ connection: Connection.Index, _ generation: UInt32) -> Bool {
         connections[connection].id.generation == generation
-    }
-
-    /// While readers lag: their expired packets go even if they take nothing. [DL4]
-    mutating func setQueueSweep() {
-        sweepIsSet = true
-        deadlines.set(.queueSweep, at: now.instant + configuration.packetLifetime)
-    }
-
-    private mutating func sweepQueues() {
-        sweepIsSet = false
-        for connection in busy where queues[connection].packetBytes > 0 && isEarlier(queues[connection].expiresAt, than: milliseconds) {
-            shedExpired(connection)
-        }
-        if !busy.isEmpty { setQueueSweep() }
     }
 }

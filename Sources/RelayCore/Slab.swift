@@ -1,9 +1,24 @@
-/// Elements at small stable indexes, in raw memory, reused after removal.
+/// Elements at small stable places, in raw memory, reused after removal.
 ///
 /// Subscripts reach the element in place: no copy, no retain, no uniqueness check. Only the owner's code holds
 /// indexes; one that is out of range is a bug and traps. A copy of a slab would share its memory: adding an element
 /// to one of two copies traps.
 struct Slab<Element> {
+    /// The place of an element: 4 bytes. An index of one kind of element is none of another.
+    struct Index: Hashable, Comparable {
+        fileprivate let place: Int32
+
+        fileprivate init(_ place: Int32) { self.place = place }
+
+        /// A place that somebody else hands out, for `reserve`. Not negative.
+        init(givenOut place: Int32) {
+            precondition(place >= 0, "place \(place) is negative")
+            self.place = place
+        }
+
+        static func < (left: Self, right: Self) -> Bool { left.place < right.place }
+    }
+
     private var base: UnsafeMutablePointer<Element>
     private var memory: Memory
     /// Slots that have been handed out at least once; all of them are initialised.
@@ -44,42 +59,60 @@ struct Slab<Element> {
     /// Elements in use.
     var count: Int { slots - free.count }
 
+    /// All slots, those that are vacant too.
+    var indices: some Sequence<Index> { (0..<Int32(slots)).lazy.map { Index($0) } }
+
+    /// In place: an accessor that yields would be a coroutine, which allocates wherever it is not inlined.
     @inline(__always)
-    subscript(index: Int32) -> Element {
-        _read {
-            precondition(UInt32(bitPattern: index) < UInt32(slots))
-            yield base[Int(index)]
-        }
-        _modify {
-            precondition(UInt32(bitPattern: index) < UInt32(slots))
-            yield &base[Int(index)]
-        }
+    subscript(index: Index) -> Element {
+        unsafeAddress { UnsafePointer(address(index)) }
+        unsafeMutableAddress { address(index) }
     }
 
-    mutating func insert(_ element: Element) -> Int32 {
+    /// What stands beside an element of another slab, at the same place.
+    @inline(__always)
+    subscript<Other>(beside index: Slab<Other>.Index) -> Element {
+        unsafeAddress { UnsafePointer(address(Index(index.place))) }
+        unsafeMutableAddress { address(Index(index.place)) }
+    }
+
+    /// Valid until an element is added.
+    @inline(__always)
+    func address(_ index: Index) -> UnsafeMutablePointer<Element> {
+        precondition(UInt32(bitPattern: index.place) < UInt32(slots))
+        return base + Int(index.place)
+    }
+
+    @inline(__always)
+    func address<Other>(beside index: Slab<Other>.Index) -> UnsafeMutablePointer<Element> { address(Index(index.place)) }
+
+    /// Whether the slot exists, vacant or not.
+    func has(_ index: Index) -> Bool { Int(index.place) < slots }
+
+    mutating func insert(_ element: Element) -> Index {
         precondition(isKnownUniquelyReferenced(&memory), "a slab was copied")
-        if let index = free.popLast() {
-            base[Int(index)] = element
-            return index
+        if let place = free.popLast() {
+            base[Int(place)] = element
+            return Index(place)
         }
-        let index = Int32(slots)
+        let place = Int32(slots)
         append(element)
-        return index
+        return Index(place)
     }
 
-    /// For indexes that somebody else hands out: makes sure that the slot exists.
-    mutating func reserve(_ index: Int32) {
-        while slots <= Int(index) { append(vacant) }
+    /// For places that somebody else hands out: makes sure that the slot exists.
+    mutating func reserve<Other>(_ index: Slab<Other>.Index) {
+        while slots <= Int(index.place) { append(vacant) }
     }
 
     /// Frees a slot that `insert` gave.
-    mutating func remove(_ index: Int32) {
+    mutating func remove(_ index: Index) {
         clear(index)
-        free.append(index)
+        free.append(index.place)
     }
 
     /// Empties a slot that `reserve` made.
-    mutating func clear(_ index: Int32) { base[Int(index)] = vacant }
+    mutating func clear<Other>(_ index: Slab<Other>.Index) { base[Int(index.place)] = vacant }
 
     private mutating func append(_ element: Element) {
         if slots == memory.capacity { grow() }
@@ -95,5 +128,64 @@ struct Slab<Element> {
         memory.count = 0
         memory = larger
         base = larger.base
+    }
+}
+
+/// An index that may be missing, in 4 bytes: "none" is a place that no slab has.
+@propertyWrapper
+struct Packed<Element> {
+    private var place: Int32
+
+    @inline(__always)
+    init(wrappedValue index: Slab<Element>.Index?) { place = index?.place ?? -1 }
+
+    @inline(__always)
+    var wrappedValue: Slab<Element>.Index? {
+        get { place < 0 ? nil : Slab<Element>.Index(place) }
+        set { place = newValue?.place ?? -1 }
+    }
+}
+
+/// An index that each element in use has. That of a vacant one is of no slot: who uses it traps.
+@propertyWrapper
+struct Placed<Element> {
+    var wrappedValue: Slab<Element>.Index
+
+    init(_ index: Slab<Element>.Index) { wrappedValue = index }
+
+    init() { wrappedValue = Slab<Element>.Index(-1) }
+}
+
+/// Elements that are found by a name of theirs, too.
+struct Shelf<Element, Key: Hashable> {
+    private var elements: Slab<Element>
+    private var indexes: [Key: Slab<Element>.Index] = [:]
+
+    init(vacant: Element) { elements = Slab(vacant: vacant) }
+
+    var count: Int { elements.count }
+    var indices: some Sequence<Slab<Element>.Index> { elements.indices }
+    /// In no order.
+    var names: Dictionary<Key, Slab<Element>.Index>.Keys { indexes.keys }
+
+    @inline(__always)
+    subscript(index: Slab<Element>.Index) -> Element {
+        unsafeAddress { UnsafePointer(elements.address(index)) }
+        unsafeMutableAddress { elements.address(index) }
+    }
+
+    subscript(named name: Key) -> Slab<Element>.Index? { indexes[name] }
+
+    mutating func insert(_ element: Element, named name: Key) -> Slab<Element>.Index {
+        precondition(indexes[name] == nil, "\(name) is there already")
+        let index = elements.insert(element)
+        indexes[name] = index
+        return index
+    }
+
+    mutating func remove(_ index: Slab<Element>.Index, named name: Key) {
+        precondition(indexes[name] == index, "\(name) is another one's name")
+        indexes[name] = nil
+        elements.remove(index)
     }
 }

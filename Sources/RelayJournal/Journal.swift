@@ -4,7 +4,7 @@
 /// of it counts. After a failure the journal takes nothing until `recoverFromFailure` has begun a segment whose header
 /// gives up whatever the failure left: a sync that failed is never asked again.
 ///
-/// Values stay on disk: memory holds, for each live key, where its entry stands. `docs/architecture.md` draws the format.
+/// Values stay on disk: memory holds, for each live key, where its entry stands. `SegmentHeader` and `RecordCodec` draw the format.
 package final class Journal<Storage: JournalStorage> {
     let storage: Storage
     package let settings: JournalSettings

@@ -6,33 +6,52 @@ import RelayIO
 extension Command {
     package static let replay = Command(
         name: "replay",
-        summary: "draws a recorded lesson on a channel, as it was drawn",
+        summary: "draws a recorded lesson on a channel",
         arguments: [.init(name: "FILE", help: "A recording, one stroke a line (docs/board-format.md); - for standard input.")],
         options: [
-            .value("--channel", as: "CHANNEL", help: "Where to draw. Needed."),
-            .value("--speed", as: "X", help: "How much quicker than it was drawn, 0.01…10000, or max: as quick as the rates allow. 1 if not given."),
-            .value("--max-pause", as: "TIME", help: "Cuts longer pauses down to this, in the recording's time; off keeps them all. 10s if not given."),
-            .value("--board", as: "BOARD", help: "Draws only this board of the file, otherwise all, one after the other."),
-            .flag("--boards-as-users", help: "Draws all boards at once on the one channel, each by a user of its own."),
-            .value("--users", as: "N", help: "With --boards-as-users: only the first N boards."),
-            .flag("--verify", help: "A second connection looks on, and the exit code is 1 unless the relay kept every promise."),
-            .flag("--retain", help: "Each finished stroke is kept for good, under its id; with --verify three join the board: before, half-way and after the end."),
-            .value("--store", as: "WHERE", help: "Saves the board, too: metadata, as existing apps do. Not given: what is drawn is sent only."),
+            .value("--channel", as: "CHANNEL", help: "Where to draw. Required."),
+            .value("--speed", as: "X", help: "Speed of the drawing, 0.01…10000, or max: as fast as the rates allow. Default: 1."),
+            .value("--max-pause", as: "TIME", help: "Cuts longer pauses to this, in the recording's time; off keeps them. Default: 10s."),
+            .value("--board", as: "BOARD", help: "Draws only this board of the file. Default: all, one after the other."),
+            .flag("--boards-as-users", help: "Draws all boards at once, each as a user of its own: USER-1, USER-2, …"),
+            .value("--users", as: "N", help: "With --boards-as-users: draws only the first N boards."),
+            .flag("--verify", help: "Watches with a second connection, and exits with 1 unless the relay kept every promise."),
+            .flag("--retain", help: "Keeps each finished stroke for good, as one record under its id."),
+            .value("--store", as: "WHERE", help: "metadata: also saves the whole board as item 'board' of the channel's metadata."),
             .json, .url, .user, .key, .keyFile, .token, .tokenFile,
         ],
         notes: [
-            "While a stroke is drawn its points go as packets on topic 'points', one packet for what falls into 16 ms; when it is finished it goes as one message with custom type 'stroke' (several, if it is over 32,768 bytes).",
-            "--verify: every message arrived once, in order, byte for byte; no packet arrived ahead of anything that was sent before it; packets delivered + reported lost = accepted.",
-            "--store metadata: after each finished stroke the whole board is written as item 'board' of the message channel's metadata, but only over the revision seen last; if somebody else wrote meanwhile, that is read and the stroke written behind it. The replay ends when the metadata would have more than 65,536 bytes: exit code 1; what was stored stays.",
-            "--retain: a stroke of any length is one retained message; the summary comes when all are durable. With --verify whoever joined the board before, when half was drawn, or after the end must hold the same strokes: exit code 1 otherwise.",
-            "Ends with a summary: messages, packets, refusals, drops, losses, and the round trip from sending a message to its acceptance. Exit code 1 if anything was refused.",
+            """
+            Points go as packets on topic 'points', one packet for each 16 ms. A finished stroke goes as a message with custom type \
+            'stroke', in several messages if it is over 32,768 bytes.
+            """,
+            """
+            --verify: every message arrived once, in order, byte for byte; no packet arrived before anything sent earlier; packets \
+            delivered + reported lost = accepted. With --retain, three readers that join before, half-way and after the end must hold \
+            the same strokes.
+            """,
+            """
+            --store metadata: a save replaces only the revision seen last. After another user's change, replay reads the board and \
+            adds its stroke. It ends with exit code 1 when the metadata would exceed 65,536 bytes; saved strokes stay. An item 'board' \
+            that is no JSON array stays, and replay does not begin.
+            """,
+            """
+            The summary counts messages, packets, refusals, drops and losses, and gives the round trip from sending a message to its \
+            acceptance. Any refusal makes the exit code 1.
+            """,
         ],
         examples: [
-            .init("boardrelay replay lesson.ndjson --channel lesson --speed 10 --max-pause 1s", "Ten times as quick, no pause over 0.1 s on the clock."),
+            .init(
+                "boardrelay replay lesson.ndjson --channel lesson --speed 10 --max-pause 1s",
+                "Ten times as quick, no pause over 0.1 s on the clock."),
             .init("boardrelay replay lesson.ndjson --channel test --speed max --verify", "Checks a relay in seconds."),
-            .init("boardrelay replay lesson.ndjson --channel lesson --retain", "A board that stays: 'boardrelay board export lesson --format svg'."),
+            .init(
+                "boardrelay replay lesson.ndjson --channel lesson --retain",
+                "A board that stays: 'boardrelay board export lesson --format svg'."),
             .init("boardrelay replay drawings.ndjson --channel party --boards-as-users --users 30", "Thirty people on one board."),
-            .init("boardrelay replay lesson.ndjson --channel lesson --store metadata", "'boardrelay meta get lesson board' has the board then."),
+            .init(
+                "boardrelay replay lesson.ndjson --channel lesson --store metadata",
+                "'boardrelay meta get lesson board' has the board then."),
         ],
         run: replay)
 

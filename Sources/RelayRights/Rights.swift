@@ -6,7 +6,7 @@ public struct Rights: OptionSet, Hashable, Sendable {
 
     /// Receive what the channel carries: messages, its history and board, the packets of its topics, its metadata and locks.
     public static let subscribe = Self(rawValue: 1 << 0)
-    /// See who is there and be seen, with states of one's own.
+    /// See who is present, be seen, and set states of one's own.
     public static let presence = Self(rawValue: 1 << 1)
     /// Publish messages, retained ones too; replace and remove one's own records.
     public static let publish = Self(rawValue: 1 << 2)
@@ -18,7 +18,7 @@ public struct Rights: OptionSet, Hashable, Sendable {
     public static let lock = Self(rawValue: 1 << 5)
     /// Clear the board, undo that, remove it; replace and remove others' records.
     public static let clear = Self(rawValue: 1 << 6)
-    /// Send messages to one user. No channel's: it is granted everywhere or not at all.
+    /// Send messages to one user; granted on `*` only.
     public static let direct = Self(rawValue: 1 << 7)
 
     /// Every right there is.

@@ -12,7 +12,6 @@ extension Engine {
         while let id = hub.nextDirty() { flush(id) }
         hub.endFlush()
         // Readers that catch up have asked for boards.
-        effects += hub.takeEffects()
         carryOutEffects()
         submitChanges()
         if written.count > 0 {

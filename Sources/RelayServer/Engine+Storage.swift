@@ -20,7 +20,6 @@ extension Engine {
             executor.queue.async { @Sendable [weak self] in self?.assumeIsolated { $0.stored(outcome) } }
         }
         hub.restored(lastSequence: opened.report.lastSequence, at: Self.now())
-        effects += hub.takeEffects()
         finishTurn()
     }
 
@@ -28,17 +27,17 @@ extension Engine {
         switch outcome {
         case .persisted(let sequence):
             journalTimes.persisted(through: sequence, at: SystemClock.monotonicNanoseconds())
-            hub.handle(.persisted(through: sequence), at: Self.now(), into: &effects)
+            hub.handle(.persisted(through: sequence), at: Self.now())
         case .failed(let text):
             journalTimes.failed()
-            hub.handle(.storageFailed(text), at: Self.now(), into: &effects)
+            hub.handle(.storageFailed(text), at: Self.now())
             journal?.acknowledgeFailure()
-        case .recovered: hub.handle(.storageRecovered, at: Self.now(), into: &effects)
-        case .boardsWritten(let report): hub.handle(.boardsWritten(report), at: Self.now(), into: &effects)
-        case .authorsRead(let answer): hub.handle(.authorsRead(answer), at: Self.now(), into: &effects)
-        case .recordsFound(let answer): hub.handle(.recordsFound(answer), at: Self.now(), into: &effects)
-        case .erased(let answer): hub.handle(.erased(answer), at: Self.now(), into: &effects)
-        case .boardRead(let block): hub.handle(.boardRead(block), at: Self.now(), into: &effects)
+        case .recovered: hub.handle(.storageRecovered, at: Self.now())
+        case .boardsWritten(let report): hub.handle(.boardsWritten(report), at: Self.now())
+        case .authorsRead(let answer): hub.handle(.authorsRead(answer), at: Self.now())
+        case .recordsFound(let answer): hub.handle(.recordsFound(answer), at: Self.now())
+        case .erased(let answer): hub.handle(.erased(answer), at: Self.now())
+        case .boardRead(let block): hub.handle(.boardRead(block), at: Self.now())
         case .line(let line): log(LogLine(.warning, line))
         }
         finishTurn()

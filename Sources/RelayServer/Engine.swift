@@ -31,8 +31,8 @@ actor Engine {
     var effects: [Effect] = []
     /// Links that stopped reading short of EAGAIN, in turn.
     private var readable: [ConnectionID] = []
-    /// How many these are, for tests.
-    var lineLength: Int { readable.count }
+    /// How many these were at most, for tests.
+    private(set) var longestLine = 0
     private var readableTurnIsSet = false
     /// `readableTurn` and `flushAgain`, for a turn of their own, behind what waits now. Made once.
     private var readOn: @Sendable () -> Void = {}
@@ -139,7 +139,7 @@ actor Engine {
         guard let listener else { return await untilStopped() }
         listener.close()
         self.listener = nil
-        hub.handle(.shutdown, at: Self.now(), into: &effects)
+        hub.handle(.shutdown, at: Self.now())
         finishTurn()
         await untilStopped()
     }
@@ -177,7 +177,7 @@ actor Engine {
     }
 
     private func setAccess(_ rules: AccessRules, endsSessions: Bool) {
-        hub.handle(.accessChanged(rules, endsSessions: endsSessions), at: Self.now(), into: &effects)
+        hub.handle(.accessChanged(rules, endsSessions: endsSessions), at: Self.now())
         finishTurn()
     }
 
@@ -202,7 +202,7 @@ actor Engine {
         handlers.released = { @Sendable [weak self] in self?.assumeIsolated { $0.released(id) } }
         socket.activate(handlers)
         let entropy = Entropy(high: SystemEntropy.word(), low: SystemEntropy.word())
-        hub.handle(.opened(id, entropy: entropy, peer: peer.description), at: Self.now(), into: &effects)
+        hub.handle(.opened(id, entropy: entropy, peer: peer.description), at: Self.now())
         carryOutEffects()
     }
 
@@ -253,7 +253,7 @@ actor Engine {
     private func receive(_ bytes: UnsafeMutableRawBufferPointer, _ link: Link) {
         switch link.speech {
         case .relay:
-            hub.receive(UnsafeRawBufferPointer(bytes), from: link.id, at: Self.now(), into: &effects)
+            hub.receive(UnsafeRawBufferPointer(bytes), from: link.id, at: Self.now())
             carryOutEffects()
         case .web(let web): receiveWeb(bytes, web, link.id)
         case .unknown:
@@ -282,6 +282,7 @@ actor Engine {
         guard let link = link(id), !link.standsInLine else { return }
         links[Int(id.index)]!.standsInLine = true
         readable.append(id)
+        longestLine = max(longestLine, readable.count)
         guard !readableTurnIsSet else { return }
         readableTurnIsSet = true
         readiness?.perform(readOn)
@@ -309,7 +310,7 @@ actor Engine {
         drain(link.socket)
         link.socket.close()
         if case .web(let web) = link.speech, web.isDetached { return }
-        hub.handle(.closed(id, link.isClosing ? .byHub : cause), at: Self.now(), into: &effects)
+        hub.handle(.closed(id, link.isClosing ? .byHub : cause), at: Self.now())
         carryOutEffects()
     }
 
@@ -349,11 +350,12 @@ actor Engine {
     // MARK: - Turns
 
     private func deadlineReached() {
-        hub.handle(.deadlineReached, at: Self.now(), into: &effects)
+        hub.handle(.deadlineReached, at: Self.now())
         carryOutEffects()
     }
 
     func carryOutEffects() {
+        hub.takeEffects(into: &effects)
         while !effects.isEmpty {
             let current = effects
             effects.removeAll(keepingCapacity: true)
@@ -370,6 +372,7 @@ actor Engine {
                 case .resumeReading(let id): resumeReading(id)
                 }
             }
+            hub.takeEffects(into: &effects)
         }
     }
 

@@ -96,9 +96,8 @@ package final class HubDriver {
             links[Int(id.index)].backlog! += bytes
             return
         }
-        var effects: [Effect] = []
-        bytes.withUnsafeBytes { hub.receive($0, from: id, at: now, into: &effects) }
-        carryOut(effects)
+        bytes.withUnsafeBytes { hub.receive($0, from: id, at: now) }
+        carryOut(hub.takeEffects())
         offer()
     }
 
@@ -366,9 +365,8 @@ package final class HubDriver {
     }
 
     package func handle(_ event: Event) {
-        var effects: [Effect] = []
-        hub.handle(event, at: now, into: &effects)
-        carryOut(effects)
+        hub.handle(event, at: now)
+        carryOut(hub.takeEffects())
         offer()
     }
 
@@ -410,5 +408,14 @@ package final class HubDriver {
         guard !hub.settings.isJournaled, !holdsFiles, let last = unwritten.last?.sequence else { return }
         writeFiles()
         handle(.persisted(through: last))
+    }
+}
+
+extension Hub {
+    /// What the shell has to do.
+    package mutating func takeEffects() -> [Effect] {
+        var effects: [Effect] = []
+        takeEffects(into: &effects)
+        return effects
     }
 }

@@ -34,7 +34,7 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, JSONValue {
     public static let topicNotJoined = Self(110)
     /// `publishPacket` on a flow that is not one's own.
     public static let unknownFlow = Self(111)
-    /// One more than a count allows.
+    /// One more of something than a limit allows.
     public static let limitReached = Self(112)
     /// One more user than a stream channel holds.
     public static let channelFull = Self(113)
@@ -66,7 +66,7 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, JSONValue {
     public static let lockHeld = Self(126)
     /// A lock that the author, or the owner named, does not hold.
     public static let lockNotHeld = Self(127)
-    /// A number that was passed over: a higher one was accepted, this one was not and will not be.
+    /// A skipped number: a higher one was accepted, this one never will be.
     public static let notAccepted = Self(128)
     /// One more byte than a board may have.
     public static let boardFull = Self(129)
@@ -80,9 +80,9 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, JSONValue {
     public static let partMissing = Self(133)
     /// A token that cannot be read, was not signed with the relay's secret, or is not for this relay and moment.
     public static let tokenInvalid = Self(134)
-    /// A token whose time is over; a new one helps.
+    /// A token that has expired; a new one helps.
     public static let tokenExpired = Self(135)
-    /// A key that is none of the relay's.
+    /// A key that is not one of the relay's keys.
     public static let keyWrong = Self(136)
     /// A login without a key or token that the relay takes.
     public static let credentialRequired = Self(137)
@@ -94,7 +94,7 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, JSONValue {
     public static let notBanned = Self(140)
 
     // 2xx: the connection is closed; come back.
-    /// The relay ends.
+    /// The relay is ending.
     public static let shuttingDown = Self(200)
     /// The reader let more queue up than DL8 or DL9 allow.
     public static let slowConsumer = Self(201)
@@ -104,7 +104,7 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, JSONValue {
     public static let loginTimeout = Self(203)
     /// The relay holds all connections it may.
     public static let tooManyConnections = Self(204)
-    /// The session's token is over.
+    /// The session's token has expired.
     public static let accessExpired = Self(205)
     /// The relay holds all sessions it may.
     public static let tooManySessions = Self(206)
@@ -126,7 +126,7 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, JSONValue {
     public static let notRelayProtocol = Self(306)
     /// Three wrong credentials on one connection.
     public static let credentialsWrong = Self(307)
-    /// The key that let a session in is none any more.
+    /// The key that let the session in was replaced.
     public static let keyChanged = Self(308)
     /// A moderator has ended the session.
     public static let endedByModerator = Self(309)

@@ -27,20 +27,20 @@ public enum Limits {
     public static let accessNoticeMilliseconds: UInt64 = 30_000
     /// Longest reason that a moderator gives for the end of a session, in bytes. [AC12]
     public static let endReasonBytesMax = 256
-    /// Shortest and longest time of a ban that ends by itself, in milliseconds: a second, a year. [AC13]
+    /// Shortest and longest time of a ban that ends by itself: a second, a year, in milliseconds. [AC13]
     public static let banMilliseconds = 1_000...31_536_000_000
 
     /// Longest name of a user, channel, topic, state key or lock, in bytes. [NM1]
     public static let nameBytesMax = 64
-    /// How long a relay remembers what became of a client object's publishes after its session, in milliseconds. [MS9]
+    /// How long a relay remembers the outcome of a client object's publishes after its session, in milliseconds. [MS9]
     public static let publishMemoryMilliseconds = 600_000
-    /// Publishes that it remembers of each, and at least twice as many as may be unanswered. [MS9]
+    /// Publishes that a relay remembers of each client object: at least twice as many as may be unanswered. [MS9]
     public static let publishWindowMax = 256
     /// Numberings of a channel with a board that are remembered over restarts. [BL5]
     public static let boardEpochsMax = 64
-    /// Removals of a board that are told to who comes back: the newest … [BL4]
+    /// Most removals of a board that a returning reader is told. [BL4]
     public static let boardMarkersMax = 5_000
-    /// … of so many days. [BL4]
+    /// Days for which a removal is remembered. [BL4]
     public static let boardMarkerDays = 7
     /// How long a `clear` can be undone, in milliseconds. [BL6]
     public static let undoMilliseconds = 600_000
@@ -62,7 +62,7 @@ public enum Limits {
     public static let metadataPageBytes = 60 * 1024
     /// Shortest and longest time that a lock may outlive its owner's last connection, in milliseconds. [LK2]
     public static let lockTTLMilliseconds = 1_000...300_000
-    /// The same of a `setLock` that names none. [LK2]
+    /// The `ttl` of a `setLock` that names none, in milliseconds. [LK2]
     public static let lockTTLMillisecondsDefault = 10_000
     /// Longest time to wait for a lock, in milliseconds. [LK4]
     public static let lockWaitMilliseconds = 1...300_000
@@ -80,7 +80,7 @@ public enum Limits {
     public static let presenceTimeoutMilliseconds = 5_000...300_000
     /// Free text by which a client names itself to operators, in bytes. [SE2]
     public static let clientDescriptionBytesMax = 64
-    /// Largest token, in bytes: with the rest of its `login` it must stay within `bytesBeforeLoginMax`.
+    /// Largest token, in bytes: it must fit into `bytesBeforeLoginMax` with the rest of its `login`.
     public static let tokenBytesMax = 3 * 1024
     /// Channel patterns that the grants of one token may name.
     public static let tokenGrantsMax = 64

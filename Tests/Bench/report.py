@@ -111,15 +111,12 @@ def verdict(figure):
 
 
 def tables(data):
-    lines = ["| figure | reached | at least | aim | |", "|---|---|---|---|---|"]
+    machine = data["machine"]
+    place = f"{machine['processor']}, {machine['cores']} cores, Linux {machine['kernel']}, Swift {machine['swift']}"
+    lines = [f"Measured on {data['date']}: {place}.", "", "|figure|reached|least|aim|", "|---|---|---|---|"]
     for figure in data["figures"]:
         sign = "≥" if figure["more_is_better"] else "≤"
-        lines.append(f"| {figure['figure']} | {shown(figure['value'])} | {sign} {shown(figure['least'])} | {sign} {shown(figure['aim'])} | {verdict(figure)} |")
-    for scenario in dict.fromkeys(row["scenario"] for row in data["rows"]):
-        rows = [row for row in data["rows"] if row["scenario"] == scenario]
-        names = [name for name in KEPT if any(name in row for row in rows)]
-        lines += ["", f"### {scenario}", "", "| | runs | " + " | ".join(f"`{name}`" for name in names) + " |", "|" + "---|" * (len(names) + 2)]
-        lines += [f"| {NAMES.get(row['server'], row['server'])} | {row['runs']} | " + " | ".join(shown(row.get(name)) for name in names) + " |" for row in rows]
+        lines.append(f"|{figure['figure']}|{shown(figure['value'])}|{sign} {shown(figure['least'])}|{sign} {shown(figure['aim'])}|")
     return "\n".join(lines)
 
 

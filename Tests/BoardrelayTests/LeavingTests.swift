@@ -129,4 +129,17 @@ struct LeavingTests {
             await relay.stop()
         }
     }
+
+    @Test("a signal that comes when the wait for it was cancelled, and has not ended, ends the process")
+    func cancelled() async {
+        await #expect(processExitsWith: .exitCode(130)) {
+            let signals = Signals()
+            let waiting = Task { await signals.first() }
+            waiting.cancel()
+            _ = await waiting.value
+            kill(getpid(), SIGINT)
+            try await Task.sleep(for: .seconds(20))
+            withExtendedLifetime(signals) {}
+        }
+    }
 }

@@ -165,40 +165,41 @@ struct UsageTests {
         #expect(Boardrelay.versionText(commit: "abc1234") == "boardrelay \(Program.version) (commit abc1234)")
         #expect(Boardrelay.versionText(commit: nil) == "boardrelay \(Program.version) (plain build)")
     }
-
-    @Test("the page on the command line has of each command exactly the options that it takes")
-    func page() throws {
-        let page = try String(contentsOf: Samples.packageRoot.appending(path: "docs/command-line.md"), encoding: .utf8)
-        let lines = page.split(separator: "\n", omittingEmptySubsequences: false)
-        for command in Boardrelay.commands {
-            let section = lines.drop { $0 != "## \(command.name)" }.dropFirst().prefix { !$0.hasPrefix("## ") }
-            #expect(!section.isEmpty, "\(command.name)")
-            // Rows whose first cell begins with an option; all options in that cell.
-            let named = section.filter { $0.hasPrefix("| `-") }.flatMap { row in
-                row.dropFirst().prefix { $0 != "|" }.matches(of: /`(-[-a-z]+)/).map { String($0.output.1) }
-            }
-            #expect(Set(named).symmetricDifference(command.options.flatMap(\.names)).filter { $0.hasPrefix("--") } == [], "\(command.name)")
-        }
-    }
 }
 
 extension UsageTests {
-    @Test("the page on the command line has every type of line that sub prints, and every field of a relay's journal")
+    @Test("the page on the command line has every type of object that a command prints, and every field of a relay's journal")
     func output() throws {
         let page = try String(contentsOf: Samples.packageRoot.appending(path: "docs/command-line.md"), encoding: .utf8)
-        let source = try String(contentsOf: Samples.packageRoot.appending(path: "Sources/RelayConsole/EventJSON.swift"), encoding: .utf8)
-        let types = Set(source.matches(of: /"type": "([A-Za-z]+)"/).map { String($0.output.1) })
-        let rows = page.split(separator: "\n").drop { $0 != "| `type` | fields |" }.dropFirst(2).prefix { $0.hasPrefix("|") }
-        let told = Set(rows.compactMap { $0.firstMatch(of: /^\| `([A-Za-z]+)`/).map { String($0.output.1) } })
+        let json = try #require(page.range(of: "\n## JSON\n")).upperBound
+        let rows = page[json...].split(separator: "\n").drop { $0 != "|`type`|fields|" }.dropFirst(2).prefix { $0.hasPrefix("|") }
+        let told = Set(rows.compactMap { $0.firstMatch(of: /^\|`([A-Za-z]+)`/).map { String($0.output.1) } })
         // What a board keeps is printed as single messages.
-        #expect(types.count >= 14 && told == types.subtracting(["board"]), "\(told.symmetricDifference(types))")
-        let fields = try #require(page.firstMatch(of: /with a data folder `journal`: ([^|]*)\|/)).output.1
-        let status = try String(contentsOf: Samples.packageRoot.appending(path: "Sources/RelayServer/Storage/JournalStatus.swift"), encoding: .utf8)
-        #expect(fields.matches(of: /`([a-zA-Z]+)`/).map { String($0.output.1) } == status.matches(of: /public var ([a-zA-Z]+):/).map { String($0.output.1) })
+        let printed = try Self.types(in: Self.source("RelayConsole/EventJSON.swift"))
+        #expect(printed.count >= 14 && told == printed.subtracting(["board"]), "\(told.symmetricDifference(printed))")
+        for module in ["boardrelay", "RelayReplay", "RelayBench", "RelayConsole"] {
+            for type in try Self.types(in: Self.source(module)) { #expect(page[json...].contains("`\(type)`"), "\(module): \(type)") }
+        }
+        let fields = try #require(page.firstMatch(of: /with a data folder `journal`: ([^.]*)\./)).output.1
+        let status = try Self.source("RelayServer/Storage/JournalStatus.swift").matches(of: /public var ([a-zA-Z]+):/).map { String($0.output.1) }
+        #expect(fields.matches(of: /`([a-zA-Z]+)`/).map { String($0.output.1) } == status)
+    }
+
+    private static func types(in source: String) -> Set<String> {
+        Set(source.matches(of: /"type": "([A-Za-z]+)"/).map { String($0.output.1) })
+    }
+
+    /// A file below `Sources`, or all files below a folder.
+    private static func source(_ path: String) throws -> String {
+        let place = Samples.packageRoot.appending(path: "Sources/\(path)")
+        if path.hasSuffix(".swift") { return try String(contentsOf: place, encoding: .utf8) }
+        let files = FileManager.default.enumerator(at: place, includingPropertiesForKeys: nil)?.allObjects as? [URL] ?? []
+        return try files.filter { $0.pathExtension == "swift" }.map { try String(contentsOf: $0, encoding: .utf8) }.joined()
     }
 
     @Test("options that other pages name are options of a command, or of another program that the page runs", arguments: [
         "README.md", "docs/operations.md", "docs/security.md", "docs/javascript.md", "docs/architecture.md", "docs/protocol.md", "docs/contributing.md",
+        "docs/command-line.md",
     ])
     func otherPages(name: String) throws {
         let page = try String(contentsOf: Samples.packageRoot.appending(path: name), encoding: .utf8)
@@ -206,6 +207,7 @@ extension UsageTests {
         // swift, systemctl, curl, prlimit, and checks of this repository.
         let others: Set = [
             "--filter", "--skip-build", "--build-tests", "--product", "--static-swift-stdlib", "--now", "--fail", "--nofile", "--binary", "--in-place",
+            "--option",
         ]
         for match in page.matches(of: /(?:^|[ `'(])(--[a-z][a-z-]+)/.anchorsMatchLineEndings()) {
             #expect(ours.contains(String(match.output.1)) || others.contains(String(match.output.1)), "\(name): \(match.output.1)")

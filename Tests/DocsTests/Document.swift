@@ -31,9 +31,6 @@ struct Document {
         }
     }
 
-    /// Every block of Swift on the page.
-    var swift: String { text.matches(of: /```swift\n((?s).*?)```/).map { String($0.output.1) }.joined(separator: "\n") }
-
     /// The numbers in a cell: `**8,388,608** bytes` has one, `50…1,000 ms` has two.
     static func numbers(in cell: String) -> [UInt64] {
         cell.matches(of: /[0-9]+(,[0-9]{3})*/).compactMap { UInt64($0.output.0.replacing(",", with: "")) }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The Swift of README.md and docs/*.md, compiled and run as it is written.
+"""The Swift of README.md, docs/*.md and docs/examples, compiled and run as it is written.
 
     python3 Tests/Documented/swift_blocks.py
 
@@ -8,6 +8,7 @@ Makes a package as an app maker does: its manifest is the one on docs/swift.md, 
 
 * A block is a part of a file. One behind the comment `<!-- swift: fragment -->` is the inside of a function, in which `client` is a
   RelayClient, `stream` a StreamChannel and `address` a RelayAddress. The one behind `<!-- swift: manifest -->` is the manifest.
+* A file of docs/examples is a part of the page that links to it.
 * A page that imports what only Apple has is compiled against the declarations in Tests/Stubs.
 * Any other page is run against a relay in its own process. Fragments are called one after the other; what else a page declares is
   called by Tests/Documented/Swift/PAGE.swift. The printed address of an example becomes the real one.
@@ -36,14 +37,14 @@ ARGUMENTS = "client: RelayClient, stream: StreamChannel, address: RelayAddress"
 PRINTED = re.compile(r'"http://192\.168\.1\.5:7420/#key=[a-z0-9]+"')
 # A page that has not ended by then never does.
 HANG_SECONDS = 300
-# What must not compile: page, what is right, what is wrong.
+# What must not compile: page or example, what is right, what is wrong.
 WRONG = [
     ("docs/swift.md", "access: .open", "access: .closed"),
-    ("docs/moving-from-twilio.md", "lifetime: .milliseconds(300)", "lifetime: 300"),
+    ("docs/examples/DrawingRoom.swift", "lifetime: .milliseconds(300)", "lifetime: 300"),
     ("docs/moving-from-twilio.md", "Credential(address: printed)", "Credential(printed)"),
-    ("docs/pencilkit.md", "retain: true", "retain: 1"),
-    ("docs/pencilkit.md", "client.send(removing: key", "client.remove(key"),
-    ("docs/pencilkit.md", "batch.progress", "batch.percent"),
+    ("docs/examples/SharedCanvas.swift", "retain: true", "retain: 1"),
+    ("docs/examples/SharedCanvas.swift", "client.send(removing: key", "client.remove(key"),
+    ("docs/examples/SharedCanvas.swift", "batch.progress", "batch.percent"),
 ]
 # The same for the app that moved: file, what is right, what is wrong.
 WRONG_MOVES = [
@@ -80,7 +81,17 @@ class Page:
     def __init__(self, name: str):
         self.name, self.fragments, self.manifest = name, [], None
         self.stem = pathlib.Path(name).stem
-        code, mark, lines, at = "", "file", (ROOT / name).read_text().split("\n"), 0
+        text = (ROOT / name).read_text()
+        self.examples = [str(pathlib.Path(name).parent / link) for link in re.findall(r"\]\((examples/\w+\.swift)\)", text)]
+        files = "".join(self._block(example, 1, (ROOT / example).read_text().removesuffix("\n")) for example in self.examples)
+        self.code = PRINTED.sub("Relay.printed", self._blocks(text) + files)
+
+    @staticmethod
+    def _block(file: str, line: int, code: str) -> str:
+        return f'#sourceLocation(file: "{file}", line: {line})\n{code}\n#sourceLocation()\n'
+
+    def _blocks(self, text: str) -> str:
+        code, mark, lines, at = "", "file", text.split("\n"), 0
         while at < len(lines):
             if comment := re.fullmatch(r"<!-- swift: ([a-z ]+)(: .+)? -->", lines[at]):
                 mark = comment[1]
@@ -90,7 +101,7 @@ class Page:
             begin = at
             while lines[at] != "```":
                 at += 1
-            block = f'#sourceLocation(file: "{name}", line: {begin + 1})\n' + "\n".join(lines[begin:at]) + "\n#sourceLocation()\n"
+            block = self._block(self.name, begin + 1, "\n".join(lines[begin:at]))
             if mark == "manifest":
                 self.manifest = "\n".join(lines[begin:at]) + "\n"
             elif mark == "fragment":
@@ -100,11 +111,11 @@ class Page:
             elif mark == "file":
                 code += block
             else:
-                raise Red(f"{name}:{begin}: the comment 'swift: {mark}' before a block says nothing known")
+                raise Red(f"{self.name}:{begin}: the comment 'swift: {mark}' before a block says nothing known")
             mark = "file"
         if self.fragments:
             code = "import RelayClient\nimport RelayServer\n" + code
-        self.code = PRINTED.sub("Relay.printed", code)
+        return code
 
     @property
     def stubs(self) -> list[str]:
@@ -193,7 +204,8 @@ class Budget:
 def wrong_lines(pages: dict[str, Page], targets: list[Target], binaries: pathlib.Path, budget: Budget) -> list[str]:
     """Each wrong line is told with its place: that on the page, or in the app that moved."""
     by_name = {target.name: target for target in targets}
-    rows = [(by_name[pages[name].stem], "Page.swift", name, right, wrong) for name, right, wrong in WRONG]
+    stems = {file: page.stem for name, page in pages.items() for file in (name, *page.examples)}
+    rows = [(by_name[stems[name]], "Page.swift", name, right, wrong) for name, right, wrong in WRONG]
     rows += [(by_name["Moved5"], name, "App.swift", right, wrong) for name, right, wrong in WRONG_MOVES]
     headers = ["-I", str(binaries / "Modules"), "-I", str(ROOT / "Sources" / "CEpoll")]
     headers += [word for map in binaries.glob("*.build/module.modulemap") for word in ("-Xcc", f"-fmodule-map-file={map}")]
@@ -217,6 +229,9 @@ def wrong_lines(pages: dict[str, Page], targets: list[Target], binaries: pathlib
 def check(budget: Budget) -> list[str]:
     names = ["README.md", *sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs").glob("*.md"))]
     pages = {name: page for name in names if (page := Page(name)).code or page.manifest}
+    examples = {str(file.relative_to(ROOT)) for file in (ROOT / "docs" / "examples").glob("*.swift")}
+    if examples != {example for page in pages.values() for example in page.examples}:
+        raise Red(f"each file of docs/examples is a part of the page that links to it: {sorted(examples)}")
     targets = write(pages)
     app = FOLDER / "app"
     print(f"building {len(targets)} targets in {app}", file=sys.stderr, flush=True)

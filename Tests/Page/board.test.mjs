@@ -1,16 +1,14 @@
-// The class of docs/javascript.md that holds a board, as it stands there, in apps that draw on one board over links that are cut.
+// The class of docs/examples that holds a board, as it stands there, in apps that draw on one board over links that are cut.
 import assert from 'node:assert/strict'
-import {readFileSync} from 'node:fs'
 import {test} from 'node:test'
 import {ErrorCode, RelayClient} from '../../Sources/RelayPage/relay-client.js'
 import {Daemon, skip} from './support/daemon.mjs'
 import {Dice} from './support/dice.mjs'
+import {example} from './support/examples.mjs'
 import {CutProxy, tcpTransport} from './support/links.mjs'
 import {Watcher, within} from './support/watcher.mjs'
 
-const page = readFileSync(new URL('../../docs/javascript.md', import.meta.url), 'utf8')
-const [, code] = /^(class BoardRecords .*?\n}\n)/ms.exec(page)
-const BoardRecords = new Function('ErrorCode', `${code}\nreturn BoardRecords`)(ErrorCode)
+const {BoardRecords} = await example('board-records.js')
 
 /** A client that says what a test has it say. */
 class ScriptedClient {

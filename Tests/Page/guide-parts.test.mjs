@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import {readFileSync} from 'node:fs'
 import {ErrorCode, RelayClient} from '../../Sources/RelayPage/relay-client.js'
+import {example} from './support/examples.mjs'
 import {MemoryStorage} from './support/memory-storage.mjs'
 import {onDaemon} from './support/on-daemon.mjs'
 import {within} from './support/watcher.mjs'
@@ -9,7 +10,9 @@ import {NodeWebSocket} from './support/web-socket.mjs'
 
 const on = onDaemon('guide-parts.test.mjs')
 const page = readFileSync(new URL('../../docs/javascript.md', import.meta.url), 'utf8')
-const block = heading => new RegExp(`## ${heading}\\n.*?\`\`\`js\\n(.*?)\`\`\``, 's').exec(page)[1]
+const {followMembers} = await example('members.js')
+/** The first block under a heading, without its imports. */
+const block = heading => new RegExp(`## ${heading}\\n.*?\`\`\`js\\n(.*?)\`\`\``, 's').exec(page)[1].replace(/^import .*$/m, '')
 
 /** Runs code of the page with these names, and gives `what` it leaves. */
 const run = (code, names, what) => new (async () => {}).constructor(...Object.keys(names), `${code}\nreturn ${what}`)(...Object.values(names))
@@ -32,7 +35,7 @@ function shown() {
 on({}, '[PR3, PR4, PR5, PR6] who is here is complete with 130 members, for the first and for the last of them, and stays so', async ({connect}) => {
   const early = await connect('host')
   const first = shown()
-  await run(block('Who is here'), {client: early, showMembers: first.show}, 'members')
+  await run(block('Who is here'), {client: early, followMembers, showMembers: first.show}, 'members')
   // The stream channel of the name has members of its own.
   await early.join('lesson')
   const others = []
@@ -45,7 +48,7 @@ on({}, '[PR3, PR4, PR5, PR6] who is here is complete with 130 members, for the f
   await elsewhere.join('lesson')
   const late = await connect('last', {key: 'join'})
   const last = shown()
-  await run(block('Who is here'), {client: late, showMembers: last.show}, 'members')
+  await run(block('Who is here'), {client: late, followMembers, showMembers: last.show}, 'members')
   await last.until(({size}) => size === 132, 'all for the last')
   await first.until(({size}) => size === 132, 'all for the first')
   assert.ok(!first.members.has('elsewhere') && !last.members.has('elsewhere'))
@@ -96,8 +99,7 @@ on({isKept: true}, '[BL8, MS9] a large record that a page has not sent when it i
   // What was not sent stays for the next page.
   await first.close()
   const second = await connect('alice', {...options, key: 'join'})
-  const [, code] = /^(class BoardRecords .*?\n}\n)/ms.exec(page)
-  const BoardRecords = new Function('ErrorCode', `${code}\nreturn BoardRecords`)(ErrorCode)
+  const {BoardRecords} = await example('board-records.js')
   const board = new BoardRecords(second, 'lesson', () => {}, assert.fail)
   await second.subscribe('lesson', {since: 'beginning'})
   await second.restored[0].receipt.stored
@@ -106,7 +108,7 @@ on({isKept: true}, '[BL8, MS9] a large record that a page has not sent when it i
 })
 
 on({}, 'the whole page draws for two, for one that comes later, and takes away what the relay refuses', async ({daemon, connect}) => {
-  const [, html] = /```html\n(.*?)```/s.exec(page)
+  const html = readFileSync(new URL('../../docs/examples/lines.html', import.meta.url), 'utf8')
   assert.ok(html.split('\n').length <= 50 + 1, 'at most 50 lines')
   const [, script] = /<script type="module">\n(.*)<\/script>/s.exec(html)
   const code = script.replace(/^import .*$/m, '')

@@ -9,6 +9,7 @@ import {test} from 'node:test'
 import {pathToFileURL} from 'node:url'
 import {credentialOf, RelayClient, wakeUpWithPage, webSocketTransport} from '../../Sources/RelayPage/relay-client.js'
 import {Daemon, skip} from './support/daemon.mjs'
+import {exampleSource} from './support/examples.mjs'
 import {tcpTransport} from './support/links.mjs'
 import {MemoryStorage} from './support/memory-storage.mjs'
 import {Watcher} from './support/watcher.mjs'
@@ -16,11 +17,11 @@ import {NodeWebSocket} from './support/web-socket.mjs'
 
 const page = readFileSync(new URL('../../docs/javascript.md', import.meta.url), 'utf8')
 const blocks = [...page.matchAll(/```js\n(.*?)```/gs)].map(([, code]) => code)
-const isForNode = code => code.includes("'node:net'")
 
 /** The code with its examples replaced by what is there. */
 const real = (code, port, key) => code
   .replaceAll("'./relay-client.js'", `'${new URL('../../Sources/RelayPage/relay-client.js', import.meta.url)}'`)
+  .replace(/'\.\/(board-records|members)\.js'/g, "'./$1.mjs'")
   .replaceAll('http://192.168.1.5:7420/', `http://127.0.0.1:${port}/`)
   .replaceAll("connect(7420, '192.168.1.5')", `connect(${port}, '127.0.0.1')`)
   .replaceAll('c4tnapx5e2qzt6mlw7rbd3kvfy', key)
@@ -41,10 +42,11 @@ test('every piece of code in docs/javascript.md runs, and does what the page say
     const seen = new Watcher(witness)
     await witness.subscribe('lesson', {features: ['messages', 'presence', 'metadata']})
     await (await witness.join('lesson')).subscribeTopic('points')
-    const code = real(blocks.filter(code => !isForNode(code)).join('\n'), daemon.port, daemon.keys.host)
+    const code = real(blocks.join('\n'), daemon.port, daemon.keys.host)
       + '\nglobalThis.guide = {board, offset, client, members}\n'
     const file = join(folder, 'guide.mjs')
     writeFileSync(file, code)
+    for (const name of ['board-records', 'members']) writeFileSync(join(folder, `${name}.mjs`), exampleSource(`${name}.js`))
     await import(pathToFileURL(file))
     const order = seen.events.filter(({type}) => ['packet', 'message'].includes(type)).map(({type, key, isRemoval}) => isRemoval ? `- ${key}` : key ?? type)
     assert.deepEqual(order, ['packet', 's1', '- s1', 's2', 'message'])
@@ -72,8 +74,7 @@ test('every piece of code in docs/javascript.md runs, and does what the page say
 })
 
 test('[AC3] the program for Node runs, and again in another process as the same user; its secret is for nobody else to read', {skip, timeout: 600_000}, async () => {
-  const [code, ...others] = blocks.filter(isForNode)
-  assert.ok(code && others.length === 0)
+  const code = exampleSource('hello.mjs')
   const daemon = await Daemon.start()
   const folder = mkdtempSync(join(tmpdir(), 'relay-guide-'))
   try {
@@ -97,7 +98,7 @@ test('names that the page uses are the module\'s', async () => {
   const source = readdirSync(folder).map(name => readFileSync(new URL(name, folder), 'utf8')).join('\n')
   const text = page.replace(/```.*?```/gs, '')
   for (const [, name] of text.matchAll(/`(?:client|moderation)\.(\w+)/g)) assert.match(source, new RegExp(`^  (?:async |get )?${name}\\b|this\\.${name} =`, "m"), name)
-  for (const [, names] of text.matchAll(/^\| (`\w+`(?:, `\w+`)*)/gm)) {
+  for (const [, names] of text.split('\n## Errors\n')[1].matchAll(/^\| (`\w+`(?:, `\w+`)*)/gm)) {
     for (const [, name] of names.matchAll(/`(\w+)`/g)) assert.match(source, new RegExp(`\\b${name}: \\d`), name)
   }
 })
@@ -177,5 +178,9 @@ test('a WebSocket whose errors end the program when nobody hears them is heard',
 
 test('where there is no WebSocket a client says so', async () => {
   delete globalThis.WebSocket
-  await assert.rejects(RelayClient.connect('http://127.0.0.1:7420/#key=abc', 'alice'), ({name, message}) => name === 'connectFailed' && /no WebSocket here.*transport of your own/.test(message))
+  for (const address of ['http://127.0.0.1:7420/#key=abc', 'https://board.school/#key=abc']) {
+    await assert.rejects(RelayClient.connect(address, 'alice'), {
+      name: 'connectFailed', message: 'there is no WebSocket here, as in Node 20: give the client a transport of your own instead of an address',
+    })
+  }
 })

@@ -1,22 +1,19 @@
-// The code of docs/moving-from-twilio.md, as it stands there, against the real daemon.
+// The JavaScript of docs/moving-from-twilio.md, as it stands in docs/examples, against the real daemon.
 import assert from 'node:assert/strict'
-import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs'
+import {mkdtempSync, rmSync, writeFileSync} from 'node:fs'
 import {tmpdir} from 'node:os'
 import {join} from 'node:path'
 import {test} from 'node:test'
 import {pathToFileURL} from 'node:url'
 import {RelayClient} from '../../Sources/RelayPage/relay-client.js'
 import {Daemon, skip} from './support/daemon.mjs'
+import {exampleSource} from './support/examples.mjs'
 import {tcpTransport} from './support/links.mjs'
 import {MemoryStorage} from './support/memory-storage.mjs'
 import {Watcher} from './support/watcher.mjs'
 import {NodeWebSocket} from './support/web-socket.mjs'
 
-const page = readFileSync(new URL('../../docs/moving-from-twilio.md', import.meta.url), 'utf8')
-
-test('the JavaScript in docs/moving-from-twilio.md runs: the pen is seen, the stroke is kept and comes to who is late, another one\'s cannot be erased', {skip, timeout: 600_000}, async () => {
-  const blocks = [...page.matchAll(/```js\n(.*?)```/gs)].map(([, code]) => code)
-  assert.equal(blocks.length, 1)
+test('docs/examples/drawing-room.js runs: the pen is seen, the stroke is kept and comes to who is late, another one\'s cannot be erased', {skip, timeout: 600_000}, async () => {
   const daemon = await Daemon.start()
   const folder = mkdtempSync(join(tmpdir(), 'relay-moving-'))
   const strokes = [], pens = [], people = [], problems = []
@@ -33,8 +30,7 @@ test('the JavaScript in docs/moving-from-twilio.md runs: the pen is seen, the st
     await stream.joinTopic('pen')
     await witness.send('1,1', {to: 'lesson', retainedAs: 's0'}).stored
     await witness.subscribe('lesson')
-    const code = blocks[0]
-      .replaceAll("'./relay-client.js'", `'${new URL('../../Sources/RelayPage/relay-client.js', import.meta.url)}'`)
+    const code = exampleSource('drawing-room.js')
       .replaceAll('http://192.168.1.5:7420/', `http://127.0.0.1:${daemon.port}/`)
       .replaceAll('c4tnapx5e2qzt6mlw7rbd3kvfy', daemon.keys.join)
       + '\nstream.send("2,2", {topic: "pen"})\nawait done\nawait client.close()\n'

@@ -10,8 +10,7 @@ import Testing
         await #expect(processExitsWith: .failure) {
             var hub = Hub(configuration: Configuration(), start: 1, at: HubCopyTests.now.instant)
             let copy = hub
-            var effects: [Effect] = []
-            hub.handle(.deadlineReached, at: HubCopyTests.now, into: &effects)
+            hub.handle(.deadlineReached, at: HubCopyTests.now)
             withExtendedLifetime(copy) {}
         }
     }
@@ -20,9 +19,8 @@ import Testing
     func alone() async {
         await #expect(processExitsWith: .success) {
             var hub = Hub(configuration: Configuration(), start: 1, at: HubCopyTests.now.instant)
-            var effects: [Effect] = []
-            hub.handle(.deadlineReached, at: HubCopyTests.now, into: &effects)
-            hub.handle(.shutdown, at: HubCopyTests.now, into: &effects)
+            hub.handle(.deadlineReached, at: HubCopyTests.now)
+            hub.handle(.shutdown, at: HubCopyTests.now)
         }
     }
 
@@ -42,7 +40,10 @@ import Testing
         let released = Released()
         do {
             var slab = Slab<Int>(vacant: -1, release: { released.elements.append($0) })
-            for element in 0..<40 { #expect(slab.insert(element) == Int32(element)) }
+            for element in 0..<40 {
+                let index = slab.insert(element)
+                #expect(slab[index] == element)
+            }
             #expect(released.elements.isEmpty)
         }
         #expect(released.elements == Array(0..<40))

@@ -81,10 +81,15 @@ import Testing
 
     @Test("[DL10] one that sends faster than it is read stands in line once, whatever comes of it meanwhile")
     func flood() async throws {
-        let server = try await RelayServer.start(.init(port: 0))
+        let brake = Brake()
+        let server = try await RelayServer.start(.init(port: 0, hub: Self.patient, log: { brake.log($0) }))
         let flooder = try RawLink(server.address), modest = try RawLink(server.address)
         try flooder.send(raw: Array(
             "GET /ws HTTP/1.1\r\nHost: \(server.address.host):\(server.address.port)\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n".utf8))
+        // The relay stands still until more has come than it reads in a turn, however busy the machine is.
+        let noise = try RawLink(server.address)
+        try noise.send(raw: [0, 0xFF, 0xFF, 0xFF])
+        #expect(brake.waitUntilHeld())
         // Pings without a payload, masked with nothing: each wants an answer.
         let pings = (0..<20_000).flatMap { _ in [0x89, 0x80, 0, 0, 0, 0] as [UInt8] }
         let sent = Lock(0)
@@ -92,14 +97,13 @@ import Testing
             sent.withLock { $0 += pings.count }
             return pings
         }
+        try await eventually("two turns' worth is under way") { sent.withLock { $0 } > 2 * Engine.readBudget }
+        brake.release()
         try modest.login("modest")
-        var longest = 0
-        try await eventually("20 MB of it are sent") {
-            longest = max(longest, server.engine.executor.queue.sync { server.engine.assumeIsolated { $0.lineLength } })
-            return sent.withLock { $0 } > 20_000_000
-        }
+        try await eventually("20 MB of it are sent") { sent.withLock { $0 } > 20_000_000 }
+        let longest = server.engine.executor.queue.sync { server.engine.assumeIsolated { $0.longestLine } }
         #expect(longest == 1, "it stood in line \(longest) times")
-        for link in [flooder, modest] { link.end(reset: true) }
+        for link in [flooder, modest, noise] { link.end(reset: true) }
         await server.stop()
     }
 

@@ -1,4 +1,4 @@
-// What docs/pencilkit.md uses of PencilKit, for machines that have none. Declarations follow Apple's documentation.
+// What docs/examples/SharedCanvas.swift uses of PencilKit, for machines that have none. Declarations follow Apple's documentation.
 @_exported import UIKit
 
 public struct PKStrokePath {

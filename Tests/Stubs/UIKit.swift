@@ -1,4 +1,4 @@
-// What docs/pencilkit.md uses of UIKit, for machines that have none. Declarations follow Apple's documentation.
+// What docs/examples/SharedCanvas.swift uses of UIKit, for machines that have none. Declarations follow Apple's documentation.
 @_exported import Foundation
 
 @MainActor open class UIResponder: NSObject {

@@ -6,12 +6,12 @@ import RelayWire
 extension Hub {
     // MARK: - Asking
 
-    func rights(of session: Int32, on channel: ChannelID) -> Rights {
-        rights(of: session, on: channel, lent: channelsByID[channel].flatMap { sessions[session].memberships[$0]?.lent })
+    func rights(of session: Session.Index, on channel: ChannelID) -> Rights {
+        rights(of: session, on: channel, lent: membership(of: session, in: channel).flatMap { memberships[$0].lent })
     }
 
     /// - Parameter lent: by a token for that channel.
-    func rights(of session: Int32, on channel: ChannelID, lent: LentRights?) -> Rights {
+    func rights(of session: Session.Index, on channel: ChannelID, lent: LentRights?) -> Rights {
         var rights = sessions[session].access.rights(on: channel.channel)
         if let lent { rights.formUnion(lent.rights) }
         let isHeld = sessions[session].isHeldToReading || isFrozen(channel.channel) && !sessions[session].access.isModerator
@@ -22,18 +22,18 @@ extension Hub {
     func isFrozen(_ channel: Name) -> Bool { !moderation.revealed.frozen.isEmpty && moderation.revealed.frozen.contains(channel) }
 
     /// - Throws: `notPermitted`, the same whatever else is there or not. [AC5]
-    func require(_ right: Rights, on channel: ChannelID, _ session: Int32) throws(WireError) {
+    func require(_ right: Rights, on channel: ChannelID, _ session: Session.Index) throws(WireError) {
         guard !rights(of: session, on: channel).isSuperset(of: right) else { return }
         throw Self.notPermitted(right)
     }
 
     /// Of what is no channel's.
-    func requireEverywhere(_ right: Rights, _ session: Int32) throws(WireError) {
+    func requireEverywhere(_ right: Rights, _ session: Session.Index) throws(WireError) {
         guard !sessions[session].access.everywhere.isSuperset(of: right) else { return }
         throw Self.notPermitted(right)
     }
 
-    func requireModerator(_ session: Int32) throws(WireError) {
+    func requireModerator(_ session: Session.Index) throws(WireError) {
         guard sessions[session].access.isModerator else { throw WireError(.notPermitted, "the role moderator is missing") }
     }
 
@@ -42,7 +42,7 @@ extension Hub {
     }
 
     /// Of metadata: a channel's, or a user's.
-    func requireMetadata(_ owner: MetadataOwner, isWrite: Bool, _ session: Int32) throws(WireError) {
+    func requireMetadata(_ owner: MetadataOwner, isWrite: Bool, _ session: Session.Index) throws(WireError) {
         switch owner {
         case .channel(let channel): try require(isWrite ? .metadata : .subscribe, on: channel, session)
         case .user(let user) where user == sessions[session].user: if isWrite { try requireEverywhere(.metadata, session) }
@@ -67,17 +67,16 @@ extension Hub {
     // MARK: - Changing
 
     /// Takes over what a credential is good for; what the session may not any more it has no more. [AC7]
-    mutating func setAccess(_ admission: Admission, _ session: Int32) {
+    mutating func setAccess(_ admission: Admission, _ session: Session.Index) {
         sessions[session].given = admission.access
         sessions[session].keyDigest = admission.keyDigest
         updateAccess(session)
         applyAccess(session)
-        let connection = links[Int(session)]
-        if connection >= 0 { setAccessDeadline(connection) }
+        if let connection = outbox.connection(of: session) { setAccessDeadline(connection) }
     }
 
     /// What its credential gives, as far as moderators have not decided otherwise.
-    mutating func updateAccess(_ session: Int32) {
+    mutating func updateAccess(_ session: Session.Index) {
         let user = sessions[session].user!
         let access = access(of: user, given: sessions[session].given)
         sessions[session].access = access
@@ -86,19 +85,20 @@ extension Hub {
     }
 
     /// Ends what there is no right for.
-    mutating func applyAccess(_ session: Int32) {
-        for channel in sortedMemberships(session) {
+    mutating func applyAccess(_ session: Session.Index) {
+        for membership in sortedMemberships(session) {
+            let channel = memberships[membership].channel
             let id = channels[channel].id!
             let rights = rights(of: session, on: id)
             guard rights.contains(.subscribe) else {
-                closeOwnFlows(session, channel)
-                tellRemoved(session, channel)
-                removeFromChannel(session, channel, .leave)
+                closeOwnFlows(membership)
+                tellRemoved(membership)
+                removeFromChannel(membership, .leave)
                 continue
             }
-            if !rights.contains(.stream) { closeOwnFlows(session, channel) }
-            if !rights.contains(.presence), sessions[session].memberships[channel]!.receivesPresence {
-                sessions[session].memberships[channel]!.receivesPresence = false
+            if !rights.contains(.stream) { closeOwnFlows(membership) }
+            if !rights.contains(.presence), memberships[membership].receivesPresence {
+                memberships[membership].receivesPresence = false
                 channels[channel].presenceReceivers.removeFirst(of: session)
             }
         }
@@ -108,24 +108,23 @@ extension Hub {
         }
     }
 
-    private mutating func tellRemoved(_ session: Int32, _ channel: Int32) {
-        let connection = links[Int(session)]
-        guard connection >= 0, sessions[session].memberships[channel]?.heldOver == false else { return }
+    private mutating func tellRemoved(_ membership: Membership.Index) {
+        guard let connection = outbox.connection(of: memberships[membership].session), !memberships[membership].heldOver else { return }
+        let channel = memberships[membership].channel
         let error = Self.notPermitted(.subscribe)
         enqueueJSON(connection, .removed, RemovedNotice(channel: channels[channel].handle, code: error.code, text: error.text))
     }
 
     /// A publisher is told of the end that it did not ask for.
-    mutating func closeOwnFlows(_ session: Int32, _ channel: Int32) {
-        let own = sessions[session].memberships[channel]!.publishing.values.map { [flows] in flows[$0].handle }.sorted()
-        closeFlows(of: session, in: channel)
-        let connection = links[Int(session)]
-        guard connection >= 0 else { return }
+    mutating func closeOwnFlows(_ membership: Membership.Index) {
+        let own = memberships[membership].publishing.values.map { [flows] in flows[$0].handle }.sorted()
+        closeFlows(of: membership)
+        guard let connection = outbox.connection(of: memberships[membership].session) else { return }
         for flow in own { refuse(connection, Self.notPermitted(.stream), flow: flow) }
     }
 
     /// `renew`: a newer credential for the same user. [AC8]
-    mutating func renew(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
+    mutating func renew(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) {
         let request = try decode(RenewRequest.self, body)
         guard !hasGuessedEnough(connection) else { return }
         let admission: Admission
@@ -144,25 +143,26 @@ extension Hub {
     // MARK: - A token for one channel
 
     /// What `join.token` adds. [AC9]
-    func lend(_ token: String?, _ id: ChannelID, _ session: Int32) throws(WireError) -> LentRights? {
+    func lend(_ token: String?, _ id: ChannelID, _ session: Session.Index) throws(WireError) -> LentRights? {
         guard let token, !accessRules.isOpen else { return nil }
         let checked = try check(token, sessions[session].user!)
         return LentRights(rights: checked.access.rights(on: id.channel), expires: checked.expires)
     }
 
-    mutating func lentRightsDeadline(_ session: Int32, _ channel: Int32) {
-        guard let lent = sessions[session].memberships[channel]?.lent else { return }
-        if let next = lent.lookAt, next <= now.instant { sessions[session].memberships[channel]!.lent!.lookAt = nil }
-        guard lent.expires <= now.wallMilliseconds else { return setLentDeadline(session, channel) }
-        sessions[session].memberships[channel]!.lent = nil
+    mutating func lentRightsDeadline(_ session: Session.Index, _ channel: Channel.Index) {
+        guard let membership = sessions[session].memberships[channel], let lent = memberships[membership].lent else { return }
+        if let next = lent.lookAt, next <= now.instant { memberships[membership].lent?.lookAt = nil }
+        guard lent.expires <= now.wallMilliseconds else { return setLentDeadline(membership) }
+        memberships[membership].lent = nil
         applyAccess(session)
     }
 
-    mutating func setLentDeadline(_ session: Int32, _ channel: Int32) {
-        guard let lent = sessions[session].memberships[channel]?.lent else { return }
+    mutating func setLentDeadline(_ membership: Membership.Index) {
+        guard let lent = memberships[membership].lent else { return }
         let at = instant(ofWall: lent.expires)
         if let next = lent.lookAt, next <= at { return }
-        sessions[session].memberships[channel]!.lent!.lookAt = at
+        memberships[membership].lent?.lookAt = at
+        let (session, channel) = (memberships[membership].session, memberships[membership].channel)
         deadlines.set(.lentRights(session: session, channel: channel, channelGeneration: channels[channel].generation), at: at)
     }
 
@@ -177,8 +177,8 @@ extension Hub {
     private static let wallLookedAtEvery = Duration.seconds(600)
 
     /// The notice, then the end.
-    mutating func setAccessDeadline(_ connection: Int32) {
-        guard let expires = sessions[connections[connection].session].access.expires else { return }
+    mutating func setAccessDeadline(_ connection: Connection.Index) {
+        guard let expires = sessions[connections[connection].session!].access.expires else { return }
         let notice = expires > Limits.accessNoticeMilliseconds ? expires - Limits.accessNoticeMilliseconds : 0
         let isNoticeDue = notice <= now.wallMilliseconds
         let at = instant(ofWall: isNoticeDue ? expires : notice)
@@ -188,10 +188,9 @@ extension Hub {
         deadlines.set(.accessEnd(connection: connection, generation: connections[connection].id.generation), at: at)
     }
 
-    mutating func accessDeadline(_ connection: Int32) {
+    mutating func accessDeadline(_ connection: Connection.Index) {
         if let next = connections[connection].accessLookAt, next <= now.instant { connections[connection].accessLookAt = nil }
-        let session = connections[connection].session
-        guard let expires = sessions[session].access.expires else { return }
+        guard let session = connections[connection].session, let expires = sessions[session].access.expires else { return }
         guard expires > now.wallMilliseconds else {
             return close(connection, .accessExpired, "the token of user \(sessions[session].user!) is over")
         }
@@ -210,12 +209,11 @@ extension Hub {
     mutating func accessChanged(_ rules: AccessRules, endsSessions: Bool) {
         accessRules = rules
         guard !rules.isOpen else { return }
-        for session in 0..<Int32(sessions.slots) where sessions[session].user != nil && sessions[session].state != .lingering {
+        for session in sessions.indices where sessions[session].user != nil && sessions[session].state != .lingering {
             guard let digest = sessions[session].keyDigest, !rules.keys.contains(where: { $0.digest == digest }) else { continue }
             // Its token is good for nothing now.
             sessions[session].resumeToken = nil
-            let connection = links[Int(session)]
-            if endsSessions, connection >= 0 {
+            if endsSessions, let connection = outbox.connection(of: session) {
                 close(connection, .keyChanged, "the relay has another key now")
                 endSession(session, telling: .leave)
             } else if endsSessions, sessions[session].state == .away {

@@ -42,12 +42,12 @@ extension Hub {
     }
 
     /// Whether a connection has made all the guesses that it may: nothing it brings is judged any more, its end is on the way. [AC2]
-    func hasGuessedEnough(_ connection: Int32) -> Bool { connections[connection].wrongCredentials >= Limits.wrongCredentialsMax }
+    func hasGuessedEnough(_ connection: Connection.Index) -> Bool { connections[connection].wrongCredentials >= Limits.wrongCredentialsMax }
 
     /// Refuses a login or renewal after a time that doubles. [AC2]
     ///
     /// - Parameter user: who it is, or says it is.
-    mutating func refuseLate(_ connection: Int32, _ error: WireError, of user: Name, id: UInt32?) {
+    mutating func refuseLate(_ connection: Connection.Index, _ error: WireError, of user: Name, id: UInt32?) {
         logWrongCredential(error.code, from: connections[connection].peer, "for user \(user) (\(error.code.name))")
         let count = connections[connection].wrongCredentials
         counters.credentialsWrong += 1
@@ -58,7 +58,7 @@ extension Hub {
         deadlines.set(.credentialAnswer(connection: connection, generation: connections[connection].id.generation), at: at)
     }
 
-    mutating func credentialDeadline(_ connection: Int32) {
+    mutating func credentialDeadline(_ connection: Connection.Index) {
         while let first = connections[connection].refusals.first, first.at <= now.instant {
             connections[connection].refusals.removeFirst()
             refuse(connection, first.error, id: first.id)
@@ -69,7 +69,7 @@ extension Hub {
     }
 
     /// A right login is answered at once, and what waits before it. [AC2]
-    mutating func tellHeldRefusals(_ connection: Int32) {
+    mutating func tellHeldRefusals(_ connection: Connection.Index) {
         let held = connections[connection].refusals
         connections[connection].refusals = []
         for refusal in held { refuse(connection, refusal.error, id: refusal.id) }

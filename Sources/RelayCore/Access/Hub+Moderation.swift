@@ -7,7 +7,7 @@ import RelayWire
 extension Hub {
     // MARK: - Requests
 
-    mutating func setRole(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
+    mutating func setRole(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) {
         let request = try decode(SetRoleRequest.self, body)
         try requireModerator(session)
         var role: Role?
@@ -26,7 +26,7 @@ extension Hub {
         decide(.role(request.user, role), [StoredForm.role(request.user, role)], session, connection, requester)
     }
 
-    mutating func freezeChannel(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
+    mutating func freezeChannel(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) {
         let request = try decode(FreezeChannelRequest.self, body)
         try requireModerator(session)
         let requester = requester(connection, request.id, .empty)
@@ -37,7 +37,7 @@ extension Hub {
             .frozen(request.channel, request.frozen), [StoredForm.frozen(request.channel, request.frozen)], session, connection, requester)
     }
 
-    mutating func endSession(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
+    mutating func endSession(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) {
         let request = try decode(EndSessionRequest.self, body)
         try requireModerator(session)
         let reason = request.reason ?? ""
@@ -53,7 +53,7 @@ extension Hub {
         endByModerator(ended, .endedByModerator, reason.isEmpty ? "a moderator has ended this session" : reason)
     }
 
-    mutating func banUser(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
+    mutating func banUser(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) {
         let request = try decode(BanUserRequest.self, body)
         try requireModerator(session)
         let allowed = Limits.banMilliseconds
@@ -76,7 +76,7 @@ extension Hub {
         decide(.ban(user, ban), [StoredForm.ban(user, ban)], session, connection, requester(connection, request.id, .empty))
     }
 
-    mutating func unbanUser(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
+    mutating func unbanUser(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) {
         let request = try decode(UserRequest.self, body)
         try requireModerator(session)
         guard let ban = moderation.applied.bans[request.user], ban.holds(at: now.wallMilliseconds) else {
@@ -87,7 +87,7 @@ extension Hub {
             .ban(request.user, nil), [StoredForm.ban(request.user, nil)], session, connection, requester(connection, request.id, .empty))
     }
 
-    mutating func getBans(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
+    mutating func getBans(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) {
         let request = try decode(PageRequest.self, body)
         try requireModerator(session)
         let limit = try request.count()
@@ -105,7 +105,7 @@ extension Hub {
 
     /// `forgetUser`: metadata, role and claim in one record, so that a crash leaves all of it or nothing. It is answered when the disk
     /// has nothing of it any more, and so is a request that changes nothing: it waits for what an earlier one has left. [AC14]
-    mutating func forgetUser(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
+    mutating func forgetUser(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) {
         let request = try decode(ForgetUserRequest.self, body)
         try requireModerator(session)
         let user = request.user, withRecords = request.withRecords == true
@@ -113,8 +113,8 @@ extension Hub {
         try checkStorage()
         try checkErasures()
         var entries: [JournalEntry] = []
-        var metadata: (book: Int32, change: MetadataChange)?
-        if let book = metadataByUser[user], let change = try self.metadata[book].applied.removing(nil, .init()) {
+        var metadata: (book: MetadataBook.Index, change: MetadataChange)?
+        if let book = self.metadata[of: .user(user)], let change = try self.metadata[book].applied.removing(nil, .init()) {
             metadata = (book, change)
             entries += StoredForm.entries(.user(user), change)
         }
@@ -131,7 +131,7 @@ extension Hub {
     // MARK: - Checks
 
     /// A moderator is one by credential: no other takes that away, and nobody shuts himself out. [AC10, AC13]
-    private func requireNoModerator(_ user: Name, _ session: Int32) throws(WireError) {
+    private func requireNoModerator(_ user: Name, _ session: Session.Index) throws(WireError) {
         if user == sessions[session].user { throw WireError(.notPermitted, "this is for other users") }
         if let other = liveSession(of: user), isModeratorByCredential(other) {
             throw WireError(.notPermitted, "user \(user) is a moderator by its credential")
@@ -143,16 +143,16 @@ extension Hub {
     }
 
     /// The session of a user who is there, or away.
-    func liveSession(of user: Name) -> Int32? {
-        guard let session = sessionsByUser[user], sessions[session].state != .lingering else { return nil }
+    func liveSession(of user: Name) -> Session.Index? {
+        guard let session = sessions[named: user], sessions[session].state != .lingering else { return nil }
         return session
     }
 
     // MARK: - Deciding
 
     private mutating func decide(
-        _ change: ModerationChange, _ entries: [JournalEntry], metadata: (book: Int32, change: MetadataChange)? = nil, _ session: Int32,
-        _ connection: Int32, _ requester: Requester, erasing: (user: Name?, by: Name?)? = nil
+        _ change: ModerationChange, _ entries: [JournalEntry], metadata: (book: MetadataBook.Index, change: MetadataChange)? = nil, _ session: Session.Index,
+        _ connection: Connection.Index, _ requester: Requester, erasing: (user: Name?, by: Name?)? = nil
     ) {
         moderation.applied.apply(change)
         let by = (user: sessions[session].user!, name: sessionName(connection))

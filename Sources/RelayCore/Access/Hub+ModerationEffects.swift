@@ -34,7 +34,7 @@ extension Hub {
     // MARK: - Roles
 
     /// Whether nobody but the holder of its credential decides what it may: on an open relay there is none.
-    func isModeratorByCredential(_ session: Int32) -> Bool { !accessRules.isOpen && sessions[session].given.isModerator }
+    func isModeratorByCredential(_ session: Session.Index) -> Bool { !accessRules.isOpen && sessions[session].given.isModerator }
 
     /// What a credential is good for in the hands of a user: what moderators have decided included. [AC10]
     func access(of user: Name, given: Access) -> Access {
@@ -49,22 +49,21 @@ extension Hub {
     private mutating func roleWasSet(_ user: Name, by moderator: Name) {
         guard let session = liveSession(of: user) else { return }
         updateAccess(session)
-        let connection = links[Int(session)]
-        if connection >= 0 { enqueueJSON(connection, .accessChanged, AccessChanged(accessBody(sessions[session].access), by: moderator)) }
+        if let connection = outbox.connection(of: session) { enqueueJSON(connection, .accessChanged, AccessChanged(accessBody(sessions[session].access), by: moderator)) }
         applyAccess(session)
     }
 
     // MARK: - Frozen channels
 
     private mutating func wasFrozen(_ name: Name, _ isFrozen: Bool, by moderator: Name) {
-        var kinds: [Int32] = []
+        var kinds: [Channel.Index] = []
         for kind in ChannelKind.allCases {
-            if let channel = channelsByID[ChannelID(kind: kind, channel: name)] { kinds.append(channel) }
+            if let channel = channels[named: ChannelID(kind: kind, channel: name)] { kinds.append(channel) }
         }
         for channel in kinds {
-            var inside: [Int32] = []
-            for session in channels[channel].inside.sorted() where links[Int(session)] >= 0 {
-                if sessions[session].memberships[channel]!.heldOver == false { inside.append(session) }
+            var inside: [Session.Index] = []
+            for session in channels[channel].inside.sorted() where outbox.connection(of: session) != nil {
+                if !memberships[membership(of: session, inside: channel)].heldOver { inside.append(session) }
             }
             enqueueJSON(
                 room: channels[channel].room, .channelFrozen, ChannelFrozen(channel: channels[channel].handle, frozen: isFrozen, by: moderator),
@@ -72,31 +71,32 @@ extension Hub {
         }
         guard isFrozen else { return }
         // A publish finds its channel without asking for the right again.
-        for session in 0..<Int32(sessions.slots) {
+        for session in sessions.indices {
             if sessions[session].lastPublish?.name == name { sessions[session].lastPublish = nil }
             if !sessions[session].waitsForLocks.isEmpty { endLockWaits(session) }
         }
         for channel in kinds {
             let id = channels[channel].id!
             guard id.kind == .stream else { continue }
-            for session in channels[channel].inside.sorted() where !rights(of: session, on: id).contains(.stream) { closeOwnFlows(session, channel) }
+            for session in channels[channel].inside.sorted() where !rights(of: session, on: id).contains(.stream) {
+                closeOwnFlows(membership(of: session, inside: channel))
+            }
         }
     }
 
     // MARK: - Ends
 
     /// Takes a session out of everything, with a last word to its connection. [AC12]
-    mutating func endByModerator(_ session: Int32, _ code: ErrorCode, _ text: String) {
+    mutating func endByModerator(_ session: Session.Index, _ code: ErrorCode, _ text: String) {
         // What it would resume with is good for nothing now.
         sessions[session].resumeToken = nil
-        let connection = links[Int(session)]
-        if connection >= 0 { close(connection, code, text) }
+        if let connection = outbox.connection(of: session) { close(connection, code, text) }
         endSession(session, telling: .leave)
     }
 
     /// Who is here under the id, or with the secret. [AC13]
     private mutating func wasBanned(_ user: Name, _ ban: Ban) {
-        for session in 0..<Int32(sessions.slots) {
+        for session in sessions.indices {
             guard let other = sessions[session].user, sessions[session].state != .lingering, other != ban.by, !isModeratorByCredential(session),
                 other == user || ban.digest != nil && ban.digest == sessions[session].secretDigest
             else { continue }

@@ -79,7 +79,7 @@ struct Moderation {
     /// Who, as those concerned and the log are told; `nil`: nobody, a ban's time is over.
     var by: (user: Name, name: String)?
     /// Of the user that is forgotten.
-    var metadata: (book: Int32, change: MetadataChange)?
+    var metadata: (book: MetadataBook.Index, change: MetadataChange)?
 }
 
 /// What was accepted, by which changes are judged, and what is durable, which holds.

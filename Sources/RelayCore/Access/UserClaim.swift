@@ -23,6 +23,23 @@ struct UserClaim: Equatable {
 
 // User ids and the clients they belong to. [AC3]
 
+/// Which clients user ids belong to. [AC3]
+struct ClaimBook {
+    private var claims: [Name: UserClaim] = [:]
+    /// Whether a look at those who have been away for long has a deadline.
+    var sweepIsSet = false
+
+    var count: Int { claims.count }
+    var isEmpty: Bool { claims.isEmpty }
+    /// In order.
+    var users: [Name] { claims.keys.sorted() }
+
+    subscript(user: Name) -> UserClaim? {
+        get { claims[user] }
+        set { claims[user] = newValue }
+    }
+}
+
 extension Hub {
     /// Whether a user id may be used by a client, which is taken down if so.
     ///
@@ -42,7 +59,7 @@ extension Hub {
         let isSame = known?.digest == digest
         claims[user] = UserClaim(digest: digest, lastSeen: now.wallMilliseconds, stored: isSame ? known?.stored : nil)
         storeIfDue([user])
-        if !claimSweepIsSet { setClaimSweep() }
+        if !claims.sweepIsSet { setClaimSweep() }
     }
 
     /// The journal is told at most once an hour that a user id is in use.
@@ -64,7 +81,7 @@ extension Hub {
     }
 
     /// Changes can be stored again: of those too who came and went meanwhile.
-    mutating func storeClaims() { storeIfDue(claims.keys.filter { claims[$0]!.stored == nil }.sorted()) }
+    mutating func storeClaims() { storeIfDue(claims.users.filter { [claims] in claims[$0]!.stored == nil }) }
 
     /// How many stand in one record when all who are here are stored.
     private static let claimsPerRecord = 256
@@ -75,11 +92,11 @@ extension Hub {
         return hasMetadata(user) || now.wallMilliseconds < claim.lastSeen + UInt64(configuration.claimTime.milliseconds)
     }
 
-    private func isHere(_ user: Name) -> Bool { sessionsByUser[user].map { [sessions] in sessions[$0].state != .lingering } ?? false }
+    private func isHere(_ user: Name) -> Bool { sessions[named: user].map { [sessions] in sessions[$0].state != .lingering } ?? false }
 
     /// Whether something is kept of a user; that somebody looks for it is not enough.
     func hasMetadata(_ user: Name) -> Bool {
-        metadataByUser[user].map { metadata[$0].applied.majorRevision > 0 || metadata[$0].revealed.majorRevision > 0 } ?? false
+        metadata[of: .user(user)].map { metadata[$0].applied.majorRevision > 0 || metadata[$0].revealed.majorRevision > 0 } ?? false
     }
 
     /// The session of a user ends now.
@@ -90,14 +107,14 @@ extension Hub {
     }
 
     private mutating func setClaimSweep() {
-        claimSweepIsSet = true
+        claims.sweepIsSet = true
         deadlines.set(.claimSweep, at: now.instant + .seconds(3600))
     }
 
     /// Forgets who has not been here for a day; who is here is seen, so that a crash does not make its id free.
     mutating func sweepClaims() {
-        claimSweepIsSet = false
-        let users = claims.keys.sorted()
+        claims.sweepIsSet = false
+        let users = claims.users
         var here: [Name] = []
         for user in users where isHere(user) {
             claims[user]!.lastSeen = now.wallMilliseconds
@@ -120,7 +137,7 @@ extension Hub {
     /// The longest unseen ones go, some more than must, so that the search is worth it. Who is here, or has something here, stays.
     private mutating func boundClaims() {
         var idle: [(lastSeen: UInt64, user: Name)] = []
-        for (user, claim) in claims where !hasMetadata(user) && !isHere(user) { idle.append((claim.lastSeen, user)) }
+        for user in claims.users where !hasMetadata(user) && !isHere(user) { idle.append((claims[user]!.lastSeen, user)) }
         idle.sort { $0 < $1 }
         for (_, user) in idle.prefix(max(1, configuration.claimsMax / 16)) { forgetClaim(user) }
     }

@@ -7,22 +7,30 @@ struct Board {
     var generation: UInt32 = 0
     /// What is in its file.
     var summary = BoardSummary(board: 0, name: [])
-    /// Its channel while there is one, else -1.
-    var channel: Int32 = -1
+    /// Its channel while there is one.
+    @Packed var channel: Channel.Index?
     /// Offset of the newest change that was accepted, and of the newest one known to be durable.
     var head: UInt64 = 0
     var durableHead: UInt64 = 0
     /// Changes up to this offset are held nowhere but in the file, or on their way to it: who catches up waits for it.
     var unheld: UInt64 = 0
     /// Records that were accepted and are not in the file, in order of offsets; and the bytes of all of them.
-    var pending: [PendingRecord] = []
-    var pendingBytes = 0
+    fileprivate(set) var pending: [PendingRecord] = []
+    fileprivate var pendingBytes = 0
     /// Offset of the newest `clear` or undoing that was accepted: what can be undone is known when it is in the file.
     var lastClear: UInt64 = 0
     /// Its end was accepted and is not durable.
     var isDropping = false
     /// While somebody writes here who may not take away what others wrote. [BL10]
     var authors: KnownAuthors?
+
+    init() {}
+
+    init(name: Name, generation: UInt32, summary: BoardSummary) {
+        self.name = name
+        self.generation = generation
+        self.summary = summary
+    }
 
     var id: UInt64 { summary.board }
     /// Everything up to this offset can be read.
@@ -34,6 +42,112 @@ struct Board {
     func durable(in epoch: Epoch) -> UInt64? {
         summary.epochs.last { $0.id.start == epoch.start && $0.id.incarnation == epoch.incarnation }?.last
     }
+}
+
+/// The boards that the relay keeps, found by name and by id, and what all of them and each user's records come to. [BL7]
+struct BoardShelf {
+    private var boards = Slab<Board>(vacant: Board())
+    private var byName: [Name: Board.Index] = [:]
+    private var byID: [UInt64: Board.Index] = [:]
+    private(set) var names = SortedNames()
+    /// Records of all boards, those on their way to a file counted.
+    private(set) var bytes = 0
+    /// Of each user: in files, and on their way.
+    private var bytesInFiles: [Name: Int] = [:]
+    private var bytesPending: [Name: Int] = [:]
+    /// When each user's newest boards began.
+    private var beginnings: [Name: [Instant]] = [:]
+
+    var count: Int { boards.count }
+    var indices: some Sequence<Board.Index> { boards.indices }
+    /// In no order.
+    var ids: some Sequence<UInt64> { byID.keys }
+
+    @inline(__always)
+    subscript(index: Board.Index) -> Board {
+        unsafeAddress { UnsafePointer(boards.address(index)) }
+        unsafeMutableAddress { boards.address(index) }
+    }
+
+    subscript(named name: Name) -> Board.Index? { byName[name] }
+    subscript(id id: UInt64) -> Board.Index? { byID[id] }
+
+    func bytes(of user: Name) -> Int { bytesInFiles[user, default: 0] + bytesPending[user, default: 0] }
+
+    // MARK: - Boards
+
+    mutating func insert(_ board: Board) -> Board.Index {
+        let index = boards.insert(board)
+        let name = board.name!
+        byName[name] = index
+        byID[board.id] = index
+        names.insert(name)
+        bytes += board.summary.bytes
+        return index
+    }
+
+    mutating func remove(_ index: Board.Index) {
+        let name = boards[index].name!
+        byName[name] = nil
+        byID[boards[index].id] = nil
+        names.remove(name)
+        bytes -= boards[index].bytes
+        for record in boards[index].pending { forget(record) }
+        boards.remove(index)
+    }
+
+    /// A user began a board; what is an hour old is forgotten.
+    mutating func began(by user: Name, at now: Instant) {
+        if beginnings.count >= 10_000 { beginnings = beginnings.filter { isRecent($0.value.last ?? $0.value[0], at: now) } }
+        beginnings[user] = recentBeginnings(by: user, at: now) + [now]
+    }
+
+    /// When the boards began that a user began in the last hour.
+    func recentBeginnings(by user: Name, at now: Instant) -> [Instant] { beginnings[user, default: []].filter { isRecent($0, at: now) } }
+
+    private func isRecent(_ beginning: Instant, at now: Instant) -> Bool { now - beginning < .seconds(3600) }
+
+    // MARK: - Records
+
+    /// A change was accepted.
+    mutating func append(_ record: PendingRecord, to index: Board.Index) {
+        boards[index].pending.append(record)
+        boards[index].pendingBytes += record.bytes
+        bytes += record.bytes
+        if record.bytes > 0 { bytesPending[record.user, default: 0] += record.bytes }
+    }
+
+    /// What the file of a board holds now.
+    mutating func isWritten(_ summary: BoardSummary, _ index: Board.Index) {
+        bytes += summary.bytes - boards[index].summary.bytes
+        boards[index].summary = summary
+        let written = boards[index].pending.prefix { $0.offset <= summary.head }
+        boards[index].pending.removeFirst(written.count)
+        for record in written { isNotPending(record, index) }
+    }
+
+    /// Changes from an offset on will not be durable.
+    mutating func takeBack(from offset: UInt64, _ index: Board.Index) {
+        while let last = boards[index].pending.last, last.offset >= offset {
+            boards[index].pending.removeLast()
+            isNotPending(last, index)
+        }
+    }
+
+    private mutating func isNotPending(_ record: PendingRecord, _ index: Board.Index) {
+        boards[index].pendingBytes -= record.bytes
+        bytes -= record.bytes
+        forget(record)
+    }
+
+    private mutating func forget(_ record: PendingRecord) {
+        guard record.bytes > 0 else { return }
+        let left = bytesPending[record.user, default: 0] - record.bytes
+        bytesPending[record.user] = left > 0 ? left : nil
+    }
+
+    /// What a user has in the files of all boards.
+    mutating func setBytesInFiles(_ bytes: Int, of user: Name) { bytesInFiles[user] = bytes > 0 ? bytes : nil }
 }
 
 struct PendingRecord {
@@ -92,7 +206,7 @@ struct BoardTransition {
         case drop
     }
 
-    var board: Int32
+    var board: Board.Index
     var generation: UInt32
     var kind: Kind
     var offset: UInt64

@@ -10,12 +10,12 @@ extension Hub {
     ///
     /// - Returns: `false` if that has to be asked for: the connection waits, and its frame is judged anew.
     /// - Throws: `notPermitted`; `storageFailed`, `busy` when it cannot be found out.
-    mutating func isOwn(_ key: UnsafeRawBufferPointer, in channel: Name, _ session: Int32, _ connection: Int32) throws(WireError) -> Bool {
-        guard let board = boardsByName[channel] else { return true }
+    mutating func isOwn(_ key: UnsafeRawBufferPointer, in channel: Name, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) -> Bool {
+        guard let board = boards[named: channel] else { return true }
         let key = Array(key)
         if boards[board].authors == nil {
             boards[board].authors = KnownAuthors(boards[board].pending, fileHead: boards[board].readableHead, at: now.instant)
-            boardAuthorKeys += boards[board].authors!.count
+            authors.count(boards[board].authors!.count)
         }
         boards[board].authors!.lastUsed = now.instant
         if let author = boards[board].authors!.author(of: key) {
@@ -25,7 +25,7 @@ extension Hub {
             return true
         }
         let question = boards[board].authors!.isLarge ? key : []
-        if let failure = authorsFailure, failure.board == boards[board].id, failure.question == question {
+        if let failure = authors.failure, failure.board == boards[board].id, failure.question == question {
             throw WireError(.storageFailed, "whose record it is cannot be read: \(failure.text)")
         }
         wait(connection, for: board, try askAuthors(board, key))
@@ -33,11 +33,11 @@ extension Hub {
     }
 
     /// - Returns: the question, as it stands in `KnownAuthors`.
-    private mutating func askAuthors(_ board: Int32, _ key: [UInt8]) throws(WireError) -> [UInt8] {
-        guard heldBytes < configuration.heldBytesMax else {
+    private mutating func askAuthors(_ board: Board.Index, _ key: [UInt8]) throws(WireError) -> [UInt8] {
+        guard authors.heldBytes < configuration.heldBytesMax else {
             throw WireError(
-                .busy, "\(heldBytes) bytes wait for the boards' files, at most \(configuration.heldBytesMax) may", limit: configuration.heldBytesMax,
-                actual: heldBytes, retryAfterMilliseconds: 100)
+                .busy, "\(authors.heldBytes) bytes wait for the boards' files, at most \(configuration.heldBytesMax) may", limit: configuration.heldBytesMax,
+                actual: authors.heldBytes, retryAfterMilliseconds: 100)
         }
         boundAuthors(board)
         let question = boards[board].authors!.isLarge ? key : []
@@ -51,26 +51,17 @@ extension Hub {
         setAuthorsDeadline(board)
         // An undone `clear` that is not in the file yet: asked when it is.
         guard boards[board].readableHead >= boards[board].authors!.floor else { return question }
-        lastBoardRead += 1
-        authorQuestions[lastBoardRead] = AuthorQuestion(board: board, generation: boards[board].generation, question: question, key: key)
+        let token = ordinals.read()
+        authors.ask(token, AuthorQuestion(board: board, generation: boards[board].generation, question: question, key: key))
         effects.append(
-            .readAuthors(BoardAuthorsRead(token: lastBoardRead, board: boards[board].id, key: key, keysMax: configuration.boardAuthorKeysMax)))
+            .readAuthors(BoardAuthorsRead(token: token, board: boards[board].id, key: key, keysMax: configuration.boardAuthorKeysMax)))
         return question
-    }
-
-    /// A question that has not been answered.
-    struct AuthorQuestion {
-        var board: Int32
-        var generation: UInt32
-        /// As it stands in `KnownAuthors.asked`.
-        var question: [UInt8]
-        var key: [UInt8]
     }
 
     // MARK: - Knowing
 
     /// A change was accepted. Costs a comparison on boards where nobody's rights are limited.
-    mutating func noteAuthor(_ board: Int32, _ change: PendingRecord.Change, by user: [UInt8], at offset: UInt64) {
+    mutating func noteAuthor(_ board: Board.Index, _ change: PendingRecord.Change, by user: [UInt8], at offset: UInt64) {
         guard let lastUsed = boards[board].authors?.lastUsed else { return }
         guard lastUsed + Self.authorsKeptFor > now.instant || !boards[board].authors!.waiting.isEmpty else { return forgetAuthors(of: board) }
         countAuthors(board) { $0.note(change, by: user, at: offset) }
@@ -79,31 +70,31 @@ extension Hub {
 
     private static let authorsKeptFor = Duration.seconds(60)
 
-    private mutating func countAuthors(_ board: Int32, _ change: (inout KnownAuthors) -> Void) {
+    private mutating func countAuthors(_ board: Board.Index, _ change: (inout KnownAuthors) -> Void) {
         let before = boards[board].authors!.count
         change(&boards[board].authors!)
-        boardAuthorKeys += boards[board].authors!.count - before
+        authors.count(boards[board].authors!.count - before)
     }
 
     /// Bounds what one board, and all together, keep: before more is added, not when an answer comes, which somebody waits for.
-    private mutating func boundAuthors(_ board: Int32) {
+    private mutating func boundAuthors(_ board: Board.Index) {
         if boards[board].authors!.count > 2 * configuration.boardAuthorKeysMax + boards[board].pending.count { beginAuthors(board) }
-        guard boardAuthorKeys > configuration.boardAuthorKeysTotalMax else { return }
-        for other in 0..<Int32(boards.slots) where other != board && boards[other].authors?.waiting.isEmpty == true { forgetAuthors(of: other) }
-        if boardAuthorKeys > configuration.boardAuthorKeysTotalMax { beginAuthors(board) }
+        guard authors.keys > configuration.boardAuthorKeysTotalMax else { return }
+        for other in boards.indices where other != board && boards[other].authors?.waiting.isEmpty == true { forgetAuthors(of: other) }
+        if authors.keys > configuration.boardAuthorKeysTotalMax { beginAuthors(board) }
     }
 
-    private mutating func beginAuthors(_ board: Int32) {
-        boardAuthorKeys -= boards[board].authors!.count
+    private mutating func beginAuthors(_ board: Board.Index) {
+        authors.count(-boards[board].authors!.count)
         boards[board].authors!.begin(boards[board].pending, fileHead: boards[board].readableHead)
-        boardAuthorKeys += boards[board].authors!.count
+        authors.count(boards[board].authors!.count)
     }
 
     /// Nothing is known any more; who waits is judged anew.
-    mutating func forgetAuthors(of board: Int32) {
+    mutating func forgetAuthors(of board: Board.Index) {
         guard boards[board].authors != nil else { return }
         wakeWriters(board)
-        boardAuthorKeys -= boards[board].authors!.count
+        authors.count(-boards[board].authors!.count)
         boards[board].authors = nil
     }
 
@@ -111,7 +102,7 @@ extension Hub {
 
     /// The store has answered.
     mutating func authorsRead(_ answer: BoardAuthors) {
-        guard let question = authorQuestions.removeValue(forKey: answer.token), boards[question.board].generation == question.generation,
+        guard let question = authors.answered(answer.token), boards[question.board].generation == question.generation,
             boards[question.board].authors != nil
         else { return }
         let board = question.board
@@ -129,7 +120,7 @@ extension Hub {
     }
 
     /// What waited for an undone `clear` can be asked now.
-    mutating func authorsCanBeAsked(_ board: Int32, before head: UInt64) {
+    mutating func authorsCanBeAsked(_ board: Board.Index, before head: UInt64) {
         guard let floor = boards[board].authors?.floor, head < floor, boards[board].readableHead >= floor else { return }
         boards[board].authors!.asked[[]] = nil
         wakeWriters(board)
@@ -137,8 +128,8 @@ extension Hub {
 
     /// What was noted may be gone: what is still to be written stands in `pending`.
     mutating func authorsAfterFailure() {
-        let underWay = Dictionary(grouping: authorQuestions.values, by: \.board)
-        for board in 0..<Int32(boards.slots) where boards[board].authors != nil {
+        let underWay = Dictionary(grouping: authors.questions, by: \.board)
+        for board in boards.indices where boards[board].authors != nil {
             beginAuthors(board)
             // Not those that wait for what will not be written; an answer to the others still comes.
             let questions = Set(underWay[board, default: []].filter { $0.generation == boards[board].generation }.map(\.question))
@@ -147,7 +138,7 @@ extension Hub {
         }
     }
 
-    private mutating func setAuthorsDeadline(_ board: Int32) {
+    private mutating func setAuthorsDeadline(_ board: Board.Index) {
         guard !boards[board].authors!.deadlineIsSet, let oldest = boards[board].authors!.asked.values.min() else { return }
         boards[board].authors!.deadlineIsSet = true
         let end = max(oldest + configuration.boardAuthorTimeout, now.instant + Self.authorsLookedAfterEvery)
@@ -158,7 +149,7 @@ extension Hub {
     private static let authorsLookedAfterEvery = Duration.milliseconds(100)
 
     /// Some questions may have waited too long.
-    mutating func boardAuthorsDeadline(_ board: Int32) {
+    mutating func boardAuthorsDeadline(_ board: Board.Index) {
         boards[board].authors!.deadlineIsSet = false
         // Those that nobody waits for any more need no deadline: who asks again is told.
         let (now, timeout) = (now.instant, configuration.boardAuthorTimeout)
@@ -170,7 +161,7 @@ extension Hub {
     // MARK: - Waiting
 
     /// What the connection sends from this frame on is not handled before the frame is judged again.
-    private mutating func wait(_ connection: Int32, for board: Int32, _ question: [UInt8]) {
+    private mutating func wait(_ connection: Connection.Index, for board: Board.Index, _ question: [UInt8]) {
         boards[board].authors!.waiting[question, default: []].append(connections[connection].id)
         connections[connection].waits = true
         guard !connections[connection].isPaused else { return }
@@ -179,7 +170,7 @@ extension Hub {
     }
 
     /// Who waits for a board is judged anew, at the end of the call.
-    private mutating func wakeWriters(_ board: Int32) {
+    private mutating func wakeWriters(_ board: Board.Index) {
         for question in Self.sorted(boards[board].authors!.waiting.keys) { wakeWriters(board, of: question) }
     }
 
@@ -187,30 +178,17 @@ extension Hub {
     private static func sorted(_ questions: some Sequence<[UInt8]>) -> [[UInt8]] { questions.sorted { $0.lexicographicallyPrecedes($1) } }
 
     /// Only those who wait for the answer to one question, or for why there is none.
-    private mutating func wakeWriters(_ board: Int32, of question: [UInt8], failure: String? = nil) {
+    private mutating func wakeWriters(_ board: Board.Index, of question: [UInt8], failure: String? = nil) {
         guard let waiting = boards[board].authors!.waiting.removeValue(forKey: question) else { return }
         let failure = failure.map { AuthorsFailure(board: boards[board].id, question: question, text: $0) }
-        woken += waiting.map { ($0, failure) }
-    }
-
-    /// Why a question about a board has no answer.
-    struct AuthorsFailure {
-        var board: UInt64
-        var question: [UInt8]
-        var text: String
+        authors.wake(waiting, failure)
     }
 
     mutating func goOnWithWoken() {
-        var next = 0
-        while next < woken.count {
-            let (id, failure) = woken[next]
-            next += 1
-            guard isKnown(id), connections[id.index].isOpen, connections[id.index].waits else { continue }
-            authorsFailure = failure
-            judgedAgain += 1
-            goOn(id.index)
-            authorsFailure = nil
+        while let id = authors.nextWoken() {
+            guard isKnown(id), connections[id.place].isOpen, connections[id.place].waits else { continue }
+            authors.judgedAgain += 1
+            goOn(id.place)
         }
-        woken.removeAll(keepingCapacity: true)
     }
 }

@@ -19,7 +19,7 @@ extension Hub {
     }
 
     /// What is destroyed leaves a line, and so does its coming back; what the relay removes itself has one of its own.
-    private mutating func auditBoard(_ board: Int32, _ transition: BoardTransition) {
+    private mutating func auditBoard(_ board: Board.Index, _ transition: BoardTransition) {
         guard let by = transition.by else { return }
         let summary = boards[board].summary
         let (words, records): (String, UInt64)
@@ -32,23 +32,23 @@ extension Hub {
         audit(by: by, "\(words) the board of channel \(boards[board].name!), \(records) record\(records == 1 ? "" : "s")")
     }
 
-    private func known(_ transition: BoardTransition) -> Int32? {
+    private func known(_ transition: BoardTransition) -> Board.Index? {
         boards[transition.board].generation == transition.generation && boards[transition.board].name != nil ? transition.board : nil
     }
 
     /// Over whatever connection its client object has now.
-    private func connection(of user: Name, _ instance: UInt64) -> Int32? {
-        guard let session = sessionsByUser[user], sessions[session].instance == instance, links[Int(session)] >= 0,
-            connections[links[Int(session)]].isOpen
+    private func connection(of user: Name, _ instance: UInt64) -> Connection.Index? {
+        guard let session = sessions[named: user], sessions[session].instance == instance, let connection = outbox.connection(of: session),
+            connections[connection].isOpen
         else { return nil }
-        return links[Int(session)]
+        return connection
     }
 
     private mutating func tellStored(_ user: Name, _ instance: UInt64, _ number: UInt64, _ offset: UInt64) {
         if let connection = connection(of: user, instance) { sendStored(number, offset, to: connection) }
     }
 
-    private mutating func sendStored(_ number: UInt64, _ offset: UInt64, to connection: Int32) {
+    private mutating func sendStored(_ number: UInt64, _ offset: UInt64, to connection: Connection.Index) {
         enqueuePrivate(connection, head: FrameHead(type: FrameType.stored.rawValue, bodyBytes: 16)) { writer in
             writer.integer(number)
             writer.integer(offset)
@@ -56,41 +56,25 @@ extension Hub {
     }
 
     /// A number that was accepted is asked about again: if it is durable, that is told, too.
-    mutating func tellStoredAgain(_ known: PublishWindow.Accepted, to connection: Int32) {
+    mutating func tellStoredAgain(_ known: PublishWindow.Accepted, to connection: Connection.Index) {
         guard known.board != 0, known.offset > 0 else { return }
-        if let board = boardsByID[known.board], boards[board].durableHead < known.offset { return }
+        if let board = boards[id: known.board], boards[board].durableHead < known.offset { return }
         sendStored(known.number, known.offset, to: connection)
     }
 
     /// The board and its file are gone.
-    private mutating func dropped(_ board: Int32) {
+    private mutating func dropped(_ board: Board.Index) {
         let channel = boards[board].channel
         forgetAuthors(of: board)
-        forgetNames(of: board)
-        boardBytes -= boards[board].bytes
-        for record in boards[board].pending { forgetPending(record) }
         let id = boards[board].id
         boards.remove(board)
         eraseOn(id)
-        guard channel >= 0 else { return }
-        channels[channel].board = -1
+        guard let channel else { return }
+        channels[channel].board = nil
         let removed = channels[channel].history.removeRetained(above: 0)
-        historyMessages -= removed.messages
-        historyBytes -= removed.bytes
+        historyTotals.remove(messages: removed.messages, bytes: removed.bytes)
         resetChannel(channel)
         endChannelIfUnused(channel)
-    }
-
-    private mutating func forgetNames(of board: Int32) {
-        boardNames.remove(boards[board].name!)
-        boardsByName[boards[board].name!] = nil
-        boardsByID[boards[board].id] = nil
-    }
-
-    private mutating func forgetPending(_ record: PendingRecord) {
-        guard record.bytes > 0 else { return }
-        let left = boardUserPending[record.user, default: 0] - record.bytes
-        boardUserPending[record.user] = left > 0 ? left : nil
     }
 
     // MARK: - In the file
@@ -98,23 +82,16 @@ extension Hub {
     /// What files hold now.
     mutating func boardsWritten(_ report: BoardReport) {
         for summary in report.boards {
-            guard let board = boardsByID[summary.board] else { continue }
-            boardBytes += summary.bytes - boards[board].summary.bytes
+            guard let board = boards[id: summary.board] else { continue }
             let before = boards[board].readableHead
-            boards[board].summary = summary
-            while let first = boards[board].pending.first, first.offset <= summary.head {
-                boards[board].pending.removeFirst()
-                boards[board].pendingBytes -= first.bytes
-                boardBytes -= first.bytes
-                forgetPending(first)
-            }
-            if boards[board].channel >= 0 { wakeReaders(of: boards[board].channel) }
+            boards.isWritten(summary, board)
+            if let channel = boards[board].channel { wakeReaders(of: channel) }
             authorsCanBeAsked(board, before: before)
             eraseOn(summary.board)
         }
         for (user, bytes) in report.userBytes {
             guard let user = user.withUnsafeBytes({ try? Name(bytes: $0) }) else { continue }
-            boardUserBytes[user] = bytes > 0 ? bytes : nil
+            boards.setBytesInFiles(bytes, of: user)
         }
     }
 
@@ -135,26 +112,21 @@ extension Hub {
         case .drop: boards[board].isDropping = false
         case .record, .part, .clear: break
         }
-        while let last = boards[board].pending.last, transition.offset > 0, last.offset >= transition.firstOffset {
-            boards[board].pending.removeLast()
-            boards[board].pendingBytes -= last.bytes
-            boardBytes -= last.bytes
-            forgetPending(last)
-        }
+        if transition.offset > 0 { boards.takeBack(from: transition.firstOffset, board) }
     }
 
     /// What is known of a client object, whether it has a session now or not.
     private mutating func withWindow(of user: Name, _ instance: UInt64, _ change: (inout PublishWindow) -> Void) {
-        if let session = sessionsByUser[user], sessions[session].instance == instance {
+        if let session = sessions[named: user], sessions[session].instance == instance {
             change(&sessions[session].window)
-        } else if let index = publishWindows[user]?.firstIndex(where: { $0.instance == instance }) {
-            change(&publishWindows[user]![index].window)
+        } else {
+            keptWindows.change(of: user, where: { $0.instance == instance }, change)
         }
     }
 
     /// After all was undone: readers that were shown what is gone begin anew, and boards that never came to be are none.
     mutating func settleUndoneBoards(_ transitions: [BoardTransition]) {
-        var shown: Set<Int32> = []
+        var shown: Set<Board.Index> = []
         for transition in transitions {
             guard let board = known(transition) else { continue }
             if transition.offset > 0 { shown.insert(board) }
@@ -164,18 +136,15 @@ extension Hub {
             boards[board].head = boards[board].durableHead
             boards[board].unheld = min(boards[board].unheld, boards[board].durableHead)
             boards[board].lastClear = min(boards[board].lastClear, boards[board].durableHead)
-            let channel = boards[board].channel
-            guard channel >= 0 else { continue }
+            guard let channel = boards[board].channel else { continue }
             let removed = channels[channel].history.removeRetained(above: boards[board].durableHead)
-            historyMessages -= removed.messages
-            historyBytes -= removed.bytes
+            historyTotals.remove(messages: removed.messages, bytes: removed.bytes)
             resetChannel(channel)
         }
         for transition in transitions where transition.begins {
             guard let board = known(transition) else { continue }
-            if boards[board].channel >= 0 { channels[boards[board].channel].board = -1 }
+            if let channel = boards[board].channel { channels[channel].board = nil }
             forgetAuthors(of: board)
-            forgetNames(of: board)
             boards.remove(board)
         }
         authorsAfterFailure()
@@ -183,8 +152,8 @@ extension Hub {
 
     /// Drawings in parts that a user has begun are forgotten: the next part has nothing before it.
     mutating func dropDrafts(of user: Name) {
-        if let session = sessionsByUser[user] { sessions[session].window.drafts = [] }
-        for index in publishWindows[user, default: []].indices { publishWindows[user]![index].window.drafts = [] }
+        if let session = sessions[named: user] { sessions[session].window.drafts = [] }
+        keptWindows.change(of: user, where: { _ in true }) { $0.drafts = [] }
     }
 
     /// Parts that are not there: the next one has nothing before it.
@@ -200,7 +169,7 @@ extension Hub {
     static let placesMax = 256
 
     /// What lets a retained message be sent again to a relay that has started anew.
-    mutating func remembered(_ session: Int32, _ number: UInt64, _ offset: UInt64, _ board: Int32) -> [JournalEntry] {
+    mutating func remembered(_ session: Session.Index, _ number: UInt64, _ offset: UInt64, _ board: Board.Index) -> [JournalEntry] {
         guard configuration.isJournaled, let instance = sessions[session].instance else { return [] }
         let place = sessions[session].window.nextPlace(of: Self.placesMax)
         return [StoredForm.publish(sessions[session].user!, instance, place, number: number, offset: offset, board: boards[board].id)]
@@ -215,28 +184,24 @@ extension Hub {
     /// Takes over the boards that are there; before any event.
     package mutating func restore(boards summaries: [BoardSummary], userBytes: [[UInt8]: Int]) {
         for summary in summaries {
-            guard let name = summary.name.withUnsafeBytes({ try? Name(bytes: $0) }), boardsByName[name] == nil else {
+            guard let name = summary.name.withUnsafeBytes({ try? Name(bytes: $0) }), boards[named: name] == nil else {
                 log(.error, "board \(summary.board) is left out: its name is none")
                 continue
             }
-            var board = Board(name: name, generation: makeGeneration(), summary: summary)
+            var board = Board(name: name, generation: ordinals.generation(), summary: summary)
             board.head = summary.head
             board.durableHead = summary.head
-            let index = boards.insert(board)
-            boardsByName[name] = index
-            boardNames.insert(name)
-            boardsByID[summary.board] = index
-            boardBytes += summary.bytes
-            if let channel = channelsByID[ChannelID(kind: .message, channel: name)] { takeUpBoard(channel) }
+            _ = boards.insert(board)
+            if let channel = channels[named: ChannelID(kind: .message, channel: name)] { takeUpBoard(channel) }
         }
         for (user, bytes) in userBytes where bytes > 0 {
-            if let user = user.withUnsafeBytes({ try? Name(bytes: $0) }) { boardUserBytes[user] = bytes }
+            if let user = user.withUnsafeBytes({ try? Name(bytes: $0) }) { boards.setBytesInFiles(bytes, of: user) }
         }
     }
 
     /// A channel that comes to be goes on where its board is. [BL5]
-    mutating func takeUpBoard(_ channel: Int32) {
-        guard channels[channel].id!.kind == .message, let board = boardsByName[channels[channel].id!.channel] else { return }
+    mutating func takeUpBoard(_ channel: Channel.Index) {
+        guard channels[channel].id!.kind == .message, let board = boards[named: channels[channel].id!.channel] else { return }
         channels[channel].board = board
         channels[channel].head = boards[board].head
         channels[channel].lastUnretained = boards[board].summary.lastUnretained

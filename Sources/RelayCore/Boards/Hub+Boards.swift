@@ -28,11 +28,11 @@ extension Hub {
     /// What a retained publish is told before anything has changed. [BL7]
     ///
     /// - Parameter bytes: of the record that it makes, 0 for a removal.
-    func checkBoard(_ channel: Name, _ session: Int32, bytes: Int) throws(WireError) {
+    func checkBoard(_ channel: Name, _ session: Session.Index, bytes: Int) throws(WireError) {
         guard configuration.boardBytesTotalMax > 0 else { throw WireError(.notSupported, "this relay keeps no boards") }
         try checkStorage()
         let user = sessions[session].user!
-        if let board = boardsByName[channel] {
+        if let board = boards[named: channel] {
             guard !boards[board].isDropping else {
                 throw WireError(.busy, "the board of \(channel) is being removed", retryAfterMilliseconds: 100)
             }
@@ -44,12 +44,12 @@ extension Hub {
             }
             try checkNewBoards(of: user)
             // Boards that exist keep room to go on.
-            try check(boardBytes + bytes, configuration.boardBytesTotalMax / 16 * 15, .storageFull, "new boards, all together,")
+            try check(boards.bytes + bytes, configuration.boardBytesTotalMax / 16 * 15, .storageFull, "new boards, all together,")
         }
         guard bytes > 0 else { return }
-        try check(boardBytes + bytes, configuration.boardBytesTotalMax, .storageFull, "all boards of the relay")
+        try check(boards.bytes + bytes, configuration.boardBytesTotalMax, .storageFull, "all boards of the relay")
         try check(
-            boardUserBytes[user, default: 0] + boardUserPending[user, default: 0] + bytes, configuration.boardBytesTotalMax / 4, .quotaReached,
+            boards.bytes(of: user) + bytes, configuration.boardBytesTotalMax / 4, .quotaReached,
             "what user \(user) has on all boards")
     }
 
@@ -58,7 +58,7 @@ extension Hub {
     }
 
     private func checkNewBoards(of user: Name) throws(WireError) {
-        let began = newBoards[user, default: []].filter { now.instant - $0 < .seconds(3600) }
+        let began = boards.recentBeginnings(by: user, at: now.instant)
         guard began.count < configuration.newBoardsPerHour else {
             let wait = Duration.seconds(3600) - (now.instant - began[began.count - configuration.newBoardsPerHour])
             throw WireError(
@@ -73,18 +73,14 @@ extension Hub {
     }
 
     /// The board of a channel, made if there is none.
-    private mutating func boardFor(_ channel: Int32, by user: Name) -> (board: Int32, begins: Bool) {
-        if channels[channel].board >= 0 { return (channels[channel].board, false) }
+    private mutating func boardFor(_ channel: Channel.Index, by user: Name) -> (board: Board.Index, begins: Bool) {
+        if let board = channels[channel].board { return (board, false) }
         let name = channels[channel].id!.channel
-        var made = Board(name: name, generation: makeGeneration(), summary: BoardSummary(board: nextSequence, name: Array(name.text.utf8)))
+        var made = Board(name: name, generation: ordinals.generation(), summary: BoardSummary(board: nextSequence, name: Array(name.text.utf8)))
         made.channel = channel
         let board = boards.insert(made)
-        boardsByName[name] = board
-        boardNames.insert(name)
-        boardsByID[made.id] = board
         channels[channel].board = board
-        if newBoards.count >= 10_000 { newBoards = newBoards.filter { [now] in now.instant - ($0.value.last ?? $0.value[0]) < .seconds(3600) } }
-        newBoards[user] = newBoards[user, default: []].filter { [now] in now.instant - $0 < .seconds(3600) } + [now.instant]
+        boards.began(by: user, at: now.instant)
         return (board, true)
     }
 
@@ -92,14 +88,14 @@ extension Hub {
 
     /// A change as it goes to the journal.
     private func change(
-        _ board: Int32, offset: UInt64, _ session: Int32, instance: UInt64 = 0, number: UInt64 = 0, _ kind: BoardChange.Kind
+        _ board: Board.Index, offset: UInt64, _ session: Session.Index?, instance: UInt64 = 0, number: UInt64 = 0, _ kind: BoardChange.Kind
     ) -> BoardChange {
         let channel = boards[board].channel
-        let epoch = channel >= 0 ? channels[channel].epoch : Epoch(start: start, incarnation: 0)
+        let epoch = channel.map { channels[$0].epoch } ?? Epoch(start: start, incarnation: 0)
         return BoardChange(
             board: boards[board].id, offset: offset, epoch: BoardEpoch.ID(start: epoch.start, incarnation: epoch.incarnation),
-            lastUnretained: channel >= 0 ? channels[channel].lastUnretained : boards[board].summary.lastUnretained,
-            author: session >= 0 ? Array(sessions[session].user!.text.utf8) : [], instance: instance, number: number,
+            lastUnretained: channel.map { channels[$0].lastUnretained } ?? boards[board].summary.lastUnretained,
+            author: session.map { Array(sessions[$0].user!.text.utf8) } ?? [], instance: instance, number: number,
             wallMilliseconds: now.wallMilliseconds, kind: kind)
     }
 
@@ -107,7 +103,7 @@ extension Hub {
     ///
     /// - Parameter before: what must stand before it, in the same record: all of it is durable, or nothing counts.
     private mutating func store(
-        _ change: BoardChange, before: [BoardChange] = [], _ kind: BoardTransition.Kind, _ board: Int32, begins: Bool = false, bytes: Int = 0, user: Name?,
+        _ change: BoardChange, before: [BoardChange] = [], _ kind: BoardTransition.Kind, _ board: Board.Index, begins: Bool = false, bytes: Int = 0, user: Name?,
         by: String? = nil, entries: [JournalEntry] = [], _ requester: Requester? = nil, erasing: (user: Name?, by: Name?)? = nil
     ) {
         var beginning = change
@@ -117,11 +113,8 @@ extension Hub {
         let own = changes.enumerated().map { $0.element.entry(sequence: sequence, index: $0.offset) }
         if change.offset > 0, let user, let touched = PendingRecord.Change(change.kind) {
             boards[board].head = change.offset
-            boards[board].pending.append(PendingRecord(offset: change.offset, bytes: bytes, user: user, change: touched))
+            boards.append(PendingRecord(offset: change.offset, bytes: bytes, user: user, change: touched), to: board)
             noteAuthor(board, touched, by: change.author, at: change.offset)
-            boards[board].pendingBytes += bytes
-            boardBytes += bytes
-            if bytes > 0 { boardUserPending[user, default: 0] += bytes }
         }
         let transition = BoardTransition(
             board: board, generation: boards[board].generation, kind: kind, offset: change.offset, firstOffset: change.offset, bytes: bytes,
@@ -130,16 +123,15 @@ extension Hub {
     }
 
     /// Removes what these keys have, each for a user, all of it in one record. Nobody is sent it: who is live reads it in the file.
-    mutating func remove(_ removals: [(key: [UInt8], by: Name)], _ channel: Int32) {
-        let board = channels[channel].board
+    mutating func remove(_ removals: [(key: [UInt8], by: Name)], of board: Board.Index, _ channel: Channel.Index) {
         let before = channels[channel].head, sequence = nextSequence
         var entries: [JournalEntry] = []
         for (index, (key, user)) in removals.enumerated() {
             let offset = takeOffset(channel)
-            var change = change(board, offset: offset, -1, .remove(key: key))
+            var change = change(board, offset: offset, nil, .remove(key: key))
             change.author = Array(user.text.utf8)
             entries.append(change.entry(sequence: sequence, index: index))
-            boards[board].pending.append(PendingRecord(offset: offset, bytes: 0, user: user, change: .remove(key)))
+            boards.append(PendingRecord(offset: offset, bytes: 0, user: user, change: .remove(key)), to: board)
             noteAuthor(board, .remove(key), by: change.author, at: offset)
         }
         boards[board].head = channels[channel].head
@@ -147,11 +139,13 @@ extension Hub {
             board: board, generation: boards[board].generation, kind: .record, offset: channels[channel].head,
             firstOffset: before + 1, bytes: 0, begins: false, user: nil, by: nil, instance: 0, number: 0)
         store(entries, .board(transition), nil)
-        readFromFile(channel, above: before)
+        readFromFile(channel, board, above: before)
     }
 
     /// A retained message takes its offset: on its way to the file it is delivered as any other.
-    mutating func keepRecord(_ frame: PublishFrame, _ key: Name, _ channel: Int32, _ session: Int32, offset: UInt64) {
+    ///
+    /// - Returns: the board that keeps it.
+    mutating func keepRecord(_ frame: PublishFrame, _ key: Name, _ channel: Channel.Index, _ session: Session.Index, offset: UInt64) -> Board.Index {
         let user = sessions[session].user!
         let (board, begins) = boardFor(channel, by: user)
         let isRemoval = frame.payload.isEmpty
@@ -164,12 +158,15 @@ extension Hub {
         store(
             change, .record, board, begins: begins, bytes: isRemoval ? 0 : Self.recordBytes(of: frame), user: user,
             entries: remembered(session, frame.number, offset, board))
+        return board
     }
 
     /// One part of a drawing that is retained. [BL8]
     ///
     /// With the last one it takes an offset.
-    mutating func keepPart(_ frame: PublishFrame, _ key: Name, _ channel: Int32, _ session: Int32) {
+    ///
+    /// - Returns: the board that has it, with the last part.
+    mutating func keepPart(_ frame: PublishFrame, _ key: Name, _ channel: Channel.Index, _ session: Session.Index) -> Board.Index? {
         let user = sessions[session].user!
         let name = channels[channel].id!.channel
         let (board, begins) = boardFor(channel, by: user)
@@ -191,7 +188,7 @@ extension Hub {
             sessions[session].window.drafts.append(draft)
             let change = change(board, offset: 0, session, instance: instance, number: frame.number, part)
             store(change, .part, board, begins: begins, user: user, entries: remembered(session, frame.number, 0, board))
-            return
+            return nil
         }
         let offset = takeOffset(channel)
         let put = BoardPut(
@@ -202,11 +199,12 @@ extension Hub {
         store(
             whole, before: [last], .record, board, begins: begins, bytes: draft.bytes, user: user,
             entries: remembered(session, frame.number, offset, board))
-        readFromFile(channel, above: offset - 1)
+        readFromFile(channel, board, above: offset - 1)
+        return board
     }
 
     /// Whether a part is the one that follows. [BL8]
-    func checkPart(_ frame: PublishFrame, _ key: Name, _ channel: Name, _ session: Int32) throws(WireError) -> Int {
+    func checkPart(_ frame: PublishFrame, _ key: Name, _ channel: Name, _ session: Session.Index) throws(WireError) -> Int {
         let head = key.text.utf8.count + frame.customType.count + BoardSummary.recordOverheadBytes
         guard frame.part > 1 else {
             let others = sessions[session].window.drafts.count { !($0.channel == channel && $0.key == key) && isAlive($0) }
@@ -237,36 +235,37 @@ extension Hub {
     }
 
     /// The board that has its parts is there still, and is not another one of the same name.
-    private func isThere(_ draft: Draft) -> Bool { boardsByName[draft.channel].map { boards[$0].id } == draft.board }
+    private func isThere(_ draft: Draft) -> Bool { boards[named: draft.channel].map { boards[$0].id } == draft.board }
 
     private func isAlive(_ draft: Draft) -> Bool {
         isThere(draft) && now.instant - draft.lastAt <= .milliseconds(Limits.partTimeoutMilliseconds)
     }
 
-    mutating func takeOffset(_ channel: Int32) -> UInt64 {
+    mutating func takeOffset(_ channel: Channel.Index) -> UInt64 {
         channels[channel].head += 1
         channels[channel].lastUsed = now.instant
         return channels[channel].head
     }
 
     /// What comes above an offset can only be read: who is live catches up with it.
-    private mutating func readFromFile(_ channel: Int32, above offset: UInt64) {
-        boards[channels[channel].board].unheld = channels[channel].head
-        for session in channels[channel].messageReceivers where links[Int(session)] >= 0 {
-            beginCatchUp(session, channel, CatchUp.Start(offset: offset, isFresh: false, takesOwn: false), links[Int(session)])
+    private mutating func readFromFile(_ channel: Channel.Index, _ board: Board.Index, above offset: UInt64) {
+        boards[board].unheld = channels[channel].head
+        for session in channels[channel].messageReceivers {
+            guard let connection = outbox.connection(of: session) else { continue }
+            beginCatchUp(membership(of: session, inside: channel), CatchUp.Start(offset: offset, isFresh: false, takesOwn: false), connection)
         }
     }
 
     // MARK: - Requests
 
-    private func board(_ name: Name) throws(WireError) -> Int32 {
-        guard let board = boardsByName[name] else { throw WireError(.boardNotFound, "channel \(name) has no board") }
+    private func board(_ name: Name) throws(WireError) -> Board.Index {
+        guard let board = boards[named: name] else { throw WireError(.boardNotFound, "channel \(name) has no board") }
         guard !boards[board].isDropping else { throw WireError(.busy, "the board of \(name) is being removed", retryAfterMilliseconds: 100) }
         try checkStorage()
         return board
     }
 
-    mutating func clear(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
+    mutating func clear(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) {
         let request = try decode(ChannelRequest.self, body)
         try require(.clear, on: ChannelID(kind: .message, channel: request.channel), session)
         let board = try board(request.channel)
@@ -280,12 +279,12 @@ extension Hub {
             change(board, offset: offset, session, .clear), .clear(records: records), board, user: user, by: sessionName(connection),
             requester(connection, request.id, .cleared(offset: offset, records: records)))
         let event = Cleared(channel: channels[channel].handle, offset: offset, user: user, time: now.wallMilliseconds)
-        keepInFlight(Frame.json(.cleared, event).bytes, offset, user, channel, isMessage: false)
+        keepInFlight(Frame.json(.cleared, event).bytes, offset, user, of: board, channel, isMessage: false)
         let receivers = channels[channel].messageReceivers
         if !receivers.isEmpty { enqueueJSON(room: channels[channel].room, .cleared, event, to: receivers) }
     }
 
-    mutating func undoClear(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
+    mutating func undoClear(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) {
         let request = try decode(ChannelRequest.self, body)
         try require(.clear, on: ChannelID(kind: .message, channel: request.channel), session)
         let board = try board(request.channel)
@@ -306,30 +305,30 @@ extension Hub {
             change(board, offset: channels[channel].head, session, .undo(clear: clear.offset, count: clear.records)), .undo(clear), board,
             user: sessions[session].user!, by: sessionName(connection),
             requester(connection, request.id, .cleared(offset: channels[channel].head, records: clear.records)))
-        readFromFile(channel, above: before)
+        readFromFile(channel, board, above: before)
     }
 
-    mutating func listBoards(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
+    mutating func listBoards(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) {
         let request = try decode(PageRequest.self, body)
         let limit = try request.count()
         // One more than fits tells whether there is a next page.
         var names: [Name] = []
-        for name in boardNames.behind(request.after) where rights(of: session, on: ChannelID(kind: .message, channel: name)).contains(.subscribe) {
+        for name in boards.names.behind(request.after) where rights(of: session, on: ChannelID(kind: .message, channel: name)).contains(.subscribe) {
             names.append(name)
             if names.count > limit { break }
         }
         let listed = names.prefix(limit).map { name in
-            let summary = boards[boardsByName[name]!].summary
+            let summary = boards[boards[named: name]!].summary
             return BoardInfo(channel: name, records: summary.records, bytes: summary.bytes, changed: summary.wallMilliseconds)
         }
         answer(
             connection,
             BoardsAnswer(
-                id: request.id, boards: listed, next: names.count > limit ? listed.last?.channel : nil, bytes: boardBytes,
+                id: request.id, boards: listed, next: names.count > limit ? listed.last?.channel : nil, bytes: boards.bytes,
                 bytesMax: configuration.boardBytesTotalMax))
     }
 
-    mutating func removeBoard(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
+    mutating func removeBoard(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) {
         let request = try decode(ChannelRequest.self, body)
         try require(.clear, on: ChannelID(kind: .message, channel: request.channel), session)
         let board = try board(request.channel)
@@ -337,9 +336,9 @@ extension Hub {
         drop(board, by: session, from: sessionName(connection), requester(connection, request.id, .whenErased))
     }
 
-    private mutating func drop(_ board: Int32, by session: Int32, from name: String?, _ requester: Requester?) {
+    private mutating func drop(_ board: Board.Index, by session: Session.Index?, from name: String?, _ requester: Requester?) {
         boards[board].isDropping = true
-        let user = session >= 0 ? sessions[session].user! : nil
+        let user = session.map { sessions[$0].user! }
         store(change(board, offset: 0, session, .drop), .drop, board, user: user, by: name, requester, erasing: (user: nil, by: nil))
     }
 
@@ -354,14 +353,14 @@ extension Hub {
     mutating func expireBoards() {
         guard let age = configuration.boardExpiry else { return }
         var room = configuration.erasuresMax - erasuresUnderWay
-        for name in boardNames.all where room > 0 {
-            let board = boardsByName[name]!
-            let isWatched = boards[board].channel >= 0 && !channels[boards[board].channel].inside.isEmpty
+        for name in boards.names.all where room > 0 {
+            let board = boards[named: name]!
+            let isWatched = boards[board].channel.map { !channels[$0].inside.isEmpty } ?? false
             guard !isWatched, !boards[board].isDropping, boards[board].head == boards[board].readableHead, storage.failure == nil,
                 boards[board].summary.wallMilliseconds + UInt64(age.milliseconds) <= now.wallMilliseconds
             else { continue }
             log(.info, "the board of \(name) is removed: nothing has changed on it for \(age)")
-            drop(board, by: -1, from: nil, nil)
+            drop(board, by: nil, from: nil, nil)
             room -= 1
         }
         setBoardExpiry()

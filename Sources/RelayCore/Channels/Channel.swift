@@ -5,21 +5,21 @@ struct Channel {
     var id: ChannelID?
     var generation: UInt32 = 0
     var handle: UInt32 = 0
-    var room: Int32 = -1
+    @Placed var room: Room.Index
     /// Everybody inside, seen or not.
-    var inside: Set<Int32> = []
+    var inside: Set<Session.Index> = []
     /// Sessions that get messages.
-    var messageReceivers: [Int32] = []
+    var messageReceivers: [Session.Index] = []
     /// Sessions that get presence events.
-    var presenceReceivers: [Int32] = []
+    var presenceReceivers: [Session.Index] = []
     /// Sessions inside a stream channel, for `topics` events.
-    var topicReceivers: [Int32] = []
+    var topicReceivers: [Session.Index] = []
     /// Sessions that get metadata events, and events about locks.
-    var metadataReceivers: [Int32] = []
-    var lockReceivers: [Int32] = []
-    /// Its metadata, or -1.
-    var metadata: Int32 = -1
-    var locks: [Name: Int32] = [:]
+    var metadataReceivers: [Session.Index] = []
+    var lockReceivers: [Session.Index] = []
+    /// Its metadata, if it has any.
+    @Packed var metadata: MetadataBook.Index?
+    var locks: [Name: Lock.Index] = [:]
     var presence = PresenceBook()
 
     // Message channels.
@@ -27,8 +27,8 @@ struct Channel {
     /// Offset of the newest message. [CH5]
     var head: UInt64 = 0
     var history = MessageHistory()
-    /// What it keeps for good, or -1.
-    var board: Int32 = -1
+    /// What it keeps for good, if it does.
+    @Packed var board: Board.Index?
     /// Offset of the newest message that the board does not keep.
     var lastUnretained: UInt64 = 0
     /// Publishers named since a receiver last came in. [MS5]
@@ -38,16 +38,16 @@ struct Channel {
     var endIsSet = false
 
     // Stream channels: flow indexes by topic, in the order they were opened.
-    var topics: [Name: [Int32]] = [:]
+    var topics: [Name: [Flow.Index]] = [:]
 }
 
-extension [Int32] {
+extension Array where Element: Equatable {
     /// Takes out one element if it is there; order is kept.
-    mutating func removeFirst(of element: Int32) {
+    mutating func removeFirst(of element: Element) {
         if let index = firstIndex(of: element) { remove(at: index) }
     }
 
-    mutating func insertOnce(_ element: Int32) {
+    mutating func insertOnce(_ element: Element) {
         if !contains(element) { append(element) }
     }
 }

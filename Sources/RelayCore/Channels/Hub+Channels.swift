@@ -6,74 +6,76 @@ import RelayWire
 extension Hub {
     // MARK: - Requests
 
-    mutating func subscribe(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
+    mutating func subscribe(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) {
         let request = try decode(SubscribeRequest.self, body)
         let id = ChannelID(kind: .message, channel: request.channel)
         let features = request.features.map { Set($0.compactMap(Feature.init)) } ?? [.messages, .presence]
         try requireEntry(id, features, lent: nil, session)
-        let channel = try enterChannel(id, session, features: features, quiet: request.quiet ?? false)
-        var answer = subscribeAnswer(id: request.id, session, channel)
+        let membership = try enterChannel(id, session, features: features, quiet: request.quiet ?? false)
+        let channel = memberships[membership].channel
+        var answer = subscribeAnswer(id: request.id, membership)
         let start = features.contains(.messages) ? request.since.map { recover(from: $0, channel, into: &answer) } : nil
-        sessions[session].memberships[channel]!.epoch = channels[channel].epoch
+        memberships[membership].epoch = channels[channel].epoch
         self.answer(connection, answer)
         channels[channel].named = []
-        sendSnapshots(channel, sessions[session].memberships[channel]!, to: connection)
-        if let start { beginCatchUp(session, channel, start, connection) }
+        sendSnapshots(membership, to: connection)
+        if let start { beginCatchUp(membership, start, connection) }
     }
 
     /// Whether a channel may be come into, with what is wanted of it. [AC6]
     ///
     /// - Parameter lent: by a token of this request, in place of an earlier one's.
-    private func requireEntry(_ id: ChannelID, _ features: Set<Feature>, lent: LentRights?, _ session: Int32) throws(WireError) {
+    private func requireEntry(_ id: ChannelID, _ features: Set<Feature>, lent: LentRights?, _ session: Session.Index) throws(WireError) {
         let wanted: Rights = features.contains(.presence) ? [.subscribe, .presence] : .subscribe
         let granted = lent.map { rights(of: session, on: id, lent: $0) } ?? rights(of: session, on: id)
         guard granted.isSuperset(of: wanted) else { throw Self.notPermitted(wanted) }
     }
 
     /// What a channel is at this moment, for each feature. [CH4]
-    mutating func sendSnapshots(_ channel: Int32, _ membership: Membership, to connection: Int32) {
-        if membership.receivesPresence { sendPresenceSnapshot(channel, to: connection) }
-        if membership.receivesMetadata { sendMetadataSnapshot(.channel(channels[channel].id!), to: connection) }
-        if membership.receivesLocks { sendLocksSnapshot(channel, to: connection) }
+    mutating func sendSnapshots(_ membership: Membership.Index, to connection: Connection.Index) {
+        let channel = memberships[membership].channel
+        if memberships[membership].receivesPresence { sendPresenceSnapshot(channel, to: connection) }
+        if memberships[membership].receivesMetadata { sendMetadataSnapshot(.channel(channels[channel].id!), to: connection) }
+        if memberships[membership].receivesLocks { sendLocksSnapshot(channel, to: connection) }
     }
 
-    mutating func join(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
+    mutating func join(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) {
         let request = try decode(JoinRequest.self, body)
         let id = ChannelID(kind: .stream, channel: request.channel)
         let features = request.features.map { Set($0.compactMap(Feature.init)) } ?? [.presence]
         let lent = try lend(request.token, id, session)
         try requireEntry(id, features, lent: lent, session)
-        let channel = try enterChannel(id, session, features: features.subtracting([.messages]), quiet: request.quiet ?? false)
+        let membership = try enterChannel(id, session, features: features.subtracting([.messages]), quiet: request.quiet ?? false)
         if var lent {
-            lent.lookAt = sessions[session].memberships[channel]!.lent?.lookAt
-            sessions[session].memberships[channel]!.lent = lent
-            setLentDeadline(session, channel)
+            lent.lookAt = memberships[membership].lent?.lookAt
+            memberships[membership].lent = lent
+            setLentDeadline(membership)
         }
-        self.answer(connection, subscribeAnswer(id: request.id, session, channel))
-        sendSnapshots(channel, sessions[session].memberships[channel]!, to: connection)
-        sendTopicsSnapshot(channel, to: connection)
+        self.answer(connection, subscribeAnswer(id: request.id, membership))
+        sendSnapshots(membership, to: connection)
+        sendTopicsSnapshot(memberships[membership].channel, to: connection)
         // An earlier token may have given more. [AC7]
         if lent != nil { applyAccess(session) }
     }
 
     /// `unsubscribe` and `leave`.
     mutating func leaveChannel(
-        _ kind: ChannelKind, _ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32
+        _ kind: ChannelKind, _ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index
     ) throws(WireError) {
         let request = try decode(ChannelRequest.self, body)
-        let channel = try inside(ChannelID(kind: kind, channel: request.channel), session)
-        let wasLent = sessions[session].memberships[channel]!.lent != nil
-        removeFromChannel(session, channel, .leave)
+        let membership = try inside(ChannelID(kind: kind, channel: request.channel), session)
+        let wasLent = memberships[membership].lent != nil
+        removeFromChannel(membership, .leave)
         answer(connection, EmptyAnswer(id: request.id))
         // What a token for the channel gave goes with the stay. [AC9]
         if wasLent { endLockWaits(session) }
     }
 
-    /// The channel a session is in.
+    /// The membership of a session that is in a channel.
     ///
     /// - Throws: `notSubscribed` or `notJoined`.
-    func inside(_ id: ChannelID, _ session: Int32) throws(WireError) -> Int32 {
-        if let channel = channelsByID[id], let membership = sessions[session].memberships[channel], !membership.heldOver { return channel }
+    func inside(_ id: ChannelID, _ session: Session.Index) throws(WireError) -> Membership.Index {
+        if let membership = membership(of: session, in: id), !memberships[membership].heldOver { return membership }
         throw id.kind == .message
             ? WireError(.notSubscribed, "message channel \(id.channel) is not subscribed")
             : WireError(.notJoined, "stream channel \(id.channel) is not joined")
@@ -82,48 +84,50 @@ extension Hub {
     // MARK: - In
 
     private mutating func enterChannel(
-        _ id: ChannelID, _ session: Int32, features: Set<Feature>, quiet: Bool
-    ) throws(WireError) -> Int32 {
-        let known = channelsByID[id].flatMap { sessions[session].memberships[$0] }
-        if known == nil || known!.heldOver { try checkCounts(id, session) }
+        _ id: ChannelID, _ session: Session.Index, features: Set<Feature>, quiet: Bool
+    ) throws(WireError) -> Membership.Index {
+        let known = membership(of: session, in: id)
+        let wasSeen = known.map { !memberships[$0].quiet } ?? false
+        if known.map({ memberships[$0].heldOver }) ?? true { try checkCounts(id, session) }
         let channel = try channelFor(id)
+        if let known, quiet {
+            closeFlows(of: known)
+            if wasSeen { presenceLeft(known, .leave) }
+        }
+        let membership = known ?? addMembership(session, channel)
+        if let before = sessions[session].statesBefore.removeValue(forKey: id) { memberships[membership].states = before }
+        if quiet { memberships[membership].states = [:] }
+        memberships[membership].heldOver = false
+        memberships[membership].quiet = quiet
+        memberships[membership].receive(features)
+        if !wasSeen, !quiet { presenceJoined(membership) }
 
-        var membership = known ?? Membership()
-        let wasSeen = known != nil && !membership.quiet
-        if let before = sessions[session].statesBefore.removeValue(forKey: id) { membership.states = before }
-        if quiet { membership.states = [:] }
-        membership.heldOver = false
-        membership.quiet = quiet
-        membership.receivesMessages = features.contains(.messages)
-        membership.receivesPresence = features.contains(.presence)
-        membership.receivesMetadata = features.contains(.metadata)
-        membership.receivesLocks = features.contains(.locks)
-        if quiet { closeFlows(of: session, in: channel) }
-        membership.publishing = quiet ? [:] : membership.publishing
-        if wasSeen, quiet { presenceLeft(session, channel, .leave) }
-        sessions[session].memberships[channel] = membership
-        channels[channel].inside.insert(session)
-        if !wasSeen, !quiet { presenceJoined(session, channel) }
-
-        if !membership.receivesMessages { endCatchUp(session, channel) }
+        if !features.contains(.messages) { endCatchUp(membership) }
         if known != nil { removeReceiver(session, from: channel) }
-        if membership.receivesMessages, membership.catchUp == nil { channels[channel].messageReceivers.append(session) }
-        if membership.receivesPresence { channels[channel].presenceReceivers.append(session) }
-        if membership.receivesMetadata { channels[channel].metadataReceivers.append(session) }
-        if membership.receivesLocks { channels[channel].lockReceivers.append(session) }
+        if features.contains(.messages), memberships[membership].catchUp == nil { channels[channel].messageReceivers.append(session) }
+        if features.contains(.presence) { channels[channel].presenceReceivers.append(session) }
+        if features.contains(.metadata) { channels[channel].metadataReceivers.append(session) }
+        if features.contains(.locks) { channels[channel].lockReceivers.append(session) }
         if id.kind == .stream { channels[channel].topicReceivers.append(session) }
-        return channel
+        return membership
     }
 
-    private func checkCounts(_ id: ChannelID, _ session: Int32) throws(WireError) {
-        let count = sessions[session].memberships.count { channel, membership in
-            !membership.heldOver && channels[channel].id!.kind == id.kind
+    private mutating func addMembership(_ session: Session.Index, _ channel: Channel.Index) -> Membership.Index {
+        let membership = memberships.insert(Membership(session: Placed(session), channel: Placed(channel)))
+        sessions[session].memberships.insert(membership, in: channel)
+        channels[channel].inside.insert(session)
+        return membership
+    }
+
+    private func checkCounts(_ id: ChannelID, _ session: Session.Index) throws(WireError) {
+        let count = sessions[session].memberships.all.count {
+            !memberships[$0].heldOver && channels[memberships[$0].channel].id!.kind == id.kind
         }
         let limit = id.kind == .message ? configuration.limits.subscribedChannelsMax : configuration.limits.joinedChannelsMax
         guard count < limit else {
             throw WireError(.limitReached, "at most \(limit) \(id.kind.rawValue) channels per session", limit: limit, actual: count + 1)
         }
-        if id.kind == .stream, let channel = channelsByID[id], sessions[session].memberships[channel] == nil,
+        if id.kind == .stream, let channel = channels[named: id], sessions[session].memberships[channel] == nil,
             channels[channel].inside.count >= configuration.streamChannelUsersMax
         {
             throw WireError(
@@ -133,26 +137,19 @@ extension Hub {
     }
 
     /// The channel of that id, made if there is none. [CH2, CH8]
-    mutating func channelFor(_ id: ChannelID) throws(WireError) -> Int32 {
-        if let channel = channelsByID[id] { return channel }
+    mutating func channelFor(_ id: ChannelID) throws(WireError) -> Channel.Index {
+        if let channel = channels[named: id] { return channel }
         let count = channelCounts[id.kind, default: 0]
         guard count < configuration.channelsMax else {
             throw WireError(
                 .relayFull, "the relay holds at most \(configuration.channelsMax) \(id.kind.rawValue) channels",
                 limit: configuration.channelsMax, actual: count + 1)
         }
-        let room: Int32
-        if let known = roomsByName[id.channel] {
-            room = known
-        } else {
-            room = rooms.insert(Room(name: id.channel))
-            roomsByName[id.channel] = room
-        }
-        var made = Channel(id: id, generation: makeGeneration(), handle: makeHandle(), room: room)
-        made.epoch = Epoch(start: start, incarnation: makeIncarnation())
+        let room = roomFor(id.channel)
+        var made = Channel(id: id, generation: ordinals.generation(), handle: ordinals.handle(), room: Placed(room))
+        made.epoch = Epoch(start: start, incarnation: ordinals.incarnation())
         made.lastUsed = now.instant
-        let channel = channels.insert(made)
-        channelsByID[id] = channel
+        let channel = channels.insert(made, named: id)
         channelCounts[id.kind] = count + 1
         takeUpBoard(channel)
         switch id.kind {
@@ -165,18 +162,19 @@ extension Hub {
     // MARK: - Out
 
     /// Takes a session out of a channel, seen by others as `end`.
-    mutating func removeFromChannel(_ session: Int32, _ channel: Int32, _ end: PresenceEnd) {
-        endCatchUp(session, channel)
-        closeFlows(of: session, in: channel)
-        removeSelections(of: session, in: channel)
+    mutating func removeFromChannel(_ membership: Membership.Index, _ end: PresenceEnd) {
+        let (session, channel) = (memberships[membership].session, memberships[membership].channel)
+        endCatchUp(membership)
+        closeFlows(of: membership)
+        removeSelections(of: membership)
         let handle = channels[channel].handle
         sessions[session].closedFlows.removeAll { $0.channel == handle }
         removeReceiver(session, from: channel)
-        if sessions[session].memberships[channel]?.quiet == false { presenceLeft(session, channel, end) }
-        removeMembership(session, channel)
+        if !memberships[membership].quiet { presenceLeft(membership, end) }
+        removeMembership(membership)
     }
 
-    mutating func removeReceiver(_ session: Int32, from channel: Int32) {
+    mutating func removeReceiver(_ session: Session.Index, from channel: Channel.Index) {
         channels[channel].messageReceivers.removeFirst(of: session)
         channels[channel].presenceReceivers.removeFirst(of: session)
         channels[channel].topicReceivers.removeFirst(of: session)
@@ -184,15 +182,17 @@ extension Hub {
         channels[channel].lockReceivers.removeFirst(of: session)
     }
 
-    mutating func removeMembership(_ session: Int32, _ channel: Int32) {
-        sessions[session].memberships[channel] = nil
+    mutating func removeMembership(_ membership: Membership.Index) {
+        let (session, channel) = (memberships[membership].session, memberships[membership].channel)
+        sessions[session].memberships.remove(channel)
+        memberships.remove(membership)
         channels[channel].inside.remove(session)
         if channels[channel].inside.isEmpty { channels[channel].lastUsed = now.instant }
         endChannelIfUnused(channel)
     }
 
     /// A channel ends when nobody is inside and it has neither metadata nor locks; a message channel some time later. [CH2]
-    mutating func endChannelIfUnused(_ channel: Int32) {
+    mutating func endChannelIfUnused(_ channel: Channel.Index) {
         guard isUnused(channel) else { return }
         switch channels[channel].id!.kind {
         case .stream: removeChannel(channel)
@@ -200,12 +200,12 @@ extension Hub {
         }
     }
 
-    private func isUnused(_ channel: Int32) -> Bool {
-        channels[channel].inside.isEmpty && channels[channel].metadata < 0 && channels[channel].locks.isEmpty
+    private func isUnused(_ channel: Channel.Index) -> Bool {
+        channels[channel].inside.isEmpty && channels[channel].metadata == nil && channels[channel].locks.isEmpty
     }
 
     /// A message channel keeps its numbering for a while. [CH2]
-    mutating func setChannelEnd(_ channel: Int32) {
+    mutating func setChannelEnd(_ channel: Channel.Index) {
         guard !channels[channel].endIsSet else { return }
         channels[channel].endIsSet = true
         deadlines.set(
@@ -213,7 +213,7 @@ extension Hub {
             at: channels[channel].lastUsed + configuration.channelLinger)
     }
 
-    mutating func channelEndDeadline(_ channel: Int32) {
+    mutating func channelEndDeadline(_ channel: Channel.Index) {
         channels[channel].endIsSet = false
         guard isUnused(channel) else { return }
         if channels[channel].lastUsed + configuration.channelLinger <= now.instant {
@@ -223,29 +223,29 @@ extension Hub {
         }
     }
 
-    private mutating func removeChannel(_ channel: Int32) {
+    private mutating func removeChannel(_ channel: Channel.Index) {
         let id = channels[channel].id!
         let room = channels[channel].room
         forgetHistory(of: channel)
-        if channels[channel].board >= 0 {
-            forgetAuthors(of: channels[channel].board)
-            boards[channels[channel].board].channel = -1
+        if let board = channels[channel].board {
+            forgetAuthors(of: board)
+            boards[board].channel = nil
         }
-        channelsByID[id] = nil
         channelCounts[id.kind]! -= 1
-        channels.remove(channel)
+        channels.remove(channel, named: id)
         switch id.kind {
-        case .message: rooms[room].messageChannel = -1
-        case .stream: rooms[room].streamChannel = -1
+        case .message: rooms[room].messageChannel = nil
+        case .stream: rooms[room].streamChannel = nil
         }
         removeRoomIfUnused(room)
     }
 
     // MARK: - Answers
 
-    func subscribeAnswer(id request: UInt32?, _ session: Int32, _ channel: Int32) -> SubscribeAnswer {
+    func subscribeAnswer(id request: UInt32?, _ membership: Membership.Index) -> SubscribeAnswer {
+        let membership = memberships[membership]
+        let channel = membership.channel
         let id = channels[channel].id!
-        let membership = sessions[session].memberships[channel]!
         let isMessage = id.kind == .message
         return SubscribeAnswer(
             id: request, kind: id.kind, channel: id.channel, handle: channels[channel].handle, features: membership.features,

@@ -6,12 +6,12 @@ import RelayWire
 extension Hub {
     // MARK: - Durable, or not
 
-    mutating func revealLock(_ lock: Int32, _ transition: LockTransition) {
+    mutating func revealLock(_ lock: Lock.Index, _ transition: LockTransition) {
         locks[lock].unrevealed -= 1
         let isRemoved = transition.event == .removed
         locks[lock].revealed = isRemoved ? nil : transition.state
         let detail = locks[lock].detail(transition.state)
-        if let channel = channelsByID[locks[lock].channel!], !channels[channel].lockReceivers.isEmpty {
+        if let channel = channels[named: locks[lock].channel!], !channels[channel].lockReceivers.isEmpty {
             enqueueJSON(
                 room: channels[channel].room, .locks,
                 LocksEvent(channel: channels[channel].handle, event: transition.event, locks: [detail], user: transition.user),
@@ -21,7 +21,7 @@ extension Hub {
         forgetLockIfUnused(lock)
     }
 
-    mutating func undoLock(_ lock: Int32, _ transition: LockTransition) {
+    mutating func undoLock(_ lock: Lock.Index, _ transition: LockTransition) {
         locks[lock].unrevealed = 0
         locks[lock].waiters = transition.waiters.filter { isWaiting($0) } + locks[lock].waiters
         apply(locks[lock].revealed, to: lock)
@@ -29,7 +29,7 @@ extension Hub {
 
     /// Nobody will free a lock that nobody holds: who waits for it is told what went wrong instead. And a wait that ended
     /// while the lock was removed for the time being found nobody to tell: it is over now.
-    mutating func settleUndoneLock(_ lock: Int32, _ text: String) {
+    mutating func settleUndoneLock(_ lock: Lock.Index, _ text: String) {
         guard locks[lock].name != nil else { return }
         if locks[lock].applied?.owner == nil {
             for waiter in locks[lock].waiters { refuse(waiter, WireError(.storageFailed, text)) }
@@ -40,9 +40,9 @@ extension Hub {
         forgetLockIfUnused(lock)
     }
 
-    private mutating func forgetLockIfUnused(_ lock: Int32) {
+    private mutating func forgetLockIfUnused(_ lock: Lock.Index) {
         guard locks[lock].applied == nil, locks[lock].revealed == nil, locks[lock].unrevealed == 0, locks[lock].waiters.isEmpty else { return }
-        let channel = channelsByID[locks[lock].channel!]!
+        let channel = channels[named: locks[lock].channel!]!
         channels[channel].locks[locks[lock].name!] = nil
         locks.remove(lock)
         endChannelIfUnused(channel)
@@ -55,7 +55,7 @@ extension Hub {
         locksOf(id).compactMap { lock in locks[lock].revealed.map { locks[lock].detail($0) } }
     }
 
-    mutating func sendLocksSnapshot(_ channel: Int32, to connection: Int32) {
+    mutating func sendLocksSnapshot(_ channel: Channel.Index, to connection: Connection.Index) {
         enqueueJSON(
             connection, .locks,
             LocksEvent(channel: channels[channel].handle, event: .snapshot, locks: details(channels[channel].id!)))
@@ -63,7 +63,7 @@ extension Hub {
 
     // MARK: - Waiting
 
-    mutating func lockWaitDeadline(_ lock: Int32, _ ticket: UInt32) {
+    mutating func lockWaitDeadline(_ lock: Lock.Index, _ ticket: UInt32) {
         guard let index = locks[lock].waiters.firstIndex(where: { $0.ticket == ticket }) else { return }
         let waiter = locks[lock].waiters.remove(at: index)
         let owner = locks[lock].applied?.owner.map { "is held by \($0)" } ?? "was not free"
@@ -71,21 +71,21 @@ extension Hub {
     }
 
     private func isWaiting(_ waiter: LockWaiter) -> Bool {
-        isKnown(waiter.requester.connection) && connections[waiter.requester.connection.index].isOpen
+        isKnown(waiter.requester.connection) && connections[waiter.requester.connection.place].isOpen
     }
 
     private mutating func refuse(_ waiter: LockWaiter, _ error: WireError) {
         guard isWaiting(waiter) else { return }
-        refuse(waiter.requester.connection.index, error, id: waiter.requester.id)
+        refuse(waiter.requester.connection.place, error, id: waiter.requester.id)
     }
 
     /// Who has no right to a lock any more does not wait for it. [AC7]
-    mutating func endLockWaits(_ session: Int32) {
-        let connection = links[Int(session)]
-        guard connection >= 0 else { return }
+    mutating func endLockWaits(_ session: Session.Index) {
+        guard let connection = outbox.connection(of: session) else { return }
         let id = connections[connection].id
         for lock in sessions[session].waitsForLocks.sorted() where locks[lock].name != nil {
-            guard !rights(of: session, on: locks[lock].channel!).contains(.lock) else { continue }
+            let channel = locks[lock].channel!
+            guard !rights(of: session, on: channel).contains(.lock) else { continue }
             let ended = locks[lock].waiters.filter { $0.requester.connection == id }
             locks[lock].waiters.removeAll { $0.requester.connection == id }
             for waiter in ended { refuse(waiter, Self.notPermitted(.lock)) }
@@ -94,11 +94,12 @@ extension Hub {
     }
 
     /// Who waits again because a removal could not be stored may have lost the right to the lock meanwhile. [AC7]
-    private mutating func endLockWaitsWithoutRight(_ lock: Int32) {
+    private mutating func endLockWaitsWithoutRight(_ lock: Lock.Index) {
         let channel = locks[lock].channel!
         var ended: [LockWaiter] = []
         for waiter in locks[lock].waiters where isWaiting(waiter) {
-            if !rights(of: connections[waiter.requester.connection.index].session, on: channel).contains(.lock) { ended.append(waiter) }
+            guard let session = connections[waiter.requester.connection.place].session else { continue }
+            if !rights(of: session, on: channel).contains(.lock) { ended.append(waiter) }
         }
         guard !ended.isEmpty else { return }
         locks[lock].waiters.removeAll { waiter in ended.contains { $0.ticket == waiter.ticket } }
@@ -106,7 +107,7 @@ extension Hub {
     }
 
     /// Who waits does so on one connection; with it the wait is over.
-    mutating func stopWaiting(_ session: Int32, _ connection: ConnectionID) {
+    mutating func stopWaiting(_ session: Session.Index, _ connection: ConnectionID) {
         for lock in sessions[session].waitsForLocks.sorted() where locks[lock].name != nil {
             locks[lock].waiters.removeAll { $0.requester.connection == connection }
             if locks[lock].applied == nil { forgetLockIfUnused(lock) }
@@ -118,27 +119,27 @@ extension Hub {
 
     /// Whether a user has a live connection: as long as it has one, its locks do not end. [LK5]
     func isConnected(_ user: Name) -> Bool {
-        guard let session = sessionsByUser[user] else { return false }
-        return links[Int(session)] >= 0
+        guard let session = sessions[named: user] else { return false }
+        return outbox.connection(of: session) != nil
     }
 
-    mutating func setLockExpiry(_ lock: Int32, after ttl: Duration) {
+    mutating func setLockExpiry(_ lock: Lock.Index, after ttl: Duration) {
         deadlines.set(.lockExpiry(lock: lock, absence: locks[lock].absence), at: now.instant + ttl)
     }
 
     /// A user's last connection is gone: the clocks of its locks run. [LK5]
     mutating func ownerLeft(_ user: Name) {
-        for lock in locksByOwner[user, default: []].sorted() {
-            locks[lock].absence = makeGeneration()
+        for lock in locks[of: user] {
+            locks[lock].absence = ordinals.generation()
             setLockExpiry(lock, after: locks[lock].applied!.ttl)
         }
     }
 
     mutating func ownerCame(_ user: Name) {
-        for lock in locksByOwner[user, default: []] { locks[lock].absence = makeGeneration() }
+        for lock in locks[of: user] { locks[lock].absence = ordinals.generation() }
     }
 
-    mutating func lockExpiryDeadline(_ lock: Int32, _ absence: UInt32) {
+    mutating func lockExpiryDeadline(_ lock: Lock.Index, _ absence: UInt32) {
         guard locks[lock].absence == absence, let owner = locks[lock].applied?.owner, !isConnected(owner)
         else { return }
         do throws(WireError) {

@@ -6,7 +6,7 @@ import RelayWire
 extension Hub {
     // MARK: - Requests
 
-    mutating func setLock(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
+    mutating func setLock(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) {
         let request = try decode(SetLockRequest.self, body)
         try require(.lock, on: ChannelID(kind: request.kind, channel: request.channel), session)
         let milliseconds = request.ttlMs ?? Limits.lockTTLMillisecondsDefault
@@ -35,7 +35,7 @@ extension Hub {
         change(lock, LockTransition(event: .set, state: state), requester)
     }
 
-    mutating func acquireLock(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
+    mutating func acquireLock(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) {
         let request = try decode(AcquireLockRequest.self, body)
         try require(.lock, on: ChannelID(kind: request.kind, channel: request.channel), session)
         if let wait = request.waitMs, !Limits.lockWaitMilliseconds.contains(wait) {
@@ -59,7 +59,7 @@ extension Hub {
                     .limitReached, "at most \(configuration.lockWaitersMax) wait for a lock", limit: configuration.lockWaitersMax,
                     actual: count + 1)
             }
-            let ticket = makeGeneration()
+            let ticket = ordinals.generation()
             let until = now.instant + .milliseconds(request.waitMs!)
             locks[lock].waiters.append(LockWaiter(user: user, requester: requester(connection, request.id, .empty), ticket: ticket, until: until))
             sessions[session].waitsForLocks.insert(lock)
@@ -67,7 +67,7 @@ extension Hub {
         }
     }
 
-    mutating func releaseLock(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
+    mutating func releaseLock(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) {
         let request = try decode(LockRequest.self, body)
         let id = ChannelID(kind: request.kind, channel: request.channel)
         // What one has may be given back with whatever rights.
@@ -78,7 +78,7 @@ extension Hub {
         free(lock, .released, requester(connection, request.id, .empty))
     }
 
-    mutating func revokeLock(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
+    mutating func revokeLock(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) {
         let request = try decode(LockRequest.self, body)
         try requireModerator(session)
         guard let owner = request.owner else { throw WireError(.badRequest, "field owner is missing: whose lock is it?") }
@@ -87,7 +87,7 @@ extension Hub {
         free(lock, .revoked, requester(connection, request.id, .empty))
     }
 
-    mutating func removeLock(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
+    mutating func removeLock(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) {
         let request = try decode(LockRequest.self, body)
         try require(.lock, on: ChannelID(kind: request.kind, channel: request.channel), session)
         let lock = try existingLock(request.lock, ChannelID(kind: request.kind, channel: request.channel))
@@ -100,7 +100,7 @@ extension Hub {
             lock, LockTransition(event: .removed, state: state, user: state.owner, waiters: waiters), requester(connection, request.id, .empty))
     }
 
-    mutating func getLocks(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
+    mutating func getLocks(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) {
         let request = try decode(GetLocksRequest.self, body)
         try require(.subscribe, on: ChannelID(kind: request.kind, channel: request.channel), session)
         answer(connection, LocksAnswer(id: request.id, locks: details(ChannelID(kind: request.kind, channel: request.channel))))
@@ -109,15 +109,15 @@ extension Hub {
     // MARK: - Finding
 
     /// In order of their names.
-    func locksOf(_ id: ChannelID) -> [Int32] {
-        guard let channel = channelsByID[id] else { return [] }
+    func locksOf(_ id: ChannelID) -> [Lock.Index] {
+        guard let channel = channels[named: id] else { return [] }
         return channels[channel].locks.sorted { $0.key < $1.key }.map(\.value)
     }
 
-    func lock(_ name: Name, of id: ChannelID) -> Int32? { channelsByID[id].flatMap { channels[$0].locks[name] } }
+    func lock(_ name: Name, of id: ChannelID) -> Lock.Index? { channels[named: id].flatMap { channels[$0].locks[name] } }
 
     /// - Throws: `lockNotFound`.
-    private func existingLock(_ name: Name, _ id: ChannelID) throws(WireError) -> Int32 {
+    private func existingLock(_ name: Name, _ id: ChannelID) throws(WireError) -> Lock.Index {
         guard let lock = lock(name, of: id), locks[lock].applied != nil else {
             throw WireError(.lockNotFound, "there is no lock \(name) in \(id)")
         }
@@ -125,7 +125,7 @@ extension Hub {
     }
 
     /// - Throws: `lockNotFound` or `lockNotHeld`.
-    private func heldLock(_ name: Name, _ id: ChannelID, by user: Name) throws(WireError) -> Int32 {
+    private func heldLock(_ name: Name, _ id: ChannelID, by user: Name) throws(WireError) -> Lock.Index {
         let lock = try existingLock(name, id)
         guard let owner = locks[lock].applied!.owner else { throw WireError(.lockNotHeld, "lock \(name) is held by nobody") }
         guard owner == user else { throw WireError(.lockNotHeld, "lock \(name) is held by \(owner), not by \(user)") }
@@ -133,17 +133,17 @@ extension Hub {
     }
 
     /// - Throws: `relayFull`.
-    mutating func lockFor(_ name: Name, _ id: ChannelID) throws(WireError) -> Int32 {
+    mutating func lockFor(_ name: Name, _ id: ChannelID) throws(WireError) -> Lock.Index {
         if let lock = lock(name, of: id) { return lock }
         let channel = try channelFor(id)
-        let lock = locks.insert(Lock(name: name, channel: id, generation: makeGeneration()))
+        let lock = locks.insert(Lock(name: name, channel: id, generation: ordinals.generation()))
         channels[channel].locks[name] = lock
         return lock
     }
 
     // MARK: - Changes
 
-    private mutating func grant(_ lock: Int32, to user: Name, _ requester: Requester) {
+    private mutating func grant(_ lock: Lock.Index, to user: Name, _ requester: Requester) {
         var state = locks[lock].applied!
         state.owner = user
         state.fencing = nextSequence
@@ -153,7 +153,7 @@ extension Hub {
     }
 
     /// Takes the lock from its owner and gives it to who waits longest.
-    mutating func free(_ lock: Int32, _ event: LocksEvent.Event, _ requester: Requester?) {
+    mutating func free(_ lock: Lock.Index, _ event: LocksEvent.Event, _ requester: Requester?) {
         var state = locks[lock].applied!
         let owner = state.owner
         state.owner = nil
@@ -163,28 +163,21 @@ extension Hub {
         grant(lock, to: next.user, next.requester)
     }
 
-    private mutating func change(_ lock: Int32, _ transition: LockTransition, _ requester: Requester?) {
+    private mutating func change(_ lock: Lock.Index, _ transition: LockTransition, _ requester: Requester?) {
         let state = transition.event == .removed ? nil : transition.state
         apply(state, to: lock)
         store([StoredForm.entry(locks[lock].channel!, locks[lock].name!, state)], .lock(lock, transition), requester)
     }
 
     /// Takes over a state, and sets the clock of an owner who is not there. [LK5]
-    mutating func apply(_ state: LockState?, to lock: Int32) {
+    mutating func apply(_ state: LockState?, to lock: Lock.Index) {
         hold(state, lock)
         if let state, let owner = state.owner, !isConnected(owner) { setLockExpiry(lock, after: state.ttl) }
     }
 
     /// Takes over a state, and keeps the list of who holds what.
-    mutating func hold(_ state: LockState?, _ lock: Int32) {
-        let before = locks[lock].applied?.owner
-        locks[lock].applied = state
-        locks[lock].absence = makeGeneration()
-        guard before != state?.owner else { return }
-        if let before {
-            locksByOwner[before]?.remove(lock)
-            if locksByOwner[before]?.isEmpty == true { locksByOwner[before] = nil }
-        }
-        if let owner = state?.owner { locksByOwner[owner, default: []].insert(lock) }
+    mutating func hold(_ state: LockState?, _ lock: Lock.Index) {
+        locks.hold(state, lock)
+        locks[lock].absence = ordinals.generation()
     }
 }

@@ -57,3 +57,37 @@ struct LockTransition {
     /// Of `removed`: those who waited, to be told when it is shown.
     var waiters: [LockWaiter] = []
 }
+
+/// All locks, and which of them each user holds.
+struct LockTable {
+    private var locks = Slab<Lock>(vacant: Lock())
+    private var byOwner: [Name: Set<Lock.Index>] = [:]
+
+    var count: Int { locks.count }
+    var indices: some Sequence<Lock.Index> { locks.indices }
+
+    @inline(__always)
+    subscript(index: Lock.Index) -> Lock {
+        unsafeAddress { UnsafePointer(locks.address(index)) }
+        unsafeMutableAddress { locks.address(index) }
+    }
+
+    /// The locks that a user holds, in the order of their places.
+    subscript(of owner: Name) -> [Lock.Index] { byOwner[owner, default: []].sorted() }
+
+    mutating func insert(_ lock: Lock) -> Lock.Index { locks.insert(lock) }
+
+    mutating func remove(_ index: Lock.Index) { locks.remove(index) }
+
+    /// Takes over a state.
+    mutating func hold(_ state: LockState?, _ index: Lock.Index) {
+        let before = locks[index].applied?.owner
+        locks[index].applied = state
+        guard before != state?.owner else { return }
+        if let before {
+            byOwner[before]?.remove(index)
+            if byOwner[before]?.isEmpty == true { byOwner[before] = nil }
+        }
+        if let owner = state?.owner { byOwner[owner, default: []].insert(index) }
+    }
+}

@@ -6,8 +6,8 @@ struct PendingDirect {
     var delivery: UInt64
     var number: UInt64
     /// Sessions.
-    var sender: Int32
-    var receiver: Int32
+    var sender: Session.Index
+    var receiver: Session.Index
     /// The client object that sent it: another one has other numbers.
     var instance: UInt64?
 }
@@ -15,7 +15,7 @@ struct PendingDirect {
 // Messages from one user to another. [DM1–DM5]
 
 extension Hub {
-    mutating func direct(flags: UInt8, _ body: UnsafeRawBufferPointer, session: Int32, _ connection: Int32) {
+    mutating func direct(flags: UInt8, _ body: UnsafeRawBufferPointer, session: Session.Index, _ connection: Connection.Index) {
         let number = Self.publishNumber(body)
         do throws(WireError) {
             let frame = try DirectFrame(flags: flags, body: body)
@@ -33,33 +33,32 @@ extension Hub {
                 throw .overRate("direct messages", rate: rate, wait: wait)
             }
             guard connections[connection].isOpen else { return }
-            guard let receiver = sessionsByUser[user], links[Int(receiver)] >= 0 else {
+            guard let receiver = sessions[named: user], let link = outbox.connection(of: receiver) else {
                 throw WireError(.userOffline, "user \(user) has no connection")
             }
-            accept(frame, from: session, to: receiver)
+            accept(frame, from: session, to: receiver, over: link)
         } catch {
             refuse(connection, error, number: number)
         }
     }
 
-    private mutating func accept(_ frame: DirectFrame, from session: Int32, to receiver: Int32) {
-        lastDelivery += 1
+    private mutating func accept(_ frame: DirectFrame, from session: Session.Index, to receiver: Session.Index, over link: Connection.Index) {
+        let delivery = ordinals.delivery()
         sessions[session].window.passDirect(frame.number)
         sessions[session].directsPending += 1
         counters.directAccepted += 1
         directs.append(
             PendingDirect(
-                delivery: lastDelivery, number: frame.number, sender: session, receiver: receiver, instance: sessions[session].instance))
-        deadlines.set(.direct(delivery: lastDelivery), at: now.instant + configuration.directTimeout)
+                delivery: delivery, number: frame.number, sender: session, receiver: receiver, instance: sessions[session].instance))
+        deadlines.set(.direct(delivery: delivery), at: now.instant + configuration.directTimeout)
 
-        let delivery = lastDelivery
         let wall = now.wallMilliseconds
         let sender = sessions[session].user!.text.utf8
         let hasType = frame.flags.contains(.customType)
         let head = FrameHead(
             type: FrameType.directDeliver.rawValue, flags: frame.flags.rawValue,
             bodyBytes: 16 + 1 + sender.count + (hasType ? 1 + frame.customType.count : 0) + frame.payload.count)
-        enqueuePrivate(links[Int(receiver)], head: head) { writer in
+        enqueuePrivate(link, head: head) { writer in
             writer.integer(delivery)
             writer.integer(wall)
             writer.integer(UInt8(sender.count))
@@ -69,7 +68,7 @@ extension Hub {
         }
     }
 
-    mutating func directReceived(flags: UInt8, _ body: UnsafeRawBufferPointer, _ connection: Int32) {
+    mutating func directReceived(flags: UInt8, _ body: UnsafeRawBufferPointer, _ connection: Connection.Index) {
         var reader = ByteReader(body)
         guard flags == 0, let delivery = reader.integer(UInt64.self), reader.rest.isEmpty else {
             return refuse(connection, WireError(.badRequest, "directReceived has no flags and a body of 8 bytes"))
@@ -88,7 +87,7 @@ extension Hub {
     }
 
     /// The receiver's connection ends: what it has not acknowledged may have arrived or not.
-    mutating func failDirects(to receiver: Int32) {
+    mutating func failDirects(to receiver: Session.Index) {
         guard directs.contains(where: { $0.receiver == receiver }) else { return }
         let failed = directs.filter { $0.receiver == receiver }
         directs.removeAll { $0.receiver == receiver }
@@ -100,10 +99,9 @@ extension Hub {
     }
 
     /// Tells the sender, if the client that sent it is there.
-    private mutating func settle(_ direct: PendingDirect, _ tell: (inout Hub, Int32) -> Void) {
+    private mutating func settle(_ direct: PendingDirect, _ tell: (inout Hub, Connection.Index) -> Void) {
         sessions[direct.sender].directsPending -= 1
-        let connection = links[Int(direct.sender)]
-        if connection >= 0, sessions[direct.sender].instance == direct.instance { tell(&self, connection) }
+        if let connection = outbox.connection(of: direct.sender), sessions[direct.sender].instance == direct.instance { tell(&self, connection) }
     }
 
     private func directIndex(_ delivery: UInt64) -> Int? {

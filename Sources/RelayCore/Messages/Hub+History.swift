@@ -5,43 +5,40 @@ import RelayWire
 
 extension Hub {
     /// Keeps a message that was just accepted.
-    mutating func keep(_ message: KeptMessage, in channel: Int32) {
+    mutating func keep(_ message: KeptMessage, in channel: Channel.Index) {
         channels[channel].history.append(message)
-        historyBytes += message.frame.count
-        historyMessages += 1
+        historyTotals.add(message)
         while channels[channel].history.count > configuration.historyMessagesMax || channels[channel].history.bytes > configuration.historyBytesMax {
             forgetOldest(of: channel)
         }
-        if historyBytes > configuration.historyBytesTotalMax { boundHistory() }
-        if !historySweepIsSet { setHistorySweep() }
+        if historyTotals.bytes > configuration.historyBytesTotalMax { boundHistory() }
+        if !historyTotals.sweepIsSet { setHistorySweep() }
     }
 
-    private mutating func forgetOldest(of channel: Int32) {
+    private mutating func forgetOldest(of channel: Channel.Index) {
         guard let oldest = channels[channel].history.oldest else { return }
-        historyBytes -= oldest.frame.count
-        historyMessages -= 1
-        let board = channels[channel].board
-        if oldest.isRetained, board >= 0, oldest.offset > boards[board].readableHead { boards[board].unheld = max(boards[board].unheld, oldest.offset) }
+        historyTotals.remove(messages: 1, bytes: oldest.frame.count)
+        if oldest.isRetained, let board = channels[channel].board, oldest.offset > boards[board].readableHead { boards[board].unheld = max(boards[board].unheld, oldest.offset) }
         channels[channel].history.removeOldest()
     }
 
     /// What has become too old counts as gone at once, wherever it is looked for.
-    mutating func forgetExpired(of channel: Int32) {
+    mutating func forgetExpired(of channel: Channel.Index) {
         while let oldest = channels[channel].history.oldest, oldest.acceptedAt + configuration.historyAge <= now.instant {
             forgetOldest(of: channel)
         }
     }
 
-    mutating func forgetHistory(of channel: Int32) {
+    mutating func forgetHistory(of channel: Channel.Index) {
         while !channels[channel].history.isEmpty { forgetOldest(of: channel) }
     }
 
     /// All channels together keep too much: the oldest goes, some more than must, so that the search is worth it.
     private mutating func boundHistory() {
-        while historyBytes > configuration.historyBytesTotalMax / 16 * 15 {
-            var oldest: (channel: Int32, at: Instant)?
+        while historyTotals.bytes > configuration.historyBytesTotalMax / 16 * 15 {
+            var oldest: (channel: Channel.Index, at: Instant)?
             var second: Instant?
-            for channel in 0..<Int32(channels.slots) where channels[channel].id != nil {
+            for channel in channels.indices where channels[channel].id != nil {
                 guard let at = channels[channel].history.oldest?.acceptedAt else { continue }
                 if oldest.map({ at < $0.at }) ?? true {
                     second = oldest?.at
@@ -53,26 +50,26 @@ extension Hub {
             guard let oldest else { return }
             repeat {
                 forgetOldest(of: oldest.channel)
-            } while historyBytes > configuration.historyBytesTotalMax / 16 * 15
+            } while historyTotals.bytes > configuration.historyBytesTotalMax / 16 * 15
                 && channels[oldest.channel].history.oldest.map({ message in second.map { message.acceptedAt <= $0 } ?? true }) ?? false
         }
     }
 
     private mutating func setHistorySweep() {
-        historySweepIsSet = true
+        historyTotals.sweepIsSet = true
         deadlines.set(.historySweep, at: now.instant + configuration.historyAge / 10)
     }
 
     /// Gives back the memory of what nobody has asked for since it became too old.
     mutating func sweepHistory() {
-        historySweepIsSet = false
-        for channel in 0..<Int32(channels.slots) where channels[channel].id != nil { forgetExpired(of: channel) }
-        if historyMessages > 0 { setHistorySweep() }
+        historyTotals.sweepIsSet = false
+        for channel in channels.indices where channels[channel].id != nil { forgetExpired(of: channel) }
+        if historyTotals.messages > 0 { setHistorySweep() }
     }
 
     // MARK: - Reading
 
-    mutating func history(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
+    mutating func history(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) {
         let request = try decode(HistoryRequest.self, body)
         try require(.subscribe, on: ChannelID(kind: .message, channel: request.channel), session)
         let most = configuration.historyPageMessagesMax
@@ -80,7 +77,7 @@ extension Hub {
         guard (1...most).contains(limit) else {
             throw WireError(.badRequest, "field limit is within 1…\(most), not \(limit)", limit: limit < 1 ? 1 : most, actual: max(0, limit))
         }
-        guard let channel = channelsByID[ChannelID(kind: .message, channel: request.channel)] else {
+        guard let channel = channels[named: ChannelID(kind: .message, channel: request.channel)] else {
             return answer(connection, HistoryAnswer(id: request.id, epoch: nil, head: 0, count: 0, floor: 0, next: nil))
         }
         forgetExpired(of: channel)
@@ -118,7 +115,7 @@ extension Hub {
                 floor: channels[channel].history.ringFloor, next: next))
     }
 
-    private mutating func sendHistoryItem(_ id: UInt32, _ channel: Int32, _ index: Int, to connection: Int32) {
+    private mutating func sendHistoryItem(_ id: UInt32, _ channel: Channel.Index, _ index: Int, to connection: Connection.Index) {
         let message = channels[channel].history[index]
         message.frame.withUnsafeBytes { bytes in
             guard case .head(let head) = FrameHead.read(bytes) else { preconditionFailure("what is kept is no frame") }

@@ -4,7 +4,7 @@ import RelayWire
 // Messages: accepted, numbered, delivered. [MS1–MS8]
 
 extension Hub {
-    mutating func publish(flags: UInt8, _ body: UnsafeRawBufferPointer, session: Int32, _ connection: Int32) {
+    mutating func publish(flags: UInt8, _ body: UnsafeRawBufferPointer, session: Session.Index, _ connection: Connection.Index) {
         var number: UInt64?
         let hasPaid = connections[connection].hasPaid
         connections[connection].hasPaid = false
@@ -46,7 +46,7 @@ extension Hub {
     /// Whether a publish was accepted before: then it is answered as it was, and costs nothing. [MS9]
     ///
     /// - Throws: `notAccepted`, `outcomeUnknown`.
-    private mutating func isKnown(_ frame: PublishFrame, _ session: Int32, _ connection: Int32) throws(WireError) -> Bool {
+    private mutating func isKnown(_ frame: PublishFrame, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) -> Bool {
         let number = frame.number
         switch sessions[session].window.judge(number, isRetained: frame.flags.contains(.retain)) {
         case .new: return false
@@ -59,7 +59,7 @@ extension Hub {
         }
     }
 
-    private mutating func sendAccepted(_ number: UInt64, _ offset: UInt64, to connection: Int32) {
+    private mutating func sendAccepted(_ number: UInt64, _ offset: UInt64, to connection: Connection.Index) {
         enqueuePrivate(connection, head: FrameHead(type: FrameType.accepted.rawValue, bodyBytes: 16)) { writer in
             writer.integer(number)
             writer.integer(offset)
@@ -67,7 +67,7 @@ extension Hub {
     }
 
     /// Of a direct message. [MS1]
-    func checkNumber(_ number: UInt64, _ session: Int32) throws(WireError) {
+    func checkNumber(_ number: UInt64, _ session: Session.Index) throws(WireError) {
         let last = sessions[session].window.lastNumber
         guard number > last else {
             throw WireError(.outcomeUnknown, "number \(number) is not above \(last), the last one accepted of this instance")
@@ -97,7 +97,7 @@ extension Hub {
     }
 
     /// The channel a message goes to, made if there is none, and the bucket it is counted in.
-    private mutating func target(of frame: PublishFrame, _ session: Int32) throws(WireError) -> (channel: Int32, bucket: Int32) {
+    private mutating func target(of frame: PublishFrame, _ session: Session.Index) throws(WireError) -> (channel: Channel.Index, bucket: TokenBucket.Index) {
         if let last = sessions[session].lastPublish, channels[last.channel].generation == last.generation,
             last.name.text.utf8.elementsEqual(frame.channel)
         {
@@ -115,7 +115,7 @@ extension Hub {
     /// Where it goes, before anything has changed. [BL7, BL8, BL10]
     ///
     /// - Returns: whether it may take the place of what others wrote: who may take everything away may do that, too.
-    private func checkRetained(_ frame: PublishFrame, _ key: Name, _ session: Int32) throws(WireError) -> Bool {
+    private func checkRetained(_ frame: PublishFrame, _ key: Name, _ session: Session.Index) throws(WireError) -> Bool {
         let channel = try Name(bytes: frame.channel)
         let rights = rights(of: session, on: ChannelID(kind: .message, channel: channel))
         guard rights.contains(.publish) else { throw Self.notPermitted(.publish) }
@@ -125,14 +125,19 @@ extension Hub {
         return rights.contains(.clear)
     }
 
+    private func boardID(_ board: Board.Index?) -> UInt64 {
+        guard let board else { return 0 }
+        return boards[board].id
+    }
+
     /// A number is taken, before what it stands for is handed on.
-    private mutating func take(_ number: UInt64, offset: UInt64, board: UInt64, _ session: Int32) {
+    private mutating func take(_ number: UInt64, offset: UInt64, board: UInt64, _ session: Session.Index) {
         let limit = max(Limits.publishWindowMax, 2 * configuration.limits.unansweredMax)
         sessions[session].window.accept(number, offset: offset, board: board, limit: limit)
     }
 
     /// A part of a drawing that is kept as a whole: nobody is shown it before that. [BL8]
-    private mutating func acceptPart(_ frame: PublishFrame, _ key: Name, _ channel: Int32, _ session: Int32, _ connection: Int32) {
+    private mutating func acceptPart(_ frame: PublishFrame, _ key: Name, _ channel: Channel.Index, _ session: Session.Index, _ connection: Connection.Index) {
         counters.messagesAccepted += 1
         channels[channel].lastUsed = now.instant
         if frame.part == 1 { _ = sessions[session].window.takeDraft(channels[channel].id!.channel, key) }
@@ -140,17 +145,18 @@ extension Hub {
         let isLast = frame.part == frame.parts
         let offset = isLast ? channels[channel].head + 1 : 0
         sendAccepted(frame.number, offset, to: connection)
-        keepPart(frame, key, channel, session)
-        take(frame.number, offset: offset, board: isLast ? boards[channels[channel].board].id : 0, session)
+        let board = keepPart(frame, key, channel, session)
+        take(frame.number, offset: offset, board: boardID(board), session)
     }
 
-    private mutating func accept(_ frame: PublishFrame, _ key: Name?, _ channel: Int32, _ session: Int32, _ connection: Int32) {
+    private mutating func accept(_ frame: PublishFrame, _ key: Name?, _ channel: Channel.Index, _ session: Session.Index, _ connection: Connection.Index) {
         let isRetained = frame.flags.contains(.retain)
         counters.messagesAccepted += 1
         let offset = takeOffset(channel)
         sendAccepted(frame.number, offset, to: connection)
-        if let key, isRetained { keepRecord(frame, key, channel, session, offset: offset) }
-        take(frame.number, offset: offset, board: isRetained ? boards[channels[channel].board].id : 0, session)
+        var board: Board.Index?
+        if let key, isRetained { board = keepRecord(frame, key, channel, session, offset: offset) }
+        take(frame.number, offset: offset, board: boardID(board), session)
 
         let hasType = frame.flags.contains(.customType)
         let hasKey = frame.flags.contains(.key)
@@ -178,8 +184,8 @@ extension Hub {
         if !isTransient, !isRetained { channels[channel].lastUnretained = offset }
         let isForHistory = !isTransient || rooms[channels[channel].room].catchingUp > 0
         if isForHistory, configuration.historyMessagesMax == 0 {
-            if isRetained {
-                boards[channels[channel].board].unheld = offset
+            if let board {
+                boards[board].unheld = offset
             } else {
                 channels[channel].history.skip(offset, isTransient: isTransient)
             }
@@ -203,14 +209,14 @@ extension Hub {
         let room = channels[channel].room
         if channels[channel].named.insert(handle).inserted { nameUser(session, room: room, to: receivers) }
         let reached = enqueueShared(
-            room: room, head: head, kind: .reliable, to: receivers, except: frame.flags.contains(.echo) ? -1 : session
+            room: room, head: head, to: receivers, except: frame.flags.contains(.echo) ? nil : session
         ) { write(to: &$0) }
         counters.messagesDelivered += UInt64(reached)
     }
 
     /// A change of the board that is no message, held until it can be read there.
-    mutating func keepInFlight(_ frame: [UInt8], _ offset: UInt64, _ user: Name, _ channel: Int32, isMessage: Bool) {
-        guard configuration.historyMessagesMax > 0 else { return boards[channels[channel].board].unheld = offset }
+    mutating func keepInFlight(_ frame: [UInt8], _ offset: UInt64, _ user: Name, of board: Board.Index, _ channel: Channel.Index, isMessage: Bool) {
+        guard configuration.historyMessagesMax > 0 else { return boards[board].unheld = offset }
         keep(
             KeptMessage(
                 offset: offset, user: user, handle: 0, instance: nil, acceptedAt: now.instant, isTransient: false, isRetained: true,
@@ -219,11 +225,11 @@ extension Hub {
     }
 
     /// `userNamed`: handle and id. [MS5]
-    private mutating func nameUser(_ session: Int32, room: Int32, to receivers: [Int32]) {
+    private mutating func nameUser(_ session: Session.Index, room: Room.Index, to receivers: [Session.Index]) {
         let handle = sessions[session].handle
         let user = sessions[session].user!.text
         let head = FrameHead(type: FrameType.userNamed.rawValue, bodyBytes: 4 + user.utf8.count)
-        enqueueShared(room: room, head: head, kind: .reliable, to: receivers) { writer in
+        enqueueShared(room: room, head: head, to: receivers) { writer in
             writer.integer(handle)
             for byte in user.utf8 { writer.integer(byte) }
         }

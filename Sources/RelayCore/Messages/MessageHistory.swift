@@ -106,38 +106,19 @@ struct MessageHistory {
     }
 }
 
-/// Where a subscription that catches up has come to. [HI2]
-struct CatchUp {
-    /// Everything up to here has been given to it, or was told.
-    var offset: UInt64
-    /// Offset of the newest message when it began: what came later would have been delivered, kept or not.
-    let began: UInt64
-    /// Where it begins.
-    struct Start {
-        /// Everything up to here is known to the reader.
-        var offset: UInt64
-        var isFresh: Bool
-        var takesOwn: Bool
+/// What all message channels keep. [HI1]
+struct HistoryTotals {
+    private(set) var messages = 0
+    private(set) var bytes = 0
+    var sweepIsSet = false
+
+    mutating func add(_ message: KeptMessage) {
+        messages += 1
+        bytes += message.frame.count
     }
 
-    /// What was removed of the board up to here says nothing to it: it was given nothing before. [BL3]
-    var freshThrough: UInt64 = 0
-    /// Its own records are among what it lacks. [BL3]
-    var takesOwn = false
-    /// Of messages that are not retained, everything up to here has been given to it, or was told.
-    var complete: UInt64
-    /// What was read of the board, from `blockIndex` on, and the read that is under way, or 0.
-    var block: BoardBlock?
-    var blockIndex = 0
-    var reading: UInt64 = 0
-    /// It has so many parts of the record at this offset.
-    var partsKnown: (offset: UInt64, count: UInt16) = (0, 0)
-    /// Authors that it was told.
-    var authors: [Name: UInt32] = [:]
-    /// Packets that were accepted meanwhile and are not for it, by flow. [HI5]
-    var lost: [LostRange] = []
-    /// At so many ranges those that touch are merged: there are no more than flows then.
-    var lostMergedAt = CatchUp.lostMergedAtLeast
-
-    static let lostMergedAtLeast = 64
+    mutating func remove(messages: Int, bytes: Int) {
+        self.messages -= messages
+        self.bytes -= bytes
+    }
 }

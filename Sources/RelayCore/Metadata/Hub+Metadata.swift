@@ -7,7 +7,7 @@ extension Hub {
 
     /// `setMetadata` and, with `mustExist`, `updateMetadata`.
     mutating func writeMetadata(
-        _ body: UnsafeRawBufferPointer, mustExist: Bool, _ session: Int32, _ connection: Int32
+        _ body: UnsafeRawBufferPointer, mustExist: Bool, _ session: Session.Index, _ connection: Connection.Index
     ) throws(WireError) {
         let (head, texts) = try TextBody.read(body)
         let request = try decode(WriteMetadataRequest.self, head)
@@ -36,7 +36,7 @@ extension Hub {
         changeMetadata(book, change, requester(connection, request.id, .majorRevision(change.majorRevision)))
     }
 
-    mutating func removeMetadata(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
+    mutating func removeMetadata(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) {
         let request = try decode(RemoveMetadataRequest.self, body)
         let owner = try MetadataOwnerFields(request).owner()
         try requireMetadata(owner, isWrite: true, session)
@@ -60,26 +60,26 @@ extension Hub {
         changeMetadata(known!, change, requester(connection, request.id, .majorRevision(change.majorRevision)))
     }
 
-    private mutating func changeMetadata(_ book: Int32, _ change: MetadataChange, _ requester: Requester?) {
+    private mutating func changeMetadata(_ book: MetadataBook.Index, _ change: MetadataChange, _ requester: Requester?) {
         applyMetadata(book, change)
         store(StoredForm.entries(metadata[book].owner!, change), .metadata(book, change), requester)
     }
 
     /// Changes are judged by it from here on.
-    mutating func applyMetadata(_ book: Int32, _ change: MetadataChange) {
+    mutating func applyMetadata(_ book: MetadataBook.Index, _ change: MetadataChange) {
         storage.metadataBytes += metadata[book].applied.growth(change)
         metadata[book].applied.apply(change)
         metadata[book].lastWritten = now.instant
     }
 
-    func requester(_ connection: Int32, _ id: UInt32, _ answer: Requester.Answer) -> Requester {
+    func requester(_ connection: Connection.Index, _ id: UInt32, _ answer: Requester.Answer) -> Requester {
         Requester(connection: connections[connection].id, id: id, answer: answer)
     }
 
     // MARK: - Checks
 
     /// Channels' and users' metadata are counted apart. [RT7]
-    private mutating func spendMetadataCall(_ owner: MetadataOwner, _ session: Int32, _ connection: Int32) throws(WireError) {
+    private mutating func spendMetadataCall(_ owner: MetadataOwner, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) {
         let key: BucketKey = switch owner {
         case .channel: .channelMetadata
         case .user: .userMetadata
@@ -92,7 +92,7 @@ extension Hub {
     }
 
     /// A change may ask for a lock of the channel that its author holds. [MD5]
-    private func checkLock(_ name: Name?, _ owner: MetadataOwner, _ session: Int32) throws(WireError) {
+    private func checkLock(_ name: Name?, _ owner: MetadataOwner, _ session: Session.Index) throws(WireError) {
         guard let name else { return }
         guard case .channel(let id) = owner else { throw WireError(.badRequest, "field lock is for the metadata of channels") }
         guard let lock = lock(name, of: id), let state = locks[lock].applied else {
@@ -115,40 +115,32 @@ extension Hub {
     // MARK: - Books
 
     /// The metadata of a channel or user, if there is a place for it.
-    func book(of owner: MetadataOwner) -> Int32? {
-        switch owner {
-        case .user(let user): return metadataByUser[user]
-        case .channel(let id):
-            guard let channel = channelsByID[id] else { return nil }
-            let book = channels[channel].metadata
-            return book < 0 ? nil : book
-        }
+    func book(of owner: MetadataOwner) -> MetadataBook.Index? {
+        metadata[of: owner]
     }
 
     /// - Throws: `relayFull` when there may be no further channel or user with metadata.
-    mutating func bookFor(_ owner: MetadataOwner) throws(WireError) -> Int32 {
+    mutating func bookFor(_ owner: MetadataOwner) throws(WireError) -> MetadataBook.Index {
         if let book = book(of: owner) { return book }
         switch owner {
         case .channel(let id):
             let channel = try channelFor(id)
-            let book = metadata.insert(MetadataBook(owner: owner, generation: makeGeneration()))
+            let book = metadata.insert(owner, generation: ordinals.generation())
             channels[channel].metadata = book
             return book
-        case .user(let user):
-            guard metadataByUser.count < configuration.userMetadataMax else {
+        case .user:
+            guard metadata.users < configuration.userMetadataMax else {
                 throw WireError(
                     .relayFull, "the relay keeps metadata of at most \(configuration.userMetadataMax) users",
-                    limit: configuration.userMetadataMax, actual: metadataByUser.count + 1)
+                    limit: configuration.userMetadataMax, actual: metadata.users + 1)
             }
-            let book = metadata.insert(MetadataBook(owner: owner, generation: makeGeneration()))
-            metadataByUser[user] = book
-            return book
+            return metadata.insert(owner, generation: ordinals.generation())
         }
     }
 
     // MARK: - Questions
 
-    mutating func getMetadata(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
+    mutating func getMetadata(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) {
         let request = try decode(GetMetadataRequest.self, body)
         let owner = try MetadataOwnerFields(request).owner()
         try requireMetadata(owner, isWrite: false, session)
@@ -167,7 +159,7 @@ extension Hub {
 
     // MARK: - Subscribing a user's metadata
 
-    mutating func subscribeUserMetadata(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
+    mutating func subscribeUserMetadata(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) {
         let request = try decode(UserRequest.self, body)
         try requireMetadata(.user(request.user), isWrite: false, session)
         if !sessions[session].userMetadata.contains(request.user) {
@@ -185,7 +177,7 @@ extension Hub {
         sendMetadataSnapshot(.user(request.user), to: connection)
     }
 
-    mutating func unsubscribeUserMetadata(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
+    mutating func unsubscribeUserMetadata(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) {
         let request = try decode(UserRequest.self, body)
         guard sessions[session].userMetadata.contains(request.user) else {
             throw WireError(.notSubscribed, "the metadata of user \(request.user) is not subscribed")
@@ -194,15 +186,15 @@ extension Hub {
         answer(connection, EmptyAnswer(id: request.id))
     }
 
-    mutating func stopUserMetadata(_ user: Name, _ session: Int32) {
+    mutating func stopUserMetadata(_ user: Name, _ session: Session.Index) {
         sessions[session].userMetadata.remove(user)
-        guard let book = metadataByUser[user] else { return }
+        guard let book = metadata[of: .user(user)] else { return }
         metadata[book].receivers.removeFirst(of: session)
         endMetadataIfUnused(book)
     }
 
     /// The session is over, or handed over.
-    mutating func stopUserMetadata(of session: Int32) {
+    mutating func stopUserMetadata(of session: Session.Index) {
         for user in sessions[session].userMetadata.sorted() { stopUserMetadata(user, session) }
     }
 }

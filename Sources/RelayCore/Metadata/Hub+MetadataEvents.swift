@@ -5,16 +5,16 @@ import RelayWire
 extension Hub {
     // MARK: - Durable, or not
 
-    mutating func revealMetadata(_ book: Int32, _ change: MetadataChange) {
+    mutating func revealMetadata(_ book: MetadataBook.Index, _ change: MetadataChange) {
         metadata[book].unrevealed -= 1
         metadata[book].revealed.apply(change)
         // From here on the two share their items again.
         if metadata[book].unrevealed == 0 { metadata[book].revealed = metadata[book].applied }
         let owner = metadata[book].owner!
-        let receivers: [Int32]
+        let receivers: [Session.Index]
         switch owner {
         case .user: receivers = metadata[book].receivers
-        case .channel(let id): receivers = channels[channelsByID[id]!].metadataReceivers
+        case .channel(let id): receivers = channels[channels[named: id]!].metadataReceivers
         }
         if !receivers.isEmpty {
             for body in MetadataPage.bodies(emptyEvent(owner, .changed, change.majorRevision), change.items, removed: change.removed.sorted()) {
@@ -24,13 +24,13 @@ extension Hub {
         endMetadataIfUnused(book)
     }
 
-    mutating func undoMetadata(_ book: Int32) {
+    mutating func undoMetadata(_ book: MetadataBook.Index) {
         metadata[book].unrevealed = 0
         storage.metadataBytes += metadata[book].revealed.byteCount - metadata[book].applied.byteCount
         metadata[book].applied = metadata[book].revealed
     }
 
-    mutating func settleUndoneMetadata(_ book: Int32) {
+    mutating func settleUndoneMetadata(_ book: MetadataBook.Index) {
         guard metadata[book].owner != nil else { return }
         endMetadataIfUnused(book)
     }
@@ -38,7 +38,7 @@ extension Hub {
     // MARK: - Events
 
     /// The whole picture of a channel's or user's metadata. [MD7]
-    mutating func sendMetadataSnapshot(_ owner: MetadataOwner, to connection: Int32) {
+    mutating func sendMetadataSnapshot(_ owner: MetadataOwner, to connection: Connection.Index) {
         let set = book(of: owner).map { metadata[$0].revealed } ?? MetadataSet()
         for body in MetadataPage.bodies(emptyEvent(owner, .snapshot, set.majorRevision), set.items, removed: []) {
             enqueueText(connection, .metadata, body)
@@ -48,24 +48,24 @@ extension Hub {
     private func emptyEvent(_ owner: MetadataOwner, _ event: MetadataEventHead.Event, _ revision: UInt64) -> MetadataEventHead {
         switch owner {
         case .channel(let id):
-            MetadataEventHead(channel: channels[channelsByID[id]!].handle, user: nil, event: event, majorRevision: revision)
+            MetadataEventHead(channel: channels[channels[named: id]!].handle, user: nil, event: event, majorRevision: revision)
         case .user(let user): MetadataEventHead(channel: nil, user: user, event: event, majorRevision: revision)
         }
     }
 
-    private mutating func tellMetadata(_ owner: MetadataOwner, _ body: [UInt8], to receivers: [Int32]) {
+    private mutating func tellMetadata(_ owner: MetadataOwner, _ body: [UInt8], to receivers: [Session.Index]) {
         switch owner {
         case .channel(let id):
             let head = FrameHead(type: FrameType.metadata.rawValue, bodyBytes: body.count)
-            enqueueShared(room: channels[channelsByID[id]!].room, head: head, kind: .reliable, to: receivers) { writer in
+            enqueueShared(room: channels[channels[named: id]!].room, head: head, to: receivers) { writer in
                 body.withUnsafeBytes { writer.bytes($0) }
             }
         case .user:
-            for session in receivers where links[Int(session)] >= 0 { enqueueText(links[Int(session)], .metadata, body) }
+            for session in receivers { if let connection = outbox.connection(of: session) { enqueueText(connection, .metadata, body) } }
         }
     }
 
-    mutating func enqueueText(_ connection: Int32, _ type: FrameType, _ body: [UInt8]) {
+    mutating func enqueueText(_ connection: Connection.Index, _ type: FrameType, _ body: [UInt8]) {
         enqueuePrivate(connection, head: FrameHead(type: type.rawValue, bodyBytes: body.count)) { writer in
             body.withUnsafeBytes { writer.bytes($0) }
         }
@@ -74,7 +74,7 @@ extension Hub {
     // MARK: - The end
 
     /// A set that was never written goes with its last reader, one that was emptied some time later. [MD2]
-    mutating func endMetadataIfUnused(_ book: Int32) {
+    mutating func endMetadataIfUnused(_ book: MetadataBook.Index) {
         guard metadata[book].unrevealed == 0, metadata[book].applied.items.isEmpty else { return }
         if metadata[book].isUnused { return forgetMetadata(book) }
         guard !metadata[book].endIsSet else { return }
@@ -83,19 +83,20 @@ extension Hub {
             .metadataEnd(book: book, generation: metadata[book].generation), at: metadata[book].lastWritten + configuration.emptyMetadataLinger)
     }
 
-    mutating func metadataEndDeadline(_ book: Int32) {
+    mutating func metadataEndDeadline(_ book: MetadataBook.Index) {
         metadata[book].endIsSet = false
         guard metadata[book].unrevealed == 0, metadata[book].applied.items.isEmpty else { return }
         let isOver = metadata[book].lastWritten + configuration.emptyMetadataLinger <= now.instant
-        guard isOver, metadata[book].receivers.isEmpty, !isInside(metadata[book].owner!), storage.failure == nil else {
+        let owner = metadata[book].owner!
+        guard isOver, metadata[book].receivers.isEmpty, !isInside(owner), storage.failure == nil else {
             if isOver { metadata[book].lastWritten = now.instant }
             return endMetadataIfUnused(book)
         }
-        store(StoredForm.forgetting(metadata[book].owner!), .forgotten(book, generation: metadata[book].generation), nil)
+        store(StoredForm.forgetting(owner), .forgotten(book, generation: metadata[book].generation), nil)
     }
 
     /// It is gone when that is durable, unless somebody has written to it or looks at it by then.
-    mutating func revealForgotten(_ book: Int32, _ generation: UInt32) {
+    mutating func revealForgotten(_ book: MetadataBook.Index, _ generation: UInt32) {
         guard metadata[book].generation == generation, let owner = metadata[book].owner else { return }
         guard metadata[book].unrevealed == 0, metadata[book].applied.items.isEmpty, metadata[book].receivers.isEmpty, !isInside(owner),
             metadata[book].lastWritten + configuration.emptyMetadataLinger <= now.instant
@@ -108,27 +109,23 @@ extension Hub {
     }
 
     /// It is not gone.
-    mutating func keepForgotten(_ book: Int32, _ generation: UInt32) {
+    mutating func keepForgotten(_ book: MetadataBook.Index, _ generation: UInt32) {
         guard metadata[book].generation == generation, metadata[book].owner != nil else { return }
         metadata[book].lastWritten = now.instant
         endMetadataIfUnused(book)
     }
 
     private func isInside(_ owner: MetadataOwner) -> Bool {
-        guard case .channel(let id) = owner, let channel = channelsByID[id] else { return false }
+        guard case .channel(let id) = owner, let channel = channels[named: id] else { return false }
         return !channels[channel].inside.isEmpty
     }
 
-    private mutating func forgetMetadata(_ book: Int32) {
-        switch metadata[book].owner! {
-        case .user(let user): metadataByUser[user] = nil
-        case .channel(let id):
-            let channel = channelsByID[id]!
-            channels[channel].metadata = -1
-            metadata.remove(book)
-            return endChannelIfUnused(channel)
-        }
+    private mutating func forgetMetadata(_ book: MetadataBook.Index) {
+        let owner = metadata[book].owner!
         metadata.remove(book)
+        guard case .channel(let id) = owner, let channel = channels[named: id] else { return }
+        channels[channel].metadata = nil
+        endChannelIfUnused(channel)
     }
 }
 

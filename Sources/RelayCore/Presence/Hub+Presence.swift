@@ -5,14 +5,15 @@ import RelayWire
 extension Hub {
     // MARK: - Changes
 
-    mutating func presenceJoined(_ session: Int32, _ channel: Int32) {
+    mutating func presenceJoined(_ membership: Membership.Index) {
+        let (session, channel) = (memberships[membership].session, memberships[membership].channel)
         let user = sessions[session].user!
-        channels[channel].presence.insert(user, session)
+        channels[channel].presence.insert(user, membership)
         if !channels[channel].presence.isInterval, channels[channel].presence.members.count > configuration.presenceIntervalAbove {
             channels[channel].presence.isInterval = true
             setPresenceInterval(channel, after: configuration.presenceInterval)
         }
-        let states = sessions[session].memberships[channel]!.states
+        let states = memberships[membership].states
         if channels[channel].presence.isInterval {
             channels[channel].presence.pendJoin(user, states: states, at: now.instant, window: configuration.presenceFlapWindow)
         } else {
@@ -23,11 +24,12 @@ extension Hub {
         }
     }
 
-    mutating func presenceLeft(_ session: Int32, _ channel: Int32, _ end: PresenceEnd) {
+    mutating func presenceLeft(_ membership: Membership.Index, _ end: PresenceEnd) {
+        let (session, channel) = (memberships[membership].session, memberships[membership].channel)
         let user = sessions[session].user!
         channels[channel].presence.remove(user)
         if channels[channel].presence.isInterval {
-            let states = sessions[session].memberships[channel]!.states
+            let states = memberships[membership].states
             channels[channel].presence.pendLeave(user, end, states: states, at: now.instant)
             if channels[channel].presence.members.count < configuration.presenceIntervalBelow {
                 tellInterval(channel, isLast: true)
@@ -41,8 +43,9 @@ extension Hub {
     }
 
     /// Tells what was set and removed; the user itself hears it as well.
-    mutating func statesChanged(_ session: Int32, _ channel: Int32, set: [Name: String], removed: [Name]) {
-        let user = sessions[session].user!
+    mutating func statesChanged(_ membership: Membership.Index, set: [Name: String], removed: [Name]) {
+        let channel = memberships[membership].channel
+        let user = sessions[memberships[membership].session].user!
         if channels[channel].presence.isInterval {
             channels[channel].presence.pendStates(user)
         } else {
@@ -54,7 +57,7 @@ extension Hub {
         }
     }
 
-    private mutating func tellPresence(_ event: PresenceEvent, _ channel: Int32, except: Int32 = -1) {
+    private mutating func tellPresence(_ event: PresenceEvent, _ channel: Channel.Index, except: Session.Index? = nil) {
         counters.presenceEvents += 1
         enqueueJSON(room: channels[channel].room, .presence, event, to: channels[channel].presenceReceivers, except: except)
     }
@@ -62,7 +65,7 @@ extension Hub {
     // MARK: - Snapshot and pages
 
     /// At most 100 members and at most what fits a frame. [PR3]
-    mutating func sendPresenceSnapshot(_ channel: Int32, to connection: Int32) {
+    mutating func sendPresenceSnapshot(_ channel: Channel.Index, to connection: Connection.Index) {
         var event = PresenceEvent(channel: channels[channel].handle, event: .snapshot)
         event.members = membersPage(channel, from: 0, limit: Limits.membersPerPageMax)
         event.total = channels[channel].presence.members.count
@@ -71,11 +74,11 @@ extension Hub {
     }
 
     /// Members in order from a position, bounded in number and bytes; at least one if there is one.
-    func membersPage(_ channel: Int32, from position: Int, limit: Int) -> [Member] {
+    func membersPage(_ channel: Channel.Index, from position: Int, limit: Int) -> [Member] {
         var page: [Member] = []
         var bytes = 0
         for entry in channels[channel].presence.members[position...].prefix(limit) {
-            let member = member(entry, channel)
+            let member = Member(user: entry.user, states: memberships[entry.membership].states.strings)
             bytes += member.pageBytes
             if bytes > Limits.jsonPageBytes, !page.isEmpty { break }
             page.append(member)
@@ -83,20 +86,16 @@ extension Hub {
         return page
     }
 
-    private func member(_ entry: PresenceBook.Entry, _ channel: Int32) -> Member {
-        Member(user: entry.user, states: sessions[entry.session].memberships[channel]!.states.strings)
-    }
-
     // MARK: - Intervals
 
-    private mutating func setPresenceInterval(_ channel: Int32, after delay: Duration) {
+    private mutating func setPresenceInterval(_ channel: Channel.Index, after delay: Duration) {
         guard !channels[channel].presence.intervalIsSet else { return }
         channels[channel].presence.intervalIsSet = true
         deadlines.set(.presenceInterval(channel: channel, generation: channels[channel].generation), at: now.instant + delay)
     }
 
     /// One frame at a time: what a crowd does is told to a crowd, and what all of it waits for stays within a chunk or two.
-    mutating func presenceIntervalDeadline(_ channel: Int32) {
+    mutating func presenceIntervalDeadline(_ channel: Channel.Index) {
         channels[channel].presence.intervalIsSet = false
         guard channels[channel].presence.isInterval else { return }
         let isAllTold = tellInterval(channel, isLast: false)
@@ -107,13 +106,13 @@ extension Hub {
     /// - Parameter isLast: tell everything, in as many frames as it takes.
     /// - Returns: whether nothing is left but what may still cancel out.
     @discardableResult
-    private mutating func tellInterval(_ channel: Int32, isLast: Bool) -> Bool {
+    private mutating func tellInterval(_ channel: Channel.Index, isLast: Bool) -> Bool {
         var page = IntervalPage(channel: channels[channel].handle)
         var last: Name?
         for user in channels[channel].presence.pendingInTurn {
             var here: Member?
-            if let session = sessionsByUser[user], let membership = sessions[session].memberships[channel] {
-                here = Member(user: user, states: membership.states.strings)
+            if let session = sessions[named: user], let membership = sessions[session].memberships[channel] {
+                here = Member(user: user, states: memberships[membership].states.strings)
             }
             if page.bytes > 0, page.bytes + IntervalPage.bytes(user, here) > Limits.jsonPageBytes {
                 tellPresence(page.event, channel)

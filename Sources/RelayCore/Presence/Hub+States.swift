@@ -4,7 +4,7 @@ import RelayWire
 // States, and questions about presence. [PR4, PR8]
 
 extension Hub {
-    mutating func setStates(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
+    mutating func setStates(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) {
         let request = try decode(SetStatesRequest.self, body)
         try require(.presence, on: ChannelID(kind: request.kind, channel: request.channel), session)
         var changes: [Name: String] = [:]
@@ -21,7 +21,7 @@ extension Hub {
         answer(connection, EmptyAnswer(id: request.id))
     }
 
-    mutating func removeStates(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
+    mutating func removeStates(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) {
         let request = try decode(RemoveStatesRequest.self, body)
         try require(.presence, on: ChannelID(kind: request.kind, channel: request.channel), session)
         let id = ChannelID(kind: request.kind, channel: request.channel)
@@ -35,14 +35,14 @@ extension Hub {
         answer(connection, EmptyAnswer(id: request.id))
     }
 
-    mutating func getStates(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
+    mutating func getStates(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) {
         let request = try decode(GetStatesRequest.self, body)
         try require(.presence, on: ChannelID(kind: request.kind, channel: request.channel), session)
         let id = ChannelID(kind: request.kind, channel: request.channel)
         var found: [Name: String] = [:]
-        if let member = sessionsByUser[request.user] {
-            if let channel = channelsByID[id], let membership = sessions[member].memberships[channel] {
-                found = membership.states
+        if let member = sessions[named: request.user] {
+            if let membership = membership(of: member, in: id) {
+                found = memberships[membership].states
             } else if member == session {
                 found = sessions[session].statesBefore[id] ?? [:]
             }
@@ -51,12 +51,10 @@ extension Hub {
     }
 
     /// The states a session has in a channel, a stay that was handed over to it included, or has set before coming in.
-    private func states(of session: Int32, in id: ChannelID) throws(WireError) -> [Name: String] {
-        guard let channel = channelsByID[id], let membership = sessions[session].memberships[channel] else {
-            return sessions[session].statesBefore[id] ?? [:]
-        }
-        guard !membership.quiet else { throw WireError(.notPresent, "a quiet member has no states") }
-        return membership.states
+    private func states(of session: Session.Index, in id: ChannelID) throws(WireError) -> [Name: String] {
+        guard let membership = membership(of: session, in: id) else { return sessions[session].statesBefore[id] ?? [:] }
+        guard !memberships[membership].quiet else { throw WireError(.notPresent, "a quiet member has no states") }
+        return memberships[membership].states
     }
 
     private func check(_ states: [Name: String]) throws(WireError) {
@@ -73,31 +71,30 @@ extension Hub {
         }
     }
 
-    private mutating func store(_ states: [Name: String], of session: Int32, in id: ChannelID) throws(WireError) {
-        let membership = channelsByID[id].flatMap { sessions[session].memberships[$0] }
-        let had = membership?.states ?? sessions[session].statesBefore[id] ?? [:]
+    private mutating func store(_ states: [Name: String], of session: Session.Index, in id: ChannelID) throws(WireError) {
+        let membership = membership(of: session, in: id)
+        let had = membership.map { memberships[$0].states } ?? sessions[session].statesBefore[id] ?? [:]
         if had.isEmpty, !states.isEmpty {
             let limit = configuration.channelsWithStatesMax
-            let count = sessions[session].statesBefore.count + sessions[session].memberships.all.count { !$0.states.isEmpty }
+            let count = sessions[session].statesBefore.count + sessions[session].memberships.all.count { !memberships[$0].states.isEmpty }
             guard count < limit else {
                 throw WireError(.limitReached, "at most \(limit) channels of a session hold states", limit: limit, actual: count + 1)
             }
         }
-        if membership != nil {
-            sessions[session].memberships[channelsByID[id]!]!.states = states
+        if let membership {
+            memberships[membership].states = states
         } else {
             sessions[session].statesBefore[id] = states.isEmpty ? nil : states
         }
     }
 
-    private mutating func tellStates(_ session: Int32, _ id: ChannelID, set: [Name: String], removed: [Name]) {
-        guard let channel = channelsByID[id], sessions[session].memberships[channel] != nil else { return }
-        statesChanged(session, channel, set: set, removed: removed)
+    private mutating func tellStates(_ session: Session.Index, _ id: ChannelID, set: [Name: String], removed: [Name]) {
+        if let membership = membership(of: session, in: id) { statesChanged(membership, set: set, removed: removed) }
     }
 
     // MARK: - Questions
 
-    mutating func who(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
+    mutating func who(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) {
         let request = try decode(WhoRequest.self, body)
         try require(.presence, on: ChannelID(kind: request.kind, channel: request.channel), session)
         let limit = request.limit ?? Limits.membersPerPageMax
@@ -106,7 +103,7 @@ extension Hub {
                 .badRequest, "field limit is within 1…\(Limits.membersPerPageMax), not \(limit)", limit: Limits.membersPerPageMax,
                 actual: max(0, limit))
         }
-        guard let channel = channelsByID[ChannelID(kind: request.kind, channel: request.channel)] else {
+        guard let channel = channels[named: ChannelID(kind: request.kind, channel: request.channel)] else {
             return answer(connection, WhoAnswer(id: request.id, total: 0, members: [], next: nil))
         }
         let members = channels[channel].presence.members
@@ -117,12 +114,12 @@ extension Hub {
         answer(connection, WhoAnswer(id: request.id, total: members.count, members: page, next: next))
     }
 
-    mutating func whereIs(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
+    mutating func whereIs(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) {
         let request = try decode(WhereRequest.self, body)
         var found: [ChannelID] = []
-        if let member = sessionsByUser[request.user] {
-            for channel in sortedMemberships(member) where sessions[member].memberships[channel]!.quiet == false {
-                let id = channels[channel].id!
+        if let member = sessions[named: request.user] {
+            for membership in sortedMemberships(member) where !memberships[membership].quiet {
+                let id = channels[memberships[membership].channel].id!
                 if rights(of: session, on: id).contains(.presence) { found.append(id) }
             }
         }

@@ -7,7 +7,7 @@ enum PresenceEnd: Hashable { case leave, timeout }
 struct PresenceBook {
     struct Entry {
         var user: Name
-        var session: Int32
+        var membership: Membership.Index
     }
 
     /// Members in the order of their ids.
@@ -22,8 +22,8 @@ struct PresenceBook {
     /// Snapshots that receivers have been given.
     private var snapshots: UInt64 = 0
 
-    mutating func insert(_ user: Name, _ session: Int32) {
-        members.insert(Entry(user: user, session: session), at: position(of: user))
+    mutating func insert(_ user: Name, _ membership: Membership.Index) {
+        members.insert(Entry(user: user, membership: membership), at: position(of: user))
     }
 
     mutating func remove(_ user: Name) {

@@ -16,7 +16,7 @@ struct Connection {
 
     var id = ConnectionID(index: -1, generation: 0)
     var state = State.vacant
-    var session: Int32 = -1
+    @Packed var session: Session.Index?
     var entropy = Entropy(high: 0, low: 0)
     var peer = ""
     var lastHeard = Instant(nanoseconds: 0)
@@ -43,11 +43,46 @@ struct Connection {
     /// The shell was told to read no more.
     var isPaused = false
 
-    /// Channels in which its session catches up; the first is next. [HI2]
-    var catchUps: [Int32] = []
+    /// What its session catches up with; the first is next. [HI2]
+    var catchUps: [CatchUp.Index] = []
 
     var hasLoggedIn: Bool { state != .greeting && state != .requesting }
 
     /// Whether it may send and be sent to.
     var isOpen: Bool { state == .greeting || state == .live }
+}
+
+/// All connections, at the places that the shell hands out.
+struct ConnectionTable {
+    private var connections = Slab<Connection>(vacant: Connection())
+    /// How many there are.
+    private(set) var count = 0
+
+    /// Those that are vacant, too.
+    var indices: some Sequence<Connection.Index> { connections.indices }
+
+    @inline(__always)
+    subscript(index: Connection.Index) -> Connection {
+        unsafeAddress { UnsafePointer(connections.address(index)) }
+        unsafeMutableAddress { connections.address(index) }
+    }
+
+    /// Whether the shell's id is the connection that stands there now, not an earlier one.
+    @inline(__always)
+    func has(_ id: ConnectionID) -> Bool {
+        id.index >= 0 && connections.has(id.place) && self[id.place].id == id && self[id.place].state != .vacant
+    }
+
+    mutating func open(_ connection: Connection) {
+        let place = connection.id.place
+        connections.reserve(place)
+        precondition(self[place].state == .vacant, "\(connection.id) opened while \(self[place].id) is there")
+        self[place] = connection
+        count += 1
+    }
+
+    mutating func close(_ index: Connection.Index) {
+        connections.clear(index)
+        count -= 1
+    }
 }

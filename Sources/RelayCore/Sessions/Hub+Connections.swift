@@ -4,39 +4,34 @@ import RelayWire
 
 extension Hub {
     mutating func opened(_ id: ConnectionID, entropy: Entropy, peer: String) {
-        precondition(id.index >= 0, "\(id) opened: an index is not negative")
-        connections.reserve(id.index)
-        queues.reserve(id.index)
-        precondition(connections[id.index].state == .vacant, "\(id) opened while \(connections[id.index].id) is there")
-        connections[id.index] = Connection(id: id, state: .greeting, entropy: entropy, peer: peer, lastHeard: now.instant)
-        openConnections += 1
+        connections.open(Connection(id: id, state: .greeting, entropy: entropy, peer: peer, lastHeard: now.instant))
+        outbox.open(id.place)
         counters.connectionsOpened += 1
-        if isShuttingDown { return close(id.index, .shuttingDown, "the relay is ending") }
-        greetings += 1
-        greetingQueue.append(id)
-        if greetings > max(1, configuration.greetingsMax) { turnAwayOldest(except: id) }
-        if openConnections > configuration.connectionsMax, !turnAwayOldest(except: id) {
-            return close(id.index, .tooManyConnections, "the relay holds \(configuration.connectionsMax) connections, it may not hold more")
+        if isShuttingDown { return close(id.place, .shuttingDown, "the relay is ending") }
+        greetings.add(id)
+        if greetings.count > max(1, configuration.greetingsMax) { turnAwayOldest(except: id) }
+        if connections.count > configuration.connectionsMax, !turnAwayOldest(except: id) {
+            return close(id.place, .tooManyConnections, "the relay holds \(configuration.connectionsMax) connections, it may not hold more")
         }
         expectLogin(id)
     }
 
     private mutating func expectLogin(_ id: ConnectionID) {
-        connections[id.index].greetingSince = now.instant
-        deadlines.set(.login(connection: id.index, generation: id.generation), at: now.instant + configuration.loginTimeout)
+        connections[id.place].greetingSince = now.instant
+        deadlines.set(.login(connection: id.place, generation: id.generation), at: now.instant + configuration.loginTimeout)
     }
 
     mutating func speaksHTTP(_ id: ConnectionID) {
-        guard isKnown(id), connections[id.index].state == .greeting else { return }
-        connections[id.index].state = .requesting
+        guard isKnown(id), connections[id.place].state == .greeting else { return }
+        connections[id.place].state = .requesting
     }
 
     /// Its time to log in begins anew: a page was read before.
     mutating func upgraded(_ id: ConnectionID, peer: String) {
-        guard isKnown(id), connections[id.index].state == .requesting else { return }
-        connections[id.index].state = .greeting
-        connections[id.index].peer = peer
-        connections[id.index].lastHeard = now.instant
+        guard isKnown(id), connections[id.place].state == .requesting else { return }
+        connections[id.place].state = .greeting
+        connections[id.place].peer = peer
+        connections[id.place].lastHeard = now.instant
         expectLogin(id)
     }
 
@@ -45,13 +40,10 @@ extension Hub {
     /// - Returns: whether there was one.
     @discardableResult
     private mutating func turnAwayOldest(except newcomer: ConnectionID) -> Bool {
-        while greetingHead < greetingQueue.count {
-            let oldest = greetingQueue[greetingHead]
-            guard oldest != newcomer else { return false }
-            greetingHead += 1
-            guard isKnown(oldest), !connections[oldest.index].hasLoggedIn else { continue }
+        while let oldest = greetings.next(except: newcomer) {
+            guard isKnown(oldest), !connections[oldest.place].hasLoggedIn else { continue }
             // It has said nothing yet: there is nothing that its farewell must not overtake.
-            close(oldest.index, .tooManyConnections, "others come in, and this connection has not logged in", linger: .zero)
+            close(oldest.place, .tooManyConnections, "others come in, and this connection has not logged in", linger: .zero)
             return true
         }
         return false
@@ -59,32 +51,27 @@ extension Hub {
 
     /// One has logged in, or is gone.
     mutating func greetingEnded() {
-        greetings -= 1
-        if greetings == 0 {
-            greetingQueue.removeAll(keepingCapacity: greetingQueue.count <= 1024)
-            greetingHead = 0
-        } else if greetingHead >= 1024 || greetingQueue.count - greetingHead > 4 * max(greetings, 1024) {
-            greetingQueue = greetingQueue[greetingHead...].filter { isKnown($0) && !connections[$0.index].hasLoggedIn }
-            greetingHead = 0
-        }
+        guard greetings.endOne() else { return }
+        var left: [ConnectionID] = []
+        for id in greetings.waiting where isKnown(id) && !connections[id.place].hasLoggedIn { left.append(id) }
+        greetings.replace(with: left)
     }
 
     mutating func closed(_ id: ConnectionID, _ cause: CloseCause) {
         guard isKnown(id) else { return }
-        let connection = id.index
+        let connection = id.place
         if !connections[connection].hasLoggedIn {
             connections[connection].state = .closing
             greetingEnded()
         }
         if connections[connection].state == .live { detach(connection, lastEnd: nil) }
-        discardQueue(connection)
+        outbox.discard(connection)
         discardHeld(connection)
-        connections.clear(connection)
-        openConnections -= 1
+        connections.close(connection)
     }
 
     /// Says goodbye behind everything that is queued, and ends the connection. [ER2] Who speaks HTTP is told nothing.
-    mutating func close(_ connection: Int32, _ code: ErrorCode, _ text: String, linger: Duration? = nil) {
+    mutating func close(_ connection: Connection.Index, _ code: ErrorCode, _ text: String, linger: Duration? = nil) {
         let isRequesting = connections[connection].state == .requesting
         guard connections[connection].isOpen || isRequesting else { return }
         counters.closes[code.name, default: 0] += 1
@@ -97,6 +84,7 @@ extension Hub {
         if connections[connection].state == .live { detach(connection, lastEnd: notice) }
         let hasLoggedIn = connections[connection].state == .live
         connections[connection].state = .closing
+        outbox.close(connection)
         if !hasLoggedIn { greetingEnded() }
         connections[connection].partial = []
         discardHeld(connection)
@@ -104,50 +92,29 @@ extension Hub {
             .close(connections[connection].id, code, lingerMilliseconds: Int((linger ?? configuration.farewellLinger).milliseconds)))
     }
 
-    /// As `close`, but all that waits is discarded except for what is on the wire in part, or announced. [ER2, WS7]
-    mutating func closeSlow(_ connection: Int32, _ text: String) {
-        keepOnlyFixed(connection)
-        close(connection, .slowConsumer, text)
-    }
-
-    private mutating func keepOnlyFixed(_ connection: Int32) {
-        guard !queues[connection].isEmpty else { return }
-        let packets = queuedPacketFrames(connection)
-        let announced = queues[connection].announcedBytes
-        let (segments, boundary) = queues[connection].removeAll()
-        var ahead = 0
-        for (index, segment) in segments.enumerated() {
-            let left = copyFixed(segment, from: index == 0 ? boundary : segment.start, ahead: &ahead, announced: announced, to: connection)
-            ahead += Int(segment.end - left)
-        }
-        counters.packetsDiscarded += UInt64(packets - queuedPacketFrames(connection))
-        for segment in segments { release(segment.chunk, of: connection) }
-    }
-
-    func sessionName(_ connection: Int32) -> String {
-        let session = connections[connection].session
-        let user = session >= 0 ? sessions[session].user.map { "user \($0), " } ?? "" : ""
+    func sessionName(_ connection: Connection.Index) -> String {
+        let user = connections[connection].session.flatMap { sessions[$0].user }.map { "user \($0), " } ?? ""
         return "\(user)\(connections[connection].peer)"
     }
 
     mutating func shutdown() {
         isShuttingDown = true
-        for connection in 0..<Int32(connections.slots) {
+        for connection in connections.indices {
             close(connection, .shuttingDown, "the relay is ending", linger: configuration.shutdownLinger)
         }
     }
 
     // MARK: - Heartbeat
 
-    mutating func ping(_ head: FrameHead, _ body: UnsafeRawBufferPointer, _ connection: Int32) {
+    mutating func ping(_ head: FrameHead, _ body: UnsafeRawBufferPointer, _ connection: Connection.Index) {
         guard isLegalPing(head, connection) else { return }
         enqueuePrivate(connection, head: FrameHead(type: FrameType.pong.rawValue, bodyBytes: body.count)) { $0.bytes(body) }
     }
 
     /// A sign of life, which the bytes were already.
-    mutating func pong(_ head: FrameHead, _ connection: Int32) { _ = isLegalPing(head, connection) }
+    mutating func pong(_ head: FrameHead, _ connection: Connection.Index) { _ = isLegalPing(head, connection) }
 
-    private mutating func isLegalPing(_ head: FrameHead, _ connection: Int32) -> Bool {
+    private mutating func isLegalPing(_ head: FrameHead, _ connection: Connection.Index) -> Bool {
         if head.flags != 0 {
             refuse(connection, WireError(.badRequest, "the flags of ping and pong are 0"))
         } else if head.bodyBytes > Limits.pingBytesMax {
@@ -161,13 +128,13 @@ extension Hub {
         return false
     }
 
-    mutating func setHeartbeat(_ connection: Int32, at instant: Instant) {
+    mutating func setHeartbeat(_ connection: Connection.Index, at instant: Instant) {
         deadlines.set(.heartbeat(connection: connection, generation: connections[connection].id.generation), at: instant)
     }
 
     /// Looks how long the client has been silent. [HB2, HB3]
-    mutating func heartbeatDeadline(_ connection: Int32) {
-        let interval = sessions[connections[connection].session].heartbeat
+    mutating func heartbeatDeadline(_ connection: Connection.Index) {
+        let interval = sessions[connections[connection].session!].heartbeat
         // While the relay does not read, the silence is its own doing. [BL10]
         if connections[connection].waits {
             connections[connection].lastHeard = now.instant

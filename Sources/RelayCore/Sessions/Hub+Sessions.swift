@@ -5,7 +5,7 @@ import RelayWire
 extension Hub {
     // MARK: - Login
 
-    mutating func login(_ body: UnsafeRawBufferPointer, _ connection: Int32) throws(WireError) {
+    mutating func login(_ body: UnsafeRawBufferPointer, _ connection: Connection.Index) throws(WireError) {
         let version = try decode(LoginVersion.self, body).version
         guard version == Limits.protocolVersion else {
             return close(connection, .versionNotSupported, "this relay speaks version \(Limits.protocolVersion), not \(version)")
@@ -33,9 +33,9 @@ extension Hub {
         }
         tellHeldRefusals(connection)
 
-        let session: Int32
+        let session: Session.Index
         var resumed = false
-        if let known = sessionsByUser[request.user] {
+        if let known = sessions[named: request.user] {
             session = known
             switch sessions[known].state {
             case .vacant: preconditionFailure("user \(request.user) has a vacant session")
@@ -54,9 +54,7 @@ extension Hub {
             guard sessions.count < configuration.sessionsMax else {
                 return close(connection, .tooManySessions, "the relay holds \(configuration.sessionsMax) sessions, it may not hold more")
             }
-            session = sessions.insert(Session(user: request.user, handle: makeHandle()))
-            while links.count <= Int(session) { links.append(-1) }
-            sessionsByUser[request.user] = session
+            session = sessions.insert(Session(user: request.user, handle: ordinals.handle()), named: request.user)
         }
         attach(session, to: connection, checked, resumed: resumed)
         sessions[session].secretDigest = secretDigest
@@ -80,7 +78,7 @@ extension Hub {
     }
 
     /// Joins a session and a connection.
-    private mutating func attach(_ session: Int32, to connection: Int32, _ login: CheckedLogin, resumed: Bool) {
+    private mutating func attach(_ session: Session.Index, to connection: Connection.Index, _ login: CheckedLogin, resumed: Bool) {
         setState(session, .present(connection: connection))
         sessions[session].resumeToken = connections[connection].entropy
         takeUpWindow(session, instance: login.instance)
@@ -88,7 +86,7 @@ extension Hub {
         sessions[session].presenceTimeout = login.presenceTimeout
         sessions[session].heartbeat = login.heartbeat(max: configuration.heartbeatMax)
         sessions[session].client = login.client
-        links[Int(session)] = connection
+        outbox.link(session, to: connection)
         ownerCame(sessions[session].user!)
         connections[connection].session = session
         connections[connection].state = .live
@@ -100,16 +98,16 @@ extension Hub {
     }
 
     /// A newer login takes over: flows and selections end, the stays in channels wait for being subscribed again. [SE8]
-    private mutating func handOver(_ session: Int32) {
-        for channel in sortedMemberships(session) {
-            closeFlows(of: session, in: channel)
-            removeSelections(of: session, in: channel)
-            removeReceiver(session, from: channel)
-            if sessions[session].memberships[channel]?.quiet == true {
-                removeMembership(session, channel)
+    private mutating func handOver(_ session: Session.Index) {
+        for membership in sortedMemberships(session) {
+            closeFlows(of: membership)
+            removeSelections(of: membership)
+            removeReceiver(session, from: memberships[membership].channel)
+            if memberships[membership].quiet {
+                removeMembership(membership)
             } else {
-                sessions[session].memberships[channel]?.heldOver = true
-                sessions[session].memberships[channel]?.lent = nil
+                memberships[membership].heldOver = true
+                memberships[membership].lent = nil
             }
         }
         sessions[session].statesBefore = [:]
@@ -118,21 +116,21 @@ extension Hub {
     }
 
     /// Stays that were handed over and not taken up end for others now.
-    mutating func dropHeldOver(_ session: Int32, telling end: PresenceEnd) {
-        for channel in sortedMemberships(session) where sessions[session].memberships[channel]?.heldOver == true {
-            presenceLeft(session, channel, end)
-            removeMembership(session, channel)
+    mutating func dropHeldOver(_ session: Session.Index, telling end: PresenceEnd) {
+        for membership in sortedMemberships(session) where memberships[membership].heldOver {
+            presenceLeft(membership, end)
+            removeMembership(membership)
         }
     }
 
     // MARK: - Away, the end
 
     /// The connection of a session is gone or going. The session is away, whatever the reason; `logout` ends it before.
-    mutating func detach(_ connection: Int32, lastEnd: CloseNotice?) {
-        let session = connections[connection].session
-        connections[connection].session = -1
-        links[Int(session)] = -1
-        endCatchUps(of: connection, session)
+    mutating func detach(_ connection: Connection.Index, lastEnd: CloseNotice?) {
+        guard let session = connections[connection].session else { return }
+        connections[connection].session = nil
+        outbox.link(session, to: nil)
+        endCatchUps(of: connection)
         failDirects(to: session)
         stopWaiting(session, connections[connection].id)
         ownerLeft(sessions[session].user!)
@@ -142,14 +140,14 @@ extension Hub {
         deadlines.set(
             .sessionEnd(session: session, generation: sessions[session].generation),
             at: now.instant + sessions[session].presenceTimeout)
-        if sessions[session].memberships.all.contains(where: \.heldOver) {
+        if sessions[session].memberships.all.contains(where: { [memberships] in memberships[$0].heldOver }) {
             deadlines.set(
                 .heldOver(session: session, generation: sessions[session].generation),
                 at: now.instant + sessions[session].presenceTimeout)
         }
     }
 
-    mutating func logout(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
+    mutating func logout(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) {
         let request = try decode(EmptyRequest.self, body)
         answer(connection, EmptyAnswer(id: request.id))
         close(connection, .loggedOut, "logged out")
@@ -157,31 +155,32 @@ extension Hub {
     }
 
     /// Takes a session out of everything; its rate buckets stay for a moment. [RT3]
-    mutating func endSession(_ session: Int32, telling end: PresenceEnd) {
+    mutating func endSession(_ session: Session.Index, telling end: PresenceEnd) {
         userWasSeen(sessions[session].user!)
-        for channel in sortedMemberships(session) { removeFromChannel(session, channel, end) }
+        for membership in sortedMemberships(session) { removeFromChannel(membership, end) }
         sessions[session].statesBefore = [:]
         stopUserMetadata(of: session)
         sessions[session].closedFlows = []
         setState(session, .lingering)
         sessions[session].lastEnd = nil
-        links[Int(session)] = -1
+        outbox.link(session, to: nil)
         deadlines.set(
             .userForgotten(session: session, generation: sessions[session].generation), at: now.instant + configuration.userLinger)
     }
 
-    mutating func forgetUser(_ session: Int32) {
+    mutating func forgetUser(_ session: Session.Index) {
         keepWindow(of: session)
         for index in sessions[session].buckets.values { buckets.remove(index) }
-        if sessions[session].requestsBucket >= 0 { buckets.remove(sessions[session].requestsBucket) }
-        if let user = sessions[session].user { sessionsByUser[user] = nil }
+        if let bucket = sessions[session].requestsBucket { buckets.remove(bucket) }
         directs.removeAll { $0.sender == session }
-        sessions.remove(session)
+        sessions.remove(session, named: sessions[session].user!)
     }
 
-    /// Channels of a session in the order of their names: a dictionary's own order differs from run to run.
-    func sortedMemberships(_ session: Int32) -> [Int32] {
-        sessions[session].memberships.channels.sorted { [channels] in channels[$0].id! < channels[$1].id! }
+    /// What a session is in, in the order of the channels' names: that of their places differs from relay to relay.
+    func sortedMemberships(_ session: Session.Index) -> [Membership.Index] {
+        sessions[session].memberships.all.sorted { [channels, memberships] in
+            channels[memberships[$0].channel].id! < channels[memberships[$1].channel].id!
+        }
     }
 
     // MARK: - Resume
@@ -189,10 +188,10 @@ extension Hub {
     /// Tells a resumed session where everything stands. [SE9]
     ///
     /// - Parameter seen: the last offset that the client saw, by the channel's handle.
-    private mutating func restore(_ session: Int32, _ connection: Int32, seen: [UInt32: CheckedLogin.Seen]) {
-        for channel in sortedMemberships(session) {
-            guard let membership = sessions[session].memberships[channel], !membership.heldOver else { continue }
-            var restored = subscribeAnswer(id: nil, session, channel)
+    private mutating func restore(_ session: Session.Index, _ connection: Connection.Index, seen: [UInt32: CheckedLogin.Seen]) {
+        for index in sortedMemberships(session) where !memberships[index].heldOver {
+            let membership = memberships[index], channel = membership.channel
+            var restored = subscribeAnswer(id: nil, index)
             var begin: CatchUp.Start?
             let told = seen[channels[channel].handle]
             // In another epoch a client that says nothing holds what nobody knows.
@@ -202,11 +201,11 @@ extension Hub {
                 let isRest = told?.isRest ?? false
                 begin = recover(from: isRest ? .rest(seen) : .position(seen), channel, freshThrough: isRest ? membership.freshThrough : 0, into: &restored)
             }
-            sessions[session].memberships[channel]!.epoch = channels[channel].epoch
+            memberships[index].epoch = channels[channel].epoch
             enqueueJSON(connection, .restored, restored)
             channels[channel].named = []
-            sendSnapshots(channel, membership, to: connection)
-            if let begin { beginCatchUp(session, channel, begin, connection) }
+            sendSnapshots(index, to: connection)
+            if let begin { beginCatchUp(index, begin, connection) }
             guard channels[channel].id!.kind == .stream else { continue }
             sendTopicsSnapshot(channel, to: connection)
             sendClosedFlows(session, channel, to: connection)

@@ -1,49 +1,32 @@
-/// The stays of one session, by channel index, in that order: one block of memory, and none while there is no stay.
+import RelayWire
+
+/// The memberships of one session by channel, in the order of the channels: one block of memory, and none while there is no membership.
 ///
 /// Most sessions are in a channel or two; a dictionary of that size is mostly room for more.
 struct Memberships {
     private struct Entry {
-        var channel: Int32
-        /// `nil` only while it is being changed.
-        var membership: Membership?
+        var channel: Channel.Index
+        var membership: Membership.Index
     }
 
     private var entries: [Entry] = []
 
     var isEmpty: Bool { entries.isEmpty }
-    var channels: [Int32] { entries.map(\.channel) }
-    var all: some Sequence<Membership> { entries.lazy.map { $0.membership.unsafelyUnwrapped } }
+    var all: [Membership.Index] { entries.map(\.membership) }
 
-    func count(where isMeant: (Int32, Membership) -> Bool) -> Int {
-        entries.count { isMeant($0.channel, $0.membership.unsafelyUnwrapped) }
+    subscript(channel: Channel.Index) -> Membership.Index? {
+        let index = index(of: channel)
+        return index < entries.count && entries[index].channel == channel ? entries[index].membership : nil
     }
 
-    /// Changes are made in place: nothing of a membership is copied.
-    subscript(channel: Int32) -> Membership? {
-        get {
-            let index = index(of: channel)
-            return index < entries.count && entries[index].channel == channel ? entries[index].membership : nil
-        }
-        _modify {
-            let index = index(of: channel)
-            let isKnown = index < entries.count && entries[index].channel == channel
-            var membership: Membership?
-            if isKnown { swap(&membership, &entries[index].membership) }
-            defer {
-                if membership == nil {
-                    if isKnown { entries.remove(at: index) }
-                } else if isKnown {
-                    swap(&membership, &entries[index].membership)
-                } else {
-                    entries.insert(Entry(channel: channel, membership: membership), at: index)
-                }
-            }
-            yield &membership
-        }
+    mutating func insert(_ membership: Membership.Index, in channel: Channel.Index) {
+        entries.insert(Entry(channel: channel, membership: membership), at: index(of: channel))
     }
+
+    mutating func remove(_ channel: Channel.Index) { entries.remove(at: index(of: channel)) }
 
     /// Where a channel stands or would stand.
-    private func index(of channel: Int32) -> Int {
+    private func index(of channel: Channel.Index) -> Int {
         var low = 0
         var high = entries.count
         while low < high {
@@ -51,5 +34,20 @@ struct Memberships {
             if entries[middle].channel < channel { low = middle + 1 } else { high = middle }
         }
         return low
+    }
+}
+
+extension Hub {
+    /// The membership of a session in a channel, if it has one; it may be held over.
+    func membership(of session: Session.Index, in id: ChannelID) -> Membership.Index? {
+        channels[named: id].flatMap { sessions[session].memberships[$0] }
+    }
+
+    /// The membership of a session that is inside a channel.
+    func membership(of session: Session.Index, inside channel: Channel.Index) -> Membership.Index {
+        guard let membership = sessions[session].memberships[channel] else {
+            preconditionFailure("channel \(channels[channel].handle) has session \(sessions[session].handle) inside, which has no membership there")
+        }
+        return membership
     }
 }

@@ -5,7 +5,7 @@ import RelayWire
 struct Session {
     enum State: Equatable {
         case vacant
-        case present(connection: Int32)
+        case present(connection: Connection.Index)
         /// Without a connection, still there for others until its deadline. [SE9]
         case away
         /// Ended; only its rate buckets still count. [RT3]
@@ -37,36 +37,28 @@ struct Session {
     var heartbeat = Duration.zero
     var client = ""
     @OutOfLine var lastEnd: CloseNotice? = nil
-    /// By channel index.
     var memberships = Memberships()
     /// States set before subscribing. [PR8]
     var statesBefore: [ChannelID: [Name: String]] = [:]
-    /// Token buckets, by what they count; that of requests, which every session has, or -1.
-    var buckets: [BucketKey: Int32] = [:]
-    var requestsBucket: Int32 = -1
+    /// Token buckets, by what they count; and that of requests.
+    var buckets: [BucketKey: TokenBucket.Index] = [:]
+    @Packed var requestsBucket: TokenBucket.Index?
     /// The channel last published to and its bucket, so that most publishes look nothing up.
-    var lastPublish: (name: Name, channel: Int32, generation: UInt32, bucket: Int32)?
+    var lastPublish: (name: Name, channel: Channel.Index, generation: UInt32, bucket: TokenBucket.Index)?
     var directsPending = 0
     /// Users whose metadata it subscribed to. [MD8]
     var userMetadata: Set<Name> = []
     /// Locks it waits for, or has waited for on this connection. [LK4]
-    var waitsForLocks: Set<Int32> = []
+    var waitsForLocks: Set<Lock.Index> = []
     /// Flows it was to receive and that have closed, newest last, as `flowOpened` would tell them now. [SE9]
     var closedFlows: [FlowOpened] = []
     var packetsLost: UInt64 = 0
 }
 
-/// What a user's rate is counted for. [RT1]
-enum BucketKey: Hashable {
-    case messages(channel: Name)
-    case packets(channel: Name, topic: Name)
-    case direct
-    case channelMetadata
-    case userMetadata
-}
-
 /// One session in one channel.
 struct Membership {
+    @Placed var session: Session.Index
+    @Placed var channel: Channel.Index
     /// Handed on by a session that was replaced, and not yet subscribed again. [SE8]
     var heldOver = false
     var receivesMessages = false
@@ -79,14 +71,21 @@ struct Membership {
     /// Of the newest reading of a board from its beginning, over whatever connections: see `CatchUp`.
     var freshThrough: UInt64 = 0
     /// While it gets what is kept instead of what comes. [HI2]
-    @OutOfLine var catchUp: CatchUp? = nil
+    @Packed var catchUp: CatchUp.Index?
     var states: [Name: String] = [:]
     /// Of a token for this channel. [AC9]
     @OutOfLine var lent: LentRights? = nil
     /// Topics published in: flow indexes. [ST3]
-    var publishing: [Name: Int32] = [:]
+    var publishing: [Name: Flow.Index] = [:]
     /// Topics listened to. [ST7]
     var selections: [Name: Selection] = [:]
+
+    mutating func receive(_ features: Set<Feature>) {
+        receivesMessages = features.contains(.messages)
+        receivesPresence = features.contains(.presence)
+        receivesMetadata = features.contains(.metadata)
+        receivesLocks = features.contains(.locks)
+    }
 
     var features: [Feature] {
         (receivesMessages ? [.messages] : []) + (receivesPresence ? [.presence] : []) + (receivesMetadata ? [.metadata] : [])

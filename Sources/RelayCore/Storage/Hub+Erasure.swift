@@ -101,7 +101,7 @@ extension Hub {
     /// Begins a round if anything is wanted and none is under way.
     mutating func eraseIfIdle() {
         guard erasure.isWanted, erasure.round == nil, storage.failure == nil else { return }
-        erasure.round = ErasureRound(erasure, boards: boardsByID.keys)
+        erasure.round = ErasureRound(erasure, boards: boards.ids)
         erasure.isWanted = false
         erasure.waiting = []
         goOnErasing()
@@ -110,7 +110,7 @@ extension Hub {
     /// The next board, or the disk when all were looked at.
     private mutating func goOnErasing() {
         while let id = erasure.round!.boards.popLast() {
-            if let board = boardsByID[id], !boards[board].isDropping { return look(at: id) }
+            if let board = boards[id: id], !boards[board].isDropping { return look(at: id) }
         }
         erasure.lastToken += 1
         erasure.round!.step = .erasing(token: erasure.lastToken)
@@ -127,7 +127,7 @@ extension Hub {
 
     /// Asks whose records a board has, as soon as its file has everything that was accepted by now.
     private mutating func look(at id: UInt64) {
-        let head = boards[boardsByID[id]!].head
+        let head = boards[boards[id: id]!].head
         erasure.round!.step = .awaitingFile(board: id, head: head)
         eraseOn(id)
     }
@@ -135,7 +135,7 @@ extension Hub {
     /// The file of a board has something new, or the board is gone.
     mutating func eraseOn(_ id: UInt64) {
         guard case .awaitingFile(board: id, let head)? = erasure.round?.step else { return }
-        guard let board = boardsByID[id], !boards[board].isDropping else { return goOnErasing() }
+        guard let board = boards[id: id], !boards[board].isDropping else { return goOnErasing() }
         guard boards[board].readableHead >= head else { return }
         erasure.lastToken += 1
         erasure.round!.step = .searching(board: id, token: erasure.lastToken)
@@ -149,7 +149,7 @@ extension Hub {
     mutating func recordsFound(_ answer: BoardRecords) {
         guard case .searching(let id, token: answer.token)? = erasure.round?.step else { return }
         // Behind the end of a board nothing may stand: its file would be begun anew, without a name.
-        guard let board = boardsByID[id], !boards[board].isDropping else { return goOnErasing() }
+        guard let board = boards[id: id], !boards[board].isDropping else { return goOnErasing() }
         switch answer.outcome {
         case .gone: goOnErasing()
         case .failed(let text):
@@ -171,7 +171,7 @@ extension Hub {
     /// Removes them as the moderator would have who wants it: readers catch up with that, however many there are. [BL4]
     ///
     /// - Parameter head: what was found stands up to there in the file.
-    private mutating func remove(_ found: [BoardRecords.Found], on board: Int32, above head: UInt64) throws(WireError) {
+    private mutating func remove(_ found: [BoardRecords.Found], on board: Board.Index, above head: UInt64) throws(WireError) {
         // What is on its way to the file came after the request, and takes the place of what was found.
         var rewritten: Set<[UInt8]> = []
         for record in boards[board].pending where record.offset > head { if case .put(let key) = record.change { rewritten.insert(key) } }
@@ -180,7 +180,7 @@ extension Hub {
         guard !removals.isEmpty else { return }
         let channel = try channelFor(ChannelID(kind: .message, channel: boards[board].name!))
         if channels[channel].inside.isEmpty { setChannelEnd(channel) }
-        remove(removals, channel)
+        remove(removals, of: board, channel)
     }
 
     /// The disk has nothing of it any more, or still has some.
@@ -192,14 +192,14 @@ extension Hub {
         erasure.marks.removeAll { done.contains($0.key) }
         let left = Self.bySequence(round.marks.filter { !done.contains($0.key) })
         let reasons = round.unsearched + answer.boards.keys.sorted().compactMap { id in
-            boardsByID[id].map { "the board of \(boards[$0].name!): \(answer.boards[id]!)" }
+            boards[id: id].map { "the board of \(boards[$0].name!): \(answer.boards[id]!)" }
         }
         let text = (reasons.first ?? "a board's file was not written anew") + (reasons.count > 1 ? "; \(reasons.count - 1) more" : "")
         for waiter in round.waiting {
             if let mark = waiter.mark.flatMap({ left[$0] }) {
                 refuse(waiter, mark, isSearched: round.unsearched.isEmpty, text)
-            } else if isKnown(waiter.requester.connection), connections[waiter.requester.connection.index].isOpen {
-                self.answer(waiter.requester.connection.index, EmptyAnswer(id: waiter.requester.id))
+            } else if isKnown(waiter.requester.connection), connections[waiter.requester.connection.place].isOpen {
+                self.answer(waiter.requester.connection.place, EmptyAnswer(id: waiter.requester.id))
             }
         }
         if left.isEmpty { (erasure.failures, erasure.againAt) = (0, nil) } else { tryAgain(text) }
@@ -217,7 +217,7 @@ extension Hub {
                 "what was removed is gone for everybody, but still stands on the disk"
             }
         refuse(
-            waiter.requester.connection.index, WireError(.storageFailed, "\(words): \(text); the relay tries again by itself"),
+            waiter.requester.connection.place, WireError(.storageFailed, "\(words): \(text); the relay tries again by itself"),
             id: waiter.requester.id)
     }
 

@@ -16,7 +16,7 @@ extension Hub {
             case .frozen(let channel): moderation.applied.apply(.frozen(channel, true))
             case .ban(let user, let ban): moderation.applied.apply(.ban(user, ban))
             case .erasure(let mark): erasure.marks.append(mark)
-            case .publish(let user, let instance, let remembered): restoredPublishes[user, default: [:]][instance, default: []].append(remembered)
+            case .publish(let user, let instance, let remembered): keptWindows.restore(remembered, of: user, instance)
             case .metadata(let owner, let majorRevision):
                 let book = try bookFor(owner)
                 metadata[book].applied.restore(majorRevision: majorRevision)
@@ -42,14 +42,14 @@ extension Hub {
     package mutating func restored(lastSequence sequence: UInt64, at now: Now) {
         enter(now)
         storage.sequence = max(storage.sequence, sequence)
-        for index in 0..<Int32(metadata.slots) where metadata[index].owner != nil {
+        for index in metadata.indices where metadata[index].owner != nil {
             metadata[index].revealed = metadata[index].applied
             metadata[index].lastWritten = now.instant
             endMetadataIfUnused(index)
         }
-        for index in 0..<Int32(locks.slots) where locks[index].name != nil {
+        for index in locks.indices where locks[index].name != nil {
             locks[index].revealed = locks[index].applied
-            locks[index].absence = makeGeneration()
+            locks[index].absence = ordinals.generation()
             if locks[index].applied?.owner != nil { setLockExpiry(index, after: locks[index].applied!.ttl) }
         }
         restoreWindows()
@@ -65,27 +65,12 @@ extension Hub {
     /// Client objects that come back can send again what they were not told about. [BL2]
     private mutating func restoreWindows() {
         let until = now.instant + .milliseconds(Limits.publishMemoryMilliseconds)
-        for user in restoredPublishes.keys.sorted() {
-            for instance in restoredPublishes[user]!.keys.sorted() {
-                var window = PublishWindow()
-                window.restore(restoredPublishes[user]![instance]!, places: Self.placesMax)
-                publishWindows[user, default: []].append(KeptPublishWindow(instance: instance, window: window, until: until))
-                publishWindowsCount += 1
-            }
-            deadlines.set(.publishWindows(user: user), at: until)
-        }
-        restoredPublishes = [:]
+        for user in keptWindows.takeRestored(places: Self.placesMax, until: until) { deadlines.set(.publishWindows(user: user), at: until) }
     }
 
     /// The start number that a stored entry tells, if it is the one that does.
     package static func storedStart(key: [UInt8], value: [UInt8]) -> UInt32? {
         guard case .start(let start)? = StoredEntry(key: key, value: value) else { return nil }
         return start
-    }
-
-    /// Effects of `restored`, for the shell to carry out.
-    package mutating func takeEffects() -> [Effect] {
-        defer { effects = [] }
-        return effects
     }
 }

@@ -6,11 +6,11 @@ import RelayWire
 /// A change that was made and is not known to be durable: what to tell, and whom, when it is.
 struct UnrevealedChange {
     enum Subject {
-        case metadata(Int32, MetadataChange)
-        case lock(Int32, LockTransition)
+        case metadata(MetadataBook.Index, MetadataChange)
+        case lock(Lock.Index, LockTransition)
         case board(BoardTransition)
         /// A set that has been empty for long, if it still is then. [MD2]
-        case forgotten(Int32, generation: UInt32)
+        case forgotten(MetadataBook.Index, generation: UInt32)
         /// Whom user ids belong to. [AC3]
         case claims([Name])
         /// What a moderator has decided. [AC15]
@@ -112,7 +112,7 @@ extension Hub {
         do throws(WireError) {
             try checkStorage()
         } catch {
-            return refuse(requester.connection.index, error, id: requester.id)
+            return refuse(requester.connection.place, error, id: requester.id)
         }
         // What waits takes memory, too: it counts like a small change. [SG3]
         let bytes = MemoryLayout<UnrevealedChange>.stride
@@ -169,8 +169,8 @@ extension Hub {
     }
 
     private mutating func tell(_ requester: Requester, mark: UInt64? = nil) {
-        guard isKnown(requester.connection), connections[requester.connection.index].isOpen else { return }
-        let connection = requester.connection.index
+        guard isKnown(requester.connection), connections[requester.connection.place].isOpen else { return }
+        let connection = requester.connection.place
         switch requester.answer {
         case .empty: answer(connection, EmptyAnswer(id: requester.id))
         case .majorRevision(let revision): answer(connection, MetadataAnswer(id: requester.id, majorRevision: revision))
@@ -207,7 +207,7 @@ extension Hub {
         }
         for change in undone {
             if let requester = change.requester, isKnown(requester.connection) {
-                refuse(requester.connection.index, WireError(.storageFailed, "the change could not be stored: \(text)"), id: requester.id)
+                refuse(requester.connection.place, WireError(.storageFailed, "the change could not be stored: \(text)"), id: requester.id)
             }
         }
         var boardsUndone: [BoardTransition] = []

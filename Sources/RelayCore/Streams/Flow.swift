@@ -3,19 +3,19 @@ import RelayWire
 /// One publisher's stay in one topic. [ST3, ST6]
 struct Flow {
     var handle: UInt32 = 0
-    var channel: Int32 = -1
+    @Placed var channel: Channel.Index
     var topic: Name?
-    var session: Int32 = -1
+    @Placed var session: Session.Index
     var meta = ""
     var rank: UInt8 = 0
     var lifetimeMilliseconds: UInt32 = 0
     /// Sequence of the last accepted packet.
     var sequence: UInt32 = 0
     /// Sessions that get its packets, its own publisher perhaps among them.
-    var receivers: [Int32] = []
+    var receivers: [Session.Index] = []
     /// Of those who came when there had been packets: the first sequence that is meant for them.
-    var meantFrom: [Int32: UInt32] = [:]
-    var bucket: Int32 = -1
+    var meantFrom: [Session.Index: UInt32] = [:]
+    @Placed var bucket: TokenBucket.Index
     /// Packets over the rate: in all, and those told of. [RT4]
     var dropped: UInt64 = 0
     var droppedTold: UInt64 = 0

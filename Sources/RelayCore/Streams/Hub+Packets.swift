@@ -3,12 +3,12 @@ import RelayWire
 // Packets: counted, numbered, delivered. [ST5, ST6, RT4]
 
 extension Hub {
-    mutating func publishPacket(flags: UInt8, _ body: UnsafeRawBufferPointer, session: Int32, _ connection: Int32) {
+    mutating func publishPacket(flags: UInt8, _ body: UnsafeRawBufferPointer, session: Session.Index, _ connection: Connection.Index) {
         var handle: UInt32?
         do throws(WireError) {
             let frame = try PublishPacketFrame(flags: flags, body: body)
             handle = frame.flow
-            guard let flow = flowsByHandle[frame.flow], flows[flow].session == session else {
+            guard let flow = flows[named: frame.flow], flows[flow].session == session else {
                 throw WireError(.unknownFlow, "flow \(frame.flow) is not one of this session")
             }
             let limit = configuration.limits.packetBytesMax
@@ -30,7 +30,7 @@ extension Hub {
     }
 
     @inline(__always)
-    private mutating func accept(_ frame: PublishPacketFrame, _ flow: Int32, _ session: Int32) {
+    private mutating func accept(_ frame: PublishPacketFrame, _ flow: Flow.Index, _ session: Session.Index) {
         flows[flow].sequence += 1
         counters.packetsAccepted += 1
         let sequence = flows[flow].sequence
@@ -41,10 +41,10 @@ extension Hub {
             type: FrameType.packet.rawValue, flags: flags.rawValue,
             bodyBytes: 8 + (hasSlot ? 4 : 0) + (hasTime ? 4 : 0) + frame.payload.count)
         let room = channels[flows[flow].channel].room
-        let except = frame.flags.contains(.echo) ? -1 : session
+        let except = frame.flags.contains(.echo) ? nil : session
         enqueueShared(
-            room: room, head: head, kind: .packets,
-            to: rooms[room].catchingUp == 0 ? flows[flow].receivers : receiversNow(flow, except: except), except: except, expiresAt: milliseconds &+ flows[flow].lifetimeMilliseconds
+            room: room, head: head, packet: PacketMark(expiresAt: outbox.milliseconds &+ flows[flow].lifetimeMilliseconds, rank: flows[flow].rank),
+            to: rooms[room].catchingUp == 0 ? flows[flow].receivers : receiversNow(flow, except: except), except: except
         ) { writer in
             writer.integer(frame.flow)
             writer.integer(sequence)
@@ -55,27 +55,26 @@ extension Hub {
     }
 
     /// Over the rate: counted, and told at most once an interval. [RT4]
-    private mutating func drop(_ flow: Int32, _ connection: Int32) {
+    private mutating func drop(_ flow: Flow.Index, _ connection: Connection.Index) {
         counters.packetsDroppedRate += 1
         flows[flow].dropped += 1
         if !flows[flow].noticeIsHeld { tellDropped(flow) }
     }
 
-    mutating func droppedNoticeDeadline(_ flow: Int32) {
+    mutating func droppedNoticeDeadline(_ flow: Flow.Index) {
         flows[flow].noticeIsHeld = false
         if flows[flow].dropped > flows[flow].droppedTold { tellDropped(flow) }
     }
 
-    private mutating func tellDropped(_ flow: Int32) {
+    private mutating func tellDropped(_ flow: Flow.Index) {
         sendDropped(flow)
         flows[flow].noticeIsHeld = true
         deadlines.set(.droppedNotice(flow: flows[flow].handle), at: now.instant + configuration.droppedNoticeInterval)
     }
 
     /// Without a connection nothing is told and nothing counts as told.
-    mutating func sendDropped(_ flow: Int32) {
-        let connection = links[Int(flows[flow].session)]
-        guard connection >= 0, flows[flow].dropped > flows[flow].droppedTold else { return }
+    mutating func sendDropped(_ flow: Flow.Index) {
+        guard let connection = outbox.connection(of: flows[flow].session), flows[flow].dropped > flows[flow].droppedTold else { return }
         let notice = PacketsDroppedNotice(
             flow: flows[flow].handle, dropped: flows[flow].dropped - flows[flow].droppedTold, total: flows[flow].dropped)
         flows[flow].droppedTold = flows[flow].dropped

@@ -6,10 +6,10 @@ import RelayWire
 extension Hub {
     // MARK: - Publishing
 
-    mutating func joinTopic(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
+    mutating func joinTopic(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) {
         let request = try decode(JoinTopicRequest.self, body)
         try require(.stream, on: ChannelID(kind: .stream, channel: request.channel), session)
-        let channel = try inside(ChannelID(kind: .stream, channel: request.channel), session)
+        let membership = try inside(ChannelID(kind: .stream, channel: request.channel), session)
         let meta = request.meta ?? ""
         guard meta.utf8.count <= Limits.topicMetaBytesMax else {
             throw WireError(
@@ -23,34 +23,35 @@ extension Hub {
                 .badRequest, "field lifetimeMs is within \(allowed.lowerBound)…\(allowed.upperBound), not \(lifetime)",
                 limit: lifetime < allowed.lowerBound ? allowed.lowerBound : allowed.upperBound, actual: max(0, lifetime))
         }
-        let membership = sessions[session].memberships[channel]!
-        guard !membership.quiet else { throw WireError(.notPresent, "a quiet member does not publish in topics") }
-        if let flow = membership.publishing[request.topic] {
+        guard !memberships[membership].quiet else { throw WireError(.notPresent, "a quiet member does not publish in topics") }
+        if let flow = memberships[membership].publishing[request.topic] {
             return answer(connection, JoinTopicAnswer(id: request.id, flow: flows[flow].handle, next: flows[flow].sequence &+ 1))
         }
         let limit = configuration.limits.publishedTopicsMax
-        guard membership.publishing.count < limit else {
+        guard memberships[membership].publishing.count < limit else {
             throw WireError(
-                .limitReached, "at most \(limit) topics per user and channel", limit: limit, actual: membership.publishing.count + 1)
+                .limitReached, "at most \(limit) topics per user and channel", limit: limit,
+                actual: memberships[membership].publishing.count + 1)
         }
         let flow = openFlow(
-            session, channel, request.topic, meta: meta, rank: (request.priority ?? .normal).rank, lifetime: UInt32(lifetime))
+            membership, request.topic, meta: meta, rank: (request.priority ?? .normal).rank, lifetime: UInt32(lifetime))
         answer(connection, JoinTopicAnswer(id: request.id, flow: flows[flow].handle, next: 1))
     }
 
     private mutating func openFlow(
-        _ session: Int32, _ channel: Int32, _ topic: Name, meta: String, rank: UInt8, lifetime: UInt32
-    ) -> Int32 {
+        _ membership: Membership.Index, _ topic: Name, meta: String, rank: UInt8, lifetime: UInt32
+    ) -> Flow.Index {
+        let (session, channel) = (memberships[membership].session, memberships[membership].channel)
         let user = sessions[session].user!
         var made = Flow(
-            handle: makeHandle(), channel: channel, topic: topic, session: session, meta: meta, rank: rank, lifetimeMilliseconds: lifetime)
+            handle: ordinals.handle(), channel: Placed(channel), topic: topic, session: Placed(session), meta: meta, rank: rank, lifetimeMilliseconds: lifetime)
         made.bucket = bucket(.packets(channel: channels[channel].id!.channel, topic: topic), of: session)
-        made.receivers = channels[channel].topicReceivers.filter {
-            sessions[$0].memberships[channel]!.selections[topic]?.contains(user) ?? false
+        for receiver in channels[channel].topicReceivers {
+            let selection = memberships[self.membership(of: receiver, inside: channel)].selections[topic]
+            if let selection, selection.contains(user) { made.receivers.append(receiver) }
         }
-        let flow = flows.insert(made)
-        flowsByHandle[made.handle] = flow
-        sessions[session].memberships[channel]!.publishing[topic] = flow
+        let flow = flows.insert(made, named: made.handle)
+        memberships[membership].publishing[topic] = flow
         channels[channel].topics[topic, default: []].append(flow)
 
         tellTopics(.publisherJoined, flow)
@@ -58,10 +59,10 @@ extension Hub {
         return flow
     }
 
-    mutating func leaveTopic(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
+    mutating func leaveTopic(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) {
         let request = try decode(TopicRequest.self, body)
-        let channel = try inside(ChannelID(kind: .stream, channel: request.channel), session)
-        guard let flow = sessions[session].memberships[channel]!.publishing[request.topic] else {
+        let membership = try inside(ChannelID(kind: .stream, channel: request.channel), session)
+        guard let flow = memberships[membership].publishing[request.topic] else {
             throw WireError(.topicNotJoined, "topic \(request.topic) is not joined")
         }
         let reply = LeaveTopicAnswer(id: request.id, flow: flows[flow].handle, last: flows[flow].sequence)
@@ -70,12 +71,12 @@ extension Hub {
     }
 
     /// All flows of a session in a channel end.
-    mutating func closeFlows(of session: Int32, in channel: Int32) {
-        guard let publishing = sessions[session].memberships[channel]?.publishing else { return }
+    mutating func closeFlows(of membership: Membership.Index) {
+        let publishing = memberships[membership].publishing
         for topic in publishing.keys.sorted() { closeFlow(publishing[topic]!) }
     }
 
-    private mutating func closeFlow(_ flow: Int32) {
+    private mutating func closeFlow(_ flow: Flow.Index) {
         sendDropped(flow)
         let channel = flows[flow].channel
         let topic = flows[flow].topic!
@@ -85,16 +86,15 @@ extension Hub {
             room: channels[channel].room, .flowClosed, FlowClosed(flow: flows[flow].handle, last: flows[flow].sequence),
             to: flows[flow].receivers)
         rememberClosed(flow)
-        sessions[session].memberships[channel]!.publishing[topic] = nil
+        memberships[membership(of: session, inside: channel)].publishing[topic] = nil
         channels[channel].topics[topic]!.removeFirst(of: flow)
         if channels[channel].topics[topic]!.isEmpty { channels[channel].topics[topic] = nil }
         tellTopics(.publisherLeft, flow)
-        flowsByHandle[flows[flow].handle] = nil
-        flows.remove(flow)
+        flows.remove(flow, named: flows[flow].handle)
     }
 
     /// Each receiver may be away, or its queue may die with all of this flow in it: a resumption tells it again. [SE9]
-    private mutating func rememberClosed(_ flow: Int32) {
+    private mutating func rememberClosed(_ flow: Flow.Index) {
         var closed = flowOpened(flow)
         for receiver in flows[flow].receivers {
             closed.from = flows[flow].meantFrom[receiver] ?? 1
@@ -104,7 +104,7 @@ extension Hub {
     }
 
     /// Flows that closed lately, opened and closed once more: a client ignores those it knows. [SE9]
-    mutating func sendClosedFlows(_ session: Int32, _ channel: Int32, to connection: Int32) {
+    mutating func sendClosedFlows(_ session: Session.Index, _ channel: Channel.Index, to connection: Connection.Index) {
         for closed in sessions[session].closedFlows where closed.channel == channels[channel].handle {
             enqueueJSON(connection, .flowOpened, closed)
             enqueueJSON(connection, .flowClosed, FlowClosed(flow: closed.flow, last: closed.next &- 1))
@@ -113,17 +113,17 @@ extension Hub {
 
     // MARK: - Listening
 
-    mutating func subscribeTopic(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
+    mutating func subscribeTopic(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) {
         let request = try decode(TopicUsersRequest.self, body)
         try checkCount(of: request.users)
-        let channel = try inside(ChannelID(kind: .stream, channel: request.channel), session)
-        let membership = sessions[session].memberships[channel]!
+        let membership = try inside(ChannelID(kind: .stream, channel: request.channel), session)
+        let selections = memberships[membership].selections
         let limit = configuration.limits.subscribedTopicsMax
-        guard membership.selections[request.topic] != nil || membership.selections.count < limit else {
+        guard selections[request.topic] != nil || selections.count < limit else {
             throw WireError(
-                .limitReached, "at most \(limit) subscribed topics per channel", limit: limit, actual: membership.selections.count + 1)
+                .limitReached, "at most \(limit) subscribed topics per channel", limit: limit, actual: selections.count + 1)
         }
-        var selection = membership.selections[request.topic] ?? Selection()
+        var selection = selections[request.topic] ?? Selection()
         var reply = TopicUsersAnswer(id: request.id, all: false)
         if let users = request.users {
             for user in users {
@@ -142,7 +142,7 @@ extension Hub {
             selection.all = true
         }
         reply.all = selection.all
-        select(selection, request.topic, session, channel)
+        select(selection, request.topic, membership)
         answer(connection, reply)
     }
 
@@ -153,11 +153,11 @@ extension Hub {
         throw WireError(.limitReached, "field users names at most \(limit) users, not \(users.count)", limit: limit, actual: users.count)
     }
 
-    mutating func unsubscribeTopic(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
+    mutating func unsubscribeTopic(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) {
         let request = try decode(TopicUsersRequest.self, body)
         try checkCount(of: request.users)
-        let channel = try inside(ChannelID(kind: .stream, channel: request.channel), session)
-        var selection = sessions[session].memberships[channel]!.selections[request.topic] ?? Selection()
+        let membership = try inside(ChannelID(kind: .stream, channel: request.channel), session)
+        var selection = memberships[membership].selections[request.topic] ?? Selection()
         var reply = TopicUsersAnswer(id: request.id, all: false)
         if let users = request.users {
             for user in users {
@@ -171,33 +171,34 @@ extension Hub {
             selection = Selection()
         }
         reply.all = selection.all
-        select(selection, request.topic, session, channel)
+        select(selection, request.topic, membership)
         answer(connection, reply)
     }
 
-    mutating func subscribedUsers(_ body: UnsafeRawBufferPointer, _ session: Int32, _ connection: Int32) throws(WireError) {
+    mutating func subscribedUsers(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) {
         let request = try decode(SubscribedUsersRequest.self, body)
-        let channel = try inside(ChannelID(kind: .stream, channel: request.channel), session)
-        let selection = sessions[session].memberships[channel]!.selections[request.topic] ?? Selection()
+        let membership = try inside(ChannelID(kind: .stream, channel: request.channel), session)
+        let selection = memberships[membership].selections[request.topic] ?? Selection()
         var users = Array(selection.listed)
-        if selection.all { users = (channels[channel].topics[request.topic] ?? []).map { sessions[flows[$0].session].user! } }
+        if selection.all { users = (channels[memberships[membership].channel].topics[request.topic] ?? []).map { sessions[flows[$0].session].user! } }
         let page = ListPage(of: users.filter { user in request.after.map { $0 < user } ?? true }.sorted()) { $0.text.utf8.count + 3 }
         let next = page.goesOn ? page.elements.last : nil
         answer(connection, SubscribedUsersAnswer(id: request.id, all: selection.all, users: page.elements, next: next))
     }
 
     /// Makes a selection hold for the flows that are open; those that come into it are told. [ST9]
-    private mutating func select(_ selection: Selection, _ topic: Name, _ session: Int32, _ channel: Int32) {
+    private mutating func select(_ selection: Selection, _ topic: Name, _ membership: Membership.Index) {
+        let (session, channel) = (memberships[membership].session, memberships[membership].channel)
         tellLostMeanwhile(session, room: channels[channel].room)
         let isEmpty = !selection.all && selection.listed.isEmpty
-        sessions[session].memberships[channel]!.selections[topic] = isEmpty ? nil : selection
+        memberships[membership].selections[topic] = isEmpty ? nil : selection
         for flow in channels[channel].topics[topic] ?? [] {
             let isWanted = selection.contains(sessions[flows[flow].session].user!)
             let isReceiving = flows[flow].receivers.contains(session)
             if isWanted, !isReceiving {
                 flows[flow].receivers.append(session)
                 if flows[flow].sequence > 0 { flows[flow].meantFrom[session] = flows[flow].sequence &+ 1 }
-                if links[Int(session)] >= 0 { sendFlowOpened(flow, to: links[Int(session)]) }
+                if let connection = outbox.connection(of: session) { sendFlowOpened(flow, to: connection) }
             } else if !isWanted, isReceiving {
                 flows[flow].receivers.removeFirst(of: session)
                 flows[flow].meantFrom[session] = nil
@@ -205,40 +206,39 @@ extension Hub {
         }
     }
 
-    mutating func removeSelections(of session: Int32, in channel: Int32) {
-        guard let selections = sessions[session].memberships[channel]?.selections else { return }
-        for topic in selections.keys.sorted() { select(Selection(), topic, session, channel) }
+    mutating func removeSelections(of membership: Membership.Index) {
+        for topic in memberships[membership].selections.keys.sorted() { select(Selection(), topic, membership) }
     }
 
     // MARK: - Telling
 
-    private func flowOpened(_ flow: Int32) -> FlowOpened {
+    private func flowOpened(_ flow: Flow.Index) -> FlowOpened {
         FlowOpened(
             flow: flows[flow].handle, channel: channels[flows[flow].channel].handle, topic: flows[flow].topic!,
             user: sessions[flows[flow].session].user!, meta: flows[flow].meta, next: flows[flow].sequence &+ 1)
     }
 
-    mutating func sendFlowOpened(_ flow: Int32, to connection: Int32) { enqueueJSON(connection, .flowOpened, flowOpened(flow)) }
+    mutating func sendFlowOpened(_ flow: Flow.Index, to connection: Connection.Index) { enqueueJSON(connection, .flowOpened, flowOpened(flow)) }
 
     /// To a session that is resumed: from where on it missed what it has not seen. [SE9]
-    mutating func sendFlowRestored(_ flow: Int32, _ session: Int32, to connection: Int32) {
+    mutating func sendFlowRestored(_ flow: Flow.Index, _ session: Session.Index, to connection: Connection.Index) {
         var opened = flowOpened(flow)
         opened.from = flows[flow].meantFrom[session] ?? 1
         enqueueJSON(connection, .flowOpened, opened)
     }
 
-    private func publisher(_ flow: Int32) -> TopicPublisher {
+    private func publisher(_ flow: Flow.Index) -> TopicPublisher {
         TopicPublisher(topic: flows[flow].topic!, user: sessions[flows[flow].session].user!, meta: flows[flow].meta)
     }
 
-    private mutating func tellTopics(_ kind: TopicsEvent.Kind, _ flow: Int32) {
+    private mutating func tellTopics(_ kind: TopicsEvent.Kind, _ flow: Flow.Index) {
         let channel = flows[flow].channel
         let event = TopicsEvent(channel: channels[channel].handle, event: kind, publishers: [publisher(flow)])
         enqueueJSON(room: channels[channel].room, .topics, event, to: channels[channel].topicReceivers)
     }
 
     /// Every publisher of a channel, over as many frames as it takes. [ST11]
-    mutating func sendTopicsSnapshot(_ channel: Int32, to connection: Int32) {
+    mutating func sendTopicsSnapshot(_ channel: Channel.Index, to connection: Connection.Index) {
         var event = TopicsEvent(channel: channels[channel].handle, event: .snapshot, publishers: [])
         var bytes = 0
         for topic in channels[channel].topics.keys.sorted() {

@@ -430,23 +430,21 @@ export class RelayClient {
     const tell = change => (...values) => {
       if (this.link === link) this.act((machine, now) => change(machine, now, ...values))
     }
+    const opened = tell((machine, now) => {
+      link.isOpen = true
+      machine.linkOpened(attempt, now)
+    })
+    const received = tell((machine, now, bytes) => machine.received(bytes, attempt, now))
     const ended = tell((machine, now, text) => {
       this.closeLink()
       machine.linkEnded(attempt, text, now)
     })
     let link = {attempt, close() {}}
     try {
-      link = this.transport({
-        opened: tell((machine, now) => {
-          link.isOpen = true
-          machine.linkOpened(attempt, now)
-        }),
-        received: tell((machine, now, bytes) => machine.received(bytes, attempt, now)),
-        ended,
-      })
+      link = this.transport({opened, received, ended})
       link.attempt = attempt
     } catch (error) {
-      queueMicrotask(() => ended(String(error)))
+      queueMicrotask(() => ended(error instanceof Error ? error.message : String(error)))
     }
     this.link = link
   }

@@ -21,7 +21,7 @@ extension Engine {
             guard operators.allows(request, from: web.host) else {
                 if !request.values("authorization").isEmpty {
                     let peer = operators.client(of: request, host: web.host, peer: web.peer)
-                    hub.handle(.operatorTokenWrong(peer: peer, path: Path.metrics), at: Self.now(), into: &effects)
+                    hub.handle(.operatorTokenWrong(peer: peer, path: Path.metrics), at: Self.now())
                 }
                 return HTTPResponse(HTTPRefusal.operatorOnly)
             }

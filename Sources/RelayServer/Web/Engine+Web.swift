@@ -12,7 +12,7 @@ extension Engine {
         guard let link = link(id) else { return }
         links[Int(id.index)]!.speech = .web(WebLink(link.peer, now: SystemClock.monotonicNanoseconds()))
         requesters.append(id)
-        hub.handle(.speaksHTTP(id), at: Self.now(), into: &effects)
+        hub.handle(.speaksHTTP(id), at: Self.now())
         if !webSweepIsSet { setWebSweep() }
     }
 
@@ -35,14 +35,14 @@ extension Engine {
     private func carryOut(_ action: Gateway.Action, of bytes: UnsafeMutableRawBufferPointer, _ web: WebLink, _ id: ConnectionID, _ wall: UInt64) {
         switch action {
         case .receive(let range):
-            hub.receive(UnsafeRawBufferPointer(rebasing: bytes[range]), from: id, at: Self.now(), into: &effects)
+            hub.receive(UnsafeRawBufferPointer(rebasing: bytes[range]), from: id, at: Self.now())
         case .respond(let answer): respond(answer, web, id)
         case .ask(let request): respond(web.gateway.answer(answer(to: request, web), wallMilliseconds: wall), web, id)
         case .upgrade(let answer, let request):
             webCounters.count(answer)
             web.append(answer.head)
             web.isWebSocket = true
-            hub.handle(.upgraded(id, peer: operators.client(of: request, host: web.host, peer: web.peer)), at: Self.now(), into: &effects)
+            hub.handle(.upgraded(id, peer: operators.client(of: request, host: web.host, peer: web.peer)), at: Self.now())
         case .pong(let frame): web.outlet.enqueuePong(frame)
         case .send(let message):
             // Behind the pongs for what came before it.
@@ -79,7 +79,7 @@ extension Engine {
         if let frame { web.outlet.enqueueClose(frame) }
         if web.outlet.announcedBytes == 0 {
             web.isDetached = true
-            hub.handle(.closed(id, .peerClosed), at: Self.now(), into: &effects)
+            hub.handle(.closed(id, .peerClosed), at: Self.now())
         }
         beginClosing(id, nil, lingerMilliseconds: Self.farewellMilliseconds)
     }

@@ -8,22 +8,30 @@ extension Command {
     /// Why a record may be refused with `notPermitted`, and what helps. [BL10]
     static let board = Command(
         name: "board",
-        summary: "exports, imports and clears what channels keep for good",
+        summary: "lists, exports, imports and clears boards",
         arguments: [
-            .init(name: "ACTION", help: "ls, export, import, rm, clear or undo (which takes a clear back)."),
-            .init(name: "NAME", isOptional: true, help: "The message channel whose board is meant; ls takes none."),
-            .init(name: "FILE", isOptional: true, help: "For import: what export has written; - for standard input."),
+            .init(name: "ACTION", help: "ls, export, import, rm, clear or undo (of the newest clear)."),
+            .init(name: "NAME", isOptional: true, help: "The board's message channel; ls takes none."),
+            .init(name: "FILE", isOptional: true, help: "import: a file that export wrote; - for standard input."),
         ],
         options: [
-            .value("--format", as: "FORMAT", help: "For export: json (the default), which import reads, or svg, the picture."),
-            .value("-o", "--output", as: "FILE", help: "For export: writes this file, whole or not at all; standard output if not given."),
-            .value("--timeout", as: "TIME", help: "Gives up after this time with exit code 124; 30s if not given, for export, import and rm as long as it takes."),
+            .value("--format", as: "FORMAT", help: "export: json (default), which import reads, or svg, a picture."),
+            .value("-o", "--output", as: "FILE", help: "export: writes this file, whole or not at all. Default: standard output."),
+            .value("--timeout", as: "TIME",
+                help: "Gives up after this time with exit code 124. Default: 30s, for export, import and rm none."),
             .json, .url, .user, .key, .keyFile, .token, .tokenFile,
         ],
         notes: [
-            "A board is the newest retained message of each key of a channel: 'boardrelay pub --retain --record', 'boardrelay replay --retain'.",
-            "An exported board has a record a line, in their order, without authors and times: import it under another name, and it is exported as it was. import reads the whole file before it writes, replaces records with the same keys and leaves all others; exit code 1 if one of them is not kept.",
-            "rm forgets everything, and ends when the relay's disk holds nothing of it. Ctrl-C ends the waiting; the relay goes on. clear can be taken back for 10 minutes.",
+            "A board is the newest retained message of each key of a channel: see 'boardrelay pub --retain'.",
+            """
+            An exported board has one record a line, in order, without authors and times. import checks the whole file first, then \
+            replaces records with the same keys and leaves all others. If the relay refuses a record, the others are written and the \
+            exit code is 1.
+            """,
+            """
+            rm cannot be undone and ends when the relay's disk holds nothing of the board; Ctrl-C ends only the waiting. clear can be \
+            undone for 10 minutes.
+            """,
         ],
         examples: [
             .init("boardrelay board ls", "Every board with its records and bytes."),

@@ -4,18 +4,21 @@ import RelayConsole
 extension Command {
     static let channel = Command(
         name: "channel",
-        summary: "freezes channels: everybody but moderators only looks on",
+        summary: "freezes channels, so that only moderators can change them",
         arguments: [
             .init(name: "ACTION", help: "freeze or unfreeze."),
-            .init(name: "NAME", help: "The channel's name; the message and the stream channel of it are meant."),
+            .init(name: "NAME", help: "The channel's name; its message and stream channel are both meant."),
         ],
         options: [
-            .value("--timeout", as: "TIME", help: "Gives up after this time with exit code 124; 30s if not given."),
+            .value("--timeout", as: "TIME", help: "Gives up after this time with exit code 124. Default: 30s."),
             .json, .url, .user, .key, .keyFile, .token, .tokenFile,
         ],
         notes: [
-            "If nobody is in the channel, the command freezes it, says so, and lists the channels in use. Users whom others do not see (sub --quiet) do not count.",
-            "For moderators, as 'boardrelay user' is: give --as, it is what the log shows. A channel that is frozen stays so over restarts of the relay, whether somebody is in it or not; those in it are told.",
+            """
+            If nobody is in the channel, the command freezes it, says so, and lists the channels in use. Hidden users (sub --quiet) do \
+            not count.
+            """,
+            "For moderators: see 'boardrelay user'. A frozen channel stays frozen after a restart, and the people in it are told.",
         ],
         examples: [
             .init("boardrelay channel freeze lesson", "Nobody but moderators draws on 'lesson'."),

@@ -16,9 +16,9 @@ enum ControlSocket {
 
     /// Which relay is meant, besides the address that all commands have.
     static let options: [Command.Option] = [
-        .value("--data-dir", as: "DIR", help: "The relay of this machine that keeps its data there."),
-        .value("--port", as: "PORT", help: "The relay of this user on this port of this machine."),
-        .value("--control", as: "PATH", help: "The relay of this machine with this socket, as given to 'serve'."),
+        .value("--data-dir", as: "DIR", help: "The relay here with this data folder."),
+        .value("--port", as: "PORT", help: "The relay here on this port, run by this user."),
+        .value("--control", as: "PATH", help: "The relay here with this control socket."),
     ]
 
     /// A relay on this machine.

@@ -6,19 +6,22 @@ import RelayWire
 extension Command {
     static let history = Command(
         name: "history",
-        summary: "prints the messages that the relay keeps of a channel",
+        summary: "prints the kept messages of a channel",
         arguments: [.init(name: "CHANNEL", help: "The message channel's name.")],
         options: [
-            .value("-n", "--count", as: "COUNT", help: "At most so many; all that are kept if not given."),
-            .value("--from", as: "OFFSET", help: "From this offset on; with --backwards from it down."),
-            .flag("--backwards", help: "The newest first."),
-            .flag("--raw", help: "Prints payloads alone, as they were sent, a line end behind each."),
-            .value("--timeout", as: "TIME", help: "Gives up after this time with exit code 124; 30s if not given."),
+            .value("-n", "--count", as: "COUNT", help: "Prints at most this many. Default: all that are kept."),
+            .value("--from", as: "OFFSET", help: "Starts at this offset; with --backwards goes down from it."),
+            .flag("--backwards", help: "Prints the newest first."),
+            .flag("--raw", help: "Prints only payloads, each with a newline behind it."),
+            .value("--timeout", as: "TIME", help: "Gives up after this time with exit code 124. Default: 30s."),
             .json, .url, .user, .key, .keyFile, .token, .tokenFile,
         ],
         notes: [
-            "A relay keeps the newest messages of a channel for ten minutes, at most 1,000 and 8 MiB, unless its operator has set it otherwise. What is not kept any more is said on standard error.",
-            "A message that was sent in parts is one line. If some of its parts are not kept any more, the line says how many are.",
+            """
+            A relay keeps a channel's newest messages for 10 minutes, at most 1,000 and 8 MiB, unless its operator changed that. \
+            Standard error tells what is no longer kept. A message sent in parts is one line, which says how many parts are left if \
+            some are gone.
+            """,
         ],
         examples: [
             .init("boardrelay history lesson", "All that is kept, oldest first."),

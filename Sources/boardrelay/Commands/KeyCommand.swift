@@ -6,20 +6,23 @@ import RelayServer
 extension Command {
     static let key = Command(
         name: "key",
-        summary: "shows and changes the keys of a relay on this machine",
+        summary: "shows or replaces the keys of a relay on this machine",
         arguments: [
-            .init(name: "ACTION", help: "show: the addresses with which to come in; rotate: draws keys anew, and shows them."),
-            .init(name: "WHICH", isOptional: true, help: "join or host: one address is printed, to be copied. If not given: all addresses of both."),
+            .init(name: "ACTION", help: "show: prints the addresses that include the keys. rotate: makes new keys and shows them."),
+            .init(name: "WHICH", isOptional: true, help: "join or host: prints one address to copy. Default: all addresses of both."),
         ],
         options: [
-            .flag("--end-sessions", help: "rotate: whoever came in by the old key is closed; without it they stay until their link ends."),
-            .value("--host-name", as: "NAME", help: "Prints the address by this name, NAME or NAME:PORT, which 'serve --host-name' knows."),
+            .flag("--end-sessions", help: "rotate: disconnects users of the old key. Default: they stay until their connection ends."),
+            .value("--host-name", as: "NAME",
+                help: "Prints the address with this name, NAME or NAME:PORT, which 'serve --host-name' knows."),
             .json, .url,
         ] + ControlSocket.options,
         notes: [
-            "Asks over a Unix socket that only the user who runs the relay can open.",
-            "The join key lets draw (with 'serve --pupils view': look on), the host key lets do everything. What is printed is a secret: show it to those who are meant to come in.",
-            "After 'rotate' no link that is lost comes back with the old key, not even within its presence timeout.",
+            "Asks through a Unix socket that only the relay's user can open. The output is secret.",
+            """
+            The join key makes editors (with 'serve --pupils view': readers), the host key moderators. After rotate the old key is \
+            invalid at once: a lost connection cannot come back with it.
+            """,
         ],
         examples: [
             .init("boardrelay key show join", "The address for the class."),

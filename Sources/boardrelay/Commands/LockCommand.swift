@@ -13,15 +13,18 @@ extension Command {
             .init(name: "LOCK", isOptional: true, help: "The lock's name; list takes none."),
         ],
         options: [
-            .flag("--stream", help: "Of the stream channel of this name, instead of the message channel."),
-            .value("--ttl", as: "TIME", help: "set: how long the lock outlives its owner's last connection, 1s to 5m; 10s if not given."),
-            .value("--wait", as: "TIME", help: "acquire: stands in line for the lock for so long, at most 5m."),
-            .value("--from", as: "USER", help: "revoke: whose it is."),
-            .value("--timeout", as: "TIME", help: "Gives up after this time with exit code 124."),
+            .flag("--stream", help: "Uses the stream channel of this name instead of the message channel."),
+            .value("--ttl", as: "TIME", help: "set: how long the lock outlives its owner's last connection, 1s to 5m. Default: 10s."),
+            .value("--wait", as: "TIME", help: "acquire: how long to wait in line, at most 5m."),
+            .value("--from", as: "USER", help: "revoke: the user who holds the lock."),
+            .value("--timeout", as: "TIME", help: "Ends after this time with exit code 124. Default: never."),
             .json, .url, .user, .key, .keyFile, .token, .tokenFile,
         ],
         notes: [
-            "A lock belongs to a user: to release it later use the same --as. When this command ends its user has no connection any more, and the lock's ttl begins to run.",
+            """
+            A lock belongs to a user: use the same --as to release it. The lock's ttl starts when the owner's last connection ends, \
+            usually with this command.
+            """,
         ],
         examples: [
             .init("boardrelay lock set lesson pen --ttl 30s", "Makes the lock 'pen'."),

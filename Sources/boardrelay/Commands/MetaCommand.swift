@@ -8,24 +8,27 @@ extension Command {
         name: "meta",
         summary: "reads and writes the metadata of channels and users",
         arguments: [
-            .init(name: "ACTION", help: "get, set (creates or replaces), update (wants what exists) or remove."),
+            .init(name: "ACTION", help: "get, set (creates or replaces), update (replaces an existing item) or remove."),
             .init(name: "CHANNEL", help: "The channel's name; with --user a user id."),
             .init(name: "KEY", isOptional: true, help: "One item; get and remove without it mean all."),
-            .init(name: "VALUE", isOptional: true, help: "The text to write, unless it is given by -f."),
+            .init(name: "VALUE", isOptional: true, help: "The text to write, unless -f gives it."),
         ],
         options: [
-            .value("-f", "--file", as: "FILE", help: "Writes the contents of this file, - for standard input: UTF-8 text."),
-            .flag("--stream", help: "Of the stream channel of this name, instead of the message channel."),
-            .flag("--user", help: "Of a user: CHANNEL is a user id."),
-            .value("--if-revision", as: "N", help: "Only if the item has this revision; 0: only if there is none."),
-            .value("--if-major-revision", as: "N", help: "Only if the whole set has this revision; 0: only if it was never written."),
+            .value("-f", "--file", as: "FILE", help: "Writes the contents of this UTF-8 file, - for standard input."),
+            .flag("--stream", help: "Uses the stream channel of this name instead of the message channel."),
+            .flag("--user", help: "Uses the metadata of a user: CHANNEL is a user id."),
+            .value("--if-revision", as: "N", help: "Only if the item has this revision; 0: only if it does not exist."),
+            .value("--if-major-revision", as: "N", help: "Only if the set has this revision; 0: only if nobody ever wrote it."),
             .value("--lock", as: "LOCK", help: "Only if this user holds this lock of the channel."),
-            .flag("--record", help: "Keeps with the item who wrote it, and when."),
-            .value("--timeout", as: "TIME", help: "Gives up after this time with exit code 124; 30s if not given."),
+            .flag("--record", help: "Keeps author and time with the item."),
+            .value("--timeout", as: "TIME", help: "Gives up after this time with exit code 124. Default: 30s."),
             .json, .url, .user, .key, .keyFile, .token, .tokenFile,
         ],
         notes: [
-            "A set has at most 65,536 bytes of keys and values and 1,000 items. What breaks a condition or a limit changes nothing: exit code 1, with what was found.",
+            """
+            A set has at most 65,536 bytes of keys and values and 1,000 items. If a condition or limit fails, nothing changes and the \
+            exit code is 1.
+            """,
         ],
         examples: [
             .init("boardrelay meta set lesson title 'Herbst'", "Writes one item of the message channel 'lesson'."),

@@ -9,12 +9,14 @@ extension Command {
         summary: "shows who is in a channel",
         arguments: [.init(name: "CHANNEL", help: "The channel's name.")],
         options: [
-            .flag("--stream", help: "The stream channel of this name, instead of the message channel."),
-            .flag("--watch", help: "Goes on: prints who comes, goes and changes, until Ctrl-C."),
-            .value("--timeout", as: "TIME", help: "Ends after this time with exit code 124."),
+            .flag("--stream", help: "Uses the stream channel of this name instead of the message channel."),
+            .flag("--watch", help: "Goes on until Ctrl-C: prints who comes, goes and changes."),
+            .value("--timeout", as: "TIME", help: "Ends after this time with exit code 124. Default: never."),
             .json, .url, .user, .key, .keyFile, .token, .tokenFile,
         ],
-        notes: ["Looks on without being seen: this command itself is in no list."],
+        notes: [
+            "Others do not see this command's user.",
+        ],
         examples: [
             .init("boardrelay presence lesson", "Who is there now, with their states."),
             .init("boardrelay presence lesson --watch --json", "And what changes, one JSON object a line."),

@@ -8,34 +8,39 @@ extension Command {
         name: "pub",
         summary: "sends one message or packet",
         arguments: [
-            .init(name: "CHANNEL", isOptional: true, help: "Where to; left out with --to."),
+            .init(name: "CHANNEL", isOptional: true, help: "Where to send; omitted with --to."),
             .init(
                 name: "TEXT", isOptional: true,
-                help: "What to send. Without TEXT, -m and -f it is what comes on standard input, if that is no terminal, without the last line end."),
+                help: "What to send. Without TEXT, -m and -f, pub sends standard input without its last newline, unless that is a terminal."),
         ],
         options: [
-            .value("-m", "--message", as: "TEXT", help: "What to send: a text that may begin with a dash."),
-            .value("-f", "--file", as: "FILE", help: "Sends the contents of this file, - for standard input: as text if it is UTF-8, else as bytes."),
-            .value("--type", as: "TYPE", help: "The message's custom type."),
-            .value("--record", as: "KEY", help: "What it is the record of, with --retain or --remove; what belongs together of a drawing in parts."),
-            .flag("--retain", help: "Keeps it for good as the newest of its key, and waits until that is durable."),
-            .flag("--remove", help: "Removes the record of the key, and waits until that is durable."),
-            .flag("--large", help: "Sends what one message does not hold in parts; --record does, too."),
-            .value("--topic", as: "TOPIC", help: "Sends a packet on this topic of the stream channel instead of a message."),
-            .value("--slot", as: "N", help: "The packet's slot: where a slow reader has several, only the newest counts."),
+            .value("-m", "--message", as: "TEXT", help: "Text to send; it may begin with a dash."),
+            .value("-f", "--file", as: "FILE", help: "Sends this file, - for standard input: as text if it is UTF-8, else as bytes."),
+            .value("--type", as: "TYPE", help: "Custom type of the message."),
+            .value("--record", as: "KEY", help: "Key of the record to keep or remove; groups the parts of a large message."),
+            .flag("--retain", help: "Keeps the message for good as the newest of its key, and waits until it is on disk."),
+            .flag("--remove", help: "Removes the record of the key, and waits until that is on disk."),
+            .flag("--large", help: "Sends a large message in parts; --record does, too."),
+            .value("--topic", as: "TOPIC", help: "Sends a packet on this topic of the stream channel."),
+            .value("--slot", as: "N", help: "Slot of the packet: a slow reader gets only the newest of each slot."),
             .value("--to", as: "USER", help: "Sends to this user alone, and waits until it has arrived."),
-            .value("--timeout", as: "TIME", help: "Gives up after this time with exit code 124; 30s if not given."),
+            .value("--timeout", as: "TIME", help: "Gives up after this time with exit code 124. Default: 30s."),
             .json, .url, .user, .key, .keyFile, .token, .tokenFile,
         ],
         notes: [
-            "A message has at most 32,768 bytes with its custom type, a packet 1,024. What is larger is refused with limit and size, exit code 1.",
-            "With --record or --large what is larger is sent in parts, up to 8,388,608 bytes, and arrives as one message.",
+            """
+            A message has at most 32,768 bytes with its custom type, a packet 1,024. Larger ones are refused with exit code 1. With \
+            --record or --large a message may have 8,388,608 bytes: pub sends it in parts, and it arrives as one. Empty standard input \
+            is refused with exit code 2.
+            """,
         ],
         examples: [
             .init("boardrelay pub lesson hello", "A message to everybody on 'lesson'."),
             .init("date | boardrelay pub lesson", "What another program prints, as one message."),
             .init("boardrelay pub lesson -f drawing.bin --type drawing", "A file as one message."),
-            .init("boardrelay pub lesson --retain --record photo-1 -f photo.jpg", "A record of the board of 'lesson', in place of the one before."),
+            .init(
+                "boardrelay pub lesson --retain --record photo-1 -f photo.jpg",
+                "A record of the board of 'lesson', in place of the one before."),
             .init("boardrelay pub lesson --remove --record photo-1", "Removes it again."),
             .init("boardrelay pub lesson --topic cursor --slot 1 -m '10,20'", "A packet on topic 'cursor'."),
             .init("boardrelay pub --to alice 'your turn'", "A message to alice alone."),

@@ -11,40 +11,74 @@ extension Command {
         name: "serve",
         summary: "runs a relay until Ctrl-C",
         options: [
-            .value("--host", as: "HOST", help: "The address to listen on; every interface if not given."),
-            .value("--port", as: "PORT", help: "7420 if not given; 0 lets the system choose."),
-            .value("--data-dir", as: "DIR", help: "Where boards, metadata and locks are kept; $STATE_DIRECTORY or \(RelayServer.Storage.defaultFolder) if not given."),
-            .flag("--in-memory", help: "Keeps nothing on disk: boards, metadata and locks are gone when the relay ends."),
-            .value("--auth", as: "MODE", help: "key (the default): who has the join key or the host key; token: who has a token; open: everybody who can reach the port."),
-            .value("--pupils", as: "WHAT", help: "What the join key lets do: draw (the default) or view."),
-            .list("--token-secret-file", as: "[ID=]FILE", help: "What signs tokens, 32…1024 bytes, with an id if there are several; taken besides keys, too."),
-            .value("--token-audience", as: "NAME", help: "Only tokens for this audience (aud) are taken."),
-            .list("--host-name", as: "NAME[:PORT]", help: "A name by which browsers may ask for it besides this machine's own names and addresses, as a proxy's."),
-            .list("--allow-origin", as: "ORIGIN", help: "Pages of this origin, such as http://localhost:5173, may connect, too."),
-            .list("--trusted-proxy", as: "ADDRESS", help: "A proxy that says who asks (X-Forwarded-For) and speaks TLS for it."),
-            .value("--operator-token-file", as: "FILE", help: "What lets read /metrics from other machines (Authorization: Bearer …); without it only this one may."),
-            .value("--flush", as: "MODE", help: "When queued bytes are written: adaptive (the default), immediate, or a tick such as 2ms."),
-            .value("--log-level", as: "LEVEL", help: "debug, info (the default), warning or error. What moderators do is logged at each, but not on a terminal."),
-            .value("--control", as: "PATH", help: "The Unix socket on which 'boardrelay status' asks."),
-            .value("--max-connections", as: "N", help: "12000 if not given."),
-            .value("--max-channels", as: "N", help: "Of each kind; 10000 if not given."),
-            .value("--max-history", as: "N", help: "Messages that a channel keeps for who comes later; 1000 if not given, 0: none."),
-            .value("--history-age", as: "TIME", help: "How long it keeps them; 10m if not given, at most that."),
-            .value("--message-rate", as: "N", help: "Messages a second of one user in one channel; 60 if not given."),
-            .value("--packet-rate", as: "N", help: "Packets a second of one user in one topic; 200 if not given."),
-            .value("--metadata-rate", as: "N", help: "Metadata calls a second of one user, of channels and of users each; 10 if not given."),
-            .value("--max-board-bytes", as: "SIZE", help: "Of what one board keeps, such as 64MB; 256MiB if not given."),
-            .value("--max-boards-bytes", as: "SIZE", help: "Of all boards together; 4GiB if not given; never more than they have at the start and half of what is free then. 0: no boards."),
-            .value("--expire-boards", as: "TIME", help: "Removes boards that nobody has changed for so long, such as 90d; never if not given."),
-            .value("--max-channel-users", as: "N", help: "In one stream channel; 1000 if not given."),
+            .value("--host", as: "HOST", help: "Address to listen on. Default: every interface."),
+            .value("--port", as: "PORT", help: "Port to listen on; 0 takes a free one. Default: 7420."),
+            .value("--data-dir", as: "DIR",
+                help: "Folder for boards, metadata, locks and keys. Default: $STATE_DIRECTORY, else \(RelayServer.Storage.defaultFolder)."),
+            .flag("--in-memory", help: "Keeps nothing on disk."),
+            .value("--auth", as: "MODE",
+                help: """
+                    Who may connect. key (default): anyone with the join key or the host key. token: anyone with a token. open: anyone \
+                    who can reach the port, with all rights.
+                    """),
+            .value("--pupils", as: "WHAT", help: "What the join key allows: draw (default) or view."),
+            .list("--token-secret-file", as: "[ID=]FILE",
+                help: """
+                    Secret that signs tokens: 32…1024 bytes, a trailing newline ignored. Several secrets need an id each. With --auth \
+                    key, tokens work besides keys.
+                    """),
+            .value("--token-audience", as: "NAME",
+                help: "Accepts only tokens that name this audience (aud). Default: only tokens without one."),
+            .list("--host-name", as: "NAME[:PORT]", help: "Another name that browsers may use for this relay, such as a proxy's."),
+            .list("--allow-origin", as: "ORIGIN", help: "Lets pages from this origin connect, such as http://localhost:5173."),
+            .list("--trusted-proxy", as: "ADDRESS",
+                help: "Address of a proxy that names the client in X-Forwarded-For and speaks TLS for the relay."),
+            .value("--operator-token-file", as: "FILE",
+                help: """
+                    Token with which other machines may read /metrics: 16…1024 visible ASCII characters. Default: only this machine \
+                    may.
+                    """),
+            .value("--flush", as: "MODE", help: "When queued bytes are written: adaptive (default), immediate, or a tick of 1ms…100ms."),
+            .value("--log-level", as: "LEVEL",
+                help: "debug, info (default), warning or error. A log that is no terminal has audit lines at every level."),
+            .value("--control", as: "PATH",
+                help: "Unix socket for 'boardrelay status' and 'boardrelay key'. Default: control.sock in the data folder."),
+            .value("--max-connections", as: "N", help: "Connections at once. Default: 12000."),
+            .value("--max-channels", as: "N", help: "Channels of each kind at once. Default: 10000."),
+            .value("--max-history", as: "N", help: "Messages that a channel keeps for latecomers; 0 keeps none. Default: 1000."),
+            .value("--history-age", as: "TIME", help: "How long a channel keeps them, at most 10m. Default: 10m."),
+            .value("--message-rate", as: "N", help: "Messages a second from one user in one channel. Default: 60."),
+            .value("--packet-rate", as: "N", help: "Packets a second from one user in one topic. Default: 200."),
+            .value("--metadata-rate", as: "N", help: "Metadata calls a second from one user; channels and users count apart. Default: 10."),
+            .value("--max-board-bytes", as: "SIZE", help: "Limit for one board, such as 64MB. Default: 256MiB."),
+            .value("--max-boards-bytes", as: "SIZE",
+                help: """
+                    Limit for all boards, at most their size at startup plus half the free space, in memory 256MiB. Default: 4GiB. 0 \
+                    disables boards.
+                    """),
+            .value("--expire-boards", as: "TIME",
+                help: "Removes boards that nobody has changed for this long, at least 1m. Default: never."),
+            .value("--max-channel-users", as: "N", help: "Users in one stream channel. Default: 1000."),
         ],
         notes: [
-            "Prints the addresses under which others reach it, one a line, and again when they change; the log goes to standard error. On a terminal it shows a QR code, too: scanned, it opens the whiteboard in a browser.",
-            "The key h shows the host's address until another key is pressed, at most for 30 s; the key c shows the code again, alone on the screen. Both are for a terminal and a relay with keys.",
-            "A terminal may be projected: what moderators do is not told there. '2>relay.log' keeps it, and shows neither the code nor the host's address.",
-            "The same port has the whiteboard at /, the client in JavaScript at /relay-client.js, who is connected at /status, and /healthz, /readyz and /metrics.",
-            "Boards, metadata of channels and users, and locks outlive the relay, in the data folder, which one relay at a time may have. Other messages, packets, presence and states do not.",
-            "Ctrl-C, SIGTERM or a closed terminal: clients are told, what is queued for them gets up to 5 s to leave, and the exit code is 0. A second Ctrl-C or SIGTERM ends it at once.",
+            """
+            Prints the addresses that others can use, one a line, and again when they change. The log goes to standard error. A \
+            terminal also shows a QR code that opens the whiteboard.
+            """,
+            "At a terminal of a relay with keys, h shows the host's address until the next key or for 30 s, and c shows the QR code again.",
+            """
+            A terminal shows no audit lines, because it may be projected. '2>relay.log' keeps them, and shows neither the code nor the \
+            host's address.
+            """,
+            "The same port serves the whiteboard at /, the JavaScript client at /relay-client.js, /status, /healthz, /readyz and /metrics.",
+            """
+            Boards, metadata and locks survive a restart; other messages, packets, presence and states do not. Only one relay at a \
+            time can use a data folder.
+            """,
+            """
+            Ctrl-C, SIGTERM or closing the terminal ends the relay: clients are told, queues get up to 5 s to drain, and the exit code \
+            is 0. A second Ctrl-C or SIGTERM ends it at once.
+            """,
         ],
         examples: [
             .init("boardrelay serve", "On every interface, port 7420."),

@@ -9,21 +9,27 @@ import RelayWire
 extension Command {
     static let status = Command(
         name: "status",
-        summary: "shows what goes on in a relay",
+        summary: "shows users, channels and queues of a relay",
         options: [
             .flag("--json", help: "One JSON object instead of tables."),
         ] + ControlSocket.options + [
-            .value("--timeout", as: "TIME", help: "With --url or a key: gives up after this time with exit code 124; 30s if not given."),
+            .value("--timeout", as: "TIME", help: "With --url or a key: gives up after this time with exit code 124. Default: 30s."),
             .url, .user, .key, .keyFile, .token, .tokenFile,
         ],
         notes: [
-            "Asks a relay of this machine over a Unix socket that only the user who runs it can open.",
-            "With --url, --key, --key-file, --token or --token-file, and if $BOARDRELAY_URL names another machine, it asks as a client does: for moderators, and without what only the machine knows (single channels, the journal).",
+            "Asks a relay on this machine through a Unix socket that only the relay's user can open.",
+            """
+            With --url, a key or a token, or if $BOARDRELAY_URL names another machine, status asks as a moderator's client, and shows \
+            no single channels and no journal. Users who lag by 250 ms or more stand first: BEHIND is how long something has been \
+            waiting for them.
+            """,
         ],
         examples: [
             .init("boardrelay status", "The relay of this machine on port 7420, or the one that $BOARDRELAY_URL names."),
             .init("boardrelay status --json | jq .census.counters", "What has happened since it started."),
-            .init("boardrelay status --url relay://192.168.1.5:7420 --key-file host.key", "Another machine's relay: who is there, and who is slow."),
+            .init(
+                "boardrelay status --url relay://192.168.1.5:7420 --key-file host.key",
+                "Another machine's relay: who is there, and who is slow."),
         ],
         run: status)
 

@@ -10,27 +10,33 @@ extension Command {
         arguments: [.init(name: "CHANNEL", help: "The channel's name; the message and the stream channel share it.")],
         options: [
             .json,
-            .flag("--raw", help: "Prints payloads alone, as they were sent, a line end behind each. A payload may have line ends of its own."),
-            .value("-n", "--count", as: "COUNT", help: "Ends after so many messages and packets."),
-            .value("--timeout", as: "TIME", help: "Ends after this time, such as 10s or 500ms, with exit code 124."),
-            .list("--topic", as: "TOPIC", help: "Joins the stream channel, too, and prints the packets of this topic."),
-            .flag("--stream", help: "Joins the stream channel, too, and prints who publishes what there."),
+            .flag("--raw",
+                help: """
+                    Prints only payloads, each with a newline behind it; the rest goes to standard error. A payload may contain \
+                    newlines.
+                    """),
+            .value("-n", "--count", as: "COUNT", help: "Ends after this many messages and packets."),
+            .value("--timeout", as: "TIME", help: "Ends after this time with exit code 124. Default: never."),
+            .list("--topic", as: "TOPIC", help: "Also joins the stream channel and prints the packets of this topic."),
+            .flag("--stream", help: "Also joins the stream channel and prints who publishes there."),
             .flag("--presence", help: "Prints who comes, goes and changes."),
-            .flag("--metadata", help: "Prints the channel's metadata, and what changes in it."),
-            .flag("--locks", help: "Prints the channel's locks, and what happens to them."),
-            .value("--since", as: "WHERE", help: "beginning: all messages that the relay keeps come first. now if not given."),
-            .flag("--quiet", help: "Others do not see this user."),
+            .flag("--metadata", help: "Prints the channel's metadata and its changes."),
+            .flag("--locks", help: "Prints the channel's locks and what happens to them."),
+            .value("--since", as: "WHERE", help: "beginning: prints all kept messages first. Default: now."),
+            .flag("--quiet", help: "Hides this user from others."),
             .url, .user, .key, .keyFile, .token, .tokenFile,
         ],
         notes: [
-            "Each JSON object has a type: subscribed (the first: what is sent from now on comes), message (retained, if it is kept for good under its key; with empty contents that was removed), cleared (all that was kept of the channel was), packet, direct, presence, topics, metadata, locks, lost (packets that this reader did not get), missed (messages likewise), caughtUp, dropped, refused, accessChanged and channelFrozen (by a moderator), link. A payload is text, or base64 if it was sent as bytes.",
-            "Without --json invisible characters are shown as escapes, so nothing that others send can change the terminal.",
+            "Without --json, invisible characters are printed as escapes, so nothing that others send can change the terminal.",
+            "If a moderator disconnects or bans this user, sub prints why and exits with 1.",
         ],
         examples: [
             .init("boardrelay sub lesson --json", "Every message on the board 'lesson', one JSON object a line."),
             .init("boardrelay sub lesson --topic points --topic cursor", "Messages, and the live points and cursors between them."),
             .init("boardrelay sub lesson --since beginning", "What was said before as well, as far as the relay keeps it."),
-            .init("boardrelay sub lesson --raw | while read line; do echo \"$line\"; done", "What was sent and nothing else, for other programs."),
+            .init(
+                "boardrelay sub lesson --raw | while read line; do echo \"$line\"; done",
+                "What was sent and nothing else, for other programs."),
             .init("boardrelay sub lesson -n 1 --timeout 10s", "Waits for one message; exit code 124 if none comes in 10 s."),
         ],
         run: sub)

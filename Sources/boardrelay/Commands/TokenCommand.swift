@@ -7,26 +7,32 @@ import RelayWire
 extension Command {
     static let token = Command(
         name: "token",
-        summary: "makes and checks tokens for users",
+        summary: "makes and checks tokens",
         arguments: [
-            .init(name: "ACTION", help: "create: prints a token; check: says what a token on standard input is good for."),
+            .init(name: "ACTION", help: "create: prints a token. check: reads one from standard input and explains it."),
         ],
         options: [
-            .list("--secret-file", as: "[ID=]FILE", help: "What signs tokens: 32…1024 bytes; check: any of several."),
-            .value("--user", as: "USER", help: "create: the user id that it is for. check: only a token for this one is right."),
+            .list("--secret-file", as: "[ID=]FILE", help: "Secret that signs tokens: 32…1024 bytes. check takes several, with an id each."),
+            .value("--user", as: "USER", help: "create: the token's user id. check: accepts only a token of this user."),
             .value("--role", as: "ROLE", help: "create: reader, editor or moderator, in every channel."),
-            .list("--grant", as: "PATTERN=RIGHT,…", help: "create: rights in the channels of a pattern, such as board-*=subscribe,presence."),
-            .value("--expires-in", as: "TIME", help: "create: how long it holds; 12h if not given."),
-            .value("--audience", as: "NAME", help: "create: whom it is for. check: whom this relay is."),
+            .list("--grant", as: "PATTERN=RIGHT,…",
+                help: "create: rights in the channels of a pattern, such as board-*=subscribe,presence."),
+            .value("--expires-in", as: "TIME", help: "create: how long the token is valid. Default: 12h."),
+            .value("--audience", as: "NAME", help: "create: the token's audience. check: this relay's audience."),
             .json,
         ],
         notes: [
-            "Rights are \(Rights.all.words.joined(separator: ", ")). 'serve --auth token --token-secret-file FILE' takes the tokens that FILE signs.",
+            """
+            Rights are \(Rights.all.words.joined(separator: ", ")). 'serve --auth token --token-secret-file FILE' takes the tokens \
+            that FILE signs.
+            """,
             "A token is a secret: it is read from standard input, and never an argument, which others on the machine can see.",
         ],
         examples: [
             .init("boardrelay token create --secret-file k --user ann --role editor", "ann may draw, for 12 hours."),
-            .init("boardrelay token create --secret-file k --user bob --grant 'l-*=subscribe'", "bob may receive what channels carry whose names begin with l-."),
+            .init(
+                "boardrelay token create --secret-file k --user bob --grant 'l-*=subscribe'",
+                "bob may receive what channels carry whose names begin with l-."),
             .init("boardrelay token check --secret-file k < token.txt", "Prints what it says; exit code 1 if it is not taken."),
         ],
         run: token)

@@ -6,25 +6,36 @@ import RelayWire
 extension Command {
     static let user = Command(
         name: "user",
-        summary: "sets roles of users, ends their sessions, bans and forgets them",
+        summary: "sets roles, ends sessions, bans and forgets users",
         arguments: [
-            .init(name: "ACTION", help: "role, end, ban, unban, bans (which lists them) or forget."),
-            .init(name: "USER", isOptional: true, help: "The user's id; on a terminal also the name of somebody who is here. bans takes none."),
-            .init(name: "ROLE", isOptional: true, help: "For role: reader, editor, or own, what its key or token gives."),
+            .init(name: "ACTION", help: "role, end, ban, unban, bans (lists them) or forget."),
+            .init(name: "USER", isOptional: true, help: "A user id; at a terminal also the name of a person who is here. bans takes none."),
+            .init(name: "ROLE", isOptional: true, help: "role: reader, editor, or own (what the key or token gives)."),
         ],
         options: [
-            .value("--reason", as: "TEXT", help: "For end: told the user, at most 256 bytes."),
-            .flag("--with-records", help: "For forget: what the user drew goes from all boards, too."),
-            .value("--for", as: "TIME", help: "For ban: how long, 1s to 365d; until unban if not given."),
-            .value("--timeout", as: "TIME", help: "Gives up after this time with exit code 124; 30s if not given, for forget as long as it takes."),
+            .value("--reason", as: "TEXT", help: "end: text for the user, at most 256 bytes."),
+            .flag("--with-records", help: "forget: also removes what the user drew from all boards."),
+            .value("--for", as: "TIME", help: "ban: how long, 1s to 365d. Default: until unban."),
+            .value("--timeout", as: "TIME", help: "Gives up after this time with exit code 124. Default: 30s, for forget none."),
             .json, .url, .user, .key, .keyFile, .token, .tokenFile,
         ],
         notes: [
-            "For moderators: on the machine and as the user that runs the relay the host key is found, elsewhere --key-file brings it. Roles and bans hold over restarts of the relay, which logs each change: give --as, it is what the log shows.",
-            "A name counts if no user has it as an id and one person here has it: the terminal shows name, id and since when, and asks. Somebody whom others do not see (sub --quiet) has no name here: give the id.",
-            "ban keeps out the id and the client that used it last. Who has a shared key may come back under another id from another device: 'boardrelay key rotate join' helps then.",
-            "forget removes the user's metadata, its role, and whose the id is: another client may take it. While the user is here the id stays theirs: forget them again when they have gone. Their ban stays, and what they drew, unless --with-records removes it from all boards.",
-            "forget ends when the files of the relay's data folder hold nothing of it, which takes a while where they are large. Ctrl-C ends the waiting; the relay goes on. Backups and snapshots are yours to delete.",
+            """
+            For moderators. On the relay's machine, its own user needs no key; elsewhere use --key-file. Roles and bans survive \
+            restarts. The relay logs each change with the id that --as gives.
+            """,
+            """
+            If no user has the id and one person here has the name, a terminal shows name and id and asks. Without a terminal, or if \
+            several people have the name, nothing happens: the exit code is 2. Hidden users (sub --quiet) need their id.
+            """,
+            """
+            ban keeps out the id and the client that used it last. A person with a shared key can come back under another id: \
+            'boardrelay key rotate join --end-sessions' prevents that.
+            """,
+            """
+            forget removes the user's metadata and role, and frees the id once the user has left: run it again then. A ban stays. \
+            forget ends when no file in the data folder holds the data; Ctrl-C ends only the waiting. Delete backups yourself.
+            """,
         ],
         examples: [
             .init("boardrelay user role anna reader", "From here on anna only looks on."),

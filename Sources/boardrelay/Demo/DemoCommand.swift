@@ -6,15 +6,18 @@ import RelayServer
 extension Command {
     static let demo = Command(
         name: "demo",
-        summary: "runs a relay on which a recorded lesson is drawn, to look at",
+        summary: "runs a relay on which four people draw a recorded lesson",
         options: [
-            .value("--host", as: "HOST", help: "The address to listen on; every interface if not given."),
-            .value("--port", as: "PORT", help: "One that is free if not given."),
-            .value("--speed", as: "X", help: "How much quicker than it was drawn, 0.01…10000. 1 if not given."),
+            .value("--host", as: "HOST", help: "Address to listen on. Default: every interface."),
+            .value("--port", as: "PORT", help: "Port to listen on. Default: a free one."),
+            .value("--speed", as: "X", help: "Speed of the drawing, 0.01…10000. Default: 1."),
         ],
         notes: [
-            "Prints the addresses of the whiteboard, one a line; on a terminal it shows a QR code, too. Open one: four people draw at the same time, each point as it is made. When the lesson is over the board is cleared and it begins anew. Draw along.",
-            "The relay keeps nothing on disk, and its keys are new at each start. Ctrl-C ends it: the exit code is 0.",
+            """
+            Prints the addresses of the whiteboard, one a line; a terminal also shows a QR code. Open one and draw along. After about \
+            a minute the board is cleared and the lesson starts again.
+            """,
+            "The demo keeps nothing on disk and makes new keys at each start. Ctrl-C ends it with exit code 0.",
         ],
         examples: [
             .init("boardrelay demo", "The addresses to open, here and on a phone in the same network."),

@@ -25,8 +25,8 @@ final class Listener: RelayClientDelegate {
             if let error = await client.keep([1, 2, 3], key: "s1", in: "lesson") { throw error }
             // A relay of its own, in this process.
             try await fragment1(client: client, stream: stream, address: address)
-            try await fragment2(client: client, stream: stream, address: address)
-            // The fragment calls the moderator Alice.
+            try await makeCalls(client)
+            // It calls the moderator Alice.
             for await names in listener.names where names["host"] == "Alice" { break }
             await bob.close()
         }

@@ -82,41 +82,6 @@ import Testing
         await server.stop()
     }
 
-    @Test("[HT9] the page on operations has every number with its labels, and no other; labels of few values have them there")
-    func operationsPage() async throws {
-        let server = try await RelayServer.start(.init(port: 0))
-        let lines = try answer("GET /metrics HTTP/1.1", from: server).split(whereSeparator: \.isNewline)
-        await server.stop()
-        let families = Set(lines.compactMap { $0.firstMatch(of: /^# TYPE ([a-z_]+)\b/).map { String($0.output.1) } })
-        // Labels of each, and values of those that do not follow from a list of codes.
-        var labels: [String: Set<String>] = [:], values: [String: Set<String>] = [:]
-        for sample in lines.compactMap({ $0.firstMatch(of: /^(boardrelay_[a-z_]+)\{([a-z]+)="([^"]*)"/) }) where sample.output.2 != "le" {
-            labels[String(sample.output.1), default: []].insert(String(sample.output.2))
-            values[String(sample.output.1), default: []].insert(String(sample.output.3))
-        }
-        // An answer of HTTP is counted when it is given, an end when it happens: this one is the first.
-        labels["boardrelay_http_answers_total"] = ["status"]
-        labels["boardrelay_http_ends_total"] = ["reason"]
-
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        let page = try String(contentsOf: root.appending(path: "docs/operations.md"), encoding: .utf8)
-        let rows = page.split(separator: "\n").filter { $0.hasPrefix("| `boardrelay_") }
-        var told: [String: Set<String>] = [:]
-        for row in rows {
-            let cells = row.split(separator: "|")
-            for name in cells[0].matches(of: /`([a-z_]+)(?:\{([a-z]+)\})?`/) {
-                let family = String(name.output.1)
-                #expect(told.updateValue(Set([name.output.2].compactMap { $0.map { String($0) } }), forKey: family) == nil, "\(family) stands twice")
-                guard ["boardrelay_sessions", "boardrelay_channels", "boardrelay_sessions_total", "boardrelay_packets_lost_total"].contains(family) else { continue }
-                for value in values[family] ?? [] { #expect(cells[1].contains("`\(value)`"), "\(family): \(value)") }
-            }
-        }
-        #expect(Set(told.keys) == families, "\(Set(told.keys).symmetricDifference(families))")
-        for (family, names) in told { #expect(names == labels[family] ?? [], "\(family)") }
-        // Alarms name numbers that there are.
-        for name in page.matches(of: /boardrelay_[a-z_]+/) { #expect(families.contains(String(name.output)), "\(name.output)") }
-    }
-
     @Test("[HT9] who asks for the numbers with a wrong token is named in the log; without one it is no attempt")
     func wrongToken() async throws {
         let warnings = Lock<[String]>([])

@@ -1,0 +1,152 @@
+internal import RelayJournal
+import RelayWire
+
+/// A membership that gets what is kept before it gets what comes. [HI2]
+///
+///              ┌──────── answered ───────┐
+///     between ─┤ asked                   ▼
+///        ▲     └──▶ reading(token) ─▶ giving(block)
+///        └───────── failed ──┘  gave all ──┘
+struct CatchUp {
+    enum State {
+        /// The next step is decided by what the board and the ring have.
+        case between
+        /// A block of the board is being read.
+        case reading(token: UInt64)
+        /// What was read is being given, from the item at `next` on.
+        case giving(BoardBlock, next: Int)
+    }
+
+    /// Where it begins.
+    struct Start {
+        /// Everything up to here is known to the reader.
+        var offset: UInt64
+        var isFresh: Bool
+        var takesOwn: Bool
+    }
+
+    @Placed var membership: Membership.Index
+    private(set) var state = State.between
+    /// Everything up to here has been given to it, or was told.
+    private(set) var offset: UInt64 = 0
+    /// The same of messages that are not retained.
+    private(set) var complete: UInt64 = 0
+    /// Offset of the newest message when it began: what came later would have been delivered, kept or not.
+    private(set) var began: UInt64 = 0
+    /// Its own records are among what it lacks. [BL3]
+    private(set) var takesOwn = false
+    /// What was removed of the board up to here says nothing to it: it was given nothing before. [BL3]
+    private(set) var freshThrough: UInt64 = 0
+    /// It has so many parts of the record at this offset.
+    private var parts: (offset: UInt64, count: UInt16) = (0, 0)
+    /// Authors that it was told, and by which handles.
+    private var authors: [Name: UInt32] = [:]
+    /// Packets that were accepted meanwhile and are not for it. [HI5]
+    var lost = LostMeanwhile()
+
+    /// The vacant one.
+    init() {}
+
+    init(_ membership: Membership.Index, _ start: Start, began: UInt64, freshThrough: UInt64) {
+        self._membership = Placed(membership)
+        offset = start.offset
+        complete = start.offset
+        takesOwn = start.takesOwn
+        self.began = began
+        self.freshThrough = freshThrough
+    }
+
+    // MARK: - Reading
+
+    /// - Returns: how many parts it has of the record that follows. Replaced meanwhile, what it has parts of is not there any more.
+    mutating func asked(_ token: UInt64) -> UInt16 {
+        state = .reading(token: token)
+        return parts.offset == offset + 1 ? parts.count : 0
+    }
+
+    func awaits(_ token: UInt64) -> Bool {
+        if case .reading(token) = state { return true }
+        return false
+    }
+
+    mutating func answered(_ block: BoardBlock) { state = .giving(block, next: 0) }
+
+    /// There is no answer: it is asked again.
+    mutating func failed() { state = .between }
+
+    // MARK: - Giving
+
+    /// The next item of the block, if it has one.
+    var next: BoardBlock.Item? {
+        guard case .giving(let block, let next) = state, next < block.items.count else { return nil }
+        return block.items[next]
+    }
+
+    /// The item was given, or is not for this reader.
+    mutating func gave(_ item: BoardBlock.Item) {
+        guard case .giving(let block, let next) = state else { preconditionFailure("an item at \(item.offset) of no block was given") }
+        state = .giving(block, next: next + 1)
+        if case .record(_, _, _, _, let part, let count) = item.content, part < count {
+            parts = (item.offset, part)
+        } else {
+            offset = item.offset
+        }
+    }
+
+    /// So was a message that the board does not have.
+    mutating func gave(messageAt offset: UInt64) {
+        self.offset = offset
+        complete = offset
+    }
+
+    /// So was everything up to an offset.
+    mutating func gave(through end: UInt64) {
+        offset = max(offset, end)
+        complete = max(complete, end)
+        state = .between
+    }
+
+    /// Messages that are gone were told. [HI4]
+    mutating func toldGap(through end: UInt64) { complete = end }
+
+    /// - Parameter handle: `nil`: whichever it was told.
+    func knows(_ user: Name, as handle: UInt32?) -> UInt32? {
+        guard let told = authors[user], handle == nil || handle == told else { return nil }
+        return told
+    }
+
+    mutating func named(_ user: Name, _ handle: UInt32) { authors[user] = handle }
+}
+
+/// Packets that a reader was not given while it catches up: a bounded list of ranges. [HI5]
+struct LostMeanwhile {
+    private(set) var ranges: [LostRange] = []
+    /// At so many ranges those that touch are merged: there are no more than flows then.
+    private var mergedAt = Self.mergedAtLeast
+
+    private static let mergedAtLeast = 64
+
+    mutating func add(_ packet: LostRange) {
+        // The range to extend is among the last ones, as long as few flows take turns.
+        for index in stride(from: ranges.count - 1, through: max(0, ranges.count - 64), by: -1)
+        where ranges[index].flow == packet.flow && ranges[index].last &+ 1 == packet.first {
+            ranges[index].last = packet.last
+            return
+        }
+        if ranges.count >= mergedAt {
+            // A reader that reads nothing stays here as long as it likes: this grows with the flows, not with their packets.
+            ranges = ranges.merged()
+            mergedAt = max(Self.mergedAtLeast, 2 * ranges.count)
+        }
+        ranges.append(packet)
+    }
+
+    /// What is to be told; nothing is left of it here.
+    mutating func take() -> LostRanges? {
+        guard !ranges.isEmpty else { return nil }
+        var lost = LostRanges()
+        lost.add(ranges, .catchingUp)
+        self = LostMeanwhile()
+        return lost
+    }
+}

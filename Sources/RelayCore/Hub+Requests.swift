@@ -1,0 +1,93 @@
+import RelayWire
+
+// Requests to their handlers, and answers.
+
+extension Hub {
+    /// A frame with a JSON body: its flags, what it asks for, and the refusal if that throws.
+    mutating func handleRequest(
+        _ type: FrameType, _ head: FrameHead, _ body: UnsafeRawBufferPointer, _ connection: Connection.Index,
+        _ handle: (inout Hub) throws(WireError) -> Void
+    ) {
+        do throws(WireError) {
+            guard head.flags == 0 else { throw WireError(.badRequest, "the flags of a JSON frame are 0") }
+            try handle(&self)
+        } catch {
+            let isText = type == .setMetadata || type == .updateMetadata
+            let id = isText ? (try? TextBody.read(body)).flatMap { requestID($0.head) } : requestID(body)
+            if let id, mustWait(error, of: type) { return answerInOrder(requester(connection, id, .refusal(error))) }
+            refuse(connection, error, id: id)
+        }
+    }
+
+    /// One switch: request to handler.
+    mutating func carryOut(
+        _ type: FrameType, _ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index
+    ) throws(WireError) {
+        switch type {
+        case .logout: try logout(body, session, connection)
+        case .renew: try renew(body, session, connection)
+        case .subscribe: try subscribe(body, session, connection)
+        case .unsubscribe: try leaveChannel(.message, body, session, connection)
+        case .join: try join(body, session, connection)
+        case .leave: try leaveChannel(.stream, body, session, connection)
+        case .joinTopic: try joinTopic(body, session, connection)
+        case .leaveTopic: try leaveTopic(body, session, connection)
+        case .subscribeTopic: try subscribeTopic(body, session, connection)
+        case .unsubscribeTopic: try unsubscribeTopic(body, session, connection)
+        case .subscribedUsers: try subscribedUsers(body, session, connection)
+        case .who: try who(body, session, connection)
+        case .whereIs: try whereIs(body, session, connection)
+        case .setStates: try setStates(body, session, connection)
+        case .removeStates: try removeStates(body, session, connection)
+        case .getStates: try getStates(body, session, connection)
+        case .history: try history(body, session, connection)
+        case .setMetadata: try writeMetadata(body, mustExist: false, session, connection)
+        case .updateMetadata: try writeMetadata(body, mustExist: true, session, connection)
+        case .removeMetadata: try removeMetadata(body, session, connection)
+        case .getMetadata: try getMetadata(body, session, connection)
+        case .subscribeUserMetadata: try subscribeUserMetadata(body, session, connection)
+        case .unsubscribeUserMetadata: try unsubscribeUserMetadata(body, session, connection)
+        case .setLock: try setLock(body, session, connection)
+        case .acquireLock: try acquireLock(body, session, connection)
+        case .releaseLock: try releaseLock(body, session, connection)
+        case .revokeLock: try revokeLock(body, session, connection)
+        case .removeLock: try removeLock(body, session, connection)
+        case .getLocks: try getLocks(body, session, connection)
+        case .clear: try clear(body, session, connection)
+        case .undoClear: try undoClear(body, session, connection)
+        case .boards: try listBoards(body, session, connection)
+        case .removeBoard: try removeBoard(body, session, connection)
+        case .setRole: try setRole(body, session, connection)
+        case .freezeChannel: try freezeChannel(body, session, connection)
+        case .endSession: try endSession(body, session, connection)
+        case .banUser: try banUser(body, session, connection)
+        case .unbanUser: try unbanUser(body, session, connection)
+        case .getBans: try getBans(body, session, connection)
+        case .forgetUser: try forgetUser(body, session, connection)
+        case .status: try status(body, session, connection)
+        default: preconditionFailure("\(type.name) is no request")
+        }
+    }
+
+    func requestID(_ body: UnsafeRawBufferPointer) -> UInt32? {
+        guard let id = try? JSONBody.decode(RequestID.self, from: body, anyKeys: true).id, id > 0 else { return nil }
+        return id
+    }
+
+    /// Decodes a request and checks its id.
+    func decode<T: JSONObject>(_ type: T.Type, _ body: UnsafeRawBufferPointer) throws(WireError) -> T {
+        var json = try JSONFields(reading: body)
+        guard try json.decode(RequestID.self).id > 0 else { throw WireError(.badRequest, "field id is within 1…4294967295") }
+        return try json.decode(type)
+    }
+
+    // MARK: - Answers
+
+    mutating func answer(_ connection: Connection.Index, _ value: some JSONObject) { enqueueJSON(connection, .answer, value) }
+
+    mutating func refuse(_ connection: Connection.Index, _ error: WireError, id: UInt32? = nil, number: UInt64? = nil, flow: UInt32? = nil) {
+        guard connections[connection].isOpen else { return }
+        counters.refusals[error.code.name, default: 0] += 1
+        enqueueJSON(connection, .error, ErrorBody(error, id: id, number: number, flow: flow))
+    }
+}

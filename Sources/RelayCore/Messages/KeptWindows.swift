@@ -1,0 +1,114 @@
+import RelayWire
+
+/// The window of a client object that has no session now.
+struct KeptPublishWindow {
+    var instance: UInt64
+    var window: PublishWindow
+    /// Forgotten then.
+    var until: Instant
+}
+
+/// The windows of client objects that have no session now, by user. [MS9]
+struct KeptWindows {
+    private var windows: [Name: [KeptPublishWindow]] = [:]
+    /// All of them.
+    private(set) var count = 0
+    /// While a relay starts: publishes that were remembered, by client object.
+    private var restored: [Name: [UInt64: [PublishWindow.Remembered]]] = [:]
+
+    /// Those of one user, the oldest first.
+    subscript(user: Name) -> [KeptPublishWindow] { windows[user, default: []] }
+
+    /// In order.
+    var users: [Name] { windows.keys.sorted() }
+
+    mutating func add(_ window: KeptPublishWindow, of user: Name) {
+        windows[user, default: []].append(window)
+        count += 1
+    }
+
+    /// - Returns: those that went.
+    mutating func remove(of user: Name, where isMeant: (KeptPublishWindow) -> Bool) -> [KeptPublishWindow] {
+        guard let kept = windows[user] else { return [] }
+        let left = kept.filter { !isMeant($0) }
+        count -= kept.count - left.count
+        windows[user] = left.isEmpty ? nil : left
+        return kept.filter(isMeant)
+    }
+
+    mutating func change(of user: Name, where isMeant: (KeptPublishWindow) -> Bool, _ change: (inout PublishWindow) -> Void) {
+        for index in windows[user, default: []].indices where isMeant(windows[user]![index]) { change(&windows[user]![index].window) }
+    }
+
+    /// The end of all but so many, the oldest of which end first.
+    func end(leaving left: Int) -> Instant { windows.values.flatMap { $0.map(\.until) }.sorted()[count - left - 1] }
+
+    // MARK: - After a restart
+
+    mutating func restore(_ remembered: PublishWindow.Remembered, of user: Name, _ instance: UInt64) {
+        restored[user, default: [:]][instance, default: []].append(remembered)
+    }
+
+    /// What was restored becomes windows.
+    ///
+    /// - Returns: whose.
+    mutating func takeRestored(places: Int, until: Instant) -> [Name] {
+        let users = restored.keys.sorted()
+        for user in users {
+            for (instance, remembered) in restored[user]!.sorted(by: { $0.key < $1.key }) {
+                var window = PublishWindow()
+                window.restore(remembered, places: places)
+                add(KeptPublishWindow(instance: instance, window: window, until: until), of: user)
+            }
+        }
+        restored = [:]
+        return users
+    }
+}
+
+extension Hub {
+    /// A session goes on, or begins, with what is known of this client object.
+    mutating func takeUpWindow(_ session: Session.Index, instance: UInt64) {
+        guard sessions[session].instance != instance else { return }
+        let user = sessions[session].user!
+        // Taken out before the other one is put in: there is room for so many besides the one that is there.
+        let known = keptWindows[user].first { $0.instance == instance }?.window
+        if known != nil { forgetWindows(of: user, areOver: false) { $0.instance == instance } }
+        keepWindow(of: session)
+        sessions[session].instance = instance
+        sessions[session].window = known ?? PublishWindow()
+    }
+
+    /// The session has another client object now, or is forgotten.
+    mutating func keepWindow(of session: Session.Index) {
+        guard let instance = sessions[session].instance, !sessions[session].window.isEmpty else { return }
+        let user = sessions[session].user!
+        let until = now.instant + .milliseconds(Limits.publishMemoryMilliseconds)
+        keptWindows.add(KeptPublishWindow(instance: instance, window: sessions[session].window, until: until), of: user)
+        if keptWindows[user].count > configuration.publishWindowsPerUserMax {
+            let oldest = keptWindows[user][0].instance
+            forgetWindows(of: user) { $0.instance == oldest }
+        }
+        if keptWindows.count > configuration.publishWindowsMax { boundWindows() }
+        sessions[session].window = PublishWindow()
+        deadlines.set(.publishWindows(user: user), at: until)
+    }
+
+    mutating func publishWindowsDeadline(_ user: Name) {
+        let now = now.instant
+        forgetWindows(of: user) { $0.until <= now }
+    }
+
+    /// Some more than must, so that looking through all of them is worth it.
+    private mutating func boundWindows() {
+        let last = keptWindows.end(leaving: configuration.publishWindowsMax / 16 * 15)
+        for user in keptWindows.users { forgetWindows(of: user) { $0.until <= last } }
+    }
+
+    /// - Parameter areOver: not when a session goes on with one.
+    private mutating func forgetWindows(of user: Name, areOver: Bool = true, where isMeant: (KeptPublishWindow) -> Bool) {
+        for gone in keptWindows.remove(of: user, where: isMeant) where areOver {
+            forgetRemembered(user, gone.instance, places: gone.window.places(of: Self.placesMax))
+        }
+    }
+}

@@ -1,0 +1,189 @@
+import RelayWire
+
+// What handlers send, what the shell takes, and what is done about those who take too little.
+
+extension Hub {
+    // MARK: - Sending
+
+    /// One frame for all of `receivers`, in the order of what their room delivers.
+    ///
+    /// - Returns: how many queues it went into.
+    @inline(__always)
+    @discardableResult
+    mutating func enqueueShared(
+        room: Room.Index, head: FrameHead, packet: PacketMark? = nil, to receivers: [Session.Index], except: Session.Index? = nil,
+        body: (inout ByteWriter) -> Void
+    ) -> Int {
+        outbox.share(head, on: rooms[room].feed, packet: packet, to: receivers, except: except, body: body)
+    }
+
+    /// One frame for a single connection.
+    mutating func enqueuePrivate(_ connection: Connection.Index, head: FrameHead, body: (inout ByteWriter) -> Void) {
+        outbox.write(head, to: connection, body: body)
+    }
+
+    /// A JSON frame for a single connection.
+    mutating func enqueueJSON(_ connection: Connection.Index, _ type: FrameType, _ value: some JSONObject) {
+        let body = JSONBody.encode(value)
+        enqueuePrivate(connection, head: FrameHead(type: type.rawValue, bodyBytes: body.count)) { writer in
+            body.withUnsafeBytes { writer.bytes($0) }
+        }
+    }
+
+    /// A JSON frame for all of `receivers`.
+    mutating func enqueueJSON(
+        room: Room.Index, _ type: FrameType, _ value: some JSONObject, to receivers: [Session.Index], except: Session.Index? = nil
+    ) {
+        guard !receivers.isEmpty else { return }
+        let body = JSONBody.encode(value)
+        enqueueShared(room: room, head: FrameHead(type: type.rawValue, bodyBytes: body.count), to: receivers, except: except) { writer in
+            body.withUnsafeBytes { writer.bytes($0) }
+        }
+    }
+
+    // MARK: - For the shell
+
+    /// Whether `nextDirty` may have one.
+    package var hasDirty: Bool { mutating get { outbox.hasDirty } }
+
+    /// A connection that got something to send since it was last returned here, or `nil`. The shell flushes it, or
+    /// leaves it if it waits for the socket anyway.
+    package mutating func nextDirty() -> ConnectionID? {
+        while let connection = outbox.nextDirty() {
+            guard !outbox.isEmpty(connection) || !connections[connection].catchUps.isEmpty else {
+                outbox.rest(connection)
+                continue
+            }
+            outbox.offer(connection)
+            return connections[connection].id
+        }
+        return nil
+    }
+
+    /// Says how much of what waits goes into one message of a WebSocket: whole frames, at most `limit` bytes or one larger one. What
+    /// was said is sent as it is, by `gather` with that limit, before this is asked again. [WS7]
+    ///
+    /// - Returns: bytes; 0 when nothing waits.
+    package mutating func announce(_ id: ConnectionID, limit: Int, at now: Now) -> Int {
+        guard isKnown(id) else { return 0 }
+        enter(now)
+        refresh(id.place)
+        return outbox.announce(id.place, limit: limit)
+    }
+
+    /// Fills `vectors` with what the connection is to send next.
+    ///
+    /// Packets that have outlived their use are shed first. The memory is valid until the next call to the hub.
+    /// - Parameter limit: bytes after which no further vector is begun; the last one is cut to it.
+    /// - Returns: how many vectors were filled; 0 when nothing waits.
+    package mutating func gather(
+        _ id: ConnectionID, into vectors: UnsafeMutableBufferPointer<IOVector>, limit: Int, at now: Now
+    ) -> Int {
+        guard isKnown(id) else { return 0 }
+        enter(now)
+        refresh(id.place)
+        return outbox.gather(id.place, into: vectors, limit: limit)
+    }
+
+    /// Takes what the socket has taken off the queue.
+    ///
+    /// - Returns: whether more waits.
+    package mutating func wrote(_ id: ConnectionID, bytes: Int, at now: Now) -> Bool {
+        guard isKnown(id) else { return false }
+        enter(now)
+        let connection = id.place
+        if outbox.wrote(connection, bytes: bytes) {
+            if !outbox.sweepIsSet { setQueueSweep() }
+            return true
+        }
+        // The next block comes behind what others wait for.
+        if !connections[connection].catchUps.isEmpty { outbox.wake(connection) }
+        return false
+    }
+
+    /// The shell is about to flush: readers that catch up may be given so much, and those that had to wait are dirty.
+    package mutating func beginFlush() {
+        for connection in catchUps.begin(bytes: configuration.catchUpTurnBytes) where connections[connection].isOpen { outbox.wake(connection) }
+    }
+
+    /// The shell has offered everything to the sockets: whatever is left waits for its reader.
+    package mutating func endFlush() {
+        outbox.lookAtMemoryAgain()
+        keepBounds()
+        outbox.forgetGrowth()
+    }
+
+    /// Whether readers that catch up had to stop for others: another flush is wanted soon.
+    package var wantsFlush: Bool { mutating get { catchUps.someWait } }
+
+    /// What comes before bytes are taken out: readers that catch up, and packets that have outlived their use.
+    private mutating func refresh(_ connection: Connection.Index) {
+        if !connections[connection].catchUps.isEmpty { pullCatchUp(connection) }
+        if outbox.hasExpired(connection) { shed(connection) }
+        setBacklogDeadlines()
+    }
+
+    // MARK: - Bounds
+
+    /// Looks at what exceeded a bound during the call.
+    mutating func keepBounds() {
+        while outbox.mayOverrun, let overrun = outbox.nextOverrun() { end(overrun) }
+        setBacklogDeadlines()
+    }
+
+    private mutating func end(_ overrun: Outbox.Overrun) {
+        switch overrun {
+        case .reliable(let connection):
+            closeSlow(
+                connection, "\(outbox.load(of: connection).reliable) bytes waited, at most \(configuration.reliableBacklogBytesHard) may")
+        case .packets(let connection): shed(connection)
+        case .memory(let connection, let bytes):
+            closeSlow(
+                connection, "all queues together hold \(outbox.liveBytes) bytes of at most \(configuration.queueBytesTotalMax), this one \(bytes)")
+        }
+    }
+
+    private mutating func shed(_ connection: Connection.Index) {
+        let packets = outbox.shed(connection)
+        if let session = connections[connection].session { sessions[session].packetsLost += UInt64(packets) }
+    }
+
+    /// Clocks that began during the call; and nobody is closed while bytes are taken out, but soon. [DL8]
+    private mutating func setBacklogDeadlines() {
+        for connection in outbox.takeClocksBegun() { setSlowConsumer(connection, at: now.instant + configuration.slowConsumerAfter) }
+        for connection in outbox.takeTooSlow() { setSlowConsumer(connection, at: now.instant) }
+    }
+
+    private mutating func setSlowConsumer(_ connection: Connection.Index, at instant: Instant) {
+        deadlines.set(.slowConsumer(connection: connection, generation: connections[connection].id.generation), at: instant)
+    }
+
+    mutating func slowConsumerDeadline(_ connection: Connection.Index) {
+        guard let since = outbox.softLimitSince(connection) else { return }
+        let due = since + configuration.slowConsumerAfter
+        guard due <= now.instant else { return setSlowConsumer(connection, at: due) }
+        closeSlow(
+            connection,
+            "\(outbox.load(of: connection).reliable) bytes waited, over \(configuration.reliableBacklogBytesSoft) for \(configuration.slowConsumerAfter)")
+    }
+
+    /// As `close`, but all that waits is discarded except for what is on the wire in part, or announced. [ER2, WS7]
+    mutating func closeSlow(_ connection: Connection.Index, _ text: String) {
+        outbox.discardAllButFixed(connection)
+        close(connection, .slowConsumer, text)
+    }
+
+    // MARK: - Expired packets of readers that take nothing
+
+    private mutating func setQueueSweep() {
+        outbox.sweepIsSet = true
+        deadlines.set(.queueSweep, at: now.instant + configuration.packetLifetime)
+    }
+
+    /// While readers lag: their expired packets go even if they take nothing. [DL4]
+    mutating func sweepQueues() {
+        outbox.sweepIsSet = false
+        for connection in outbox.withExpired { shed(connection) }
+        if outbox.hasBusy { setQueueSweep() }
+    }
+}

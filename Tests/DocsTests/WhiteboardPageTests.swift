@@ -1,0 +1,32 @@
+import Foundation
+import Testing
+
+@Suite("docs/whiteboard.md") struct WhiteboardPageTests {
+    @Test("the table of shortcuts has every key that the whiteboard handles, and no other")
+    func shortcuts() throws {
+        let source = try Document.source("RelayPage/page/app.js")
+        let body = try #require(source.firstMatch(of: #/(?s)function keyDown\(event\) \{(.*?)\n\}/#)).output.1
+        var handled: Set<String> = []
+        let tools = try #require(source.firstMatch(of: #/const toolKeys = \{(.*?)\}/#)).output.1
+        handled.formUnion(tools.matches(of: #/([a-z]): '/#).map { String($0.output.1) })
+        let plain = try #require(body.firstMatch(of: #/(?s)const plain = \{(.*?)\n  \}/#)).output.1
+        for match in plain.matches(of: #/(?:^|[\n,] *)(?:'([^']+)'|([a-z0-9]+)): /#) {
+            let name = String(match.output.1 ?? match.output.2 ?? "")
+            handled.insert(name == " " ? "space" : name)
+        }
+        let held = try #require(body.firstMatch(of: #/ctrlKey \|\| metaKey \? \{(.*?)\}\[name\]/#)).output.1
+        handled.formUnion(held.matches(of: #/(?:^|, )([a-z]): /#).map { "ctrl+\($0.output.1)" })
+        #expect(handled.count >= 20, "the file is not read rightly: \(handled)")
+
+        var told: Set<String> = []
+        for row in try Document.named("whiteboard.md").table("Shortcuts") {
+            for match in row[0].matches(of: #/(Ctrl\+(?:Shift\+)?)?`([^`]+)`/#) {
+                told.insert((match.output.1 == nil ? "" : "ctrl+") + match.output.2.lowercased())
+            }
+        }
+        // The colours are counted, not named.
+        let colors = try #require(source.firstMatch(of: #/const colors = \{(.*?)\}/#)).output.1.matches(of: #/[A-Z][a-z]+: /#).count
+        #expect(told.subtracting(handled) == ["1", "\(colors)"])
+        #expect(handled.subtracting(told) == [])
+    }
+}
