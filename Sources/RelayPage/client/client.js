@@ -65,8 +65,6 @@ export class RelayClient {
     this.ready.catch(() => {})
   }
 
-  // MARK: Events
-
   /**
    * Has `handler` called with each event of a type (`ClientEvent`), or with all (`*`), in the relay's order. Events that come
    * before there is any handler wait for the first; later ones of a type that has none are dropped.
