@@ -15,7 +15,7 @@ from relay import ROOT
 from stage import check
 from tools import HOST
 
-TOTAL_BYTES_MAX = 152_000
+TOTAL_BYTES_MAX = 400_000
 
 
 @check("plain http in a LAN is enough; the key leaves the address")

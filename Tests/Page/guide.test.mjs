@@ -178,5 +178,9 @@ test('a WebSocket whose errors end the program when nobody hears them is heard',
 
 test('where there is no WebSocket a client says so', async () => {
   delete globalThis.WebSocket
-  await assert.rejects(RelayClient.connect('http://127.0.0.1:7420/#key=abc', 'alice'), ({name, message}) => name === 'connectFailed' && /no WebSocket here.*transport of your own/.test(message))
+  for (const address of ['http://127.0.0.1:7420/#key=abc', 'https://board.school/#key=abc']) {
+    await assert.rejects(RelayClient.connect(address, 'alice'), {
+      name: 'connectFailed', message: 'there is no WebSocket here, as in Node 20: give the client a transport of your own instead of an address',
+    })
+  }
 })

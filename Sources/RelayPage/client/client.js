@@ -65,8 +65,6 @@ export class RelayClient {
     this.ready.catch(() => {})
   }
 
-  // MARK: Events
-
   /**
    * Has `handler` called with each event of a type (`ClientEvent`), or with all (`*`), in the relay's order. Events that come
    * before there is any handler wait for the first; later ones of a type that has none are dropped.
@@ -430,20 +428,21 @@ export class RelayClient {
     const tell = change => (...values) => {
       if (this.link === link) this.act((machine, now) => change(machine, now, ...values))
     }
-    const ended = tell((machine, now, text) => (this.closeLink(), machine.linkEnded(attempt, text, now)))
+    const opened = tell((machine, now) => {
+      link.isOpen = true
+      machine.linkOpened(attempt, now)
+    })
+    const received = tell((machine, now, bytes) => machine.received(bytes, attempt, now))
+    const ended = tell((machine, now, text) => {
+      this.closeLink()
+      machine.linkEnded(attempt, text, now)
+    })
     let link = {attempt, close() {}}
     try {
-      link = this.transport({
-        opened: tell((machine, now) => {
-          link.isOpen = true
-          machine.linkOpened(attempt, now)
-        }),
-        received: tell((machine, now, bytes) => machine.received(bytes, attempt, now)),
-        ended,
-      })
+      link = this.transport({opened, received, ended})
       link.attempt = attempt
     } catch (error) {
-      queueMicrotask(() => ended(String(error)))
+      queueMicrotask(() => ended(error instanceof Error ? error.message : String(error)))
     }
     this.link = link
   }

@@ -1,5 +1,4 @@
 // Links over WebSocket, and the addresses that lead to a relay.
-import {problem} from './errors.js'
 /** @import {Credential, Transport} from './types.js' */
 
 /**
@@ -17,7 +16,7 @@ export function webSocketTransport(address) {
   return ({opened, received, ended}) => {
     if (!globalThis.WebSocket) {
       const advice = 'give the client a transport of your own instead of an address'
-      throw problem('notSupported', `there is no WebSocket here, as in Node 20: ${advice}`)
+      throw new Error(`there is no WebSocket here, as in Node 20: ${advice}`)
     }
     const socket = new WebSocket(url)
     socket.binaryType = 'arraybuffer'
