@@ -216,7 +216,7 @@ extension UsageTests {
         let others: Set = [
             "--filter", "--skip-build", "--build-tests", "--product", "--static-swift-stdlib", "--now", "--fail", "--nofile", "--binary",
             "--in-place",
-            "--option", "--create-dirs",
+            "--option",
         ]
         for match in page.matches(of: /(?:^|[ `'(])(--[a-z][a-z-]+)/.anchorsMatchLineEndings()) {
             #expect(ours.contains(String(match.output.1)) || others.contains(String(match.output.1)), "\(name): \(match.output.1)")

@@ -17,7 +17,8 @@ import Testing
         pieces.append(large)
         pieces.append([4])
         pieces.append([5, 6])
-        #expect(pieces.arrays == [[1, 2, 3], large, [4, 5, 6]] && pieces.count == large.count + 6 && place(pieces.arrays[1]) == place(large))
+        #expect(
+            pieces.arrays == [[1, 2, 3], large, [4, 5, 6]] && pieces.count == large.count + 6 && place(pieces.arrays[1]) == place(large))
         #expect(pieces.joined == [1, 2, 3] + large + [4, 5, 6])
         pieces.append([UInt8](repeating: 1, count: Pieces.sharedBytesMin - 1))
         #expect(pieces.arrays.count == 3)

@@ -202,7 +202,9 @@ extension Hub {
         guard frame.part == frame.parts else {
             sessions[session].window.drafts.append(draft)
             let change = change(board, offset: 0, session, instance: instance, number: frame.number, part)
-            store(change, .part, board, begins: begins, payload: frame.payload, user: user, entries: remembered(session, frame.number, 0, board))
+            store(
+                change, .part, board, begins: begins, payload: frame.payload, user: user,
+                entries: remembered(session, frame.number, 0, board))
             return nil
         }
         let offset = takeOffset(channel)
