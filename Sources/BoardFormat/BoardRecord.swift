@@ -32,7 +32,7 @@ public struct BoardRecord: Hashable, Sendable {
         self.payload = payload
     }
 
-    /// - Throws: what a relay would refuse: a key or custom type that is none, and an empty payload, which is a removal.
+    /// - Throws: what a relay would refuse: a malformed key or custom type, and an empty payload, which is a removal.
     func validate() throws(BoardError) {
         try check("key", key.utf8.count, BoardLimits.keyBytes)
         for (position, byte) in key.utf8.enumerated() {

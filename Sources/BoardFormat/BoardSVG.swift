@@ -198,7 +198,7 @@ extension [UInt8] {
     /// `#RRGGBB`; its opacity is an attribute of its own, which not every renderer takes from a colour.
     fileprivate mutating func append(color: BoardColor) { append(String(color.description.prefix(7))) }
 
-    /// Ends the attribute before it; nothing more where there is none to tell.
+    /// Ends the attribute before it.
     fileprivate mutating func append(opacity color: BoardColor, name: String) {
         append("\"")
         let alpha = Int(color.rgba & 0xFF)

@@ -39,11 +39,11 @@ struct JoinBench: Sendable {
                     ("records each", .integer(records)), ("different boards", .integer(digests.count - 1)),
                     ("last ms", .number(longest.sorted()[longest.count / 2])),
                     ("median ms", .number((median.percentile(50) ?? .zero) / .milliseconds(1))),
-                    ("packets between the two who draw", .integer(packets)),
+                    ("packets between the two users who draw", .integer(packets)),
                     ("lost", .integer(lost)),
                 ])
             if digests.count > 1 { problems.append("\(what): they got \(digests.count) different boards") }
-            if lost > 0 { problems.append("\(what): \(lost) packets lost between the two who draw") }
+            if lost > 0 { problems.append("\(what): \(lost) packets lost between the two users who draw") }
         }
         report.progressEnds()
         return problems

@@ -33,7 +33,7 @@ struct StorageBench: Sendable {
         var count = 0
         let begin = ContinuousClock.now
         while ContinuousClock.now - begin < duration {
-            try disk.write(block, to: "log", at: count * block.count)
+            try disk.write([block], to: "log", at: count * block.count)
             try disk.sync("log")
             count += 1
         }

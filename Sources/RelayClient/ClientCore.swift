@@ -10,7 +10,7 @@ final class ClientCore: Sendable {
         var machine: ClientMachine
         var lastToken: ClientToken = 0
         var receipts: [ClientToken: PendingReceipt] = [:]
-        /// Who waits for an event to be there.
+        /// The reader that waits for an event.
         var readers: [(id: UInt64, continuation: CheckedContinuation<Void, Never>)] = []
         var lastReader: UInt64 = 0
         var cancelledReaders: Set<UInt64> = []

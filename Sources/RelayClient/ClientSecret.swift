@@ -17,7 +17,7 @@ public enum ClientSecret: Sendable, Hashable {
     /// 32 hexadecimal digits.
     case digits(String)
 
-    /// - Throws: `badRequest` for digits that are none; `secretNotKept`, when the file cannot be read or made.
+    /// - Throws: `badRequest` for digits that are not hexadecimal; `secretNotKept`, when the file cannot be read or made.
     package func digits(for user: Name, at address: RelayAddress) throws(RelayError) -> String {
         switch self {
         case .digits(let digits):

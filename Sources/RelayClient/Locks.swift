@@ -2,8 +2,8 @@ import RelayPrimitives
 
 /// The locks of a channel: named leases, each free or owned by one user.
 ///
-/// A lock stays its owner's as long as that user has a live connection, and its ttl longer. Who wants to be told of
-/// changes subscribes the channel with the feature `locks`.
+/// A lock stays its owner's as long as that user has a live connection, and its ttl longer. To be told of
+/// changes, subscribe the channel with the feature `locks`.
 public struct Locks: Sendable {
     let core: ClientCore
     let channel: ChannelID
@@ -18,7 +18,7 @@ public struct Locks: Sendable {
         _ = try await core.ask(.setLock(try id(lock), ttlMilliseconds: ttl.milliseconds))
     }
 
-    /// Makes this user the owner. Who owns it already gets it anew.
+    /// Makes this user the owner. An owner gets it anew.
     ///
     /// - Parameter wait: how long to stand in line for it, 1 ms…300 s; `nil` to be refused at once.
     /// - Returns: the fencing number: greater than that of every earlier acquisition of any lock of this relay.
@@ -31,7 +31,7 @@ public struct Locks: Sendable {
         return fencing
     }
 
-    /// Gives the lock back; who waits longest gets it.
+    /// Gives the lock back; the user who waits longest gets it.
     ///
     /// - Throws: `lockNotHeld`, `lockNotFound`.
     public func release(_ lock: String) async throws(RelayError) { _ = try await core.ask(.releaseLock(try id(lock))) }
@@ -43,7 +43,7 @@ public struct Locks: Sendable {
         _ = try await core.ask(.revokeLock(try id(lock), owner: try checkedName(user)))
     }
 
-    /// Takes the lock away, held or not. Those who wait for it are refused.
+    /// Takes the lock away, held or not. Users who wait for it are refused.
     ///
     /// - Throws: `lockNotFound`.
     public func remove(_ lock: String) async throws(RelayError) { _ = try await core.ask(.removeLock(try id(lock))) }

@@ -4,7 +4,7 @@
 ///     let (items, majorRevision) = …
 ///     try await board.set(["title": "Herbst"], majorRevision: seen)     // refused if somebody else wrote meanwhile
 ///
-/// Neither a subscription nor membership is needed. Who wants to be told of changes subscribes the channel with the
+/// Neither a subscription nor membership is needed. To be told of changes, subscribe the channel with the
 /// feature `metadata`, or a user's with `subscribe()`.
 public struct Metadata: Sendable {
     let core: ClientCore

@@ -8,7 +8,7 @@ public struct Moderation: Sendable {
     /// Makes a user a reader or an editor, until that is set anew.
     ///
     /// - Parameters:
-    ///   - role: `reader` takes away what readers may not; `editor` gives that role to who has less; `nil`: what the
+    ///   - role: `reader` takes away what readers may not; `editor` gives that role to a user with less; `nil`: what the
     ///     user's credential gives counts again.
     ///   - user: whether it is there or not.
     /// - Throws: `notPermitted` also for oneself and for a user who is a moderator by its credential; `badRequest` for the role
@@ -43,7 +43,7 @@ public struct Moderation: Sendable {
 
     /// Keeps a user out, and the client that used the id last, and ends its sessions.
     ///
-    /// Who has a shared key may come back under another id: see `docs/security.md`.
+    /// A user with a shared key may come back under another id: see `docs/security.md`.
     ///
     /// - Parameter time: 1 s to 365 days; `nil`: until `unban`.
     /// - Throws: `notPermitted` also for oneself and for a user who is a moderator by its credential; `badRequest` for another time,

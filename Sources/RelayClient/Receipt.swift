@@ -43,7 +43,7 @@ public struct StoredReceipt: Sendable {
     /// After a break it is sent again until it is told, to the same relay started anew, too.
     ///
     /// - Returns: its offset.
-    /// - Throws: what `accepted` throws; `storageFailed`: it was accepted and is gone, and who received it is told
+    /// - Throws: what `accepted` throws; `storageFailed`: it was accepted and is gone, and every user who received it is told
     ///   (`messagesMissed` with `reset`); `notAccepted` or `outcomeUnknown` from a relay that has forgotten it.
     public var stored: UInt64 {
         get async throws(RelayError) { try await offset(storage) }

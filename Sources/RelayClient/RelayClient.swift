@@ -134,7 +134,7 @@ public final class RelayClient: Sendable {
     ///
     /// - Parameters:
     ///   - echo: whether this client receives it as well, if it is subscribed.
-    ///   - storeInHistory: whether the channel keeps it for who comes later, or comes back. Without, who has no link that
+    ///   - storeInHistory: whether the channel keeps it for users who come later, or come back. Without, a user without a link that
     ///     takes it misses it and is not told.
     /// - Returns: the receipt, whose value is the message's offset. It need not be awaited.
     /// - Throws: `badName`, `tooLarge`, `unsentFull`, `clientClosed`; nothing was sent then.

@@ -3,11 +3,11 @@
 /// Implement what is needed: `received` gets everything and, unless it is implemented, calls the method for the event's
 /// kind; those do nothing by themselves.
 @MainActor public protocol RelayClientDelegate: AnyObject {
-    /// Any event. Who implements this is not called for single kinds.
+    /// Any event. A delegate that implements this is not called for single kinds.
     func relayClient(_ client: RelayClient, received event: RelayEvent)
 
     func relayClient(_ client: RelayClient, received message: Message)
-    /// Records of a board, while a channel catches up from the beginning or after a reset. Who does not implement this
+    /// Records of a board, while a channel catches up from the beginning or after a reset. A delegate that does not implement this
     /// gets each as a message.
     func relayClient(_ client: RelayClient, received batch: BoardBatch)
     /// All records of a board were removed.

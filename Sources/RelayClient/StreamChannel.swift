@@ -24,7 +24,7 @@ public struct StreamChannel: Sendable {
         public var all: Bool
         /// Those listed, or what the request was about.
         public var users: [String]
-        /// Those who could not be added or taken away, each with the reason.
+        /// Users who could not be added or taken away, each with the reason.
         public var failed: [TopicFailure]
     }
 

@@ -158,7 +158,7 @@ extension ClientMachine {
 }
 
 extension Payload {
-    /// Publishers' text that is none stays what it is, bytes: only its reader sees it as a whole. [BL8]
+    /// A publisher's invalid text stays bytes: only its reader sees it as a whole. [BL8]
     package init(whole bytes: [UInt8], isText: Bool) {
         let isText = isText && bytes.withUnsafeBytes(isValidUTF8)
         self = isText ? .text(String(decoding: bytes, as: UTF8.self)) : .bytes(bytes)

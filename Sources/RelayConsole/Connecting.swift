@@ -67,7 +67,7 @@ extension Arguments {
         return text
     }
 
-    /// Who to be.
+    /// The user to be.
     package func user() throws(UsageError) -> String {
         guard value("--as") != nil else {
             return "cli-" + String(UInt32.random(in: 0x1000_0000...UInt32.max), radix: 16)

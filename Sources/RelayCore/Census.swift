@@ -49,7 +49,7 @@ public struct Census: Sendable, Hashable, Codable {
         public var name: String
         /// Sessions inside, quiet ones among them.
         public var subscribers: Int
-        /// Those who are seen: subscribers without the quiet ones.
+        /// Users who are seen: subscribers without the quiet ones.
         public var members: Int
         /// Topics with a publisher.
         public var topics: Int
@@ -90,7 +90,7 @@ public struct Census: Sendable, Hashable, Codable {
     public var setRoles = 0
     /// Names of channels that are frozen.
     public var frozenChannels: [String] = []
-    /// Users who are banned, those included whose time is over and was not looked at since.
+    /// Users who are banned. It includes bans that are over and were not looked at since.
     public var bans = 0
     /// Messages that channels keep.
     public var historyMessages = 0

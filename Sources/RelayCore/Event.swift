@@ -66,7 +66,7 @@ package enum Event: Sendable {
     case recordsFound(BoardRecords)
     /// An `erase` is carried out, or has failed. A failure of the storage answers it, too. [AC14, BL9]
     case erased(StoreErased)
-    /// Other keys or secrets hold; sessions that a key let in that is none any more are ended, or cannot come back. [AC1]
+    /// Other keys or secrets hold; sessions of an old key are ended, or cannot come back. [AC1]
     case accessChanged(AccessRules, endsSessions: Bool)
     /// Somebody asked for what is the operators' with a token that is not theirs. [HT9]
     case operatorTokenWrong(peer: String, path: String)

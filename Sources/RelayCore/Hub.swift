@@ -128,7 +128,7 @@ package struct Hub {
     private final class Identity {}
     private var identity = Identity()
 
-    /// What was put off to the end of the call: who waited goes on, then bounds on queues.
+    /// What was put off to the end of the call: waiting writers go on, then queues are bounded.
     private mutating func leave() {
         if authors.someAreWoken { goOnWithWoken() }
         keepBounds()

@@ -4,7 +4,7 @@
 /// indexes; one that is out of range is a bug and traps. A copy of a slab would share its memory: adding an element
 /// to one of two copies traps.
 struct Slab<Element> {
-    /// The place of an element: 4 bytes. An index of one kind of element is none of another.
+    /// The place of an element: 4 bytes. An index of one kind of element is no index of another.
     struct Index: Hashable, Comparable {
         fileprivate let place: Int32
 
@@ -146,7 +146,7 @@ struct Packed<Element> {
     }
 }
 
-/// An index that each element in use has. That of a vacant one is of no slot: who uses it traps.
+/// An index that each element in use has. That of a vacant one is of no slot: its use traps.
 @propertyWrapper
 struct Placed<Element> {
     var wrappedValue: Slab<Element>.Index

@@ -95,7 +95,7 @@ package struct Gateway: Sendable {
     /// - Parameters:
     ///   - bytes: what was read from the connection. WebSocket payloads are unmasked in it.
     ///   - position: where to begin; afterwards what was read ends there.
-    /// - Returns: what is to be done next; `nil` when nothing is left to do with these bytes, all of which are then read.
+    /// - Returns: the next thing to do; `nil` when all bytes are read and nothing is left to do.
     package mutating func next(
         _ bytes: UnsafeMutableRawBufferPointer, _ position: inout Int, site: Site, wallMilliseconds: UInt64
     ) -> Action? {

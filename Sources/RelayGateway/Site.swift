@@ -33,7 +33,7 @@ package struct Site: Sendable {
 
     package let routes: [String: Route]
     package var hosts: HostCheck
-    /// Addresses of the relay for who came by a wrong one, without keys.
+    /// Addresses of the relay for a browser that came by a wrong one, without keys.
     package var links: [String]
     /// Whether a proxy that is trusted speaks TLS for this relay.
     package var takesHTTPSOrigin: Bool

@@ -122,7 +122,7 @@ private final class SpawnSettings {
     }
 }
 
-/// Strings as C has them, behind the last of which is none.
+/// Strings as C has them, with a null pointer behind the last.
 private final class CStrings {
     let pointers: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
     private let count: Int

@@ -14,7 +14,7 @@
         private let events = UnsafeMutablePointer<epoll_event>.allocate(capacity: Readiness.eventsPerTurn)
         private var count = 0
 
-        /// Set by who takes what came: whether it wants to be called again at once, with nothing if nothing came.
+        /// Set by the code that takes what came: whether it wants to be called again at once, with nothing if nothing came.
         var comesBack = false
 
         /// Of the descriptor that ends the thread; no watch has it.

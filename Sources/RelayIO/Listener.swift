@@ -100,7 +100,7 @@ package final class Listener: @unchecked Sendable {
                 return rest()
             }
         }
-        // Who stops short is not told again.
+        // A reader that stops short is not told again.
         continues = true
         readiness.perform { @Sendable [weak self] in
             guard let self else { return }

@@ -44,7 +44,7 @@ package struct PolledSocket: Sendable {
         }
     }
 
-    /// - Parameter resets: nothing of it stays in the system: for who opens many thousands, one after the other.
+    /// - Parameter resets: nothing of it stays in the system: for a program that opens many thousands, one after the other.
     package func close(resets: Bool) {
         if resets {
             var linger = linger(l_onoff: 1, l_linger: 0)

@@ -1,7 +1,7 @@
 // Readiness of many descriptors for one thread that waits for them itself, and has a time at which it must go on: what a
 // load generator is. A relay has `Readiness`, which tells on a queue.
 //
-// Both kinds are level-triggered: who does not read to the end is told again. Not thread-safe.
+// Both kinds are level-triggered: a reader that does not read to the end is told again. Not thread-safe.
 
 #if os(Linux)
 internal import CEpoll

@@ -30,7 +30,7 @@
             }
         }
 
-        /// An edge that came before the timer was armed anew is none.
+        /// An edge that came before the timer was armed anew does not count.
         private func expired() {
             var expirations: UInt64 = 0
             guard systemRead(descriptor, &expirations, 8) == 8 else { return }

@@ -20,7 +20,7 @@ public struct RelayAddress: Hashable, Sendable, CustomStringConvertible {
 
     /// Reads `relay://host:port`, `host:port`, `host`, `[v6]:port`; what follows a `/` after the port is ignored.
     ///
-    /// - Returns: `nil` for an unknown scheme, an empty host or a port that is none.
+    /// - Returns: `nil` for an unknown scheme, an empty host or a malformed port.
     public init?(_ text: String) {
         var rest = Substring(text)
         if let scheme = rest.range(of: "://") {

@@ -14,7 +14,7 @@ package struct ServiceManager: Sendable {
     /// It ends; that may take some seconds.
     package func tellStopping() { tell("STOPPING=1") }
 
-    /// One datagram. Who does not take it is not told again: a relay serves with or without it.
+    /// One datagram. It is sent once: a relay serves with or without a service manager that takes it.
     private func tell(_ text: String) {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)

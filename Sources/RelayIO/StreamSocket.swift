@@ -36,7 +36,7 @@ package final class StreamSocket: @unchecked Sendable {
         Self.prepare(descriptor)
     }
 
-    /// - Parameter keepsLittleUnsent: the rest stays with who writes, who may think again of it.
+    /// - Parameter keepsLittleUnsent: the rest stays with the writer, who may change it.
     static func prepare(_ descriptor: Int32, keepsLittleUnsent: Bool = true) {
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)

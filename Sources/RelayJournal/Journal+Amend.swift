@@ -1,4 +1,4 @@
-// For who keeps files of its own beside the journal, and checkpoints them in it.
+// For a store that keeps files of its own beside the journal, and checkpoints them in it.
 
 extension Journal {
     /// Changes entries without a record of its own: durable, all of them together, when the call returns.

@@ -98,7 +98,7 @@ package final class Journal<Storage: JournalStorage> {
             RecordHead.append(entries, kind, sequence: sequence, isFirst: pieces.isEmpty, mark: mark, to: &pieces, places: &places)
         }
 
-        /// Written when everything before it is durable, of which it is the proof to who opens the journal.
+        /// Written when everything before it is durable, of which it is the proof to a later opening of the journal.
         static func proof(_ sequence: UInt64, mark: UInt32) -> Batch {
             var batch = Batch()
             batch.add([], .copies, sequence: sequence, mark: mark)

@@ -36,7 +36,7 @@ struct RecordHead: Hashable {
     var isProof: Bool { type == Kind.copies.rawValue && bodyBytes == 0 }
     var isKnown: Bool { Kind(rawValue: type) != nil && flags & ~Self.isFirstFlag == 0 }
 
-    /// The record at an offset; `nil` if what stands there is none, or damaged.
+    /// The record at an offset; `nil` if no record stands there, or a damaged one.
     static func read(_ bytes: UnsafeRawBufferPointer, at offset: Int, mark: UInt32) -> RecordHead? {
         guard bytes.count - offset >= byteCount, bytes.bigEndian(at: offset, as: UInt32.self) == mark else { return nil }
         let bodyBytes = Int(bytes.bigEndian(at: offset + 4, as: UInt32.self))

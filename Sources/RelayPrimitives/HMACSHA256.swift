@@ -1,4 +1,4 @@
-/// HMAC-SHA-256: 32 bytes that only who knows the key can make for a message. [RFC 2104, FIPS 198-1]
+/// HMAC-SHA-256: 32 bytes that can be made for a message only with the key. [RFC 2104, FIPS 198-1]
 ///
 /// A value that was made from a key and has taken in nothing can be copied for each message: the key is then hashed once.
 /// Compare what is received with `isEqualInConstantTime`.

@@ -1,7 +1,7 @@
 import Foundation
 @_exported import RelayClient
 
-/// A client of a relay in the shape of hosted RTM 2.x: each call answers `(response, error)`, of which one is `nil`.
+/// A client of a relay in the shape of hosted RTM 2.x: each call answers `(response, error)`; one of them is `nil`.
 ///
 /// Safe from any thread. What is published takes its place in the relay's order when the call is made, and so does every other
 /// call that is awaited; others with a completion handler do in the order in which they were made. Handlers are called on the
@@ -40,7 +40,7 @@ public final class RTMClientKit: Sendable {
 
     /// The client in its own shape, once logged in: boards, history, large drawings, moderation.
     ///
-    /// For its calls. Its `events` and its `delegate` are the kit's: who takes them takes events from the kit's delegates.
+    /// For its calls. Its `events` and its `delegate` are the kit's: an app that takes them takes events from the kit's delegates.
     public var relayClient: RelayClient? { state.withLock { if case .loggedIn(let client) = $0.session { client } else { nil } } }
 
     /// Tells one more. It is not kept alive.
@@ -173,7 +173,7 @@ public final class RTMClientKit: Sendable {
 
     /// Tells how a login begins or has failed. What this and `tellEvents` are called for is told in that order: the main actor's.
     private func tell(_ state: LinkState, of login: UInt64, by delivery: RTMDelivery) {
-        // Who fails and tries again at once is told both.
+        // An app that fails and tries again at once is told both.
         let isFailure = if case .closed(let end) = state { end != .closedByApp } else { false }
         Task { @MainActor [weak self] in _ = self?.tell(.link(state), of: login, by: delivery, evenLate: isFailure) }
     }

@@ -22,7 +22,7 @@ public final class RTMMetadataItem {
     }
 }
 
-/// A set of items: what is to be written, or what was read.
+/// A set of items to write, or of items that were read.
 public final class RTMMetadata {
     /// As read: how often the set was changed, 0 of one that was never written. As a condition: −1 none, else what it must be.
     public var majorRevision: Int64 = -1

@@ -23,7 +23,7 @@ public final class RTMPublishOptions {
     public var channelType = RTMChannelType.message
     /// The app's own word for what this is, at most 32 bytes; none when empty.
     public var customType = ""
-    /// Whether the relay keeps it for who comes later.
+    /// Whether the relay keeps it for users who come later.
     public var storeInHistory = true
     /// The defaults.
     public init() {}

@@ -23,7 +23,7 @@ public final class RTMPresenceIntervalInfo {
     public let leaveUserList: [String]
     /// Who timed out.
     public let timeoutUserList: [String]
-    /// Those who came or changed, with all their states.
+    /// Users who came or changed, with all their states.
     public let userStateList: [RTMUserState]
 
     init(joined: [String], left: [String], timedOut: [String], states: [RTMUserState]) {

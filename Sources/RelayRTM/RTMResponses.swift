@@ -5,9 +5,9 @@ public final class RTMCommonResponse: Sendable {}
 
 /// What became of a topic's subscription.
 public final class RTMTopicSubscriptionResponse: Sendable {
-    /// Those who are heard from now on, there or not; empty for everybody.
+    /// Users who are heard from now on, present or not; empty for everybody.
     public let succeedUsers: [String]
-    /// Those who could not be added: bad names, and those beyond 64.
+    /// Users who could not be added: bad names, and names beyond 64.
     public let failedUsers: [String]
 
     init(_ selection: StreamChannel.Selection) { (succeedUsers, failedUsers) = (selection.users, selection.failed.map(\.user)) }

@@ -106,7 +106,7 @@ struct ReplayJob {
         user = try arguments.user()
     }
 
-    /// Who draws what. Colours differ by user; ids of strokes differ from those of any other replay.
+    /// Which user draws what. Colours differ by user; ids of strokes differ from those of any other replay.
     func plans(_ recording: Recording, run: UInt64 = .random(in: 0...UInt64.max)) throws(Failure) -> [(user: String, plan: ReplayPlan)] {
         if !recording.repairs.isEmpty {
             let repairs = recording.repairs

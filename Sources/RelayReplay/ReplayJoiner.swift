@@ -70,7 +70,7 @@ final class ReplayJoiner: Sendable {
     }
 }
 
-/// Whether all who looked at the board hold what was drawn.
+/// Whether every reader of the board holds what was drawn.
 struct ReplayBoards: Sendable, Equatable {
     /// Of the strokes that are durable.
     var drawn: BoardDigest
@@ -84,7 +84,7 @@ struct ReplayBoards: Sendable, Equatable {
     var lines: [(String, String)] {
         if areEqual {
             return [
-                ("boards", "\(Printable.count(drawn.records)) strokes for who joined before, half-way and after the end, digest \(drawn)")
+                ("boards", "\(Printable.count(drawn.records)) strokes for readers who joined before, half-way and after the end, digest \(drawn)")
             ]
         }
         return [("boards", "NOT EQUAL: \(Printable.count(drawn.records)) strokes were drawn, digest \(drawn)")]

@@ -17,12 +17,12 @@ package struct ReplayPen: Sendable {
     let verifier: ReplayWitness?
     /// Whether each stroke is kept for good, under its id.
     let retains: Bool
-    /// Who reads the board that is kept.
+    /// The reader of the board that is kept.
     let audience: ReplayAudience?
     /// Where it saves what it draws, if it does.
     let store: ReplayStore?
 
-    /// One who keeps each stroke, and whom nothing watches.
+    /// A user who keeps each stroke. Nothing watches this user.
     package static func enter(_ client: RelayClient, as user: String, channel: String, plan: ReplayPlan) async throws -> ReplayPen {
         try await enter(
             client, as: user, channel: channel, plan: plan, tally: Mutex(ReplayTally()), verifier: nil, retains: true, audience: nil,
@@ -93,7 +93,7 @@ package struct ReplayPen: Sendable {
                 try await store.run()
                 return .saved
             }
-            // Who cannot save any more draws no more.
+            // A user who cannot save any more stops drawing.
             if try await group.next() == .saved { group.cancelAll() }
             try await group.waitForAll()
         }

@@ -85,7 +85,7 @@ struct ReplayRun {
             boards: boards.withLock { $0 })
     }
 
-    /// Those who read the board, of whom nobody else knows.
+    /// The readers of the board. Nobody else sees them.
     private func audience() async throws -> ReplayAudience {
         let (arguments, channel, user) = (arguments, channel, plans[0].user)
         let keys = Set(plans.flatMap(\.plan.drawing).map(\.id.text))

@@ -93,7 +93,7 @@ final class ReplayWitness: Sendable {
             case .left: book.drawing.subtract(users)
             case .joined: break
             case .snapshot:
-                // The second one comes after a broken link: who is not in it has left meanwhile.
+                // The second one comes after a broken link: a user who is not in it has left meanwhile.
                 if book.hasSnapshot { book.drawing.formIntersection(users) }
                 book.hasSnapshot = true
             }

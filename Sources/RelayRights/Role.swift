@@ -19,7 +19,7 @@ public enum Role: String, CaseIterable, Comparable, Sendable {
         }
     }
 
-    /// Who may more is greater.
+    /// A role with more rights is greater.
     public static func < (left: Self, right: Self) -> Bool { allCases.firstIndex(of: left)! < allCases.firstIndex(of: right)! }
 
     /// The role of a word; `nil` if there is none.

@@ -47,7 +47,7 @@ extension TokenClaims {
         self.init(
             subject: subject, expires: expires, notBefore: fields.nbf, issuedAt: fields.iat, audience: fields.aud?.names,
             tokenID: fields.jti, role: role, grants: try Self.grants(fields.grants ?? [:]))
-        // A token that is good for nothing is a mistake of who made it: a misspelt claim, most likely.
+        // A token that is good for nothing is its maker's mistake: most likely a misspelt claim.
         guard role != nil || grants.entries.contains(where: { !$0.rights.isEmpty }) else {
             throw WireError(.tokenInvalid, "neither claim role nor claim grants gives a right")
         }

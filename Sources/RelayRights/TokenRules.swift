@@ -5,7 +5,7 @@ import RelayWire
 /// Everything that is wrong with a token is `tokenInvalid`, but that its time is over, which is `tokenExpired`: then the same
 /// user needs nothing but a new one. The error's text says what is wrong and repeats nothing of the token.
 public struct TokenRules: Sendable {
-    /// Seconds by which the clocks of who makes tokens and who checks them may differ.
+    /// Seconds by which the clocks of a token's maker and its checker may differ.
     public static let toleranceBounds = 0...300
 
     private let secrets: [TokenSecret]

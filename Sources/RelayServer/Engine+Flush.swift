@@ -19,7 +19,8 @@ extension Engine {
             let end = Self.now().instant
             policy.flushed(written, busy: end - began, at: end)
         }
-        // Readers that catch up go on behind what others have sent meanwhile, and who was closed for its queue is told of to others. [HI2]
+        // Readers that catch up go on behind what others have sent meanwhile, and others are told of a user who was closed for its
+        // queue. [HI2]
         if hub.wantsFlush || hub.hasDirty, !anotherFlushIsSet {
             anotherFlushIsSet = true
             readiness?.perform(flushOn)

@@ -242,7 +242,7 @@ actor Engine {
                 if count < room, link.socket.isDrainedByShortRead { return }
             case .wouldBlock: return
             case .end:
-                // Who says only that nothing more will be asked gets the answer. [HT3]
+                // A peer that only says that it will ask nothing more gets the answer. [HT3]
                 if case .web(let web) = link.speech, web.hasPieces, link.stage == .open { return pauseReading(id) }
                 return ended(id, .peerClosed)
             case .failed(let code): return ended(id, .failed(errno: code))

@@ -27,14 +27,14 @@ public final class RelayServer: Sendable {
 
     /// Who may come in.
     public enum Access: Sendable {
-        /// Everybody who can reach the port, and may everything there.
+        /// Anyone who can reach the port may come in and do everything.
         case open
-        /// Who has one of the relay's two keys, which stand in its data folder, or are drawn at its start; `RelayServer.keys`
+        /// Anyone with one of the relay's two keys. They stand in its data folder, or are drawn at its start; `RelayServer.keys`
         /// tells them. The host key is a moderator's, the join key gives the role `join`.
         ///
         /// - Parameter tokens: a token that these rules take lets in, too.
         case keys(join: Role = .editor, tokens: TokenRules? = nil)
-        /// Who has a token.
+        /// Anyone with a token.
         case tokens(TokenRules)
     }
 
@@ -231,9 +231,9 @@ public final class RelayServer: Sendable {
     /// The relay's keys; `nil` unless it was started with `Access.keys`.
     public var keys: AccessKeys? { gate.keys }
 
-    /// Draws keys anew. Who came in by the old one stays, and cannot come back without the new one.
+    /// Draws keys anew. A user who came in by the old one stays, and cannot come back without the new one.
     ///
-    /// - Parameter endsSessions: nobody stays who came in by the old one: they are closed with `keyChanged`.
+    /// - Parameter endsSessions: every session of the old one is closed with `keyChanged`.
     /// - Throws: when the relay has no keys, or they cannot be kept; then the old ones hold.
     @discardableResult
     public func rotateKeys(_ kinds: Set<AccessKeys.Kind> = [.join, .host], endsSessions: Bool = false) async throws(RelayServerError)

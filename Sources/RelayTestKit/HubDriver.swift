@@ -129,7 +129,7 @@ package final class HubDriver {
         return bytes
     }
 
-    /// What a message would hold, of which nothing is sent.
+    /// What a message would hold. Nothing of it is sent.
     package func announce(_ id: ConnectionID, limit: Int) -> Int { hub.announce(id, limit: limit, at: now) }
 
     private func checkMessage(_ id: ConnectionID, _ bytes: [UInt8]) {

@@ -12,7 +12,7 @@ package struct JSONScanner {
     /// Above so many members keys are looked up instead of compared with each other.
     private static let comparedKeysMax = 16
 
-    /// - Parameter anyKeys: whether keys may be other than ASCII: for who reads one ASCII key of a body that is refused.
+    /// - Parameter anyKeys: whether keys may be other than ASCII: for a reader of one ASCII key of a body that is refused.
     package static func check(
         _ bytes: UnsafeRawBufferPointer, bytesMax: Int = Limits.jsonBodyBytesMax, anyKeys: Bool = false
     ) throws(WireError) {

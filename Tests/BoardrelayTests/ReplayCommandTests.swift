@@ -143,7 +143,7 @@ struct ReplayRetainTests {
             "replay", Samples.path("three-boards"), "--channel", "lesson", "--speed", "max", "--boards-as-users", "--retain", "--verify",
             url: "\(relay.address)")
         #expect(
-            result.code == 0 && result.output.contains("strokes for who joined before, half-way and after the end, digest "),
+            result.code == 0 && result.output.contains("strokes for readers who joined before, half-way and after the end, digest "),
             "\(result.errors)\(result.output)")
         await relay.stop()
     }

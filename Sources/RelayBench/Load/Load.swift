@@ -4,7 +4,7 @@ import RelayWire
 struct Load: Sendable {
     enum Lane: Sendable { case stream, message }
 
-    /// One who has a connection of its own.
+    /// A user with a connection of its own.
     struct Member: Sendable {
         var readsPackets = false
         var readsMessages = false
@@ -42,7 +42,7 @@ struct Load: Sendable {
     /// Names on the wire.
     static let channel = "bench", topic = "points"
 
-    /// Those who stop reading after a third of the measured time, until it is over.
+    /// Users who stop reading after a third of the measured time, until it is over.
     var stalling: Int? { members.firstIndex { $0.stalls } }
 
     func expects(_ reader: Int, _ source: Int) -> Bool {

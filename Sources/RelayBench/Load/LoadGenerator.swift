@@ -171,7 +171,7 @@ struct LoadGenerator: ~Copyable {
         return seconds
     }
 
-    /// Nothing is still to come for who is there.
+    /// Nothing is still to come for the users who are there.
     private var isSettled: Bool { (0..<tally.readers).allSatisfy { closedReaders.contains($0) || tally.unreported(by: $0) == 0 } }
 
     // MARK: - Waiting

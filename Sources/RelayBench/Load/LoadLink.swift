@@ -7,7 +7,7 @@ struct LoadLink {
         /// So many answers are still to come.
         case entering(Int)
         case ready
-        /// By the relay with this code, or by nobody who said why.
+        /// By the relay with this code; without one the reason is unknown.
         case closed(UInt16?)
     }
 

@@ -15,7 +15,7 @@ package struct AccessRules: Sendable {
         }
     }
 
-    /// Everybody who can reach the relay may everything.
+    /// Anyone who can reach the relay may do everything.
     package var isOpen: Bool
     package var keys: [Key]
     /// `nil`: no tokens are taken.

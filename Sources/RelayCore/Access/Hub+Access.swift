@@ -67,7 +67,7 @@ extension Hub {
 
     // MARK: - Changing
 
-    /// Takes over what a credential is good for; what the session may not any more it has no more. [AC7]
+    /// Sets the rights of a credential, and ends what the session may no longer do. [AC7]
     mutating func setAccess(_ admission: Admission, _ session: Session.Index) {
         sessions[session].given = admission.access
         sessions[session].keyDigest = admission.keyDigest
@@ -207,7 +207,7 @@ extension Hub {
 
     // MARK: - The relay's rules
 
-    /// Other keys, or secrets of tokens, hold from now on. Who came in by a key that is none any more cannot come back with
+    /// Other keys, or secrets of tokens, hold from now on. A user who came in by an old key cannot come back with
     /// what it has, and is closed if `endsSessions`.
     mutating func accessChanged(_ rules: AccessRules, endsSessions: Bool) {
         accessRules = rules

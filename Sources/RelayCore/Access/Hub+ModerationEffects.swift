@@ -4,7 +4,7 @@ import RelayWire
 // What a moderator's decision does once it is durable, and whom it is told. [AC10–AC15]
 
 extension Hub {
-    /// It holds from here on; who asked has been answered.
+    /// It holds from here on; the request has been answered.
     mutating func revealModeration(_ moderation: Decision) {
         var hadRole = false
         if case .forget(let user, _) = moderation.change { hadRole = self.moderation.revealed.roles[user] != nil }
@@ -33,7 +33,7 @@ extension Hub {
 
     // MARK: - Roles
 
-    /// Whether nobody but the holder of its credential decides what it may: on an open relay there is none.
+    /// Whether only its credential decides what it may do. On an open relay there is no credential.
     func isModeratorByCredential(_ session: Session.Index) -> Bool { !accessRules.isOpen && sessions[session].given.isModerator }
 
     /// What a credential is good for in the hands of a user: what moderators have decided included. [AC10]
@@ -97,7 +97,7 @@ extension Hub {
         endSession(session, telling: .leave)
     }
 
-    /// Who is here under the id, or with the secret. [AC13]
+    /// Sessions under the id, or with the secret. [AC13]
     private mutating func wasBanned(_ user: Name, _ ban: Ban) {
         for session in sessions.indices {
             guard let other = sessions[session].user, sessions[session].state != .lingering, other != ban.by,

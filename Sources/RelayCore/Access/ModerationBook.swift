@@ -86,6 +86,6 @@ struct Decision {
 struct ModerationState {
     var applied = ModerationBook()
     var revealed = ModerationBook()
-    /// Whether a look at bans that are over is due.
+    /// Whether a `banSweep` deadline is set.
     var sweepIsSet = false
 }

@@ -26,7 +26,7 @@ struct UserClaim: Equatable {
 /// Which clients user ids belong to. [AC3]
 struct ClaimBook {
     private var claims: [Name: UserClaim] = [:]
-    /// Whether a look at those who have been away for long has a deadline.
+    /// Whether a `claimSweep` deadline is set.
     var sweepIsSet = false
 
     var count: Int { claims.count }
@@ -57,7 +57,7 @@ extension Hub {
             }
         }
         if known == nil, claims.count >= configuration.claimsMax { boundClaims() }
-        // Who comes with a token and no secret is not the client that had one: no key gets the id then.
+        // A client with a token and no secret is not the client that had one: no key gets the id then.
         let isSame = known?.digest == digest
         claims[user] = UserClaim(digest: digest, lastSeen: now.wallMilliseconds, stored: isSame ? known?.stored : nil)
         storeIfDue([user])
@@ -83,10 +83,10 @@ extension Hub {
         for user in users where claims[user] != nil { claims[user]!.stored = nil }
     }
 
-    /// Changes can be stored again: of those too who came and went meanwhile.
+    /// Changes can be stored again: also of users who came and went meanwhile.
     mutating func storeClaims() { storeIfDue(claims.users.filter { [claims] in claims[$0]!.stored == nil }) }
 
-    /// How many stand in one record when all who are here are stored.
+    /// How many stand in one record when all users who are here are stored.
     private static let claimsPerRecord = 256
 
     /// Its session is there, or was lately, or the relay keeps something of it.
@@ -114,7 +114,7 @@ extension Hub {
         deadlines.set(.claimSweep, at: now.instant + .seconds(3600))
     }
 
-    /// Forgets who has not been here for a day; who is here is seen, so that a crash does not make its id free.
+    /// Forgets users who have not been here for a day. A user who is here counts as seen, so that a crash does not make its id free.
     mutating func sweepClaims() {
         claims.sweepIsSet = false
         let users = claims.users
@@ -137,7 +137,7 @@ extension Hub {
         store([StoredForm.claim(user, nil)], .nothing, nil)
     }
 
-    /// The longest unseen ones go, some more than must, so that the search is worth it. Who is here, or has something here, stays.
+    /// The longest unseen ones go, some more than must, so that the search is worth it. Users who are here, or have something here, stay.
     private mutating func boundClaims() {
         var idle: [(lastSeen: UInt64, user: Name)] = []
         for user in claims.users where !hasMetadata(user) && !isHere(user) { idle.append((claims[user]!.lastSeen, user)) }

@@ -47,7 +47,7 @@ struct WrongCredentials {
 
 extension Hub {
     /// - Parameters:
-    ///   - code: what it is refused with. Who brings nothing, or a token that was right once, guesses nothing.
+    ///   - code: what it is refused with. A login without a credential, or with a token that was right once, guesses nothing.
     ///   - peer: an address with a port, as a connection has it.
     mutating func logWrongCredential(_ code: ErrorCode, from peer: String, _ what: String) {
         guard code == .keyWrong || code == .tokenInvalid else { return }

@@ -13,7 +13,7 @@ struct ShelvedBoard {
     /// Offset of the newest change that was accepted, and of the newest one known to be durable.
     var head: UInt64 = 0
     var durableHead: UInt64 = 0
-    /// Changes up to this offset are held nowhere but in the file, or on their way to it: who catches up waits for it.
+    /// Changes up to this offset are held nowhere but in the file, or on their way to it: a reader that catches up waits for it.
     var unheld: UInt64 = 0
     /// Records that were accepted and are not in the file, in order of offsets; and the bytes of all of them.
     fileprivate(set) var pending: [PendingRecord] = []

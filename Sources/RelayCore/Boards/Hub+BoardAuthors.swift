@@ -97,7 +97,7 @@ extension Hub {
         authors.count(boards[board].authors!.count)
     }
 
-    /// Nothing is known any more; who waits is judged anew.
+    /// Nothing is known any more; waiting writers are judged anew.
     mutating func forgetAuthors(of board: ShelvedBoard.Index) {
         guard boards[board].authors != nil else { return }
         wakeWriters(board)
@@ -116,7 +116,7 @@ extension Hub {
         boards[board].authors!.asked[question.question] = nil
         countAuthors(board) { $0.take(answer, question.key) }
         switch answer.outcome {
-        // Of a large board one answer is about one key: who waits for others goes on waiting.
+        // Of a large board one answer is about one key: writers that wait for others go on waiting.
         case .one: wakeWriters(board, of: question.question)
         case .all: wakeWriters(board)
         case .gone: wakeWriters(board, of: question.question, failure: "the board is gone")
@@ -158,7 +158,7 @@ extension Hub {
     /// Some questions may have waited too long.
     mutating func boardAuthorsDeadline(_ board: ShelvedBoard.Index) {
         boards[board].authors!.deadlineIsSet = false
-        // Those that nobody waits for any more need no deadline: who asks again is told.
+        // Those that nobody waits for any more need no deadline: a writer that asks again is told.
         let (now, timeout) = (now.instant, configuration.boardAuthorTimeout)
         let asked = boards[board].authors!.asked
         for question in Self.sorted(asked.filter { now - $0.value >= timeout }.keys) { wakeWriters(board, of: question) }
@@ -176,7 +176,7 @@ extension Hub {
         effects.append(.pauseReading(connections[connection].id))
     }
 
-    /// Who waits for a board is judged anew, at the end of the call.
+    /// Writers that wait for a board are judged anew, at the end of the call.
     private mutating func wakeWriters(_ board: ShelvedBoard.Index) {
         for question in Self.sorted(boards[board].authors!.waiting.keys) { wakeWriters(board, of: question) }
     }
@@ -184,7 +184,7 @@ extension Hub {
     /// An order of their own, so that a simulation is the same each time.
     private static func sorted(_ questions: some Sequence<[UInt8]>) -> [[UInt8]] { questions.sorted { $0.lexicographicallyPrecedes($1) } }
 
-    /// Only those who wait for the answer to one question, or for why there is none.
+    /// Only those who wait for the answer to one question, or for the reason why none comes.
     private mutating func wakeWriters(_ board: ShelvedBoard.Index, of question: [UInt8], failure: String? = nil) {
         guard let waiting = boards[board].authors!.waiting.removeValue(forKey: question) else { return }
         let failure = failure.map { AuthorsFailure(board: boards[board].id, question: question, text: $0) }

@@ -124,7 +124,7 @@ extension Hub {
         }
     }
 
-    /// After all was undone: readers that were shown what is gone begin anew, and boards that never came to be are none.
+    /// After all was undone: readers that were shown what is gone begin anew, and boards that never came to be go.
     mutating func settleUndoneBoards(_ transitions: [BoardTransition]) {
         var shown: Set<ShelvedBoard.Index> = []
         for transition in transitions {

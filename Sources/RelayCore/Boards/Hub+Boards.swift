@@ -135,7 +135,7 @@ extension Hub {
         store(own + entries, .board(transition), requester, erasing: erasing)
     }
 
-    /// Removes what these keys have, each for a user, all of it in one record. Nobody is sent it: who is live reads it in the file.
+    /// Removes what these keys have, each for a user, all of it in one record. Nobody is sent it: live readers read it in the file.
     mutating func remove(_ removals: [(key: [UInt8], by: Name)], of board: ShelvedBoard.Index, _ channel: Channel.Index) {
         let before = channels[channel].head, sequence = nextSequence
         var entries: [JournalEntry] = []
@@ -270,7 +270,7 @@ extension Hub {
         return channels[channel].head
     }
 
-    /// What comes above an offset can only be read: who is live catches up with it.
+    /// What comes above an offset can only be read: live readers catch up with it.
     private mutating func readFromFile(_ channel: Channel.Index, _ board: ShelvedBoard.Index, above offset: UInt64) {
         boards[board].unheld = channels[channel].head
         for session in channels[channel].messageReceivers {

@@ -4,7 +4,7 @@ import RelayWire
 
 /// Who wrote the keys of a board, as far as the hub knows it. [BL10]
 ///
-/// There only while somebody writes who may not replace what others wrote. What the board's file has is told by the store, of all
+/// There only while a user writes who may not replace what others wrote. What the board's file has is told by the store, of all
 /// keys at once if they are few; what was accepted since is noted as it comes. Both are joined by offsets: an answer counts if it has
 /// every change that
 /// was not noted.

@@ -154,7 +154,7 @@ extension Hub {
 
     /// Names an author once for each catching up.
     ///
-    /// - Parameter handle: `nil`: whichever the user has now; who has none gets one.
+    /// - Parameter handle: `nil`: whichever the user has now; a user without one gets one.
     @discardableResult
     private mutating func name(_ user: Name, _ handle: UInt32?, _ catchUp: CatchUp.Index, _ connection: Connection.Index) -> UInt32 {
         if let told = catchUps[catchUp].knows(user, as: handle) { return told }
@@ -196,7 +196,7 @@ extension Hub {
         }
     }
 
-    /// Who waits for what has become readable goes on.
+    /// Readers that wait for what has become readable go on.
     mutating func wakeReaders(of channel: Channel.Index) {
         guard rooms[channels[channel].room].catchingUp > 0 else { return }
         for session in channels[channel].inside.sorted() where memberships[membership(of: session, inside: channel)].catchUp != nil {

@@ -35,7 +35,7 @@ struct Channel {
     /// Publishers named since a receiver last came in. [MS5]
     var named: Set<UInt32> = []
     var lastUsed = Instant(nanoseconds: 0)
-    /// Whether a look at whether it can end is due some time.
+    /// Whether a `channelEnd` deadline is set.
     var endIsSet = false
 
     // Stream channels: flow indexes by topic, in the order they were opened.

@@ -28,7 +28,7 @@ extension Hub {
         apply(locks[lock].revealed, to: lock)
     }
 
-    /// Nobody will free a lock that nobody holds: who waits for it is told what went wrong instead. And a wait that ended
+    /// Nobody will free a lock that nobody holds: users who wait for it are told what went wrong instead. And a wait that ended
     /// while the lock was removed for the time being found nobody to tell: it is over now.
     mutating func settleUndoneLock(_ lock: Lock.Index, _ text: String) {
         guard locks[lock].name != nil else { return }
@@ -82,7 +82,7 @@ extension Hub {
         refuse(waiter.requester.connection.place, error, id: waiter.requester.id)
     }
 
-    /// Who has no right to a lock any more does not wait for it. [AC7]
+    /// A user who has no right to a lock any more does not wait for it. [AC7]
     mutating func endLockWaits(_ session: Session.Index) {
         guard let connection = outbox.connection(of: session) else { return }
         let id = connections[connection].id
@@ -96,7 +96,7 @@ extension Hub {
         }
     }
 
-    /// Who waits again because a removal could not be stored may have lost the right to the lock meanwhile. [AC7]
+    /// A user who waits again because a removal could not be stored may have lost the right to the lock meanwhile. [AC7]
     private mutating func endLockWaitsWithoutRight(_ lock: Lock.Index) {
         let channel = locks[lock].channel!
         var ended: [LockWaiter] = []
@@ -109,7 +109,7 @@ extension Hub {
         for waiter in ended { refuse(waiter, Self.notPermitted(.lock)) }
     }
 
-    /// Who waits does so on one connection; with it the wait is over.
+    /// A user waits on one connection; with it the wait is over.
     mutating func stopWaiting(_ session: Session.Index, _ connection: ConnectionID) {
         for lock in sessions[session].waitsForLocks.sorted() where locks[lock].name != nil {
             locks[lock].waiters.removeAll { $0.requester.connection == connection }

@@ -156,7 +156,7 @@ extension Hub {
         change(lock, LockTransition(event: .acquired, state: state), requester)
     }
 
-    /// Takes the lock from its owner and gives it to who waits longest.
+    /// Takes the lock from its owner and gives it to the user who waits longest.
     mutating func free(_ lock: Lock.Index, _ event: LocksEvent.Event, _ requester: Requester?) {
         var state = locks[lock].applied!
         let owner = state.owner

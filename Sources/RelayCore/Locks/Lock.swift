@@ -26,7 +26,7 @@ struct Lock {
     /// Tells the deadline of this absence of the owner from those of earlier ones.
     var absence: UInt32 = 0
 
-    /// A free lock goes to who asks; its owner gets it anew, under a new fencing number; others wait or are refused.
+    /// A free lock goes to the user who asks; its owner gets it anew, under a new fencing number; others wait or are refused.
     enum AcquireAction: Equatable { case grant, enqueue, refuse(owner: Name) }
 
     func acquire(by user: Name, waits: Bool) -> AcquireAction {

@@ -116,7 +116,7 @@ extension Hub {
 
     /// Where it goes, before anything has changed. [BL7, BL8, BL10]
     ///
-    /// - Returns: whether it may take the place of what others wrote: who may take everything away may do that, too.
+    /// - Returns: whether it may take the place of what others wrote: a user who may take everything away may do that, too.
     private func checkRetained(_ frame: PublishFrame, _ key: Name, _ session: Session.Index) throws(WireError) -> Bool {
         let channel = try Name(bytes: frame.channel)
         let rights = rights(of: session, on: ChannelID(kind: .message, channel: channel))

@@ -13,7 +13,7 @@ struct KeptMessage {
     var acceptedAt: Instant
     /// Not to be kept, and here only because somebody was catching up when it was accepted. [HI1]
     var isTransient: Bool
-    /// A change of the board: once it can be read there, who catches up gets it from there. [BL3]
+    /// A change of the board: once it can be read there, a reader that catches up gets it from there. [BL3]
     var isRetained = false
     /// A message, and no `cleared`.
     var isMessage = true
@@ -69,7 +69,7 @@ struct MessageHistory {
     /// A message that is not kept because nothing is.
     mutating func skip(_ offset: UInt64, isTransient: Bool) { raiseFloor(to: offset, isTransient: isTransient) }
 
-    /// Only who was catching up when a transient message was accepted misses it. [HI1]
+    /// Only a reader that was catching up when a transient message was accepted misses it. [HI1]
     private mutating func raiseFloor(to offset: UInt64, isTransient: Bool) {
         guard !isTransient else { return transientFloor = offset }
         floor = offset

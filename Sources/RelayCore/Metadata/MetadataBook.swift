@@ -14,7 +14,7 @@ struct MetadataBook {
     /// Sessions that subscribed to a user's metadata; a channel has its own list.
     var receivers: [Session.Index] = []
     var lastWritten = Instant(nanoseconds: 0)
-    /// Whether a look at whether it can be forgotten is due some time.
+    /// Whether a `metadataEnd` deadline is set.
     var endIsSet = false
 
     /// Nothing in it, and nobody looks.

@@ -21,7 +21,7 @@ struct Chunks {
     private var visit: UInt32 = 0
     /// Whether chunks were begun since memory was last looked at.
     private(set) var haveGrown = false
-    /// What has been looked at before it was known who lags.
+    /// What has been looked at before it was known which readers lag.
     private var haveGrownSinceOffer = false
 
     init(_ configuration: Configuration) { pool = ChunkPool(bytesMin: configuration.chunkBytesMin, bytesMax: configuration.chunkBytesMax) }
@@ -138,7 +138,7 @@ struct Chunks {
         return true
     }
 
-    /// What has grown since the last flush is looked at once more, now that it is known who lags.
+    /// What has grown since the last flush is looked at once more, now that it is known which readers lag.
     mutating func lookAgain() { if haveGrownSinceOffer { haveGrown = true } }
 
     mutating func forgetGrowth() { haveGrownSinceOffer = false }

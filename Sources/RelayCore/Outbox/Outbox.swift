@@ -1,7 +1,8 @@
 import RelayPrimitives
 import RelayWire
 
-/// All that connections are still to be sent: their queues, the memory that it stands in, and who has something to send. [DL1–DL9]
+/// All that connections are still to be sent: their queues, the memory that it stands in, and which of them have something to send.
+/// [DL1–DL9]
 ///
 /// A frame is encoded once, into a chunk: of a feed, whose readers share it, or of one connection. A queue is a ring of segments of
 /// chunks. The outbox knows no channel, no right and no flow; the hub `share`s and `write`s, and the shell takes bytes out. What
@@ -24,7 +25,7 @@ struct Outbox {
     private var clocksBegun: [Connection.Index] = []
     /// The moment of the call that is being carried out.
     var now = Instant(nanoseconds: 0)
-    /// Whether a look at expired packets has a deadline.
+    /// Whether a `queueSweep` deadline is set.
     var sweepIsSet = false
     private(set) var counts = OutboxCounts()
 
@@ -289,7 +290,7 @@ struct Outbox {
         }
     }
 
-    /// Who exceeds what, to be dealt with before the call ends.
+    /// Connections over a bound, to be dealt with before the call ends.
     enum Overrun {
         /// Its reliable backlog exceeds the hard limit. [DL8]
         case reliable(Connection.Index)
@@ -326,7 +327,7 @@ struct Outbox {
         return tooSlow[min(tooSlowTaken, tooSlow.count)...]
     }
 
-    /// What has grown since the last flush is looked at once more, now that it is known who lags.
+    /// What has grown since the last flush is looked at once more, now that it is known which readers lag.
     mutating func lookAtMemoryAgain() { queues.lookAtMemoryAgain() }
 
     mutating func forgetGrowth() { queues.forgetGrowth() }

@@ -71,7 +71,7 @@ extension Hub {
         connections.close(connection)
     }
 
-    /// Says goodbye behind everything that is queued, and ends the connection. [ER2] Who speaks HTTP is told nothing.
+    /// Says goodbye behind everything that is queued, and ends the connection. [ER2] A peer that speaks HTTP is told nothing.
     mutating func close(_ connection: Connection.Index, _ code: ErrorCode, _ text: String, linger: Duration? = nil) {
         let isRequesting = connections[connection].state == .requesting
         guard connections[connection].isOpen || isRequesting else { return }

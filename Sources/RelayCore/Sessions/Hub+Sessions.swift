@@ -280,7 +280,7 @@ private struct CheckedLogin {
                 .tooLarge, "field client has at most \(Limits.clientDescriptionBytesMax) bytes, not \(client.utf8.count)",
                 limit: Limits.clientDescriptionBytesMax, actual: client.utf8.count)
         }
-        // A token that is none is as good as an old one. [SE10]
+        // A malformed token counts as an old one. [SE10]
         resume = request.resume.flatMap { Entropy(hex: $0.token) }
         for pair in request.resume?.seen ?? [] {
             guard [2, 4, 5].contains(pair.count), let handle = UInt32(exactly: pair[0]), pair[1] <= Limits.integerMax,

@@ -169,7 +169,7 @@ extension Hub {
         }
     }
 
-    /// Removes them as the moderator would have who wants it: readers catch up with that, however many there are. [BL4]
+    /// Removes them as the moderator would who wants it: readers catch up with that, however many there are. [BL4]
     ///
     /// - Parameter head: what was found stands up to there in the file.
     private mutating func remove(_ found: [BoardRecords.Found], on board: ShelvedBoard.Index, above head: UInt64) throws(WireError) {

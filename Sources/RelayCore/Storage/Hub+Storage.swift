@@ -187,7 +187,7 @@ extension Hub {
 
     // MARK: - Not durable
 
-    /// Undoes what was not revealed, answers who asked for it, and takes no changes until `storageRecovered`. [SG2]
+    /// Undoes what was not revealed, answers the requests for it, and takes no changes until `storageRecovered`. [SG2]
     mutating func storageFailed(_ text: String) {
         if storage.failure == nil { log(.error, "changes cannot be stored, the relay is read-only: \(text)") }
         storage.failure = text
@@ -196,7 +196,7 @@ extension Hub {
         storage.unrevealed = []
         storage.head = 0
         storage.unjournaledBytes = 0
-        // The newest first: who waited before an older removal stands before who came after it. [LK4]
+        // The newest first: a user who waited before an older removal stands before users who came after it. [LK4]
         for change in undone.reversed() {
             switch change.subject {
             case .metadata(let book, _): undoMetadata(book)

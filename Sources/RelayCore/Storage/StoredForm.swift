@@ -36,7 +36,7 @@ enum StoredEntry {
     case erasure(ErasureMark)
     case publish(Name, instance: UInt64, PublishWindow.Remembered)
 
-    /// - Returns: `nil` when it is none that this version writes.
+    /// - Returns: `nil` for an entry that this version does not write.
     init?(key: [UInt8], value: [UInt8]) {
         let read = key.withUnsafeBytes { key in value.withUnsafeBytes { value in Self.read(key, value) } }
         guard let read else { return nil }

@@ -13,7 +13,7 @@ package struct HostCheck: Sendable {
 
     /// - Parameters:
     ///   - port: the one it listens on.
-    ///   - addresses: of this machine, as text; those that are none, or have a zone, are left out. Loopback needs no entry.
+    ///   - addresses: of this machine, as text; malformed ones, and those with a zone, are left out. Loopback needs no entry.
     ///   - names: of this machine in this network, such as `board.local`. With the port it listens on.
     ///   - given: by its operator, `NAME` (with any port) or `NAME:PORT`.
     package init(port: UInt16, addresses: [String], names: [String] = [], given: [Authority] = []) {

@@ -1,4 +1,4 @@
-/// What somebody gets who asked for the relay by a name that is not its own: where it is. [HT7]
+/// The answer to a request that names the relay by a name that is not its own: where it is. [HT7]
 package enum WrongHostPage {
     /// - Parameter links: addresses of this relay, **without keys**: whoever reads this page is not known.
     package static func response(links: [String]) -> HTTPResponse {

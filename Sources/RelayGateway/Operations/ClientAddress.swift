@@ -1,6 +1,6 @@
 /// Whose request it is, where proxies stand before the relay. [HT10]
 package enum ClientAddress {
-    /// Fields by which proxies say for whom they ask. Who sends one is no proxy because of it.
+    /// Fields in which proxies name the client. A peer is no proxy because it sends one.
     static let forwarding: [StaticString] = [
         "forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-forwarded-port", "x-forwarded-server", "x-real-ip",
         "via",

@@ -1,6 +1,6 @@
 import RelayPrimitives
 
-/// Who may read the relay's numbers: this machine itself, or who has the operators' token. [HT9]
+/// Who may read the relay's numbers: this machine itself, and anyone with the operators' token. [HT9]
 package struct OperatorCheck: Sendable {
     private let token: [UInt8]?
 

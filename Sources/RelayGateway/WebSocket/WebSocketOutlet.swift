@@ -23,7 +23,7 @@ package struct WebSocketOutlet: Sendable {
     /// The close frame is written: nothing may follow.
     package var isEnded: Bool { isClosed && front.isEmpty && announcedBytes == 0 }
 
-    /// Most of pongs that wait: who asks and asks is answered all the same.
+    /// Most pongs that wait. A peer that pings on and on still gets an answer.
     package static let pongsMax = 16
 
     package mutating func enqueuePong(_ frame: [UInt8]) {

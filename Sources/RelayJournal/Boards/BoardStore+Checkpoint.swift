@@ -9,7 +9,7 @@ extension BoardStore {
 
     /// Syncs the files, then frees the journal of what is in them.
     ///
-    /// All or nothing: sums of users span boards. So while a board is in trouble there is none.
+    /// All or nothing: sums of users span boards. So while a board is in trouble, no checkpoint is made.
     ///
     /// - Throws: when a file or the journal fails; everything is as before, then, in the journal.
     package func checkpoint() throws(JournalError) { try checkpoint(replacing: nil) }

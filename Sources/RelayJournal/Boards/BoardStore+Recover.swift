@@ -113,7 +113,7 @@ extension BoardStore {
 
     private func noteLoss(_ board: StoredBoard) {
         board.summary.clear = nil
-        // Who comes back has what is not there: nothing says what of it was removed.
+        // A reader that comes back has what is not there: nothing says what of it was removed.
         board.summary.markerFloor = board.summary.head
         board.withIndex { $0.settle(board.summary) }
         noteSums(board)

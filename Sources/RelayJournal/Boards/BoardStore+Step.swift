@@ -1,7 +1,7 @@
 // What takes long, in pieces that no commit waits for.
 
 extension BoardStore {
-    /// Does one piece of work: reads on for who waits, syncs, compacts, forgets what is too old or not used.
+    /// Does one piece of work: reads on for waiting readers, syncs, compacts, forgets what is too old or not used.
     ///
     /// - Parameter wall: milliseconds since 1970.
     /// - Returns: whether there was anything to do. If not, there is nothing until something is applied or read, or until

@@ -7,7 +7,7 @@ import {checkedName, utf8} from './text.js'
 
 /**
  * The metadata of a channel or user: small texts by key that outlive everybody's session. Neither a subscription nor membership
- * is needed. Who wants to be told of changes subscribes the channel with the feature `metadata`, or a user's with `subscribe`.
+ * is needed. To be told of changes, subscribe the channel with the feature `metadata`, or a user's with `subscribe`.
  */
 export class Metadata extends Part {
   /**

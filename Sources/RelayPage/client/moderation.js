@@ -18,7 +18,7 @@ export class Moderation extends Part {
 
   /**
    * Makes a user, there or not, a reader or an editor, until that is set anew. `reader` takes away what readers may not; `editor`
-   * gives that role to who has less; `undefined`: what the user's credential gives counts again.
+   * gives that role to a user with less; `undefined`: what the user's credential gives counts again.
    *
    * @param {'reader'|'editor'|undefined} role
    * @param {{of: string}} options

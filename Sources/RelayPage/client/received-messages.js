@@ -100,7 +100,7 @@ export class ReceivedMessages {
       // All parts of a record are sent; of others one may have come in the middle, or the publisher began anew.
       if (isRetained && part === of) this.missed(offset, channel)
     } else if (whole) {
-      // Publishers' text that is none stays what it is, bytes. [BL8]
+      // A publisher's invalid text stays bytes. [BL8]
       let carried = whole
       try {
         if (text) carried = textOf(whole)

@@ -305,7 +305,7 @@ restyle({})
 showPeople(new Map([[session.user, {name}]]), session.user)
 addEventListener('keydown', keyDown)
 addEventListener('keyup', ({key}) => key === ' ' && pan(false))
-// Who closes the page has left; one that only sleeps has not.
+// A user who closes the page has left; one whose page only sleeps has not.
 addEventListener('pagehide', ({persisted}) => {
   writing.finish()
   if (!persisted) session.client.close()

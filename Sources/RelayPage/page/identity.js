@@ -69,7 +69,7 @@ let tabs
 let mine
 
 function hear({data: {user, claim, asks}}) {
-  // Of two who want the same id at one moment the lower claim has it; who has it for good claims with 0.
+  // Of two tabs that want the same id at one moment the lower claim has it; a tab that has it for good claims with 0.
   if (user !== mine?.user || claim < mine.claim) taken.add(user)
   if (asks && mine) tabs.postMessage(mine)
 }

@@ -1,4 +1,4 @@
-// Names that people can read aloud: of boards, and of who has not said theirs yet.
+// Names that people can read aloud: of boards, and of people who have not given theirs yet.
 
 const qualities = 'amber brisk calm clear coral early fair gentle golden green happy indigo jolly keen kind lively merry mild neat olive proud quick quiet rosy ruby silver sunny swift warm wise'.split(' ')
 const animals = 'badger crane deer dove eagle falcon finch fox gecko hare hawk heron ibis jay koala lark lynx newt orca otter owl panda parrot pony puffin raven robin seal sparrow swan tiger whale'.split(' ')

@@ -1,12 +1,12 @@
 import RelayIO
 
-/// The two keys of a relay that lets in who has one: for all, and for who runs it.
+/// The two keys of a relay that lets in anyone with one of them: for all, and for its host.
 public struct AccessKeys: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
     /// Which of the two.
     public enum Kind: String, Sendable, CaseIterable {
         /// For everybody who is to draw, or to look on.
         case join
-        /// For who runs the lesson: the role moderator.
+        /// For the host of the lesson: the role moderator.
         case host
     }
 

@@ -235,7 +235,7 @@ actor JournalWriter {
 
     /// - Returns: whether there was something to do.
     private func step(_ journal: Journal<AnyJournalStorage>, _ boards: BoardStore<AnyJournalStorage>) throws(JournalError) -> Bool {
-        // Until it has recovered nothing is written; who comes in reads all the same.
+        // Until it has recovered nothing is written; users who come in read all the same.
         guard !hasFailed else { return try boards.loadStep() }
         if try boards.step(wall: SystemClock.wallMilliseconds()) { return true }
         return try journal.compactStep(bytesMax: Self.compactionBytes)

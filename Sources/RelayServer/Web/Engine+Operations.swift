@@ -49,7 +49,7 @@ extension Engine {
         text.sample(census.streamChannels, [.init("kind", "stream")])
         text.single("boardrelay_boards", .gauge, "Message channels that keep something for good.", census.boards)
         text.single("boardrelay_board_bytes", .gauge, "Bytes that boards keep.", census.boardBytes)
-        text.single("boardrelay_history_bytes", .gauge, "Bytes of messages that channels keep for who comes later.", census.historyBytes)
+        text.single("boardrelay_history_bytes", .gauge, "Bytes of messages that channels keep for latecomers.", census.historyBytes)
         text.single("boardrelay_queued_bytes", .gauge, "Bytes that wait for readers.", census.queuedBytes)
         text.single(
             "boardrelay_pinned_bytes", .gauge, "Shared memory that readers who lag keep alive, each counted for itself.", census.pinnedBytes

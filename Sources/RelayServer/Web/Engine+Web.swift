@@ -63,7 +63,7 @@ extension Engine {
         flush(id)
     }
 
-    /// Who writes a page of their own looks here for what is wrong: the browser tells them nothing. Each origin once, and few of them.
+    /// The writer of a page looks here for what is wrong: the browser tells nothing. Each origin is told once, and few of them.
     private func tellOfOrigin(_ web: WebLink) {
         guard let origin = web.gateway.refusedOrigin, refusedOrigins.count < 16, refusedOrigins.insert(origin).inserted else { return }
         // A page of a file says `null`, and so may any other.

@@ -1,6 +1,6 @@
 import RelayGateway
 
-/// Who may read the relay's numbers, and whose word counts about who asks.
+/// Who may read the relay's numbers, and which proxies may name the client.
 struct Operators: Sendable {
     private let check: OperatorCheck
     private let trustedProxies: Set<IPAddress>
@@ -16,7 +16,7 @@ struct Operators: Sendable {
         return check.allows(request, peer: peer)
     }
 
-    /// Who asks, for logs: behind a trusted proxy another one than the connection's other end.
+    /// The client, for logs: behind a trusted proxy it is not the connection's other end.
     func client(of request: HTTPRequest, host: String, peer: String) -> String {
         guard let address = IPAddress(host), trustedProxies.contains(address) else { return peer }
         guard let client = ClientAddress.of(request, peer: address, trusted: trustedProxies) else { return "somebody behind \(peer)" }

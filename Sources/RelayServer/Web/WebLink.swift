@@ -34,7 +34,7 @@ final class WebLink {
     private var pieces: [[UInt8]] = []
     private var written = 0
 
-    /// Time that who has asked for nothing gets, and who has asked and does not read, in nanoseconds. [HT3]
+    /// Time for a peer that has asked for nothing, and for one that has asked and does not read, in nanoseconds. [HT3]
     static let idle: UInt64 = 10_000_000_000
     static let reading: UInt64 = 30_000_000_000
 

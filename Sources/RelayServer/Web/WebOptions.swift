@@ -9,7 +9,7 @@ extension RelayServer {
         public var hostNames: [String] = []
         /// Origins, `http://localhost:5173`, of pages that are not the relay's and may connect to it all the same.
         public var origins: [String] = []
-        /// Addresses of proxies whose word about who asks is believed (`X-Forwarded-For`), and that speak TLS for it.
+        /// Addresses of proxies that are believed when they name the client (`X-Forwarded-For`), and that speak TLS for it.
         public var trustedProxies: [String] = []
         /// Lets read `/metrics` from other machines, as `Authorization: Bearer …`; without one only this machine may.
         public var operatorToken: String?
@@ -70,7 +70,7 @@ struct WebSite: Sendable {
     /// - Parameters:
     ///   - addresses: of this machine, as text.
     ///   - names: of this machine.
-    ///   - links: for who asks by a wrong name.
+    ///   - links: for a browser that asks by a wrong name.
     func site(port: UInt16, addresses: [String], names: [String], links: [String]) -> Site {
         var site = Site(
             files: Self.files, dynamicPaths: Engine.Path.all, webSocketPath: Self.socketPath,

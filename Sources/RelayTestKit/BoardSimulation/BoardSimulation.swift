@@ -33,7 +33,7 @@ package final class BoardSimulation {
     /// Whether apps want a key of this relay, of an editor or a moderator.
     private let hasRoles: Bool
     private var roleDice: SplitMix64
-    /// A clear, or its undoing, of which nobody was told whether it happened.
+    /// A clear, or its undoing, whose outcome nobody was told.
     private(set) var isUnsure = false
 
     package struct Tally: Sendable, Equatable {

@@ -47,7 +47,7 @@ extension ClientSimulation {
             )
             for user in relay.hub.receivers(ofMessages: channel) where user != client.user || frame.flags & FrameFlags.echo.rawValue != 0 {
                 guard let owner = owners[user], !clients[owner].machine.isClosed else { continue }
-                // One that is not kept need not reach who has no link, or a link that breaks.
+                // One that is not kept need not reach a user without a link, or with a link that breaks.
                 if item.isTransient { clients[owner].books.allow(key) } else { clients[owner].books.expect(key) }
             }
         case .publishPacket?:

@@ -77,7 +77,7 @@ struct AcceptedChange {
     /// What the asker is told instead of its answer.
     var refusal: Told?
     var lock: String?
-    /// Who waited for a lock that is removed.
+    /// Users who waited for a lock that is removed.
     var waiters: [Waiter] = []
 }
 

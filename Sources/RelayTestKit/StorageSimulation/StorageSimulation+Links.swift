@@ -74,7 +74,7 @@ extension StorageSimulation {
         return Timer(at: driver.now.instant + duration, order: lastTimer)
     }
 
-    /// Time passes; who is connected is heard from. Whatever is due is looked at in its own moment.
+    /// Time passes; every connected user is heard from. Whatever is due is looked at in its own moment.
     func pass(_ duration: Duration) throws {
         let end = driver.now.instant + duration
         while driver.now.instant < end {

@@ -78,7 +78,7 @@ extension StorageSimulation {
         change(name, .acquired, next, asker)
     }
 
-    /// It goes to who waits longest.
+    /// It goes to the user who waits longest.
     private func free(_ name: String, _ event: LocksEvent.Event, _ asker: Asker?) {
         var next = applied.locks[name]!
         let owner = next.owner

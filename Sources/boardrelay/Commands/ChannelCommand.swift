@@ -22,7 +22,7 @@ extension Command {
         ],
         examples: [
             .init("boardrelay channel freeze lesson", "Nobody but moderators draws on 'lesson'."),
-            .init("boardrelay channel unfreeze lesson", "Everybody who might before does again."),
+            .init("boardrelay channel unfreeze lesson", "Everybody may draw again who might before."),
         ],
         run: moderateChannel)
 

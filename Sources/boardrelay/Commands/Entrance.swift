@@ -20,10 +20,10 @@ struct Entrance: Sendable {
     var columns: Int
     var rows: Int
 
-    /// Who may, as one sentence.
+    /// Who may come in, as one sentence.
     var rule: String {
         switch access {
-        case .open: "Everybody who can reach it may come in, without a key."
+        case .open: "Anyone who can reach it may come in, without a key."
         case .tokens: "To come in takes a token."
         case .keys: "To come in takes a key: 'boardrelay key show\(relayOption)' prints the one for guests and the one for the host."
         }
@@ -96,7 +96,7 @@ struct Entrance: Sendable {
         return smallest
     }
 
-    /// For who has waited for two minutes and nobody came.
+    /// For a host who has waited for two minutes while nobody came.
     static func hint(port: UInt16) -> String {
         "Nobody has come in yet. Is the other device in the same network (a guest Wi-Fi keeps devices apart), and does this machine's firewall let TCP port \(port) in?"
     }

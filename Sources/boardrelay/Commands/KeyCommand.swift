@@ -27,7 +27,7 @@ extension Command {
         examples: [
             .init("boardrelay key show join", "The address for the class."),
             .init("boardrelay key show join --host-name board.example", "The same by a name of this machine."),
-            .init("boardrelay key rotate join --end-sessions", "Everybody out who came in by the join key; a new one for the next lesson."),
+            .init("boardrelay key rotate join --end-sessions", "Ends every session of the join key, and makes a new one for the next lesson."),
         ],
         run: key)
 
@@ -105,7 +105,7 @@ enum KeyText {
         RelayAddress(report.address).flatMap { Interfaces.reachable($0).first }?.description ?? report.address
     }
 
-    /// The page of who has come in by it invites others by the join key, and nobody as a moderator.
+    /// The page of a user who has come in by it invites others by the join key, and nobody as a moderator.
     static func hostURL(_ address: RelayAddress, host: String, join: String) -> String { url(address, host) + "&j=\(join)" }
 
     /// Opens the whiteboard. What stands behind `#` no browser sends to anybody.

@@ -172,7 +172,7 @@ extension Command {
         }
     }
 
-    /// Who has the data folder, if a relay answers there.
+    /// The relay that has the data folder, if one answers there.
     private static func other(on storage: RelayServer.Storage) -> String {
         guard case .folder(let folder) = storage, let status = try? RelayServer.status(controlSocket: ControlSocket.path(inFolder: folder)),
             let port = RelayAddress(status.address)?.port
@@ -180,7 +180,7 @@ extension Command {
         return ". That is a relay on port \(port), pid \(status.pid): 'boardrelay status --port \(port)' tells more."
     }
 
-    /// Browsers, proxies, and who reads the numbers.
+    /// Browsers, proxies, and readers of the numbers.
     private static func web(_ arguments: Arguments) throws -> RelayServer.Web {
         var web = RelayServer.Web()
         web.hostNames = arguments.values("--host-name")

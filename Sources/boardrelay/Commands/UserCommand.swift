@@ -73,7 +73,7 @@ extension Command {
 
     private static func moderateUser(_ arguments: Arguments) async throws -> ExitCode {
         let action: UserAction = try arguments.action()
-        // Those who are banned are not here: a name says nothing.
+        // Banned users are not here: a name says nothing.
         var user = action == .unban ? try arguments.name(argument: 1, "USER") : arguments.positional.dropFirst().first
         let word = arguments.positional.dropFirst(2).first
         try checkWords(action, user: user, role: word, arguments)

@@ -4,7 +4,7 @@ import RelayConsole
 import RelayReplay
 import RelayServer
 
-/// Those who draw the lesson, over and over, each as a client of its own.
+/// The users who draw the lesson, over and over, each as a client of its own.
 struct DemoClass: Sendable {
     private let lesson: DemoLesson
     private let pens: [ReplayPen]
