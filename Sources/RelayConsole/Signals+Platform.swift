@@ -50,13 +50,20 @@ private final class SignalWatch: Sendable {
     static let shared = SignalWatch()
 
     private let sources: Mutex<[any DispatchSourceSignal]>
-    private let handlers: Mutex<(last: UInt64, all: [UInt64: @Sendable (Int32) -> Void])>
+    private struct Handlers {
+        var last: UInt64 = 0
+        var all: [UInt64: @Sendable (Int32) -> Void] = [:]
+        /// A handler has had a signal: the process is on its way to its end.
+        var isEnding = false
+    }
+
+    private let handlers: Mutex<Handlers>
 
     private init() {
         // Started with nohup, it outlives the terminal. Asked once: watching a signal looks the same.
         let outlivesTerminal = unsafeBitCast(signal(SIGHUP, SIG_IGN), to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
         let numbers = outlivesTerminal ? [SIGINT, SIGTERM] : [SIGINT, SIGTERM, SIGHUP]
-        let handlers = Mutex<(last: UInt64, all: [UInt64: @Sendable (Int32) -> Void])>((0, [:]))
+        let handlers = Mutex(Handlers())
         self.handlers = handlers
         let queue = DispatchQueue(label: "boardrelay.signals")
         let registered = DispatchGroup()
@@ -64,9 +71,12 @@ private final class SignalWatch: Sendable {
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
             source.setEventHandler { @Sendable in
-                let all = handlers.withLock { $0.all.values.map(\.self) }
-                // What nobody waits for does what it does without a watch.
-                if all.isEmpty { exit(ExitCode.interrupted.rawValue) }
+                let (all, isEnding) = handlers.withLock { handlers in
+                    defer { handlers.isEnding = handlers.isEnding || !handlers.all.isEmpty }
+                    return (handlers.all.values.map(\.self), handlers.isEnding)
+                }
+                // What nobody waits for does what it does without a watch; a closed terminal only once.
+                if all.isEmpty, !isEnding || number != SIGHUP { exit(ExitCode.interrupted.rawValue) }
                 for handler in all { handler(number) }
             }
             registered.enter()

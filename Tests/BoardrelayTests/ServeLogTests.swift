@@ -35,7 +35,20 @@ struct ServeLogTests {
         #expect(result.code == 0 && result.errors.contains("Ending: SIGHUP, the terminal is closed. "), "\(result)")
     }
 
-    @Test("who started it with nohup wants it to outlive the terminal")
+    @Test("however often a terminal says that it is closed, up to the last moment, nothing is cut short")
+    func hangUpAndUp() async throws {
+        // The moment between the end of the last session and that of the process is short.
+        for _ in 0..<100 {
+            let serve = try Running(["serve", "--in-memory", "--host", "127.0.0.1", "--port", "0", "--auth", "open"])
+            _ = await serve.errorLine(containing: "Ctrl-C ends it")
+            let repeats = Task.detached { while !Task.isCancelled { serve.signal(SIGHUP) } }
+            let result = await serve.end()
+            repeats.cancel()
+            #expect(result.code == 0, "\(result)")
+        }
+    }
+
+    @Test("a relay that was started with nohup outlives the terminal")
     func noHangUp() async throws {
         let child = try Running(
             ["serve", "--in-memory", "--host", "127.0.0.1", "--port", "0", "--auth", "open"], through: "/usr/bin/nohup")

@@ -1,6 +1,7 @@
 """What only all checks together show, and the tables of the document."""
 
 import os
+import pathlib
 import re
 
 import links
@@ -78,9 +79,9 @@ UNJUDGED = {"HT10": "whom the log names", "NM2": "what people read is no matter 
 def rules_covered(program):
     """Every rule of the document stands in the title of a check, or the checker names it, or it is told why not."""
     named = {rule for entry in CHECKS for rule in re.findall(r"\b[A-Z]{2}\d+\b", entry[0].split("]")[0])}
-    for module in (relay_client, links):
-        with open(module.__file__, encoding="utf-8") as file:
-            named |= set(re.findall(r'"([A-Z]{2}\d+)"', file.read()))
+    folder = pathlib.Path(relay_client.__file__).parent
+    for file in [pathlib.Path(links.__file__), *sorted((folder / "peer").glob("*.py"))]:
+        named |= set(re.findall(r'"([A-Z]{2}\d+)"', file.read_text(encoding="utf-8")))
     missing = program.document.rules - named - set(UNJUDGED)
     need(not missing, f"no check and no violation names {sorted(missing)}")
     need(named <= program.document.rules, f"no rules of the document: {sorted(named - program.document.rules)}")
