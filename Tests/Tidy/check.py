@@ -23,7 +23,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 COLUMNS_MAX, FUNCTION_LINES_MAX, FILE_LINES_MAX = 140, 70, 450
 PROPERTIES_MAX = 35
 # What is still over a bound in the tests of other languages: it must not become more, and a smaller number goes in here.
-KNOWN = {"JavaScript": 196, "Python": 105}
+KNOWN = {"JavaScript": 196, "Python": 104}
 LANGUAGES = {".swift": "Swift", ".js": "JavaScript", ".mjs": "JavaScript", ".py": "Python"}
 # With at most an opening before it, and commas and brackets behind it.
 ONE_LITERAL = re.compile(
