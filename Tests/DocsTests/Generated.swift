@@ -39,7 +39,7 @@ enum Generated {
 
     private static func settings() throws -> [[String]] {
         let told = try SourceComments(of: "RelayCore/Configuration.swift", before: "public var")
-        let limits = try SourceComments(of: "RelayWire/SessionBodies.swift", before: "public var")
+        let limits = try SourceComments(of: "RelayWire/ServerLimits.swift", before: "public var")
         return try ReferenceValues.settings().filter { !inner.contains($0.name) }.map { name, value in
             let own = String(name.split(separator: ".").last!)
             return ["`\(name)`", value, try unitless(name.hasPrefix("limits.") ? limits.text(own) : told.text(own))]
