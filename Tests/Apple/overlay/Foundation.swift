@@ -72,6 +72,7 @@ public struct URL: Sendable, Hashable {
     public var standardized: URL { self }
     public var pathExtension: String { "" }
     public var lastPathComponent: String { "" }
+    public var pathComponents: [String] { [] }
     public var absoluteString: String { "" }
     public var standardizedFileURL: URL { self }
     public func appendingPathComponent(_ component: String) -> URL { self }
