@@ -36,7 +36,7 @@ let package = Package(
         module("RelayWire"),
         module("RelayRights", ["RelayPrimitives", "RelayWire"]),
         module("RelayGateway", ["RelayPrimitives", "RelayWire"]),
-        module("BoardFormat"),
+        module("BoardFormat", ["RelayWire"]),
         module("RelayJournal"),
         module("RelayCore", ["RelayRights", "RelayPrimitives", "RelayJournal", "RelayWire"]),
         module("RelayClientCore", ["RelayPrimitives", "RelayRights", "RelayWire"]),

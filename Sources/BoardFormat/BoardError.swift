@@ -3,7 +3,7 @@ public enum BoardError: Error, Hashable, Sendable {
     /// More bytes than `limit`; nothing was read.
     case tooLarge(limit: Int, actual: Int)
     /// Not JSON, or JSON that the format does not use (fractions, a key twice, too deep).
-    case badJSON(byte: Int, problem: String)
+    case badJSON(String)
     case missingField(String)
     /// A field that holds another kind of value.
     case wrongType(field: String, expected: String)
@@ -32,7 +32,7 @@ extension BoardError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .tooLarge(let limit, let actual): "at most \(limit) bytes are allowed, here are \(actual)"
-        case .badJSON(let byte, let problem): "JSON, byte \(byte): \(problem)"
+        case .badJSON(let problem): problem
         case .missingField(let field): "field \(field) is missing"
         case .wrongType(let field, let expected): "field \(field) is \(expected)"
         case .outOfRange(let field, let limit, let actual):

@@ -1,3 +1,5 @@
+import RelayWire
+
 /// A board as one JSON document: one record a line, in the order of offsets, so that versions of it compare line by line.
 ///
 ///     {"format":"board","records":[
@@ -30,15 +32,14 @@ public struct BoardExportWriter: Sendable {
     /// - Throws: what a reader would refuse.
     public mutating func line(_ record: BoardRecord) throws(BoardError) -> [UInt8] {
         try record.validate()
-        var writer = JSONWriter()
-        if case .bytes(let bytes) = record.payload {
-            writer.field("base64", raw: [UInt8(ascii: "\"")] + Base64.encode(bytes) + [UInt8(ascii: "\"")])
-        }
-        if let customType = record.customType { writer.field("customType", customType) }
-        writer.field("key", record.key)
-        if case .text(let text) = record.payload { writer.field("text", text) }
+        let base64 = if case .bytes(let bytes) = record.payload { String(decoding: Base64.encode(bytes), as: UTF8.self) } else { String?.none }
         var line = records == 0 ? [] : [UInt8(ascii: ",")]
-        line.append(contentsOf: writer.finish())
+        line += JSONText.object { json in
+            if let base64 { json.member("base64", base64) }
+            if let customType = record.customType { json.member("customType", customType) }
+            json.member("key", record.key)
+            if case .text(let text) = record.payload { json.member("text", text) }
+        }
         line.append(UInt8(ascii: "\n"))
         records += 1
         return line
@@ -145,7 +146,7 @@ public struct BoardExportReader: Sendable {
         }
         let record: BoardRecord
         do {
-            record = try BoardRecord(JSONReader.object(from: hasComma ? Array(rest.dropFirst()) : rest), bytesMax: recordBytesMax)
+            record = try BoardRecord(BoardFields(reading: hasComma ? Array(rest.dropFirst()) : rest), bytesMax: recordBytesMax)
         } catch {
             throw problem("\(error)")
         }
@@ -161,8 +162,8 @@ public struct BoardExportReader: Sendable {
 }
 
 extension BoardRecord {
-    fileprivate init(_ object: JSONObject, bytesMax: Int) throws(BoardError) {
-        for field in object.fields where !["base64", "customType", "key", "text"].contains(field.key) {
+    fileprivate init(_ object: BoardFields, bytesMax: Int) throws(BoardError) {
+        for field in object.members where !["base64", "customType", "key", "text"].contains(field.key) {
             throw .badValue(field: field.key, problem: "a record has key, customType, and text or base64")
         }
         key = try object.string("key")

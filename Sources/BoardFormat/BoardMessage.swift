@@ -1,3 +1,5 @@
+import RelayWire
+
 /// One message of a board: a step that, after all before it, gives the picture.
 public enum BoardMessage: Hashable, Sendable {
     case stroke(StrokePart)
@@ -63,7 +65,7 @@ extension BoardMessage {
         }
         let bytes = payload.count + type.utf8.count
         guard bytes <= bytesMax else { throw .tooLarge(limit: bytesMax, actual: bytes) }
-        let object = try JSONReader.object(from: payload)
+        let object = try BoardFields(reading: payload)
         try object.checkVersion()
         switch type {
         case BoardWords.stroke: return .stroke(try StrokePart(object))
@@ -92,26 +94,26 @@ extension BoardMessage {
         case .text(let text): return try text.payload()
         case .title(let text):
             try check("text", text.utf8.count, BoardLimits.titleBytes)
-            var writer = JSONWriter()
-            writer.field("text", text)
-            writer.field("v", BoardLimits.version)
-            return writer.finish()
+            return JSONText.object { json in
+                json.member("text", text)
+                json.member("v", BoardLimits.version)
+            }
         case .erase(let ids):
             try check("ids", ids.count, BoardLimits.ids)
-            var writer = JSONWriter()
-            writer.field("ids", ids.map(\.text))
-            writer.field("v", BoardLimits.version)
-            return writer.finish()
+            return JSONText.object { json in
+                json.member("ids", ids.map(\.text))
+                json.member("v", BoardLimits.version)
+            }
         case .move(let ids, let dx, let dy):
             try check("ids", ids.count, BoardLimits.ids)
             try check("dx", dx, BoardLimits.coordinate)
             try check("dy", dy, BoardLimits.coordinate)
-            var writer = JSONWriter()
-            writer.field("dx", dx)
-            writer.field("dy", dy)
-            writer.field("ids", ids.map(\.text))
-            writer.field("v", BoardLimits.version)
-            return writer.finish()
+            return JSONText.object { json in
+                json.member("dx", dx)
+                json.member("dy", dy)
+                json.member("ids", ids.map(\.text))
+                json.member("v", BoardLimits.version)
+            }
         }
     }
 }
@@ -122,7 +124,7 @@ func check(_ field: String, _ value: Int, _ range: ClosedRange<Int>) throws(Boar
 }
 
 extension BoardText {
-    fileprivate init(_ object: JSONObject) throws(BoardError) {
+    fileprivate init(_ object: BoardFields) throws(BoardError) {
         id = try ElementID(object.string("id"))
         z = try object.integer("z", in: BoardLimits.z)
         color = try object.color()
@@ -138,20 +140,20 @@ extension BoardText {
         try check("x", x, BoardLimits.coordinate)
         try check("y", y, BoardLimits.coordinate)
         try check("z", z, BoardLimits.z)
-        var writer = JSONWriter()
-        writer.field("color", color.description)
-        writer.field("id", id.text)
-        writer.field("size", size)
-        writer.field("text", text)
-        writer.field("v", BoardLimits.version)
-        writer.field("x", x)
-        writer.field("y", y)
-        writer.field("z", z)
-        return writer.finish()
+        return JSONText.object { json in
+            json.member("color", color.description)
+            json.member("id", id.text)
+            json.member("size", size)
+            json.member("text", text)
+            json.member("v", BoardLimits.version)
+            json.member("x", x)
+            json.member("y", y)
+            json.member("z", z)
+        }
     }
 }
 
-extension JSONObject {
+extension BoardFields {
     fileprivate func ids() throws(BoardError) -> [ElementID] {
         let values = try array("ids")
         try check("ids", values.count, BoardLimits.ids)

@@ -1,3 +1,5 @@
+import RelayWire
+
 /// What a packet on topic `points` carries: points of a stroke that is being drawn.
 ///
 /// A packet may be lost, so each one stands by itself: its first point is absolute, and it names colour and width.
@@ -25,7 +27,7 @@ public struct PointPacket: Hashable, Sendable {
         guard payload.count <= BoardLimits.packetBytesMax else {
             throw .tooLarge(limit: BoardLimits.packetBytesMax, actual: payload.count)
         }
-        let object = try JSONReader.object(from: payload)
+        let object = try BoardFields(reading: payload)
         try object.checkVersion()
         let columns = try PointColumns(text: object.string("cols"))
         return PointPacket(
@@ -63,14 +65,14 @@ public struct PointPacket: Hashable, Sendable {
     }
 
     private func payload(first: Int, points: [UInt8]) -> [UInt8] {
-        var writer = JSONWriter()
-        writer.field("color", color.description)
-        writer.field("cols", columns.text)
-        writer.field("first", first)
-        writer.field("id", id.text)
-        writer.field("points", raw: points)
-        writer.field("v", BoardLimits.version)
-        writer.field("width", width)
-        return writer.finish()
+        return JSONText.object { json in
+            json.member("color", color.description)
+            json.member("cols", columns.text)
+            json.member("first", first)
+            json.member("id", id.text)
+            json.member("points", json: points)
+            json.member("v", BoardLimits.version)
+            json.member("width", width)
+        }
     }
 }

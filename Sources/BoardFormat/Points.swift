@@ -121,3 +121,7 @@ enum PointCoding {
         guard range.contains(sum) else { throw .outOfRange(field: field, limit: range, actual: sum) }
     }
 }
+
+extension [UInt8] {
+    fileprivate mutating func append(integer value: Int) { append(contentsOf: String(value).utf8) }
+}

@@ -1,3 +1,5 @@
+import RelayWire
+
 /// Drawings that were recorded stroke by stroke, one JSON object a line:
 /// `{"board":"…","stroke":0,"t0":0,"points":[[x,y,t,p],…]}`, places in px, times in ms, pressure 0…1.
 ///
@@ -27,7 +29,7 @@ public struct Recording: Hashable, Sendable {
             number += 1
             guard line.contains(where: { $0 != 0x20 && $0 != 0x09 && $0 != 0x0D }) else { continue }
             do {
-                let object = try JSONReader.object(from: Array(line), takesFractions: true)
+                let object = try BoardFields(reading: Array(line), fractions: true)
                 let board = try object.string("board")
                 let stroke = try RecordedStroke(object, repairs: &repairs)
                 if let place = places[board] {
@@ -86,7 +88,7 @@ public enum RecordingLimits {
 }
 
 extension RecordedStroke {
-    fileprivate init(_ object: JSONObject, repairs: inout Recording.Repairs) throws(BoardError) {
+    fileprivate init(_ object: BoardFields, repairs: inout Recording.Repairs) throws(BoardError) {
         var rows: [[Double?]] = []
         for value in try object.array("points") {
             guard case .array(let cells) = value, (2...4).contains(cells.count) else {
@@ -94,10 +96,10 @@ extension RecordedStroke {
             }
             var row: [Double?] = []
             for (index, cell) in cells.enumerated() {
-                guard cell.number != nil || (index >= 2 && cell == .null) else {
+                guard cell.anyNumber != nil || (index >= 2 && cell == .null) else {
                     throw .wrongType(field: "points", expected: "an array of numbers (t and p may be null)")
                 }
-                row.append(cell.number)
+                row.append(cell.anyNumber)
             }
             rows.append(row + Array(repeating: nil, count: 4 - row.count))
         }
@@ -121,7 +123,7 @@ extension RecordedStroke {
         switch object.optional("t0") {
         case nil: start = nil
         case let value?:
-            guard let number = value.number else { throw .wrongType(field: "t0", expected: "a number") }
+            guard let number = value.anyNumber else { throw .wrongType(field: "t0", expected: "a number") }
             start = (-BoardLimits.integerMax...BoardLimits.integerMax).rounding(number, cut: &repairs.valuesCut)
         }
     }

@@ -1,3 +1,5 @@
+import RelayWire
+
 /// A board as existing whiteboard apps save it in a channel's metadata: one JSON array of all its strokes, which each
 /// save writes anew as a whole. `docs/board-format.md` has the form.
 ///
@@ -21,13 +23,15 @@ public struct SavedBoard: Hashable, Sendable {
     ///
     /// - Throws: `badJSON` for anything but an array; what its elements are does not matter.
     public init(json bytes: [UInt8]) throws(BoardError) {
-        let elements = try JSONReader.array(from: bytes, takesFractions: true)
+        guard case .array(let elements) = try JSONValue(ofBoard: bytes, .array, fractions: true) else {
+            throw .badJSON("one array is expected")
+        }
         json = bytes
         while json.last != UInt8(ascii: "]") { json.removeLast() }
         count = elements.count
         ids = []
         for case .object(let object) in elements {
-            if case .string(let id)? = object.optional("id") { ids.insert(Array(id.utf8)) }
+            if case .string(let id)? = BoardFields(object).optional("id") { ids.insert(Array(id.utf8)) }
         }
     }
 
@@ -62,12 +66,12 @@ public struct SavedStroke: Hashable, Sendable {
         points.append(UInt8(ascii: "]"))
         var width: [UInt8] = []
         width.append(hundredths: stroke.width)
-        var writer = JSONWriter()
-        writer.field("color", stroke.color.description)
-        writer.field("id", stroke.id.text)
-        writer.field("lineWidth", raw: width)
-        writer.field("points", raw: points)
-        json = writer.finish()
+        json = JSONText.object { json in
+            json.member("color", stroke.color.description)
+            json.member("id", stroke.id.text)
+            json.member("lineWidth", json: width)
+            json.member("points", json: points)
+        }
     }
 }
 

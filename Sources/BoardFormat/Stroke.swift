@@ -1,3 +1,5 @@
+import RelayWire
+
 /// A line that somebody drew, finished.
 public struct Stroke: Hashable, Sendable {
     public var id: ElementID
@@ -98,19 +100,19 @@ extension Stroke {
     }
 
     fileprivate func payload(points: [UInt8], part: Int, parts: Int) -> [UInt8] {
-        var writer = JSONWriter()
-        writer.field("color", color.description)
-        writer.field("cols", columns.text)
-        writer.field("id", id.text)
-        if parts > 1 {
-            writer.field("part", part)
-            writer.field("parts", parts)
+        return JSONText.object { json in
+            json.member("color", color.description)
+            json.member("cols", columns.text)
+            json.member("id", id.text)
+            if parts > 1 {
+                json.member("part", part)
+                json.member("parts", parts)
+            }
+            json.member("points", json: points)
+            json.member("v", BoardLimits.version)
+            json.member("width", width)
+            json.member("z", z)
         }
-        writer.field("points", raw: points)
-        writer.field("v", BoardLimits.version)
-        writer.field("width", width)
-        writer.field("z", z)
-        return writer.finish()
     }
 }
 
@@ -123,7 +125,7 @@ extension StrokePart {
         return stroke.payload(points: all.json, part: part, parts: parts)
     }
 
-    init(_ object: JSONObject) throws(BoardError) {
+    init(_ object: BoardFields) throws(BoardError) {
         let columns = try PointColumns(text: object.string("cols"))
         stroke = Stroke(
             id: try ElementID(object.string("id")),
@@ -138,7 +140,7 @@ extension StrokePart {
     }
 }
 
-extension JSONObject {
+extension BoardFields {
     func color() throws(BoardError) -> BoardColor {
         guard let color = BoardColor(try string("color")) else {
             throw .badValue(field: "color", problem: "#RRGGBBAA is expected")

@@ -2,6 +2,7 @@ import Foundation
 import RelayClient
 import RelayConsole
 import RelayIO
+import RelayWire
 
 /// What `bench` cannot know of the relay that it starts, which is this program itself.
 package struct MeasuredRelay: Sendable {
@@ -106,7 +107,7 @@ extension Command {
         guard arguments.flag("--verdict") else { return .ok }
         if arguments.flag("--json") {
             try Console.print(
-                JSON.object([
+                JSONValue.object([
                     .init(key: "type", value: "verdict"), .init(key: "scenario", value: .string(scenario.rawValue)),
                     .init(key: "ok", value: .bool(problems.isEmpty)),
                     .init(key: "problems", value: .array(problems.map { .string($0) })),

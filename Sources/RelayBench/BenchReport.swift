@@ -1,4 +1,5 @@
 import RelayConsole
+import RelayWire
 
 /// What a benchmark prints: rows on standard output as soon as they are there, progress on standard error.
 struct BenchReport: Sendable {
@@ -8,10 +9,10 @@ struct BenchReport: Sendable {
     private static let nameWidth = 36, width = 150
 
     /// - Parameter fields: in the order of the table; their names are the keys of the JSON.
-    func row(_ what: String, _ fields: [(String, JSON)]) throws {
+    func row(_ what: String, _ fields: [(String, JSONValue)]) throws {
         if json {
             try Console.print(
-                JSON.object(
+                JSONValue.object(
                     [
                         .init(key: "type", value: "row"), .init(key: "scenario", value: .string(scenario)),
                         .init(key: "what", value: .string(what)),

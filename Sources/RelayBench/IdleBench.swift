@@ -1,5 +1,6 @@
 import RelayConsole
 import RelayIO
+import RelayWire
 
 /// What a session costs that does nothing but be there: memory, and how fast they come.
 struct IdleBench: Sendable {
@@ -100,15 +101,15 @@ struct IdleBench: Sendable {
         while LoadGenerator.now() < end { generator.poll(nanoseconds: min(20_000_000, end - min(end, LoadGenerator.now()))) }
     }
 
-    private func fields(_ outcomes: [Outcome]) -> [(String, JSON)] {
+    private func fields(_ outcomes: [Outcome]) -> [(String, JSONValue)] {
         let first = min(Self.first, sessions / 2)
-        func perSession(_ phase: RelayMeter.Phase) -> JSON {
+        func perSession(_ phase: RelayMeter.Phase) -> JSONValue {
             LoadRow.median(outcomes) { outcome in
                 guard let few = outcome.samples.first(.before), let all = outcome.samples.first(phase) else { return nil }
                 return Double(all.residentBytes - few.residentBytes) / Double(sessions - first)
             }
         }
-        func broadcast(_ percent: Double) -> JSON {
+        func broadcast(_ percent: Double) -> JSONValue {
             LoadRow.median(outcomes, digits: 3) { $0.latency.percentile(percent).map { Double($0) / 1e6 } }
         }
         return [

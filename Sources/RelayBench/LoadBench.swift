@@ -1,6 +1,7 @@
 import Foundation
 import RelayConsole
 import RelayIO
+import RelayWire
 
 /// Runs loads against a relay, some times each, and tells what they came to.
 struct LoadBench: Sendable {
@@ -57,7 +58,7 @@ struct LoadBench: Sendable {
 
     // MARK: - What every row has
 
-    func common(_ lifted: [String]) -> [(String, JSON)] {
+    func common(_ lifted: [String]) -> [(String, JSONValue)] {
         let rates =
             lifted.isEmpty
             ? "none"

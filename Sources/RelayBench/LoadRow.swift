@@ -4,8 +4,8 @@ import RelayWire
 
 /// The columns of a load: medians of its runs, and sums of what should not be.
 enum LoadRow {
-    static func fields(_ outcomes: [LoadOutcome]) -> [(String, JSON)] {
-        var fields: [(String, JSON)] = [
+    static func fields(_ outcomes: [LoadOutcome]) -> [(String, JSONValue)] {
+        var fields: [(String, JSONValue)] = [
             ("delivered_per_s", median(outcomes) { Double($0.deliveredMeasured) / $0.measuredSeconds }),
             (
                 "cpu_s_per_m",
@@ -44,7 +44,7 @@ enum LoadRow {
         return fields
     }
 
-    private static func stall(_ outcomes: [LoadOutcome]) -> [(String, JSON)] {
+    private static func stall(_ outcomes: [LoadOutcome]) -> [(String, JSONValue)] {
         [
             ("after_p50_us", microseconds(outcomes, \.latencyAfter, 50)), ("after_p99_us", microseconds(outcomes, \.latencyAfter, 99)),
             ("after_p999_us", microseconds(outcomes, \.latencyAfter, 99.9)), ("after_max_us", microseconds(outcomes, \.latencyAfter, 100)),
@@ -72,12 +72,12 @@ enum LoadRow {
         ]
     }
 
-    static func microseconds(_ outcomes: [LoadOutcome], _ histogram: (LoadOutcome) -> Histogram, _ percent: Double) -> JSON {
+    static func microseconds(_ outcomes: [LoadOutcome], _ histogram: (LoadOutcome) -> Histogram, _ percent: Double) -> JSONValue {
         median(outcomes) { histogram($0).percentile(percent).map { Double($0) / 1_000 } }
     }
 
     /// - Returns: `null` when a run has no such value.
-    static func median<Run>(_ runs: [Run], digits: Int = 1, _ value: (Run) -> Double?) -> JSON {
+    static func median<Run>(_ runs: [Run], digits: Int = 1, _ value: (Run) -> Double?) -> JSONValue {
         let values = runs.compactMap(value).sorted()
         guard values.count == runs.count, !values.isEmpty else { return .null }
         let middle = values.count / 2
@@ -86,5 +86,5 @@ enum LoadRow {
         return .number((median * scale).rounded() / scale)
     }
 
-    static func sum<Run>(_ runs: [Run], _ value: (Run) -> UInt64) -> JSON { .integer(Int(clamping: runs.reduce(0) { $0 + value($1) })) }
+    static func sum<Run>(_ runs: [Run], _ value: (Run) -> UInt64) -> JSONValue { .integer(Int(clamping: runs.reduce(0) { $0 + value($1) })) }
 }

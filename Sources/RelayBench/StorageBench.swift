@@ -2,6 +2,7 @@ import Foundation
 import RelayClient
 import RelayConsole
 import RelayIO
+import RelayWire
 
 /// What durable changes cost, and what they cost others.
 struct StorageBench: Sendable {
@@ -112,7 +113,7 @@ struct StorageBench: Sendable {
         }
         for client in publishers + readers + writers { await client.close() }
         for (name, latencies) in [("messages, nothing stored", quiet), ("messages beside 64 KB sets", stormy)] {
-            var fields: [(String, JSON)] = [
+            var fields: [(String, JSONValue)] = [
                 ("messages", .integer(latencies.count)), ("p50 ms", milliseconds(latencies, 50)), ("p99 ms", milliseconds(latencies, 99)),
             ]
             if name == "messages beside 64 KB sets" {
@@ -203,7 +204,7 @@ struct StorageBench: Sendable {
         try report.row("start-up with 10,000 channels", [("ms", .number((times.percentile(50) ?? .zero) / .milliseconds(1)))])
     }
 
-    private func milliseconds(_ latencies: Latencies, _ percent: Int) -> JSON {
+    private func milliseconds(_ latencies: Latencies, _ percent: Int) -> JSONValue {
         .number(((latencies.percentile(percent) ?? .zero) / .milliseconds(1) * 1_000).rounded() / 1_000)
     }
 }

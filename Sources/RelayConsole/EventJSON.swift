@@ -5,7 +5,7 @@ import RelayWire
 
 /// An event as one JSON object.
 package enum EventJSON {
-    package static func object(_ event: RelayEvent) -> JSON {
+    package static func object(_ event: RelayEvent) -> JSONValue {
         switch event {
         case .message(let message): return self.message(message)
         case .board(let batch):
@@ -68,11 +68,11 @@ package enum EventJSON {
     }
 
     /// What `sub` begins with.
-    package static func subscribed(_ channel: String, as user: String) -> JSON {
+    package static func subscribed(_ channel: String, as user: String) -> JSONValue {
         ["type": "subscribed", "channel": .string(channel), "user": .string(user)]
     }
 
-    private static func message(_ message: Message) -> JSON {
+    private static func message(_ message: Message) -> JSONValue {
         .object(
             [
                 ["type": "message", "channel": .string(message.channel), "sender": .string(message.sender)],
@@ -82,22 +82,22 @@ package enum EventJSON {
             ])
     }
 
-    private static func number(_ value: (some BinaryInteger)?) -> JSON { value.map { .integer(Int(clamping: $0)) } ?? .null }
+    private static func number(_ value: (some BinaryInteger)?) -> JSONValue { value.map { .integer(Int(clamping: $0)) } ?? .null }
 
-    private static func payload(_ payload: Payload) -> JSON {
+    private static func payload(_ payload: Payload) -> JSONValue {
         switch payload {
         case .text(let text): ["text": .string(text)]
         case .bytes(let bytes): ["base64": .string(Data(bytes).base64EncodedString())]
         }
     }
 
-    package static func member(_ member: Member) -> JSON { ["user": .string(member.user.text), "states": .texts(member.states)] }
+    package static func member(_ member: Member) -> JSONValue { ["user": .string(member.user.text), "states": .texts(member.states)] }
 
-    package static func presence(_ channel: ChannelID, _ kind: PresenceChange.Kind) -> JSON {
-        let head: JSON = [
+    package static func presence(_ channel: ChannelID, _ kind: PresenceChange.Kind) -> JSONValue {
+        let head: JSONValue = [
             "type": "presence", "channel": .string(channel.channel.text), "kind": .string(channel.kind.rawValue),
         ]
-        let rest: JSON =
+        let rest: JSONValue =
             switch kind {
             case .snapshot(let members, let total):
                 ["event": "snapshot", "total": .integer(total), "members": .array(members.map(member))]
@@ -119,21 +119,21 @@ package enum EventJSON {
         return .object([head, rest])
     }
 
-    package static func owner(_ owner: MetadataOwner) -> JSON {
+    package static func owner(_ owner: MetadataOwner) -> JSONValue {
         switch owner {
         case .channel(let id): ["kind": .string(id.kind.rawValue), "channel": .string(id.channel.text)]
         case .user(let user): ["user": .string(user.text)]
         }
     }
 
-    package static func item(_ item: MetadataItem) -> JSON {
+    package static func item(_ item: MetadataItem) -> JSONValue {
         [
             "key": .string(item.key), "value": .string(item.value), "revision": number(item.revision), "author": .optional(item.author),
             "time": number(item.wallMilliseconds),
         ]
     }
 
-    private static func metadata(_ change: MetadataChange) -> JSON {
+    private static func metadata(_ change: MetadataChange) -> JSONValue {
         .object([
             ["type": "metadata", "event": .string(change.isSnapshot ? "snapshot" : "changed")], owner(change.owner),
             [
@@ -143,14 +143,14 @@ package enum EventJSON {
         ])
     }
 
-    package static func lock(_ lock: LockDetail) -> JSON {
+    package static func lock(_ lock: LockDetail) -> JSONValue {
         [
             "lock": .string(lock.lock.text), "ttlMs": .integer(lock.ttlMs), "owner": .optional(lock.owner?.text),
             "fencing": number(lock.fencing),
         ]
     }
 
-    private static func locks(_ change: LocksChange) -> JSON {
+    private static func locks(_ change: LocksChange) -> JSONValue {
         [
             "type": "locks", "event": .string(change.kind.rawValue), "kind": .string(change.channel.kind.rawValue),
             "channel": .string(change.channel.channel.text), "locks": .array(change.locks.map(lock)),
@@ -158,7 +158,7 @@ package enum EventJSON {
         ]
     }
 
-    private static func topics(_ change: TopicsChange) -> JSON {
+    private static func topics(_ change: TopicsChange) -> JSONValue {
         [
             "type": "topics", "channel": .string(change.channel), "event": .string("\(change.kind)"),
             "publishers": .array(
@@ -168,7 +168,7 @@ package enum EventJSON {
         ]
     }
 
-    private static func lost(_ lost: PacketsLost) -> JSON {
+    private static func lost(_ lost: PacketsLost) -> JSONValue {
         [
             "type": "lost", "reason": .string(EventText.words(lost.reason)),
             "ranges": .array(
@@ -181,16 +181,16 @@ package enum EventJSON {
         ]
     }
 
-    private static func link(_ state: LinkState) -> JSON {
+    private static func link(_ state: LinkState) -> JSONValue {
         let words = EventText.words(state)
         return ["type": "link", "state": .string(words.state), "reason": .optional(words.reason)]
     }
 }
 
-extension JSON {
+extension JSONValue {
     /// The fields of several objects as one object.
-    package static func object(_ parts: [JSON]) -> JSON {
-        .object(parts.flatMap { part in if case .object(let fields) = part { fields } else { [Field]() } })
+    package static func object(_ parts: [JSONValue]) -> JSONValue {
+        .object(parts.flatMap { part in if case .object(let fields) = part { fields } else { [JSONMember]() } })
     }
 }
 

@@ -1,4 +1,5 @@
 import RelayClient
+import RelayWire
 
 /// How a command prints what it reads from a channel.
 package enum PrintForm {

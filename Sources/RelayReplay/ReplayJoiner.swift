@@ -2,6 +2,7 @@ import BoardFormat
 import RelayClient
 import RelayConsole
 import RelayIO
+import RelayWire
 
 /// One who enters the board at some moment of a replay, reads it from the beginning and stays to the end: it must hold
 /// the same strokes then as everybody else.
@@ -96,7 +97,7 @@ struct ReplayBoards: Sendable, Equatable {
             }
     }
 
-    var json: JSON {
+    var json: JSONValue {
         [
             "equal": .bool(areEqual), "strokes": .integer(drawn.records), "digest": .string("\(drawn)"),
             "joined": .array(

@@ -1,5 +1,6 @@
 import RelayClient
 import RelayConsole
+import RelayWire
 
 // What the end of a replay says of its store.
 
@@ -31,7 +32,7 @@ extension ReplaySummary {
         return lines
     }
 
-    var savedJSON: JSON {
+    var savedJSON: JSONValue {
         guard let newest else { return .null }
         return [
             "kind": "metadata", "key": .string(ReplayStore.key), "strokes": .integer(storedStrokes), "bytes": .integer(newest.bytes),

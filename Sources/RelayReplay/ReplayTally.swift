@@ -1,4 +1,5 @@
 import RelayConsole
+import RelayWire
 
 /// What a replay has done so far, over all its users.
 struct ReplayTally: Sendable, Equatable {
@@ -99,8 +100,8 @@ struct ReplaySummary: Sendable {
         return Array(table.lines.dropFirst())
     }
 
-    var json: JSON {
-        func milliseconds(_ percent: Int) -> JSON {
+    var json: JSONValue {
+        func milliseconds(_ percent: Int) -> JSONValue {
             tally.roundTrips.percentile(percent).map { .number(($0 / .microseconds(1)).rounded() / 1_000) } ?? .null
         }
         return [
@@ -126,7 +127,7 @@ struct ReplaySummary: Sendable {
         ]
     }
 
-    private static func verdict(_ report: ReplayVerifier.Report) -> JSON {
+    private static func verdict(_ report: ReplayVerifier.Report) -> JSONValue {
         [
             "kept": .bool(report.isKept),
             "messages": ["accepted": .integer(report.messagesAccepted), "delivered": .integer(report.messagesDelivered)],

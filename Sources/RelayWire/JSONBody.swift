@@ -11,21 +11,10 @@ package enum JSONBody {
 
     package static func encode(_ body: some JSONObject) -> [UInt8] {
         var body = body
-        var bytes = 0
-        let most = [UInt8](unsafeUninitializedCapacity: bytesExpected) { room, count in
-            bytes = write(&body, into: room)
-            count = bytes <= room.count ? bytes : 0
+        return JSONText.bytes { text in
+            var json = JSONFields(writing: text)
+            json.write(&body)
+            text = json.text
         }
-        if bytes <= bytesExpected { return most }
-        return [UInt8](unsafeUninitializedCapacity: bytes) { room, count in count = write(&body, into: room) }
-    }
-
-    /// What most bodies fit into; larger ones are written twice.
-    private static let bytesExpected = 2048
-
-    private static func write(_ body: inout some JSONObject, into room: UnsafeMutableBufferPointer<UInt8>) -> Int {
-        var json = JSONFields(writing: JSONText(into: room))
-        json.write(&body)
-        return json.text.bytes
     }
 }

@@ -36,7 +36,7 @@ package struct JSONFields {
     ) throws(WireError) {
         isWriting = false
         text = JSONText(into: UnsafeMutableBufferPointer(start: nil, count: 0))
-        tokens = try JSONScanner.tokens(of: bytes, bytesMax: bytesMax, anyKeys: anyKeys)
+        tokens = try JSONScanner.tokens(of: bytes, .body(bytesMax: bytesMax, anyKeys: anyKeys))
     }
 
     /// - Throws: `badRequest` with the field that is missing or wrong; `badName`, or what else `refuse` was told.
@@ -226,7 +226,7 @@ extension JSONFields {
         switch tokens[place].kind {
         case .yes: true
         case .no: false
-        case .object, .array, .text, .escapedText, .integer, .null: mismatch(at: place)
+        case .object, .array, .text, .escapedText, .integer, .fraction, .null: mismatch(at: place)
         }
     }
 

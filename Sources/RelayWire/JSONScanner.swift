@@ -1,13 +1,40 @@
-/// A strict look at the raw bytes of a JSON body (RFC 8259) before any type is read from them.
+/// What the scanner takes beside the rules that hold for all JSON here.
+package struct JSONRules: Sendable {
+    package enum Root: UInt8, Sendable {
+        case object, array
+    }
+
+    package var root = Root.object
+    /// Most bytes of the whole text.
+    package var bytesMax = Limits.jsonBodyBytesMax
+    /// Deepest nesting, the outermost object or array counted.
+    package var depthMax = Limits.jsonDepthMax
+    /// Whether keys may be other than ASCII.
+    package var anyKeys = false
+    /// Whether numbers may have a fraction, an exponent or more than 53 bits.
+    package var fractions = false
+
+    package init() {}
+
+    /// Rules of a body. [JS1–JS4]
+    package static func body(bytesMax: Int, anyKeys: Bool) -> JSONRules {
+        var rules = JSONRules()
+        rules.bytesMax = bytesMax
+        rules.anyKeys = anyKeys
+        return rules
+    }
+}
+
+/// A strict look at raw bytes of JSON (RFC 8259) before any type is read from them.
 ///
-/// One object; well-formed UTF-8 without a byte-order mark; keys are ASCII, none twice in one object, compared after
-/// unescaping; depth within `Limits.jsonDepthMax`; numbers are integers within ±(2⁵³−1), written as such; no lone surrogate
-/// escapes. [JS1–JS4]
+/// One object or array; well-formed UTF-8 without a byte-order mark; no key twice in one object, compared after unescaping; no
+/// lone surrogate escapes. What else is allowed `JSONRules` say; those of a body: keys are ASCII, numbers are integers within
+/// ±(2⁵³−1), written as such. [JS1–JS4]
 package struct JSONScanner {
     private var tokens: JSONTokens
     private var index = 0
     private var depth = 0
-    private let anyKeys: Bool
+    private let rules: JSONRules
 
     /// Above so many members keys are looked up instead of compared with each other.
     private static let comparedKeysMax = 16
@@ -16,28 +43,30 @@ package struct JSONScanner {
     package static func check(
         _ bytes: UnsafeRawBufferPointer, bytesMax: Int = Limits.jsonBodyBytesMax, anyKeys: Bool = false
     ) throws(WireError) {
-        _ = try tokens(of: bytes, bytesMax: bytesMax, anyKeys: anyKeys)
+        _ = try tokens(of: bytes, .body(bytesMax: bytesMax, anyKeys: anyKeys))
     }
 
-    static func tokens(of bytes: UnsafeRawBufferPointer, bytesMax: Int, anyKeys: Bool) throws(WireError) -> JSONTokens {
-        guard bytes.count <= bytesMax else {
+    static func tokens(of bytes: UnsafeRawBufferPointer, _ rules: JSONRules) throws(WireError) -> JSONTokens {
+        guard bytes.count <= rules.bytesMax else {
             throw WireError(
-                .tooLarge, "a JSON body has at most \(bytesMax) bytes, this one has \(bytes.count)",
-                limit: bytesMax, actual: bytes.count)
+                .tooLarge, "a JSON body has at most \(rules.bytesMax) bytes, this one has \(bytes.count)",
+                limit: rules.bytesMax, actual: bytes.count)
         }
         guard isValidUTF8(bytes) else { throw WireError(.badText, "the JSON body is not well-formed UTF-8") }
-        var scanner = JSONScanner(bytes, anyKeys: anyKeys)
+        var scanner = JSONScanner(bytes, rules)
         scanner.skipSpace()
-        guard scanner.peek == UInt8(ascii: "{") else { throw scanner.problem("a JSON body is one object") }
+        guard scanner.peek == UInt8(ascii: rules.root == .object ? "{" : "[") else {
+            throw scanner.problem("one \(rules.root) is expected")
+        }
         try scanner.value()
         scanner.skipSpace()
-        guard scanner.index == bytes.count else { throw scanner.problem("nothing may follow the object") }
+        guard scanner.index == bytes.count else { throw scanner.problem("nothing may follow the \(rules.root)") }
         return scanner.tokens
     }
 
-    private init(_ bytes: UnsafeRawBufferPointer, anyKeys: Bool) {
+    private init(_ bytes: UnsafeRawBufferPointer, _ rules: JSONRules) {
         tokens = JSONTokens(of: bytes)
-        self.anyKeys = anyKeys
+        self.rules = rules
     }
 
     @inline(__always)
@@ -79,9 +108,8 @@ package struct JSONScanner {
     /// - Returns: the index of the token.
     private mutating func enter(_ kind: JSONToken.Kind) throws(WireError) -> Int {
         depth += 1
-        guard depth <= Limits.jsonDepthMax else {
-            throw WireError(
-                .badRequest, "JSON nests deeper than \(Limits.jsonDepthMax)", limit: Limits.jsonDepthMax, actual: depth)
+        guard depth <= rules.depthMax else {
+            throw WireError(.badRequest, "JSON nests deeper than \(rules.depthMax)", limit: rules.depthMax, actual: depth)
         }
         let token = tokens.tokens.count
         append(kind, from: index, to: index, next: JSONToken.open)
@@ -134,7 +162,7 @@ package struct JSONScanner {
     /// - Parameter known: these keys, once there are many.
     private func checkKey(_ key: Int, of object: Int, count: Int, _ known: inout Set<[UInt8]>) throws(WireError) {
         let isASCII = tokens[key].kind == .text ? tokens.raw(key).allSatisfy { $0 < 0x80 } : tokens.unescaped(key).allSatisfy { $0 < 0x80 }
-        guard anyKeys || isASCII else {
+        guard rules.anyKeys || isASCII else {
             throw WireError(.badName, "JSON, byte \(index): a key is ASCII, \(tokens.string(key)) is not")
         }
         if count < Self.comparedKeysMax {
@@ -186,10 +214,10 @@ package struct JSONScanner {
         if peek == UInt8(ascii: "-") { index += 1 }
         var magnitude: UInt64 = 0
         let firstDigit = index
-        while let byte = peek, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) {
+        while let byte = peek, isDigit(byte) {
             index += 1
-            magnitude = magnitude &* 10 &+ UInt64(byte - UInt8(ascii: "0"))
-            guard index - firstDigit <= 16, magnitude <= Limits.integerMax else {
+            magnitude = min(magnitude, Limits.integerMax) &* 10 &+ UInt64(byte - UInt8(ascii: "0"))
+            guard rules.fractions || magnitude <= Limits.integerMax && index - firstDigit <= 16 else {
                 throw problem("an integer is within ±\(Limits.integerMax)")
             }
         }
@@ -198,11 +226,34 @@ package struct JSONScanner {
             throw problem("a value is expected")
         }
         if tokens.bytes[firstDigit] == UInt8(ascii: "0"), index > firstDigit + 1 { throw problem("a number has no leading zero") }
-        if let byte = peek, byte == UInt8(ascii: ".") || byte == UInt8(ascii: "e") || byte == UInt8(ascii: "E") {
-            throw problem("numbers are integers without fraction or exponent")
-        }
-        append(.integer, from: start, to: index)
+        let hasFraction = try fraction()
+        append(!hasFraction && magnitude <= Limits.integerMax ? .integer : .fraction, from: start, to: index)
     }
+
+    /// Steps over a fraction and an exponent.
+    ///
+    /// - Returns: whether there is one.
+    private mutating func fraction() throws(WireError) -> Bool {
+        guard let byte = peek, byte == UInt8(ascii: ".") || byte | 0x20 == UInt8(ascii: "e") else { return false }
+        guard rules.fractions else { throw problem("numbers are integers without fraction or exponent") }
+        if byte == UInt8(ascii: ".") {
+            index += 1
+            try digits()
+        }
+        if let byte = peek, byte | 0x20 == UInt8(ascii: "e") {
+            index += 1
+            if let sign = peek, sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-") { index += 1 }
+            try digits()
+        }
+        return true
+    }
+
+    private mutating func digits() throws(WireError) {
+        guard let byte = peek, isDigit(byte) else { throw problem("a digit is expected") }
+        while let byte = peek, isDigit(byte) { index += 1 }
+    }
+
+    private func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
 
     private mutating func string() throws(WireError) {
         index += 1

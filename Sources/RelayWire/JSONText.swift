@@ -1,11 +1,41 @@
 /// JSON while it is written: numbers are integers, slashes stand as they are, and the writer says keys in the order of their bytes.
 ///
 /// It is written into memory that is there; what is behind its end is only counted.
-struct JSONText {
+package struct JSONText {
     private let room: UnsafeMutableBufferPointer<UInt8>
     private var count = 0
 
     init(into room: UnsafeMutableBufferPointer<UInt8>) { self.room = room }
+
+    /// What most texts fit into; larger ones are written twice.
+    private static let bytesExpected = 2048
+
+    /// The bytes of one value.
+    ///
+    /// - Parameter write: writes the value; is called again, for the same one, when the first room was too small.
+    package static func bytes(_ write: (inout JSONText) -> Void) -> [UInt8] {
+        func fill(_ room: UnsafeMutableBufferPointer<UInt8>) -> Int {
+            var text = JSONText(into: room)
+            write(&text)
+            return text.bytes
+        }
+        var bytes = 0
+        let most = [UInt8](unsafeUninitializedCapacity: bytesExpected) { room, count in
+            bytes = fill(room)
+            count = bytes <= room.count ? bytes : 0
+        }
+        if bytes <= bytesExpected { return most }
+        return [UInt8](unsafeUninitializedCapacity: bytes) { room, count in count = fill(room) }
+    }
+
+    /// The bytes of one object; keys are in ascending order of their bytes.
+    package static func object(_ members: (inout JSONText) -> Void) -> [UInt8] {
+        bytes { text in
+            text.beginObject()
+            members(&text)
+            text.endObject()
+        }
+    }
 
     /// How many bytes it takes once the whole value is written; some more if they do not fit.
     var bytes: Int { count - 1 }
@@ -54,6 +84,32 @@ struct JSONText {
     mutating func key(_ key: String) {
         quote(key)
         append(UInt8(ascii: ":"))
+    }
+
+    // MARK: - Members
+
+    package mutating func member(_ key: StaticString, _ value: Int) {
+        self.key(key)
+        self.value(isNegative: value < 0, UInt64(value.magnitude))
+    }
+
+    package mutating func member(_ key: StaticString, _ value: String) {
+        self.key(key)
+        self.value(value)
+    }
+
+    package mutating func member(_ key: StaticString, _ values: [String]) {
+        self.key(key)
+        beginArray()
+        for value in values { self.value(value) }
+        endArray()
+    }
+
+    /// - Parameter json: a value that is JSON already.
+    package mutating func member(_ key: StaticString, json: [UInt8]) {
+        self.key(key)
+        json.withUnsafeBufferPointer { append($0) }
+        append(UInt8(ascii: ","))
     }
 
     // MARK: - Values

@@ -4,7 +4,7 @@ struct JSONToken {
         case object, array
         /// A string whose bytes are its text, and one with escapes.
         case text, escapedText
-        case integer, yes, no, null
+        case integer, fraction, yes, no, null
     }
 
     var kind: Kind

@@ -86,7 +86,7 @@ struct StrokeTests {
         #expect(throws: BoardError.tooLarge(limit: 1_024, actual: 1_025)) {
             try PointPacket.decode([UInt8](repeating: 0x20, count: 1_025))
         }
-        #expect(throws: BoardError.badJSON(byte: 1_024, problem: "one object is expected")) {
+        #expect(throws: BoardError.badJSON("JSON, byte 1024: one object is expected")) {
             try PointPacket.decode([UInt8](repeating: 0x20, count: 1_024))
         }
     }

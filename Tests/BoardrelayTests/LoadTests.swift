@@ -1,4 +1,5 @@
 import RelayPrimitives
+import RelayWire
 import Testing
 
 @testable import RelayBench

@@ -1,4 +1,5 @@
 import Foundation
+import RelayWire
 import Testing
 
 @testable import boardrelay
@@ -22,7 +23,7 @@ struct OutputTests {
             switch scalar.properties.generalCategory {
             case .control, .format, .lineSeparator, .paragraphSeparator:
                 #expect(Printable.escaped(String(scalar)).hasPrefix("\\"))
-                #expect(JSON.string(String(scalar)).line.hasPrefix("\"\\"))
+                #expect(JSONValue.string(String(scalar)).line.hasPrefix("\"\\"))
             default: break
             }
         }
@@ -31,7 +32,7 @@ struct OutputTests {
     @Test("JSON is read by others as it was meant, one line each")
     func json() throws {
         let nasty = "\"\\/\n\r\t\u{0}\u{1F}\u{7F}\u{202E}\u{200D}é😀\u{E0041}"
-        let line = JSON.object([
+        let line = JSONValue.object([
             .init(key: "type", value: "x"), .init(key: nasty, value: .string(nasty)), .init(key: "n", value: .integer(-5)),
             .init(key: "none", value: .null), .init(key: "list", value: [1, true, .null, .number(0.5)]),
         ]).line

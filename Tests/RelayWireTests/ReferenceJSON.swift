@@ -131,7 +131,7 @@ private struct ReferenceScanner {
         var scanner = ReferenceScanner(bytes: bytes)
         scanner.anyKeys = anyKeys
         scanner.skipSpace()
-        guard scanner.peek == UInt8(ascii: "{") else { throw scanner.problem("a JSON body is one object") }
+        guard scanner.peek == UInt8(ascii: "{") else { throw scanner.problem("one object is expected") }
         try scanner.value()
         scanner.skipSpace()
         guard scanner.index == bytes.count else { throw scanner.problem("nothing may follow the object") }

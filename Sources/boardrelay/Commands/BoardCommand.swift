@@ -106,22 +106,22 @@ extension Command {
         return code
     }
 
-    private static func fields(_ type: String, _ name: String, _ change: BoardClearing) -> JSON {
+    private static func fields(_ type: String, _ name: String, _ change: BoardClearing) -> JSONValue {
         [
             "type": .string(type), "channel": .string(name), "offset": .integer(Int(clamping: change.offset)),
             "records": .integer(Int(clamping: change.records)),
         ]
     }
 
-    private static func tell(_ object: JSON, _ address: RelayAddress, json: Bool, _ words: String) throws {
+    private static func tell(_ object: JSONValue, _ address: RelayAddress, json: Bool, _ words: String) throws {
         guard json else { return Console.note("\(address): \(words)") }
-        try Console.print(JSON.object([object, ["relay": .string("\(address)")]]).line)
+        try Console.print(JSONValue.object([object, ["relay": .string("\(address)")]]).line)
     }
 
     private static func list(_ boards: [BoardInfo], json: Bool) throws {
         if json {
             for board in boards {
-                let object: JSON = [
+                let object: JSONValue = [
                     "type": "board", "channel": .string(board.channel.text), "records": .integer(board.records),
                     "bytes": .integer(board.bytes),
                     "changed": .integer(Int(clamping: board.changed)),
@@ -234,7 +234,7 @@ extension Command {
         display.cancel()
         await display.value
         progress.end()
-        let object: JSON = [
+        let object: JSONValue = [
             "type": "imported", "channel": .string(name), "records": .integer(outcome.records), "bytes": .integer(outcome.bytes),
             "failed": .integer(outcome.failed),
             "failures": .object(outcome.failures.keys.sorted().map { .init(key: $0, value: .integer(outcome.failures[$0]!)) }),

@@ -1,5 +1,6 @@
 import RelayClient
 import RelayConsole
+import RelayWire
 
 extension Command {
     static let channel = Command(
@@ -41,8 +42,8 @@ extension Command {
             case .unfreeze: try await client.moderation.unfreeze(name)
             }
             if json {
-                let fields: JSON = ["type": .string(action.rawValue), "channel": .string(name), "relay": .string("\(address)")]
-                try Console.print(JSON.object([fields, room.fields]).line)
+                let fields: JSONValue = ["type": .string(action.rawValue), "channel": .string(name), "relay": .string("\(address)")]
+                try Console.print(JSONValue.object([fields, room.fields]).line)
             } else {
                 Console.note("\(address): \(name) is " + (action == .freeze ? "frozen." : "not frozen any more."))
                 for line in room.lines { Console.note(line) }
@@ -67,8 +68,8 @@ extension Command {
             others = found.channels.map { ($0, $1.count) }.sorted { ($1.people, $0.channel) < ($0.people, $1.channel) }
         }
 
-        var fields: JSON {
-            let used = others.map { ["channel": .string($0.channel), "people": .integer($0.people)] as JSON }
+        var fields: JSONValue {
+            let used = others.map { ["channel": .string($0.channel), "people": .integer($0.people)] as JSONValue }
             return ["people": .integer(people), "channelsInUse": people == 0 ? .array(used) : .null]
         }
 

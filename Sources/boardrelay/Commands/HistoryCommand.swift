@@ -76,7 +76,7 @@ extension Command {
     private static func show(incomplete parts: [Message], as form: PrintForm) throws {
         let newest = parts.last!, all = Int(newest.part!.of)
         let bytes = parts.reduce(0) { $0 + $1.payload.byteCount }
-        let object: JSON = [
+        let object: JSONValue = [
             "type": "incomplete", "channel": .string(newest.channel), "sender": .string(newest.sender),
             "offset": .integer(Int(clamping: newest.offset)), "time": .integer(Int(clamping: newest.wallMilliseconds)),
             "customType": .optional(newest.customType), "bytes": .integer(bytes),

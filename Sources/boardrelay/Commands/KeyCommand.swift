@@ -2,6 +2,7 @@ import Foundation
 import RelayConsole
 import RelayIO
 import RelayServer
+import RelayWire
 
 extension Command {
     static let key = Command(
@@ -91,8 +92,8 @@ enum KeyText {
         let role = kind == .join ? report.joinRole : "moderator"
         let urls = pages.map { "\($0)#key=\(key)" + (kind == .join ? "" : "&j=\(report.join)") }
         if json {
-            let object: JSON = [
-                "kind": .string(kind.rawValue), "role": .string(role), "key": .string(key), "urls": .array(urls.map(JSON.string)),
+            let object: JSONValue = [
+                "kind": .string(kind.rawValue), "role": .string(role), "key": .string(key), "urls": .array(urls.map(JSONValue.string)),
                 "relay": .string(relay(report)),
             ]
             return [object.line]

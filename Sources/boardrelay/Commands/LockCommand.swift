@@ -54,7 +54,7 @@ extension Command {
         let address = try arguments.address()
         let code = try await withClient(arguments, as: user, timeout: timeout) { client in
             let locks = try client.locks(of: arguments.flag("--stream") ? .stream(channel) : .message(channel))
-            var fields: JSON = ["type": .string(action.rawValue), "channel": .string(channel), "lock": .optional(lock)]
+            var fields: JSONValue = ["type": .string(action.rawValue), "channel": .string(channel), "lock": .optional(lock)]
             switch action {
             case .set: try await locks.set(lock!, ttl: ttl)
             case .acquire:

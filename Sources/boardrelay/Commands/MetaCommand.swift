@@ -86,7 +86,7 @@ extension Command {
                     : metadata.remove([key!], revisions: revisions, majorRevision: major, lock: lock)
             }
             if json {
-                let fields: JSON = ["type": "changed", "majorRevision": .integer(Int(clamping: after)), "relay": .string("\(address)")]
+                let fields: JSONValue = ["type": "changed", "majorRevision": .integer(Int(clamping: after)), "relay": .string("\(address)")]
                 try Console.print(fields.line)
             } else {
                 Console.note("\(address): the major revision is \(after).")
@@ -117,7 +117,7 @@ extension Command {
         let items = contents.items.filter { key == nil || $0.key == key }
         if let key, items.isEmpty { throw Failure("there is no item \(key) in the metadata of \(name)") }
         if json {
-            let fields: JSON = [
+            let fields: JSONValue = [
                 "majorRevision": .integer(Int(clamping: contents.majorRevision)), "items": .array(items.map(EventJSON.item)),
             ]
             return try Console.print(fields.line)

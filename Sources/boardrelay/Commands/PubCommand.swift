@@ -72,7 +72,7 @@ extension Command {
         let payload = arguments.flag("--remove") ? .bytes([]) : try payload(arguments, text: texts.first)
         let address = try arguments.address()
         let code = try await withClient(arguments, as: user, timeout: timeout) { client in
-            let result: JSON
+            let result: JSONValue
             if let receiver {
                 _ = try await client.send(payload, toUser: receiver, customType: arguments.value("--type")).value
                 result = ["type": "confirmed", "user": .string(receiver), "bytes": .integer(payload.byteCount)]
@@ -89,7 +89,7 @@ extension Command {
                 ]
             }
             if arguments.flag("--json") {
-                try Console.print(JSON.object([result, ["relay": .string("\(address)")]]).line)
+                try Console.print(JSONValue.object([result, ["relay": .string("\(address)")]]).line)
             } else {
                 noteChange("\(Printable.size(payload.byteCount)) sent to \(receiver ?? channel).", at: address)
             }
@@ -115,7 +115,7 @@ extension Command {
 
     /// A record, or what may need several messages.
     private static func sendRecord(_ payload: Payload, key: String?, client: RelayClient, channel: String, _ arguments: Arguments)
-        async throws -> JSON
+        async throws -> JSONValue
     {
         let receipt =
             if let key, arguments.flag("--remove") {

@@ -102,8 +102,8 @@ extension Command {
         let left = (Int64(clamping: checked.expires) - Int64(clamping: SystemClock.wallMilliseconds())) / 1000
         if arguments.flag("--json") {
             let grants = checked.access.grants.words
-            let listed = grants.sorted { $0.key < $1.key }.map { JSON.Field(key: $0.key, value: .array($0.value.map(JSON.string))) }
-            let object: JSON = [
+            let listed = grants.sorted { $0.key < $1.key }.map { JSONMember(key: $0.key, value: .array($0.value.map(JSONValue.string))) }
+            let object: JSONValue = [
                 "user": .string(checked.subject.text), "expiresInSeconds": .integer(Int(left)),
                 "role": .optional(checked.access.role?.rawValue),
                 "grants": listed.isEmpty ? .null : .object(listed),

@@ -91,7 +91,7 @@ extension Command {
         let address = try arguments.address()
         let given = try arguments.duration("--timeout")
         var timeout = given ?? .seconds(30)
-        var known = JSON.null, isKnown = true
+        var known = JSONValue.null, isKnown = true
         if let word = user, let question = question(action, role) {
             let began = ContinuousClock.now
             let found = try await Whom(word: word, question: question).find(arguments, timeout: timeout)
@@ -102,7 +102,7 @@ extension Command {
             "user", arguments, timeout: action == .forget && given == nil ? nil : timeout, isErasing: action == .forget
         ) { client in
             let moderation = client.moderation
-            var fields: JSON = ["type": .string(action.rawValue), "user": .optional(user), "known": known, "relay": .string("\(address)")]
+            var fields: JSONValue = ["type": .string(action.rawValue), "user": .optional(user), "known": known, "relay": .string("\(address)")]
             var words = ""
             switch action {
             case .role:
@@ -155,7 +155,7 @@ extension Command {
     private static func list(_ bans: [BanInfo], json: Bool) throws {
         if json {
             for ban in bans {
-                let object: JSON = [
+                let object: JSONValue = [
                     "type": "banned", "user": .string(ban.user.text), "by": .string(ban.by.text), "time": .integer(Int(clamping: ban.time)),
                     "until": .optional(ban.until.map { Int(clamping: $0) }),
                 ]

@@ -1,37 +1,25 @@
-/// A JSON value as the board format and the recordings use it.
-enum JSONValue: Equatable {
-    case null
-    case bool(Bool)
-    case integer(Int)
-    /// Only where the reader was told to take fractions.
-    case fraction(Double)
-    case string(String)
-    case array([JSONValue])
-    case object(JSONObject)
+import RelayWire
 
-    /// Any number.
-    var number: Double? {
-        switch self {
-        case .integer(let value): Double(value)
-        case .fraction(let value): value
-        case .null, .bool, .string, .array, .object: nil
+/// The fields of one JSON object of the format.
+///
+/// Few, so a list is quicker to search than a table is to build.
+struct BoardFields {
+    let members: [JSONMember]
+
+    /// - Parameter fractions: whether numbers may have fractions: those of recordings have, those of the board format have not.
+    /// - Throws: `badJSON`.
+    init(reading bytes: [UInt8], fractions: Bool = false) throws(BoardError) {
+        guard case .object(let members) = try JSONValue(ofBoard: bytes, .object, fractions: fractions) else {
+            throw .badJSON("one object is expected")
         }
-    }
-}
-
-/// The fields of an object. Few, so a list is quicker to search than a table is to build.
-struct JSONObject: Equatable {
-    // A type and not a tuple: with one the compiler (6.3) ends in a "circular reference" when it builds only some files.
-    struct Field: Equatable {
-        var key: String
-        var value: JSONValue
+        self.members = members
     }
 
-    var fields: [Field] = []
+    init(_ members: [JSONMember]) { self.members = members }
 
     /// Keys are compared as bytes: `String ==` merges what looks alike.
     private subscript(bytesOf key: String) -> JSONValue? {
-        fields.first { $0.key.utf8.elementsEqual(key.utf8) }?.value
+        members.first { $0.key.utf8.elementsEqual(key.utf8) }?.value
     }
 
     /// The value of a field; `null` means the same as absence.
@@ -84,5 +72,31 @@ struct JSONObject: Equatable {
             integers.append(integer)
         }
         return integers
+    }
+}
+
+extension JSONValue {
+    /// - Throws: `badJSON`.
+    init(ofBoard bytes: [UInt8], _ root: JSONRules.Root, fractions: Bool) throws(BoardError) {
+        var rules = JSONRules()
+        rules.root = root
+        rules.bytesMax = .max
+        rules.depthMax = BoardLimits.depthMax
+        rules.anyKeys = true
+        rules.fractions = fractions
+        do {
+            try self.init(reading: bytes, rules)
+        } catch {
+            throw .badJSON(error.text)
+        }
+    }
+
+    /// Any number.
+    var anyNumber: Double? {
+        switch self {
+        case .integer(let value): Double(value)
+        case .number(let value): value
+        case .null, .bool, .string, .array, .object: nil
+        }
     }
 }

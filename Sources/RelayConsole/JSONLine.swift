@@ -1,36 +1,12 @@
+import RelayWire
+
 /// JSON to be printed: one line, fields in the order given, everything invisible escaped, so that it is safe on a
 /// terminal, too.
-package enum JSON: Sendable, Hashable, ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
-    ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
-{
-    case null
-    case bool(Bool)
-    case integer(Int)
-    case number(Double)
-    case string(String)
-    case array([JSON])
-    case object([Field])
-
-    package struct Field: Sendable, Hashable {
-        package var key: String
-        package var value: JSON
-
-        package init(key: String, value: JSON) {
-            self.key = key
-            self.value = value
-        }
-    }
-
-    package init(stringLiteral value: String) { self = .string(value) }
-    package init(integerLiteral value: Int) { self = .integer(value) }
-    package init(booleanLiteral value: Bool) { self = .bool(value) }
-    package init(arrayLiteral elements: JSON...) { self = .array(elements) }
-    package init(dictionaryLiteral elements: (String, JSON)...) { self = .object(elements.map { Field(key: $0, value: $1) }) }
-
-    package static func optional(_ value: Int?) -> JSON { value.map { .integer($0) } ?? .null }
-    package static func optional(_ value: String?) -> JSON { value.map { .string($0) } ?? .null }
-    package static func texts(_ values: [String: String]) -> JSON {
-        .object(values.keys.sorted().map { Field(key: $0, value: .string(values[$0]!)) })
+extension JSONValue {
+    package static func optional(_ value: Int?) -> JSONValue { value.map { .integer($0) } ?? .null }
+    package static func optional(_ value: String?) -> JSONValue { value.map { .string($0) } ?? .null }
+    package static func texts(_ values: [String: String]) -> JSONValue {
+        .object(values.keys.sorted().map { JSONMember(key: $0, value: .string(values[$0]!)) })
     }
 
     /// An object's text has no fields that are `null`.
