@@ -3,27 +3,26 @@ import RelayCore
 import RelayWire
 import Testing
 
-/// What no table of `TablesTests` holds: numbers that stand in rules, flags, features, variables of the environment.
+/// What `LimitsTable` does not hold: numbers that stand in rules, flags, features, variables of the environment.
 @Suite("Source and docs, both ways") struct BothWaysTests {
     @Test("every constant of Limits.swift is in the table of limits, in a rule or inner")
     func limits() throws {
         let source = try Document.source("RelayWire/Limits.swift").matches(of: /public static let ([A-Za-z]+)/).map { String($0.output.1) }
-        let tables = try Document.tests("DocsTests/TablesTests.swift") + Document.tests("DocsTests/SecurityPageTests.swift")
+        let told = LimitsTable.fixed.values.flatMap(\.constants) + SecurityPageTests.constants
         #expect(source.count >= 40, "only \(source.count) constants found: the file is not read rightly")
-        let left = source.filter { !tables.contains("Limits.\($0)") }
-        #expect(left.sorted() == (Self.limitsInRules.keys + Self.innerLimits).sorted())
+        #expect(Set(told).subtracting(source) == [], "the tables name what Limits.swift does not have")
+        #expect(Set(source).subtracting(told) == Set(Self.limitsInRules.keys).union(Self.innerLimits))
     }
 
     @Test("every setting is in the table of limits, in a rule or inner")
     func settings() throws {
         let defaults = Configuration()
-        var names = Mirror(reflecting: defaults).children.compactMap(\.label).map { "defaults.\($0)" }
+        var names = Mirror(reflecting: defaults).children.compactMap(\.label)
         names += Mirror(reflecting: defaults.limits).children.compactMap(\.label).map { "limits.\($0)" }
         #expect(names.count >= 70)
-        let tables = Set(
-            try Document.tests("DocsTests/TablesTests.swift").matches(of: /(?:defaults|limits)\.[A-Za-z]+/).map { String($0.output) })
-        let left = names.filter { $0 != "defaults.limits" && !tables.contains($0) }
-        #expect(left.sorted() == (Self.settingsInRules.keys + Self.innerSettings).sorted())
+        let told = LimitsTable.tunable.values.joined().map(\.name)
+        #expect(Set(told).subtracting(names) == [], "the tables name what Configuration does not have")
+        #expect(Set(names).subtracting(told) == Set(Self.settingsInRules.keys).union(Self.innerSettings).union(["limits"]))
     }
 
     @Test("rules have the numbers of the code")
@@ -145,23 +144,20 @@ import Testing
             "slowConsumerAfter": ("DL8", seconds(defaults.slowConsumerAfter)),
             "pinnedBytesPerSessionMax": ("DL9", bytes(defaults.pinnedBytesPerSessionMax)),
             "queueBytesTotalMax": ("DL9", bytes(defaults.queueBytesTotalMax)),
-        ].reduce(into: ["limits.unansweredMax": ("MS3", "`welcome.limits.unansweredMax` (**\(defaults.limits.unansweredMax)**)")]) {
-            $0["defaults.\($1.key)"] = $1.value
-        }
+            "limits.unansweredMax": ("MS3", "`welcome.limits.unansweredMax` (**\(defaults.limits.unansweredMax)**)"),
+        ]
     }
 
     /// What nobody sees from outside but by how much memory or how many turns it takes, or that has no default.
     static let innerSettings = [
         "isJournaled", "boardExpiry", "boardAuthorKeysMax", "boardAuthorKeysTotalMax", "catchUpTurnBytes", "expiryRetry",
         "sharedChunksPerChannelMax", "chunkBytesMin", "chunkBytesMax", "farewellLinger", "shutdownLinger",
-    ].map { "defaults.\($0)" }
+    ]
 }
 
 extension Document {
     /// A file below `Sources`.
     static func source(_ path: String) throws -> String { try String(contentsOf: root.appending(path: "Sources/\(path)"), encoding: .utf8) }
-    /// A file below `Tests`.
-    static func tests(_ path: String) throws -> String { try String(contentsOf: root.appending(path: "Tests/\(path)"), encoding: .utf8) }
 
     /// All Swift of `Sources`.
     static func sources() throws -> [String] { try files("Sources").map { try String(contentsOf: $0, encoding: .utf8) } }

@@ -14,6 +14,9 @@ import Testing
         #expect(table.map { Document.plain($0[0]) }.sorted() == written.keys.sorted())
     }
 
+    /// What the section on tokens states.
+    static let constants = ["tokenSecretBytes", "tokenGrantsMax", "tokenBytesMax"]
+
     @Test("the numbers of the section on tokens are those of the code")
     func numbers() throws {
         let text = try Document.security().text
