@@ -32,7 +32,8 @@ public struct BoardExportWriter: Sendable {
     /// - Throws: what a reader would refuse.
     public mutating func line(_ record: BoardRecord) throws(BoardError) -> [UInt8] {
         try record.validate()
-        let base64 = if case .bytes(let bytes) = record.payload { String(decoding: Base64.encode(bytes), as: UTF8.self) } else { String?.none }
+        let base64: String? =
+            if case .bytes(let bytes) = record.payload { String(decoding: Base64.encode(bytes), as: UTF8.self) } else { nil }
         var line = records == 0 ? [] : [UInt8(ascii: ",")]
         line += JSONText.object { json in
             if let base64 { json.member("base64", base64) }

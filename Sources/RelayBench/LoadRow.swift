@@ -86,5 +86,7 @@ enum LoadRow {
         return .number((median * scale).rounded() / scale)
     }
 
-    static func sum<Run>(_ runs: [Run], _ value: (Run) -> UInt64) -> JSONValue { .integer(Int(clamping: runs.reduce(0) { $0 + value($1) })) }
+    static func sum<Run>(_ runs: [Run], _ value: (Run) -> UInt64) -> JSONValue {
+        .integer(Int(clamping: runs.reduce(0) { $0 + value($1) }))
+    }
 }

@@ -1,10 +1,11 @@
 import RelayWire
 
-/// Everything an operator may tune, each default in this one place.
+/// What an operator may tune, with its default.
 ///
-/// What the protocol fixes is in `RelayWire/Limits.swift`.
+/// The defaults that clients are told at login (32 KB, 60/s, …) are in `RelayWire/ServerLimits.swift`, what the protocol fixes in
+/// `RelayWire/Limits.swift`.
 public struct Configuration: Sendable, Hashable {
-    // MARK: Sizes and rates (design: "two kinds of channel")
+    // MARK: Sizes and rates
 
     /// Sizes, rates and counts that clients are told in `welcome`.
     public var limits = ServerLimits()

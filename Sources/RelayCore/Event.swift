@@ -1,7 +1,7 @@
 package import RelayJournal
 import RelayWire
 
-/// One link, TCP or WebSocket, as the shell numbers it: `index` is small and reused, `generation` tells its users apart.
+/// One link, TCP or WebSocket, as the engine numbers it: `index` is small and reused, `generation` tells its users apart.
 package struct ConnectionID: Hashable, Sendable, CustomStringConvertible {
     package var index: Int32
     package var generation: UInt32
@@ -14,7 +14,7 @@ package struct ConnectionID: Hashable, Sendable, CustomStringConvertible {
     package var description: String { "connection \(index).\(generation)" }
 }
 
-/// How a link ended, seen from the shell.
+/// How a link ended, seen from the engine.
 package enum CloseCause: Sendable, Hashable {
     /// The peer closed (FIN).
     case peerClosed
@@ -72,7 +72,7 @@ package enum Event: Sendable {
     case operatorTokenWrong(peer: String, path: String)
 }
 
-/// What the shell carries out for the hub.
+/// What the engine carries out for the hub.
 package enum Effect: Sendable, Hashable {
     /// Write what the hub still has for this link (the farewell among it), as far as the peer takes it at once or
     /// within `lingerMilliseconds`, then close it and report `closed(_, .byHub)`. A WebSocket says the code once more. [WS8]

@@ -4,7 +4,7 @@ import RelayWire
 
 /// The relay itself, without sockets, clocks and dice: bytes and events in, bytes and effects out.
 ///
-/// Owned by one queue, which also owns the sockets. The shell's calls:
+/// Owned by one queue, which also owns the sockets. The engine's calls:
 /// - `restore` with all that was stored, before any other call;
 /// - `handle` for what happens and `receive` for bytes that came, in any order;
 /// - a flush, behind what came together: `beginFlush`; `nextDirty` until it has none; for each connection `gather` and `wrote` until its
@@ -14,10 +14,8 @@ import RelayWire
 ///
 /// The same calls in the same order give the same bytes: nothing in here depends on anything but its arguments.
 ///
-/// A hub has one owner and is never copied: a call into one of two copies traps. The type would say so as `~Copyable`, which
-/// costs the compiler two minutes: docs/decisions/0008. What the shell asks for is `mutating` although it changes nothing: the compiler
-/// calls everything else on a copy where the hub is a property of a class. For the same reason no closure in
-/// a mutating method refers to `self`, and arguments of a method that is not mutating are read before the call.
+/// A hub has one owner and is never copied: a call into one of two copies traps. For that reason all that the engine calls is `mutating`,
+/// no closure in a mutating method refers to `self`, and arguments of other methods are read before the call: docs/decisions/0008.
 package struct Hub {
     let configuration: Configuration
     /// Rises with each start of the relay. [CH5]
@@ -86,7 +84,7 @@ package struct Hub {
 
     // MARK: - Entries
 
-    /// Carries out one event; what the shell has to do is in `takeEffects`.
+    /// Carries out one event; what the engine has to do is in `takeEffects`.
     package mutating func handle(_ event: Event, at now: Now) {
         enter(now)
         switch event {
@@ -134,20 +132,20 @@ package struct Hub {
         keepBounds()
     }
 
-    /// What the shell has to do, in this order; appended to `taken`.
+    /// What the engine has to do, in this order; appended to `taken`.
     package mutating func takeEffects(into taken: inout [Effect]) {
         guard !effects.isEmpty else { return }
         taken += effects
         effects.removeAll(keepingCapacity: true)
     }
 
-    /// The shell's id is the connection that stands there now, not an earlier one.
+    /// The engine's id is the connection that stands there now, not an earlier one.
     @inline(__always)
     func isKnown(_ id: ConnectionID) -> Bool {
         connections.has(id)
     }
 
-    // MARK: - Numbers
+    // MARK: - Lines of the log
 
     mutating func log(_ level: LogLine.Level, _ text: String) { effects.append(.log(LogLine(level, text))) }
 

@@ -15,6 +15,6 @@ extension Lock { typealias Index = Slab<Lock>.Index }
 extension ShelvedBoard { typealias Index = Slab<ShelvedBoard>.Index }
 
 extension ConnectionID {
-    /// Where the hub has it: the shell hands out these places.
+    /// Where the hub has it: the engine hands out these places.
     var place: Connection.Index { Connection.Index(givenOut: index) }
 }

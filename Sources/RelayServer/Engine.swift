@@ -72,9 +72,9 @@ actor Engine {
     /// the packets that may wait for a reader, so that one who keeps up loses none to a burst. [DL10, DL4]
     static let unflushedMax = 64 * 1024
     static let vectorsPerWrite = 64
-    /// How long a peer that has been sent its farewell gets to close.
+    /// How long a peer that has received all that the relay has for it gets to close. Before that, the hub's `farewellLinger` counts.
     static let farewellMilliseconds = 500
-    /// What is read before it is written comes to more than 64 KiB by a part of a turn: cut there, each reader would cost two writes.
+    /// A turn may read a little more than 64 KiB. With a smaller bound it would cost each reader two writes.
     static let bytesPerWrite = 256 * 1024
     /// Of one message of a WebSocket, or one larger frame. [WS7]
     static let bytesPerMessage = 64 * 1024

@@ -1,4 +1,5 @@
-/// Numbers that the protocol fixes. What an operator may tune is in `RelayCore/Configuration.swift`.
+/// Numbers that the protocol fixes. Those that a relay tells its clients at login (32 KB, 60/s, …) are in `ServerLimits.swift`, what
+/// else an operator may tune in `RelayCore/Configuration.swift`.
 ///
 /// `docs/protocol.md` has the same numbers in its table of limits; a test compares the two.
 public enum Limits {

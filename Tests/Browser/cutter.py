@@ -12,6 +12,10 @@ import threading
 class Cutter:
     """Passes bytes between a page and the relay of the moment."""
 
+    # Of all cutters of this run. A browser keeps what it stored for an origin: behind a port that comes again, a page knows its
+    # visitor by the name of somebody before.
+    ports = set()
+
     def __init__(self, relay):
         self.relay = relay
         self.port = None
@@ -33,7 +37,11 @@ class Cutter:
     def mend(self):
         """New connections are taken, on the same port as ever."""
         self.listener = socket.create_server(("127.0.0.1", self.port or 0))
+        while self.port is None and self.listener.getsockname()[1] in self.ports:
+            self.listener.close()
+            self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
+        self.ports.add(self.port)
         threading.Thread(target=self._accept, args=(self.listener,), daemon=True).start()
 
     def freeze(self):

@@ -34,6 +34,16 @@ import Testing
         }
     }
 
+    @Test("rules that state a default of the table of limits have the number of the code, too", arguments: LimitsTable.inRules)
+    func defaultsInRules(rule: String, settings: [LimitsTable.Setting]) throws {
+        let text = try #require(Document.protocol().rule(rule), "\(rule)")
+        for setting in settings {
+            let number = Int(setting.number)
+            let forms = [ReferenceValues.grouped(number), "\(number)/s", "\(number >> 10) KiB", "\(number >> 20) MiB"]
+            #expect(forms.contains { text.contains("**\($0)**") }, "\(rule) does not say \(setting.name): \(number)")
+        }
+    }
+
     @Test("the table of bodies has of each frame exactly the flags that it may have, and the table of flags their bits")
     func flags() throws {
         let tables = try Document.protocol().tables("### Binary bodies")
@@ -100,7 +110,7 @@ import Testing
             "wrongCredentialsMax": ("AC2", "**\(Limits.wrongCredentialsMax)rd**"),
             "accessNoticeMilliseconds": ("AC8", "**\(Limits.accessNoticeMilliseconds / 1000) s**"),
             "publishMemoryMilliseconds": ("MS9", "\(Limits.publishMemoryMilliseconds / 60_000) minutes"),
-            "lockTTLMillisecondsDefault": ("LK2", "\(Document.written(Limits.lockTTLMillisecondsDefault)) if absent"),
+            "lockTTLMillisecondsDefault": ("LK2", "\(ReferenceValues.grouped(Limits.lockTTLMillisecondsDefault)) if absent"),
         ]
     }
 
@@ -117,7 +127,7 @@ import Testing
             "abuseSeconds": ("RT5", "**\(defaults.abuseSeconds)** seconds"),
             "droppedNoticeInterval": ("RT4", seconds(defaults.droppedNoticeInterval)),
             "channelLinger": ("CH2", "**\(defaults.channelLinger.components.seconds / 60) minutes**"),
-            "claimsMax": ("AC3", "**\(Document.written(defaults.claimsMax))**"),
+            "claimsMax": ("AC3", "**\(ReferenceValues.grouped(defaults.claimsMax))**"),
             "claimTime": ("AC3", hours(defaults.claimTime)),
             "credentialPause": ("AC2", seconds(defaults.credentialPause)),
             "credentialPauseMax": ("AC2", seconds(defaults.credentialPauseMax)),
@@ -125,10 +135,10 @@ import Testing
             "catchUpBlockBytes": ("HI2", bytes(defaults.catchUpBlockBytes)),
             "catchUpQueueBytes": ("HI2", bytes(defaults.catchUpQueueBytes)),
             "publishWindowsPerUserMax": ("MS9", "**\(defaults.publishWindowsPerUserMax)**"),
-            "publishWindowsMax": ("MS9", "**\(Document.written(defaults.publishWindowsMax))**"),
-            "boardsMax": ("BL7", "**\(Document.written(defaults.boardsMax))**"),
+            "publishWindowsMax": ("MS9", "**\(ReferenceValues.grouped(defaults.publishWindowsMax))**"),
+            "boardsMax": ("BL7", "**\(ReferenceValues.grouped(defaults.boardsMax))**"),
             "loginTimeout": ("SE4", seconds(defaults.loginTimeout)),
-            "presenceTimeoutDefault": ("SE7", "**\(Document.written(Int(defaults.presenceTimeoutDefault.components.seconds) * 1000))**"),
+            "presenceTimeoutDefault": ("SE7", "**\(ReferenceValues.grouped(Int(defaults.presenceTimeoutDefault.components.seconds) * 1000))**"),
             "heartbeatMax": ("HB2", seconds(defaults.heartbeatMax)),
             "latenessTolerated": ("HB4", seconds(defaults.latenessTolerated)),
             "userLinger": ("RT3", seconds(defaults.userLinger)),

@@ -25,12 +25,12 @@ enum LimitsTable {
     }
 
     /// A default that an operator may change.
-    struct Setting {
-        let path: PartialKeyPath<Configuration>
+    struct Setting: Sendable {
+        let path: PartialKeyPath<Configuration> & Sendable
         /// In which a time is told.
         let unit: Duration
 
-        init(_ path: PartialKeyPath<Configuration>, unit: Duration = .seconds(1)) {
+        init(_ path: PartialKeyPath<Configuration> & Sendable, unit: Duration = .seconds(1)) {
             self.path = path
             self.unit = unit
         }
@@ -48,7 +48,9 @@ enum LimitsTable {
     }
 
     /// Each row's numbers by its name in the document.
-    static var numbers: [String: [UInt64]] { fixed.mapValues(\.numbers).merging(tunable.mapValues { $0.map(\.number) }) { _, second in second } }
+    static var numbers: [String: [UInt64]] {
+        fixed.mapValues(\.numbers).merging(tunable.mapValues { $0.map(\.number) }) { _, second in second }
+    }
 
     static var fixed: [String: Fixed] {
         [
@@ -75,13 +77,36 @@ enum LimitsTable {
             "remembered numbers per instance": .init("publishWindowMax", Limits.publishWindowMax),
             "a part after the one before": .init("partTimeoutMilliseconds", Limits.partTimeoutMilliseconds),
             "undoing a `clear`": .init("undoMilliseconds", Limits.undoMilliseconds),
-            "removals remembered of a board": .init(.init("boardMarkersMax", Limits.boardMarkersMax), .init("boardMarkerDays", Limits.boardMarkerDays)),
+            "removals remembered of a board": .init(
+                .init("boardMarkersMax", Limits.boardMarkersMax), .init("boardMarkerDays", Limits.boardMarkerDays)),
             "epochs remembered of a board": .init("boardEpochsMax", Limits.boardEpochsMax),
             "time of a ban": .init("banMilliseconds", Limits.banMilliseconds),
             "reason of an `endSession`": .init("endReasonBytesMax", Limits.endReasonBytesMax),
             "wait for a lock": .init("lockWaitMilliseconds", Limits.lockWaitMilliseconds),
         ]
     }
+
+    /// Rules that state defaults which have a row.
+    static let inRules: [(rule: String, settings: [Setting])] = [
+        ("SE5", [.init(\.connectionsMax), .init(\.greetingsMax), .init(\.sessionsMax)]),
+        ("AC10", [.init(\.setRolesMax)]), ("AC11", [.init(\.frozenChannelsMax)]), ("AC13", [.init(\.bansMax)]),
+        ("AC14", [.init(\.erasuresMax)]),
+        ("CH7", [.init(\.limits.subscribedChannelsMax), .init(\.limits.joinedChannelsMax)]), ("CH8", [.init(\.channelsMax)]),
+        ("MS2", [.init(\.limits.messageBytesMax)]),
+        ("HI1", [.init(\.historyMessagesMax), .init(\.historyBytesMax), .init(\.historyBytesTotalMax)]),
+        ("HI6", [.init(\.historyPageMessagesMax), .init(\.historyPageBytesMax)]),
+        ("BL7", [.init(\.boardBytesMax), .init(\.boardBytesTotalMax), .init(\.newBoardsPerHour)]),
+        ("BL8", [.init(\.limits.largeMessageBytesMax), .init(\.draftsMax)]), ("BL10", [.init(\.heldBytesMax)]),
+        ("ST2", [.init(\.streamChannelUsersMax)]), ("ST3", [.init(\.limits.publishedTopicsMax)]),
+        ("ST5", [.init(\.limits.packetBytesMax)]), ("ST7", [.init(\.limits.subscribedTopicsMax)]),
+        ("DL4", [.init(\.packetBacklogBytesMax)]), ("DL8", [.init(\.reliableBacklogBytesHard)]),
+        ("PR8", [.init(\.statesPerUserMax), .init(\.channelsWithStatesMax)]),
+        ("MD4", [.init(\.metadataBytesTotalMax), .init(\.userMetadataMax)]), ("MD8", [.init(\.subscribedUserMetadataMax)]),
+        ("LK1", [.init(\.locksPerChannelMax)]), ("LK4", [.init(\.lockWaitersMax)]), ("SG3", [.init(\.unjournaledBytesMax)]),
+        ("DM5", [.init(\.directPendingMax)]), ("RT1", [.init(\.limits.messagesPerSecond), .init(\.limits.packetsPerSecond)]),
+        ("RT6", [.init(\.limits.requestsPerSecond), .init(\.requestsBurst)]),
+        ("RT7", [.init(\.metadataCallsPerSecond), .init(\.metadataCallsBurst)]),
+    ]
 
     static var tunable: [String: [Setting]] {
         [

@@ -22,8 +22,8 @@ import Testing
         let text = try Document.security().text
         let secret = Limits.tokenSecretBytes
         let sentences = [
-            "at most \(Limits.tokenGrantsMax) patterns", "at most \(Document.written(Limits.tokenBytesMax)) bytes",
-            "a secret \(secret.lowerBound) to \(Document.written(secret.upperBound)),",
+            "at most \(Limits.tokenGrantsMax) patterns", "at most \(ReferenceValues.grouped(Limits.tokenBytesMax)) bytes",
+            "a secret \(secret.lowerBound) to \(ReferenceValues.grouped(secret.upperBound)),",
         ]
         for sentence in sentences { #expect(text.contains(sentence), "\(sentence)") }
     }
@@ -31,9 +31,4 @@ import Testing
 
 extension Document {
     static func security() throws -> Document { try named("security.md") }
-
-    /// A number as the documents write it: 3,072.
-    static func written(_ number: Int) -> String {
-        number < 1000 ? "\(number)" : "\(number / 1000)," + String("\(number % 1000 + 1000)".dropFirst())
-    }
 }

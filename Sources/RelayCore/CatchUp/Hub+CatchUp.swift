@@ -57,7 +57,7 @@ extension Hub {
         let (session, channel) = (memberships[membership].session, memberships[membership].channel)
         endCatchUp(membership)
         channels[channel].messageReceivers.removeFirst(of: session)
-        // What is in the file now comes as it is now. Of what is on its way a removal may take back what comes before it.
+        // Records in the file come as they are now. A removal that is still on its way to the file may cancel earlier ones.
         if start.isFresh { memberships[membership].freshThrough = channels[channel].board.map { [boards] in boards[$0].readableHead } ?? 0 }
         if !start.takesOwn { memberships[membership].freshThrough = 0 }
         let catchUp = catchUps.insert(

@@ -1,7 +1,7 @@
 import RelayPrimitives
 import RelayWire
 
-/// What is durable of a lock. [LK1–LK3]
+/// A lock as changes make it: once as applied, once as stored. [LK1–LK3]
 struct LockState: Equatable {
     /// How long it outlives its owner's last connection.
     var ttl: Duration

@@ -1,7 +1,7 @@
 import RelayPrimitives
 import RelayWire
 
-// What handlers send, what the shell takes, and what is done about those who take too little.
+// What handlers send, what the engine takes, and what is done about those who take too little.
 
 extension Hub {
     // MARK: - Sending
@@ -42,12 +42,12 @@ extension Hub {
         }
     }
 
-    // MARK: - For the shell
+    // MARK: - For the engine
 
     /// Whether `nextDirty` may have one.
     package var hasDirty: Bool { mutating get { outbox.hasDirty } }
 
-    /// A connection that got something to send since it was last returned here, or `nil`. The shell flushes it, or
+    /// A connection that got something to send since it was last returned here, or `nil`. The engine flushes it, or
     /// leaves it if it waits for the socket anyway.
     package mutating func nextDirty() -> ConnectionID? {
         while let connection = outbox.nextDirty() {
@@ -102,14 +102,14 @@ extension Hub {
         return false
     }
 
-    /// The shell is about to flush: readers that catch up may be given so much, and those that had to wait are dirty.
+    /// The engine is about to flush: readers that catch up may be given so much, and those that had to wait are dirty.
     package mutating func beginFlush() {
         for connection in catchUps.begin(bytes: configuration.catchUpTurnBytes) where connections[connection].isOpen {
             outbox.wake(connection)
         }
     }
 
-    /// The shell has offered everything to the sockets: whatever is left waits for its reader.
+    /// The engine has offered everything to the sockets: whatever is left waits for its reader.
     package mutating func endFlush() {
         outbox.lookAtMemoryAgain()
         keepBounds()

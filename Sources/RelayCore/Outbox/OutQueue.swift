@@ -15,10 +15,10 @@ struct OutQueue {
     /// Since when the connection stands among those with something to send, and where, or -1.
     var busySince = Instant(nanoseconds: 0)
     var busyPosition: Int32 = -1
-    /// Whether it stands among those that are offered to the shell next, and among those whose packets exceed their bound.
+    /// Whether it stands among those that are offered to the engine next, and among those whose packets exceed their bound.
     var isDirty = false
     var mustShed = false
-    /// Whether the shell was told of it since it was empty.
+    /// Whether the engine was told of it since it was empty.
     var isLagging = false
     /// Its connection has said goodbye.
     var isClosing = false

@@ -5,7 +5,7 @@ import RelayWire
 /// [DL1–DL9]
 ///
 /// A frame is encoded once, into a chunk: of a feed, whose readers share it, or of one connection. A queue is a ring of segments of
-/// chunks. The outbox knows no channel, no right and no flow; the hub `share`s and `write`s, and the shell takes bytes out. What
+/// chunks. The outbox keeps no table of channels, rights or flows; the hub `share`s and `write`s, and the engine takes bytes out. What
 /// exceeds a bound is put aside until the hub asks for it with `nextOverrun`, at the end of a call: nobody is closed while a frame goes
 /// into the queues of others.
 struct Outbox {
@@ -139,7 +139,7 @@ struct Outbox {
 
     // MARK: - Turns
 
-    /// The connection is offered to the shell, once, though its queue may be empty: what it catches up with is pulled then.
+    /// The connection is offered to the engine, once, though its queue may be empty: what it catches up with is pulled then.
     @inline(__always)
     mutating func wake(_ connection: Connection.Index) {
         if !queues[connection].isDirty { markDirty(connection) }
@@ -185,7 +185,7 @@ struct Outbox {
         return nil
     }
 
-    /// The shell is told of the connection: what is left behind that waits for its reader, and not for the shell.
+    /// The engine is told of the connection: what is left behind that waits for its reader, and not for the engine.
     mutating func offer(_ connection: Connection.Index) { queues[connection].isLagging = true }
 
     /// Nothing is to be sent to the connection.

@@ -1,7 +1,7 @@
 import RelayPrimitives
 import RelayWire
 
-// Who is here: events, snapshots, intervals. [PR1–PR7]
+// Who is here: events, snapshots, intervals. [PR1–PR7] The presence timeout is a session's: `Hub.detach` in Sessions/. [SE7]
 
 extension Hub {
     // MARK: - Changes

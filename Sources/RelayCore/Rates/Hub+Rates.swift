@@ -1,6 +1,6 @@
 import RelayWire
 
-// What a user may do in a second. [RT1–RT6]
+// What a user may do in a second. The rates are in `ServerLimits`. [RT1–RT6]
 
 /// What a user's rate is counted for. [RT1]
 enum BucketKey: Hashable {

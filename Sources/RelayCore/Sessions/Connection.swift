@@ -19,11 +19,11 @@ struct Connection {
     enum Input: Equatable {
         /// Frames are handled as they come.
         case handled
-        /// The next frame cannot be judged yet. The hub holds it and what follows, in order; the shell reads no more. [BL10]
+        /// The next frame cannot be judged yet. The hub holds it and what follows, in order; the engine reads no more. [BL10]
         case held
         /// The frame that was held is judged again. Its rate was counted before. [RT1]
         case judgedAgain
-        /// Frames that were held behind it are handled. The shell reads again when all of them are.
+        /// Frames that were held behind it are handled. The engine reads again when all of them are.
         case catchingUp
     }
 
@@ -60,7 +60,7 @@ struct Connection {
     var isOpen: Bool { state == .greeting || state == .live }
 }
 
-/// All connections, at the places that the shell hands out.
+/// All connections, at the places that the engine hands out.
 struct ConnectionTable {
     private var connections = Slab<Connection>(vacant: Connection())
     /// How many there are.
@@ -75,7 +75,7 @@ struct ConnectionTable {
         unsafeMutableAddress { connections.address(index) }
     }
 
-    /// Whether the shell's id is the connection that stands there now, not an earlier one.
+    /// Whether the engine's id is the connection that stands there now, not an earlier one.
     @inline(__always)
     func has(_ id: ConnectionID) -> Bool {
         id.index >= 0 && connections.has(id.place) && self[id.place].id == id && self[id.place].state != .vacant

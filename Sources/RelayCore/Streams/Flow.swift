@@ -7,6 +7,7 @@ struct Flow {
     var topic: Name?
     @Placed var session: Session.Index
     var meta = ""
+    /// The topic's priority: of packets that wait for a slow reader, those of the lowest go first. [DL5]
     var rank: UInt8 = 0
     var lifetimeMilliseconds: UInt32 = 0
     /// Sequence of the last accepted packet.

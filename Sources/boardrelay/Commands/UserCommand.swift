@@ -102,7 +102,9 @@ extension Command {
             "user", arguments, timeout: action == .forget && given == nil ? nil : timeout, isErasing: action == .forget
         ) { client in
             let moderation = client.moderation
-            var fields: JSONValue = ["type": .string(action.rawValue), "user": .optional(user), "known": known, "relay": .string("\(address)")]
+            var fields: JSONValue = [
+                "type": .string(action.rawValue), "user": .optional(user), "known": known, "relay": .string("\(address)"),
+            ]
             var words = ""
             switch action {
             case .role:
