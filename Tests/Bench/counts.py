@@ -123,7 +123,8 @@ class Arrivals:
     def wait(self, client, until):
         with self.changed:
             if not self.changed.wait_for(lambda: self.count >= until, PATIENCE):
-                raise SystemExit(f"{until - self.count} deliveries did not come; the publisher's connection: {client.closing or client.violation or 'open'}")
+                state = client.closing or client.violation or "open"
+                raise SystemExit(f"{until - self.count} deliveries did not come; the publisher's connection: {state}")
 
 
 class Room:
@@ -213,16 +214,19 @@ def places(path, addresses):
         module = next((m for m in modules if m[0] <= address < m[1]), None)
         if not module:
             continue
-        done = subprocess.run(["addr2line", "-i", "-f", "-e", module[3], hex(address - module[2])], capture_output=True, text=True, check=False)
+        done = subprocess.run(["addr2line", "-i", "-f", "-e", module[3], hex(address - module[2])], capture_output=True, text=True,
+                              check=False)
         words = done.stdout.split("\n")
         for function, line in zip(words[::2], words[1::2]):
-            found.append(f"{pathlib.Path(line.split(' ')[0]).name} {demangled(function)}" if not line.startswith("??") else f"{pathlib.Path(module[3]).name} {demangled(function)}")
+            found.append(f"{pathlib.Path(line.split(' ')[0]).name} {demangled(function)}" if not line.startswith("??")
+                         else f"{pathlib.Path(module[3]).name} {demangled(function)}")
     return found
 
 
 def demangled(name):
     tool = shutil.which("swift-demangle")
-    return subprocess.run([tool, "-simplified", "-compact", name], capture_output=True, text=True, check=False).stdout.strip() if tool else name
+    return subprocess.run([tool, "-simplified", "-compact", name], capture_output=True, text=True,
+                          check=False).stdout.strip() if tool else name
 
 
 def out_of_time(*_):

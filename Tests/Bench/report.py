@@ -41,14 +41,17 @@ FIGURES = [
     ("sessions a second, of C's connections", "conns", "message-bare", "conn_per_s", "rawlog", -0.4, -0.8),
     ("a stalled reader of packets: the others' p99, after / before", "slow", "stream", "after_p99_us/p99_us", None, 2, 1.2),
     ("a stalled reader of messages: the others' p99, after / before", "slow", "message", "after_p99_us/p99_us", None, 2, 1.2),
-    ("a stalled reader of packets: RSS, KB (256 KiB may wait)", "slow", "stream", "rss_max_kb-rss0_kb", None, 256 + 8 * 1024, 256 + 2 * 1024),
+    ("a stalled reader of packets: RSS, KB (256 KiB may wait)", "slow", "stream", "rss_max_kb-rss0_kb", None, 256 + 8 * 1024,
+     256 + 2 * 1024),
     ("a stalled reader of messages: RSS, KB (8 MiB may wait)", "slow", "message", "rss_max_kb-rss0_kb", None, 16 * 1024, 10 * 1024),
     ("RSS at start, KB", "conns", "message-bare", "rss0_kb", None, 32 * 1024, 20 * 1024),
 ]
-NAMES = {"rawlog": "C, shared log", "rawlog-2ms": "C, tick of 2 ms", "stream": "this relay, packets", "stream-now": "this relay, written at once",
+NAMES = {"rawlog": "C, shared log", "rawlog-2ms": "C, tick of 2 ms", "stream": "this relay, packets",
+         "stream-now": "this relay, written at once",
          "stream-2ms": "this relay, tick of 2 ms", "message": "this relay, messages", "message-bare": "this relay, sessions", "nats": "NATS", "redis": "Redis",
          "mosquitto": "Mosquitto", "node-ws": "Node, ws"}
-COLOURS = {"rawlog": "#8a8f98", "stream": "#5b4be0", "message": "#5b4be0", "nats": "#2f9e6e", "redis": "#d2593f", "mosquitto": "#b8862b", "node-ws": "#7aa7d9"}
+COLOURS = {"rawlog": "#8a8f98", "stream": "#5b4be0", "message": "#5b4be0", "nats": "#2f9e6e", "redis": "#d2593f", "mosquitto": "#b8862b",
+           "node-ws": "#7aa7d9"}
 
 
 def value(row, figure):
@@ -75,7 +78,8 @@ def gather(paths):
                 sys.exit(f"{path}: {run['label']} {run.get('scn')}: {run['error']}")
             runs[run["scn"], run["label"]][run["rep"]] = run
     rows = [
-        {"scenario": scenario, "server": server, "runs": len(of), **{name: median([run.get(name) for run in of.values()]) for name in KEPT if any(name in run for run in of.values())}}
+        {"scenario": scenario, "server": server, "runs": len(of),
+         **{name: median([run.get(name) for run in of.values()]) for name in KEPT if any(name in run for run in of.values())}}
         for (scenario, server), of in sorted(runs.items())
     ]
     figures = []
@@ -148,7 +152,8 @@ def picture(data):
             y += bar
     style = ("text{font:12px system-ui,sans-serif;fill:#24262b}.title{font-weight:600}.name{text-anchor:end}.value{fill:#5a5f69}"
              "@media(prefers-color-scheme:dark){text{fill:#e8e9ec}.value{fill:#a3a8b3}}")
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 700 {y + 20}" role="img" aria-label="Processor time of relays for a million deliveries">'
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 700 {y + 20}" role="img" '
+            'aria-label="Processor time of relays for a million deliveries">'
             f'<style>{style}</style><text x="16" y="26" class="title">Processor time of the relay for a million deliveries: less is better; the scale is logarithmic</text>'
             + "".join(parts) + "</svg>\n")
 

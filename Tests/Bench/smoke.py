@@ -75,19 +75,23 @@ def check_load(row):
     for name in ("lost_unreported", "lost_by_keepers", "duplicates", "reorders", "closed"):
         expect(row[name] == 0, f"{row['what']}: {name} is {row[name]}")
     expect(row["delivered"] > 0, f"{row['what']}: nothing was delivered")
-    expect(row["delivered"] + row["lost_reported"] == row["expected"], f"{row['what']}: {row['expected']} expected, {row['delivered']} delivered")
+    expect(row["delivered"] + row["lost_reported"] == row["expected"],
+           f"{row['what']}: {row['expected']} expected, {row['delivered']} delivered")
 
 
 def check_slow(rows):
     packets, messages = rows
     expect(packets["stalled_closed"] == 0 and packets["stalled_lost_reported"] > 0, "a stalled reader of packets is shed, and told")
-    expect(messages["stalled_closed_as"] == "slowConsumer" and messages["stalled_resumed"] == 1, "a stalled reader of messages is closed as slowConsumer, and resumed")
+    expect(messages["stalled_closed_as"] == "slowConsumer" and messages["stalled_resumed"] == 1,
+           "a stalled reader of messages is closed as slowConsumer, and resumed")
     expect(messages["stalled_delivered"] > 0 and "caught_up_ms" in messages, "it catches up")
 
 
 def line(rows):
-    words = ("sessions_per_s", "rss_per_session_bytes", "delivered_per_s", "cpu_s_per_m", "p50_us", "p99_us", "lag_p99_us", "after_p99_us", "caught_up_ms")
-    return " | ".join(" ".join(f"{word} {row[word]:g}" for word in words if word in row) for row in rows if words[2] in row or words[0] in row)
+    words = ("sessions_per_s", "rss_per_session_bytes", "delivered_per_s", "cpu_s_per_m", "p50_us", "p99_us", "lag_p99_us", "after_p99_us",
+             "caught_up_ms")
+    return " | ".join(" ".join(f"{word} {row[word]:g}" for word in words if word in row) for row in rows if words[2] in row
+                      or words[0] in row)
 
 
 def check_usage(binary):

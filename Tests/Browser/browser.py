@@ -72,7 +72,8 @@ class Browser:
     def is_marked_no_more(self):
         """Whether another page has come instead of the one that was marked, and stands."""
         try:
-            return self.driver.execute_script("return !window.isOldPage && location.hostname === arguments[0] && document.readyState !== 'loading'", HOST)
+            return self.driver.execute_script(
+                "return !window.isOldPage && location.hostname === arguments[0] && document.readyState !== 'loading'", HOST)
         except (NoSuchFrameException, JavascriptException):
             # The page before it was left while it was asked.
             return False
@@ -151,7 +152,7 @@ class WebKit(Browser):
             **screen.environment,
             # Its sandbox is made of namespaces, which a container does not have.
             "WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS": "1",
-            # Its compositor's thread crashes in Mesa's software driver (swrast_dri.so), about once in thirty checks of a machine that is busy.
+            # Its compositor's thread crashes in Mesa's software driver (swrast_dri.so), about once in thirty checks of a busy machine.
             "WEBKIT_DISABLE_COMPOSITING_MODE": "1",
         }
         super().__init__(webdriver.WebKitGTK(options, webdriver.WebKitGTKService("/usr/bin/WebKitWebDriver", env=environment)))
@@ -175,7 +176,8 @@ class WebKit(Browser):
 
     def resize(self, width, height):
         self.driver.set_window_size(width, height)
-        until(lambda: self.driver.execute_script("return [innerWidth, innerHeight]") == [width, height], f"the window is {width} by {height}", 5)
+        until(lambda: self.driver.execute_script("return [innerWidth, innerHeight]") == [width, height],
+              f"the window is {width} by {height}", 5)
 
     def set_dark(self, dark):
         if dark != self.dark:

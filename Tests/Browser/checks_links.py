@@ -63,7 +63,8 @@ def back_at_once(stage):
     page = stage.page(stage.relay(), "Ada")
     page.cutter.cut()
     # The dice have it wait for a while.
-    until(lambda: page.ask("const {state, afterMs} = window.whiteboard.client.linkState; return state === 'waiting' && afterMs > 3000"), "a long wait", 60)
+    until(lambda: page.ask("const {state, afterMs} = window.whiteboard.client.linkState; return state === 'waiting' && afterMs > 3000"),
+          "a long wait", 60)
     page.cutter.mend()
     page.ask("dispatchEvent(new Event('online'))")
     page.wait("connected", seconds=1.5)

@@ -99,7 +99,7 @@ def client_files():
     return {f"/{file.relative_to(folder)}": ("text/javascript", file.read_text(encoding="utf-8")) for file in modules}
 
 
-@check("[HT6, HT8, AC1] an app of another origin loads the client from the relay, or has it beside itself, and connects if the relay allows it")
+@check("[HT6, HT8, AC1] an app of another origin loads the client from the relay or has it beside itself, and connects if allowed")
 def guide(stage):
     text = (pathlib.Path(ROOT) / "docs" / "javascript.md").read_text(encoding="utf-8")
     first = re.search(r"```js\n(.*?)```", text, re.DOTALL).group(1)
@@ -108,7 +108,8 @@ def guide(stage):
     stage.breaks_links = True
     with app(files) as origin:
         refused = "connectFailed: the WebSocket was closed with 1006"
-        for options, is_own, wanted in (("--allow-origin", origin), True, "connected"), (("--allow-origin", origin), False, "connected"), ((), False, refused):
+        for options, is_own, wanted in (("--allow-origin", origin), True, "connected"), (
+                ("--allow-origin", origin), False, "connected"), ((), False, refused):
             relay = stage.relay(*options)
             page = stage.visitor(relay, "Ada")
             files.clear()

@@ -74,7 +74,8 @@ def wrong_key(stage):
     until(lambda: page.is_shown("#key-dialog"), "a key is asked for")
     page.find("#key").send_keys("this-is-not-the-key")
     page.click("#key-enter")
-    until(lambda: page.words("#key-dialog p").startswith("That key does not open this board"), lambda: f"it is asked for again: {page.words('#key-dialog p')!r}")
+    until(lambda: page.words("#key-dialog p").startswith("That key does not open this board"),
+          lambda: f"it is asked for again: {page.words('#key-dialog p')!r}")
     assert page.state()[0] != "connected", "it is connected with a wrong key"
     page.find("#key").send_keys(relay.keys["join"])
     page.click("#key-enter")

@@ -56,7 +56,8 @@ WATCH = """
 def spread(values):
     """Median, 95th and 99th of 100, and the largest, in ms."""
     values = sorted(values)
-    return {"p50": round(statistics.median(values), 2), "p95": round(values[int(len(values) * 0.95)], 2), "p99": round(values[int(len(values) * 0.99)], 2), "max": round(values[-1], 2)}
+    return {"p50": round(statistics.median(values), 2), "p95": round(values[int(len(values) * 0.95)], 2),
+            "p99": round(values[int(len(values) * 0.99)], 2), "max": round(values[-1], 2)}
 
 
 def join(stage, strokes, joins):
@@ -124,8 +125,10 @@ def frames(stage, seconds, rate):
     ends.set()
     thread.join()
     spans = seen["spans"]
-    return {"figure": "frames", "drawers": 10, "packetsPerSecond": round(count / took), "window": "1920x1080", "frames": len(spans), "framesPerSecond": round(len(spans) / took, 1),
-            "betweenFramesMs": spread(spans), "scriptPerFrameMs": spread(seen["costs"]), "over33Ms": sum(span > 33.4 for span in spans), "linesFinished": elements}
+    return {"figure": "frames", "drawers": 10, "packetsPerSecond": round(count / took), "window": "1920x1080", "frames": len(spans),
+            "framesPerSecond": round(len(spans) / took, 1),
+            "betweenFramesMs": spread(spans), "scriptPerFrameMs": spread(seen["costs"]), "over33Ms": sum(span > 33.4 for span in spans),
+            "linesFinished": elements}
 
 
 def main():
@@ -146,7 +149,8 @@ def main():
     browsers = stage.Browsers(screen)
     machine = {"cores": os.cpu_count(), "machine": platform.machine(), "system": platform.platform()}
     try:
-        for measure in (lambda place: join(place, options.strokes, options.joins), lambda place: frames(place, options.seconds, options.rate)):
+        for measure in (lambda place: join(place, options.strokes, options.joins),
+                        lambda place: frames(place, options.seconds, options.rate)):
             place = stage.Stage(binary, browsers, ["chromium"], None)
             try:
                 print(json.dumps(measure(place) | machine), flush=True)

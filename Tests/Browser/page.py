@@ -83,7 +83,8 @@ class Page:
 
     def state(self):
         """What `<html>` carries: link, offset, unsent, live."""
-        link, *counts = self.ask("const {link, boardOffset, unsent, live} = document.documentElement.dataset; return [link, boardOffset, unsent, live]")
+        link, *counts = self.ask(
+            "const {link, boardOffset, unsent, live} = document.documentElement.dataset; return [link, boardOffset, unsent, live]")
         return link, *(None if count in (None, "") else int(count) for count in counts)
 
     def wait(self, link=None, unsent=None, live=None, seconds=20):

@@ -5,7 +5,8 @@ import math
 import struct
 
 SIZES = ((360, 740), (820, 1180), (1920, 1080))
-NAMES = ("Green Otter", "Blue Heron", "Quiet Fox", "Amber Wren", "Silver Hare", "Bold Lynx", "Tiny Newt", "Calm Ibis", "Red Kite", "Old Badger")
+NAMES = ("Green Otter", "Blue Heron", "Quiet Fox", "Amber Wren", "Silver Hare", "Bold Lynx", "Tiny Newt", "Calm Ibis", "Red Kite",
+         "Old Badger")
 COLORS = ("#1B1B1BFF", "#D64545FF", "#2F6FDEFF", "#1E8E5AFF", "#C77700FF", "#7A4FD0FF")
 
 
@@ -48,7 +49,8 @@ class Drawer:
 
     def _content(self, places, name=None):
         points = [part for before, place in zip([(0, 0), *places], places) for part in (place[0] - before[0], place[1] - before[1])]
-        return {"id": name or self.new_id(), "color": COLORS[self.number % len(COLORS)], "width": 350, "cols": "xy", "points": points, "v": 1}
+        return {"id": name or self.new_id(), "color": COLORS[self.number % len(COLORS)], "width": 350, "cols": "xy", "points": points,
+                "v": 1}
 
     def _packet(self, flow, content, slot=None):
         self.client.packet(flow, text(content), slot=slot)
@@ -60,7 +62,8 @@ class Drawer:
 def spiral(x, y, turns, radius):
     """Places in hundredths of a pixel."""
     steps = int(turns * 16)
-    return [(round(100 * (x + radius * n / steps * math.cos(n / 16 * math.tau))), round(100 * (y + radius * n / steps * math.sin(n / 16 * math.tau))))
+    return [(round(100 * (x + radius * n / steps * math.cos(n / 16 * math.tau))),
+             round(100 * (y + radius * n / steps * math.sin(n / 16 * math.tau))))
             for n in range(1, steps + 1)]
 
 

@@ -48,7 +48,8 @@ class Relay:
         """Puts so many strokes on a board."""
         lines = []
         for number in range(count):
-            stroke = {"color": "#1B1B1BFF", "cols": "xy", "id": f"many-{number:05}", "points": [2000 + number % 50 * 1800, 8000 + number // 50 * 1400] + [120, 90, 130, -80] * 6,
+            stroke = {"color": "#1B1B1BFF", "cols": "xy", "id": f"many-{number:05}",
+                      "points": [2000 + number % 50 * 1800, 8000 + number // 50 * 1400] + [120, 90, 130, -80] * 6,
                       "v": 1, "width": 250, "z": number}
             record = {"customType": "stroke", "key": stroke["id"], "text": json.dumps(stroke, separators=(",", ":"))}
             lines.append(("," if lines else "") + json.dumps(record, separators=(",", ":")) + "\n")

@@ -97,7 +97,8 @@ class Stage:
 
         def is_settled():
             found = states()
-            return len({offset for _, offset, _, _ in found}) == 1 and all((link, unsent, live) == ("connected", 0, 0) for link, _, unsent, live in found)
+            return len({offset for _, offset, _, _ in found}) == 1 and all(
+                    (link, unsent, live) == ("connected", 0, 0) for link, _, unsent, live in found)
         until(is_settled, lambda: f"all boards are the same: {dict(zip((page.who for page in pages), states()))}")
         self.must_be_equal(*pages)
 
@@ -153,4 +154,5 @@ class Stage:
 def difference(wanted, text):
     """The first place at which they differ, with what stands around it."""
     place = next((n for n, (a, b) in enumerate(zip(wanted, text)) if a != b), min(len(wanted), len(text)))
-    return f"at {place} of {len(wanted)} and {len(text)}: {wanted[max(0, place - 60):place + 60]!r}, {text[max(0, place - 60):place + 60]!r}"
+    around = slice(max(0, place - 60), place + 60)
+    return f"at {place} of {len(wanted)} and {len(text)}: {wanted[around]!r}, {text[around]!r}"

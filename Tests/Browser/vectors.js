@@ -5,8 +5,8 @@ const wrong = []
 const hex = bytes => Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('')
 const fromHex = digits => Uint8Array.from(digits.match(/../g) ?? [], pair => parseInt(pair, 16))
 const textOf = bytes => new TextDecoder('utf-8', {fatal: true, ignoreBOM: true}).decode(bytes)
-const sorted = value => JSON.stringify(value, (_, part) =>
-  part && typeof part === 'object' && !Array.isArray(part) ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => a < b ? -1 : 1)) : part)
+const sorted = value => JSON.stringify(value, (_, part) => part && typeof part === 'object' && !Array.isArray(part)
+  ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => a < b ? -1 : 1)) : part)
 
 /** A frame as the third column of frames.tsv tells it. */
 function meaning(frame) {

@@ -6,7 +6,8 @@ import re
 BOUNDS = {"options only": 55, "not run": 8}
 # Kinds of fenced blocks that are nothing for a shell. swift_blocks.py runs `swift`, Tests/Page run `js`.
 OTHER_KINDS = {"swift", "js", "html", "json", "text", "ini", "nginx"}
-MODES = {f"{word}{place}{company}" for word in ("run", "stays") for place in ("", " elsewhere") for company in ("", ", with a relay")} | set(BOUNDS)
+MODES = {f"{word}{place}{company}" for word in ("run", "stays") for place in ("", " elsewhere")
+         for company in ("", ", with a relay")} | set(BOUNDS)
 COMMENT = re.compile(r"<!-- console: ([a-z, ]+?)(?:: (.*))? -->$")
 # How a line begins that is for a shell, behind variables that are set for it.
 COMMAND = re.compile(

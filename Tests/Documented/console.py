@@ -125,7 +125,8 @@ class Stay:
                 return f"{self.place}: did not end on Ctrl-C: {self.line}\n{self._said()}"
         self.reader.join(5)
         if early is not None or self.process.returncode not in (0, 130):
-            return f"{self.place}: ended {'by itself ' if early is not None else ''}with {self.process.returncode}: {self.line}\n{self._said()}"
+            how = "by itself with" if early is not None else "with"
+            return f"{self.place}: ended {how} {self.process.returncode}: {self.line}\n{self._said()}"
         return None
 
     def _said(self) -> str:
@@ -223,7 +224,8 @@ def look(block: Block, tree: pathlib.Path, binary: pathlib.Path) -> list[str]:
             if re.match(r"(Tests|Sources|docs|\.ci)/", word) and not (tree / word).exists():
                 problems.append(f"{block.place}: {word} is not there: {line}")
         options = [match[0] for word in words if (match := re.match(r"--[a-z][a-z-]*", word))]
-        at = next((index for index, word in enumerate(words[:-1]) if word == "boardrelay" or index == 0 and word.endswith("/boardrelay")), None)
+        at = next((index for index, word in enumerate(words[:-1]) if word == "boardrelay" or index == 0 and word.endswith("/boardrelay")),
+                  None)
         if at is not None and (at == 0 or words[0] == "prlimit" or words[:2] == ["swift", "run"]):
             help = told([str(binary), words[at + 1], "--help"])
             options = [word.split("=")[0] for word in words[at + 2:] if word.startswith("--")]
@@ -236,7 +238,8 @@ def look(block: Block, tree: pathlib.Path, binary: pathlib.Path) -> list[str]:
         else:
             problems.append(f"{block.place}: there is no {words[0]}: {line}")
             continue
-        problems += [f"{block.place}: there is no option {option}: {line}" for option in options if not re.search(rf"{option}(?![\w-])", help)]
+        problems += [f"{block.place}: there is no option {option}: {line}" for option in options
+                     if not re.search(rf"{option}(?![\w-])", help)]
     return problems
 
 
@@ -266,7 +269,8 @@ def compiled(binary: pathlib.Path) -> dict[str, int]:
 
 
 def state(tree: pathlib.Path) -> set[str]:
-    return set(subprocess.run(["git", "status", "--porcelain"], cwd=tree, stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines())
+    return set(subprocess.run(["git", "status", "--porcelain"], cwd=tree, stdout=subprocess.PIPE, text=True,
+                              check=True).stdout.splitlines())
 
 
 def check(arguments, tree: pathlib.Path, folder: pathlib.Path, deadline: float) -> list[str]:

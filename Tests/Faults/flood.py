@@ -35,12 +35,16 @@ UPGRADE = b"GET /ws HTTP/1.1\r\nHost: localhost:PORT\r\nUpgrade: websocket\r\nCo
 
 # What is sent, and how the relay may answer: the name of a `closing`, a status of HTTP, the code of a WebSocket's close.
 GARBAGE = [
-    (b"", "loginTimeout"), (b"\x00", "loginTimeout"), (b"\x00\x00\x00", "loginTimeout"), (b"\x00\x00\x00\x06\x01\x00{\"i\"", "loginTimeout"),
-    (b"\x00\x00\x0f\x00\x01\x00" + b" " * 2000, "loginTimeout"), (b"\x00\x00\x00\x01\x01", "protocolError"), (b"\x00\xff\xff\xff\x01\x00", "frameTooLarge"),
+    (b"", "loginTimeout"), (b"\x00", "loginTimeout"), (b"\x00\x00\x00", "loginTimeout"),
+    (b"\x00\x00\x00\x06\x01\x00{\"i\"", "loginTimeout"),
+    (b"\x00\x00\x0f\x00\x01\x00" + b" " * 2000, "loginTimeout"), (b"\x00\x00\x00\x01\x01", "protocolError"),
+    (b"\x00\xff\xff\xff\x01\x00", "frameTooLarge"),
     (b"\x00\x00\x00\x02\x10\x00" * 50, "loginTimeout"), (b"\x00\x00\x00\x02\x10\x00" * 1000, "frameTooLarge"),
     (b"GET / HTTP/1.1\r\nHost: board\r\n\r\n", "421"), (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", "400"), (b"\xff" * 4096, "400"),
-    (b"SSH-2.0-OpenSSH_9.6\r\n", "400"), (b"GET /" + b"x" * 9000, "414"), (b"POST / HTTP/1.1\r\n", "405"), (b"GET /relay-client.js HTT", "408"),
-    (UPGRADE + b"\x82\x04GET ", "1002"), (UPGRADE + b"\x82\x84\x00\x00\x00\x00GET ", "notRelayProtocol"), (UPGRADE + b"\x82\x84\x00\x00\x00\x00\x00\x00", "loginTimeout"),
+    (b"SSH-2.0-OpenSSH_9.6\r\n", "400"), (b"GET /" + b"x" * 9000, "414"), (b"POST / HTTP/1.1\r\n", "405"),
+    (b"GET /relay-client.js HTT", "408"),
+    (UPGRADE + b"\x82\x04GET ", "1002"), (UPGRADE + b"\x82\x84\x00\x00\x00\x00GET ", "notRelayProtocol"),
+    (UPGRADE + b"\x82\x84\x00\x00\x00\x00\x00\x00", "loginTimeout"),
     (UPGRADE, "loginTimeout"),
 ]
 # Of who has not logged in the relay keeps 2,000; those that have begun a request are closed without a word.
@@ -305,7 +309,8 @@ def main():
             def start_garbage():
                 context = multiprocessing.get_context("spawn")
                 ours, theirs = context.Pipe(duplex=False)
-                flood = context.Process(target=garbage_process, args=(theirs, daemon.port, given.garbage, given.slow, given.seconds, given.seed))
+                flood = context.Process(target=garbage_process,
+                                        args=(theirs, daemon.port, given.garbage, given.slow, given.seconds, given.seed))
                 flood.start()
                 theirs.close()
                 return lambda: (ours.recv(), flood.join())[0]
@@ -317,7 +322,8 @@ def main():
             if any(key in line for line in daemon.log):
                 faults.append("the key stands in the log")
     print(f"sent {sent[0]} messages and {sent[1]} packets by {given.users} users; the relay closed {closes} and refused {refusals}")
-    print(f"garbage: {garbage['opened']} opened, {garbage['ended']} ended, {garbage['refused']} not taken, answered by {dict(garbage['answers'])}")
+    counts = f"{garbage['opened']} opened, {garbage['ended']} ended, {garbage['refused']} not taken"
+    print(f"garbage: {counts}, answered by {dict(garbage['answers'])}")
     faults += judge_garbage(given.garbage, closes, refusals, garbage)
     for fault in faults[:20]:
         print(f"FAIL {fault}")

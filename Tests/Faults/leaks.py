@@ -44,7 +44,8 @@ class Scene:
 
     def start(self):
         """The daemon, and its log and output from the first line on."""
-        return Daemon(self.binary, self.data, auth="key", options=["--log-level", "debug", "--token-secret-file", str(self.folder / "secret")])
+        return Daemon(self.binary, self.data, auth="key",
+                      options=["--log-level", "debug", "--token-secret-file", str(self.folder / "secret")])
 
     def run(self, *words, **environment):
         """A command to its end; what it prints is its own affair if it is asked for secrets."""
@@ -81,7 +82,8 @@ def command_lines():
 def come_and_go(scene, daemon):
     """Logins of every kind, right and wrong, a renewal, a resumption, records and metadata, keys drawn anew."""
     url = f"relay://127.0.0.1:{daemon.port}"
-    token = scene.run("token", "create", "--secret-file", str(scene.folder / "secret"), "--user", CONTROL, "--role", "editor").stdout.strip()
+    token = scene.run("token", "create", "--secret-file", str(scene.folder / "secret"), "--user", CONTROL, "--role",
+                      "editor").stdout.strip()
     scene.secrets |= {token, token.rsplit(".", 1)[1]}
     scene.write(scene.folder / "token", token)
     ann = scene.client(daemon, "ann", {"key": scene.keys["join"]})
@@ -96,9 +98,11 @@ def come_and_go(scene, daemon):
     scene.look(daemon)
 
     # Commands that bring a credential as the manual advises; looked at while they run.
-    listening = [subprocess.Popen([scene.binary, "sub", "lesson", "--url", url, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    listening = [subprocess.Popen([scene.binary, "sub", "lesson", "--url", url, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                  text=True,
                                   env={**os.environ, **environment})
-                 for words, environment in ((["--key-file", str(scene.folder / "old-key")], {}), (["--token-file", str(scene.folder / "token"), "--as", CONTROL], {}),
+                 for words, environment in ((["--key-file", str(scene.folder / "old-key")], {}),
+                 (["--token-file", str(scene.folder / "token"), "--as", CONTROL], {}),
                                             ([], {"BOARDRELAY_KEY": scene.keys["host"]}))]
     for process in listening:
         line = process.stderr.readline()
@@ -157,9 +161,11 @@ def main():
                 assert daemon.stop() == 0
             logs += [f"{daemon.output}", *daemon.log]
         found = {where: content for where, content in places(scene, logs)}
-        leaks = [f"{where} has {secret[:8]}…" for where, content in found.items() for secret in sorted(scene.secrets) for form in forms(secret) if form in content]
+        leaks = [f"{where} has {secret[:8]}…" for where,
+                 content in found.items() for secret in sorted(scene.secrets) for form in forms(secret) if form in content]
         stored = b"".join(content for where, content in found.items() if where.startswith("data"))
-        blind = [where for where in ("log", "status", "ps") if (CONTROL if where != "ps" else str(scene.folder)).encode() not in found[where]]
+        blind = [where for where in ("log", "status", "ps")
+                 if (CONTROL if where != "ps" else str(scene.folder)).encode() not in found[where]]
         blind += [] if CONTROL.encode() in stored else ["the data folder"]
         blind += [] if scene.secrets & set((scene.data / "host.key").read_text(encoding="ascii").split()) else ["host.key"]
     for line in leaks + [f"the control was not found in: {where}" for where in blind]:

@@ -103,7 +103,8 @@ def run(arguments):
     cutter.target = daemon.port
     began = time.monotonic()
     replay = subprocess.Popen(
-        [str(binary), "replay", str(arguments.recording), "--channel", "lesson", "--speed", "30", "--max-pause", "1s", "--retain", "--verify", "--json",
+        [str(binary), "replay", str(arguments.recording), "--channel", "lesson", "--speed", "30", "--max-pause", "1s", "--retain",
+         "--verify", "--json",
          "--url", f"relay://127.0.0.1:{cutter.port}"], text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     kills = 0
     try:
@@ -131,7 +132,8 @@ def run(arguments):
         summary = json.loads(output.strip().splitlines()[-1])
         daemon.stop()
         daemon = Daemon(binary, folder / "data")
-        export = subprocess.run([str(binary), "board", "export", "lesson", "--url", f"relay://127.0.0.1:{daemon.port}"], capture_output=True, text=True, timeout=30)
+        export = subprocess.run([str(binary), "board", "export", "lesson", "--url", f"relay://127.0.0.1:{daemon.port}"],
+                                capture_output=True, text=True, timeout=30)
         return judge(summary, export, kills, cutter.cuts, time.monotonic() - began, arguments)
     finally:
         replay.kill()

@@ -358,8 +358,10 @@ ROWS = [
     Row("removed while running", READ_ONLY[0], READ_ONLY[1] + " (with `--control` elsewhere: the socket went with the folder)",
         "serves, with an empty folder",
         "nothing: what was stored is gone, and the old relay stays read-only to its end", removed_while_running),
-    Row("in use by another relay", "the first relay's: nothing", "the first relay's: nothing", "1, “in use by pid N”", "all is there", in_use),
+    Row("in use by another relay", "the first relay's: nothing", "the first relay's: nothing", "1, “in use by pid N”", "all is there",
+        in_use),
     Row("a damaged byte in the journal", "all but the damaged change", "nothing",
-        "serves; at each start a warning names file, place and the `quarantine-….bin` with the damaged bytes", "all but the damaged change", flipped_byte),
+        "serves; at each start a warning names file, place and the `quarantine-….bin` with the damaged bytes", "all but the damaged change",
+        flipped_byte),
     Row("a journal of a newer version", *NOBODY, "1, names file and both versions; only `lock` is written", "all is there", newer_format),
 ]

@@ -42,7 +42,8 @@ def run(site):
             problem = f"{type(caught).__name__}: {caught}"
             failed.append(name)
         with lock:
-            print(f"{'ok  ' if problem is None else 'FAIL'} {name} ({time.monotonic() - began:.1f} s)" + (f"\n     {problem}" if problem else ""), flush=True)
+            print(f"{'ok  ' if problem is None else 'FAIL'} {name} ({time.monotonic() - began:.1f} s)" + (
+                    f"\n     {problem}" if problem else ""), flush=True)
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(one, sorted(CHECKS, key=lambda entry: not entry[2])))
@@ -68,7 +69,8 @@ def run_daemon(binary, dice):
                 line = daemon.stdout.readline()
                 need("://" in line, f"it does not serve: {line}")
                 port = int(line.strip().split("/")[2].rsplit(":", 1)[1])
-                shown = subprocess.run([binary, "key", "show", "--json", "--control", os.path.join(folder, "control")], capture_output=True, text=True, check=True).stdout
+                shown = subprocess.run([binary, "key", "show", "--json", "--control", os.path.join(folder, "control")], capture_output=True,
+                                       text=True, check=True).stdout
                 site = Site("127.0.0.1", port, dice, [json.loads(row)["key"] for row in shown.splitlines()], token)
                 failed = run(site)
                 faults = leftovers(site) + end(site, daemon)

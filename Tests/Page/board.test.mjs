@@ -133,10 +133,12 @@ test('[BL3] records that an earlier page had not sent are shown when they are ac
   const late = new Promise(resolve => {
     accept = resolve
   })
-  client.restored = [held('early', 'x', Promise.resolve(4)), held('late', 'y', late), held('old', '', Promise.resolve(11)), {...held('elsewhere', 'z', Promise.resolve(12)), channel: 'other'}]
+  client.restored = [held('early', 'x', Promise.resolve(4)), held('late', 'y', late), held('old', '', Promise.resolve(11)),
+      {...held('elsewhere', 'z', Promise.resolve(12)), channel: 'other'}]
   const board = new BoardRecords(client, 'lesson', () => {})
   await turn()
-  client.say('board', {messages: [{key: 'early', offset: 4, payload: 'x', isRetained: true}, {key: 'old', offset: 2, payload: 'o', isRetained: true}]})
+  client.say('board', {messages: [{key: 'early', offset: 4, payload: 'x', isRetained: true},
+      {key: 'old', offset: 2, payload: 'o', isRetained: true}]})
   client.say('caughtUp', {head: 9})
   assert.deepEqual(Object.fromEntries(board.all), {early: 'x'}, 'the removal is above what was read')
   accept(10)
@@ -146,10 +148,12 @@ test('[BL3] records that an earlier page had not sent are shown when they are ac
 
 test('[MS9] a record of which nobody knows whether it came is written anew where the board, once it was read, lacks it', async () => {
   const client = new ScriptedClient()
-  client.restored = [held('came', 'x', unknown()), held('lost', 'y', unknown()), held('erased', '', unknown()), held('to erase', '', unknown())]
+  client.restored = [held('came', 'x', unknown()), held('lost', 'y', unknown()), held('erased', '', unknown()),
+      held('to erase', '', unknown())]
   client.accepted = Promise.resolve(20)
   const board = new BoardRecords(client, 'lesson', () => {})
-  client.say('board', {messages: [{key: 'came', offset: 4, payload: 'x', isRetained: true}, {key: 'to erase', offset: 5, payload: 'o', isRetained: true}]})
+  client.say('board', {messages: [{key: 'came', offset: 4, payload: 'x', isRetained: true},
+      {key: 'to erase', offset: 5, payload: 'o', isRetained: true}]})
   await turn()
   assert.deepEqual(client.sent, [], 'the board is not read yet')
   client.say('caughtUp', {head: 9})
@@ -168,16 +172,19 @@ test('what a relay has refused is told, of an earlier page as well, and not writ
   assert.deepEqual([failed, client.sent], [[ErrorCode.boardFull], []])
 })
 
-const seeds = process.env.BOARDRELAY_PAGE_SEED ? [Number(process.env.BOARDRELAY_PAGE_SEED)] : Array.from({length: 3}, () => Math.floor(Math.random() * 2 ** 48))
+const seeds = process.env.BOARDRELAY_PAGE_SEED ? [Number(process.env.BOARDRELAY_PAGE_SEED)]
+    : Array.from({length: 3}, () => Math.floor(Math.random() * 2 ** 48))
 
 for (const seed of seeds) {
-  test('[BL3, BL4, BL6, MS9] apps that draw, erase, clear and undo over links that are cut show the same board', {skip, timeout: 600_000}, async () => {
+  test('[BL3, BL4, BL6, MS9] apps that draw, erase, clear and undo over links that are cut show the same board', {skip, timeout: 600_000},
+      async () => {
     const dice = new Dice(seed)
     const daemon = await Daemon.start({isKept: true, options: ['--message-rate', '500']})
     const proxy = await CutProxy.start(dice, () => daemon.port)
     const clients = []
     const open = async (user, port) => {
-      const client = await RelayClient.connect(tcpTransport(port), user, {credential: {key: daemon.keys.host}, random: () => dice.fraction() / 100})
+      const client = await RelayClient.connect(tcpTransport(port), user,
+          {credential: {key: daemon.keys.host}, random: () => dice.fraction() / 100})
       clients.push(client)
       const app = {user, client, seen: new Watcher(client), board: new BoardRecords(client, 'lesson', () => {})}
       await client.subscribe('lesson', {since: 'beginning'})

@@ -30,7 +30,8 @@ on({}, '[MS3, MS4, MS6, ST6, DL1] two clients exchange messages and packets, in 
   const offsets = await Promise.all(receipts.map(async receipt => (await receipt.value).offset))
   assert.deepEqual(offsets, offsets.map((_, index) => index + 1))
   await bob.seen.until(({type, sequence}) => type === 'packet' && sequence === 20)
-  const order = bob.seen.events.filter(({type}) => type === 'message' || type === 'packet').map(({payload}) => typeof payload === 'string' ? payload : `p${payload[0]}`)
+  const order = bob.seen.events.filter(({type}) => type === 'message' || type === 'packet')
+      .map(({payload}) => typeof payload === 'string' ? payload : `p${payload[0]}`)
   assert.deepEqual(order, Array.from({length: 20}, (_, index) => [`m${index}`, `p${index}`]).flat())
   assert.deepEqual(alice.seen.messages.map(({payload, offset, sender}) => [payload, offset, sender]), [['m3', 4, 'alice']])
   assert.deepEqual(bob.seen.of('topics').at(-1).publishers, [{topic: 'points', user: 'alice', meta: 'pen'}])
@@ -55,7 +56,8 @@ on({}, '[DM2, PR3, PR8, LK3, MD5, AC6] direct messages, presence, locks, metadat
   const {member} = await alice.seen.until(({type, kind}) => type === 'presence' && kind === 'joined')
   assert.deepEqual(plain(member), {user: 'bob', states: {name: 'Bob', constructor: 'é'}})
   await presence.removeStates(['constructor'])
-  assert.deepEqual((await presence.users()).members.map(member => plain(member)), [{user: 'alice', states: {}}, {user: 'bob', states: {name: 'Bob'}}])
+  assert.deepEqual((await presence.users()).members.map(member => plain(member)),
+      [{user: 'alice', states: {}}, {user: 'bob', states: {name: 'Bob'}}])
   assert.deepEqual(plain(await alice.presence({message: 'lesson'}).states('bob')), {name: 'Bob'})
   assert.deepEqual(plain(await alice.channels('bob')), [{kind: 'message', channel: 'lesson'}])
 
@@ -87,7 +89,8 @@ on({}, '[DM2, PR3, PR8, LK3, MD5, AC6] direct messages, presence, locks, metadat
   assert.deepEqual((await locks.all()).map(({lock, owner}) => [lock, owner]), [['pen', 'bob']])
   await alice.seen.until(({type, kind, locks}) => type === 'locks' && kind === 'acquired' && locks[0].owner === 'bob')
 
-  assert.deepEqual([bob.access.role, bob.access.rights('lesson').has('clear'), alice.access.rights('lesson').has('clear')], ['editor', false, true])
+  assert.deepEqual([bob.access.role, bob.access.rights('lesson').has('clear'), alice.access.rights('lesson').has('clear')],
+      ['editor', false, true])
   await assert.rejects(bob.board('lesson').clear(), {name: 'notPermitted'})
   await assert.rejects(connect('eve', {credential: {key: 'no key of this relay'}}), {name: 'keyWrong'})
   await assert.rejects(connect('bob', {secret: '00'.repeat(16)}), {name: 'userIDTaken'})
@@ -127,7 +130,9 @@ on({isKept: true}, '[BL1, BL6, BL8, BL9] records, removals, clear and undo, larg
   assert.deepEqual(await alice.boards(), [])
 })
 
-on({options: ['--message-rate', '400']}, '[MS9, SE9, DL7] over links cut at any byte each message comes once and in order, each packet once or told', async ({connect, proxy, dice}) => {
+on({options: ['--message-rate', '400']},
+  '[MS9, SE9, DL7] over links cut at any byte each message comes once and in order, each packet once or told',
+  async ({connect, proxy, dice}) => {
   const between = await proxy(dice)
   const users = ['alice', 'bob']
   const clients = []
@@ -142,7 +147,8 @@ on({options: ['--message-rate', '400']}, '[MS9, SE9, DL7] over links cut at any 
   }
   const witness = await connect('witness')
   await witness.subscribe('lesson')
-  await Promise.all(clients.map(client => client.seen.until(({type, kind, member}) => type === 'presence' && kind === 'joined' && member.user === 'witness')))
+  await Promise.all(clients.map(client => client.seen.until(({type, kind, member}) => type === 'presence' && kind === 'joined'
+      && member.user === 'witness')))
   between.cut(25)
   const receipts = clients.map(() => [])
   for (let index = 0; index < 200; index++) {
@@ -163,7 +169,8 @@ on({options: ['--message-rate', '400']}, '[MS9, SE9, DL7] over links cut at any 
   for (const client of [...clients, witness]) {
     for (const [side, user] of users.entries()) {
       if (client.machine.settings.user === user) continue
-      const numbers = client.seen.messages.filter(({sender}) => sender === user).map(({payload}) => payload === 'the end' ? 200 : Number(payload.split(' ')[1]))
+      const numbers = client.seen.messages.filter(({sender}) => sender === user)
+          .map(({payload}) => payload === 'the end' ? 200 : Number(payload.split(' ')[1]))
       assert.deepEqual(numbers, Array.from({length: 201}, (_, index) => index), `${client.machine.settings.user} of ${user}, ${side}`)
     }
     assert.deepEqual(client.seen.of('messagesMissed'), [])
@@ -174,7 +181,8 @@ on({options: ['--message-rate', '400']}, '[MS9, SE9, DL7] over links cut at any 
     // `welcome`, with the token to resume with, had been cut off. [SE9]
     const flows = new Map()
     for (const event of client.seen.events) {
-      const told = event.type === 'packet' ? [{...event, first: event.sequence, last: event.sequence}] : event.type === 'packetsLost' ? event.entries : []
+      const told = event.type === 'packet' ? [{...event, first: event.sequence, last: event.sequence}] : event.type === 'packetsLost'
+          ? event.entries : []
       for (const {flow, first, last} of told) {
         const {seen, tails} = flows.get(flow) ?? flows.set(flow, {seen: new Set(), tails: new Set()}).get(flow)
         if (last === undefined) tails.add(first)
@@ -198,7 +206,9 @@ on({options: ['--message-rate', '400']}, '[MS9, SE9, DL7] over links cut at any 
   }
 })
 
-on({isKept: true, options: ['--message-rate', '200']}, '[BL2, BL5, MS9] kill -9 in the middle of 200 records: every one is there once, all boards are equal', async ({daemon, connect, proxy, dice}) => {
+on({isKept: true, options: ['--message-rate', '200']},
+    '[BL2, BL5, MS9] kill -9 in the middle of 200 records: every one is there once, all boards are equal',
+    async ({daemon, connect, proxy, dice}) => {
   const between = await proxy(dice)
   const clients = []
   for (const user of ['alice', 'bob']) {
@@ -236,17 +246,21 @@ on({isKept: true, options: ['--message-rate', '200']}, '[BL2, BL5, MS9] kill -9 
   for (const [side, client] of clients.entries()) {
     assert.equal(client.machine.outbox.storage.length, 1, 'only the secret is kept')
     // What the app draws: its own, and what came since it was last told that all is void.
-    await client.seen.until(({type, messages, key}) => key === `${1 - side}-99` || (type === 'board' && messages.some(({key}) => key === `${1 - side}-99`)))
+    await client.seen.until(({type, messages, key}) => key === `${1 - side}-99`
+        || (type === 'board' && messages.some(({key}) => key === `${1 - side}-99`)))
     const reset = client.seen.events.findLastIndex(({type, extent}) => type === 'messagesMissed' && extent === 'reset')
-    const since = client.seen.events.slice(reset + 1).flatMap(event => event.type === 'board' ? event.messages : event.type === 'message' ? [event] : [])
+    const since = client.seen.events.slice(reset + 1)
+        .flatMap(event => event.type === 'board' ? event.messages : event.type === 'message' ? [event] : [])
     const others = since.filter(({sender}) => sender !== client.machine.settings.user).map(({key}) => key)
-    assert.deepEqual(others.sort(), [...expected.keys()].filter(key => key.startsWith(`${1 - side}-`)).sort(), `${side} has each of the other's once`)
+    assert.deepEqual(others.sort(), [...expected.keys()].filter(key => key.startsWith(`${1 - side}-`)).sort(),
+        `${side} has each of the other's once`)
     const own = since.filter(({sender}) => sender === client.machine.settings.user).map(({key}) => key)
     assert.equal(new Set(own).size, own.length, `${side} got none of its own twice`)
   }
 })
 
-on({isKept: true}, '[MS9, BL2] a page that is reloaded with records under way loses none, and doubles none', async ({daemon, connect, proxy, dice}) => {
+on({isKept: true}, '[MS9, BL2] a page that is reloaded with records under way loses none, and doubles none',
+    async ({daemon, connect, proxy, dice}) => {
   const between = await proxy(dice)
   const storage = new MemoryStorage()
   const options = {port: between.port, storage, scope: 'here'}
@@ -269,7 +283,8 @@ on({isKept: true}, '[MS9, BL2] a page that is reloaded with records under way lo
   const late = await connect('late')
   await late.subscribe('lesson', {since: 'beginning'})
   await late.seen.until(({type}) => type === 'caughtUp')
-  assert.deepEqual(late.seen.messages.map(({key}) => key).sort(), ['s0', 's1', 's2', 's4', 's5', 's6', 's7', 's8', 's9'], 's3 was removed since')
+  assert.deepEqual(late.seen.messages.map(({key}) => key).sort(), ['s0', 's1', 's2', 's4', 's5', 's6', 's7', 's8', 's9'],
+      's3 was removed since')
   assert.equal(storage.length, 1)
   await first.close()
 })
@@ -280,7 +295,8 @@ on({}, '[AC8] a token lets in, is told before its end, and renewed without a bre
   daemon.words.splice(3, 0, '--token-secret-file', secretFile)
   await daemon.restart()
   const token = (...words) => run('token', 'create', '--secret-file', secretFile, '--user', 'alice', ...words)
-  const client = await RelayClient.connect(tcpTransport(daemon.port), 'alice', {credential: {token: await token('--role', 'reader', '--expires-in', '31s')}})
+  const client = await RelayClient.connect(tcpTransport(daemon.port), 'alice',
+      {credential: {token: await token('--role', 'reader', '--expires-in', '31s')}})
   const seen = new Watcher(client)
   assert.equal(client.access.role, 'reader')
   assert.ok(client.access.untilMs > 30_000 && client.access.untilMs <= 36_000, `${client.access.untilMs}`)
@@ -332,7 +348,8 @@ test('where nobody listens a first connection fails, with the code of that', asy
   await assert.rejects(RelayClient.connect(tcpTransport(nobody.port), 'alice'), {name: 'connectFailed', code: 900})
 })
 
-on({}, '[HI6, BL8] a large message comes without the key of its parts; in a page of the history each part says which it is', async ({connect}) => {
+on({}, '[HI6, BL8] a large message comes without the key of its parts; in a page of the history each part says which it is',
+    async ({connect}) => {
   const [anna, ben] = [await connect('anna'), await connect('ben')]
   await ben.subscribe('lesson')
   const text = `a${'é'.repeat(20_000)}`

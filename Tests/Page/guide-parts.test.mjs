@@ -15,7 +15,8 @@ const {followMembers} = await example('members.js')
 const block = heading => new RegExp(`## ${heading}\\n.*?\`\`\`js\\n(.*?)\`\`\``, 's').exec(page)[1].replace(/^import .*$/m, '')
 
 /** Runs code of the page with these names, and gives `what` it leaves. */
-const run = (code, names, what) => new (async () => {}).constructor(...Object.keys(names), `${code}\nreturn ${what}`)(...Object.values(names))
+const run = (code, names, what) => new (async () => {})
+    .constructor(...Object.keys(names), `${code}\nreturn ${what}`)(...Object.values(names))
 
 /** A list of members as the page shows it, and waiting for it to be as wanted. */
 function shown() {
@@ -32,7 +33,8 @@ function shown() {
   return list
 }
 
-on({}, '[PR3, PR4, PR5, PR6] who is here is complete with 130 members, for the first and for the last of them, and stays so', async ({connect}) => {
+on({}, '[PR3, PR4, PR5, PR6] who is here is complete with 130 members, for the first and for the last of them, and stays so',
+    async ({connect}) => {
   const early = await connect('host')
   const first = shown()
   await run(block('Who is here'), {client: early, followMembers, showMembers: first.show}, 'members')
@@ -54,7 +56,8 @@ on({}, '[PR3, PR4, PR5, PR6] who is here is complete with 130 members, for the f
   assert.ok(!first.members.has('elsewhere') && !last.members.has('elsewhere'))
   await others[0].close()
   await others[1].presence({message: 'lesson'}).setStates({name: 'Bea'})
-  for (const {until} of [first, last]) await until(members => members.size === 131 && members.get('user-001').name === 'Bea', 'a leave and a name')
+  for (const {until} of [first, last]) await until(members => members.size === 131 && members.get('user-001').name === 'Bea',
+      'a leave and a name')
   assert.ok(!first.members.has('user-000'))
 })
 
@@ -76,8 +79,10 @@ on({}, '[AC7, AC10, AC11] topics that a freeze or a role has closed are joined a
     await host.seen.until(({type, publisher}) => type === 'packet' && publisher === 'anna', from)
   }
   for (const [close, open, tells] of [
-    [() => host.moderation.freeze('lesson'), () => host.moderation.unfreeze('lesson'), ({type, channel, isFrozen}) => type === 'channelFrozen' && channel.kind === 'stream' && !isFrozen],
-    [() => host.moderation.setRole('reader', {of: 'anna'}), () => host.moderation.setRole(undefined, {of: 'anna'}), ({type, access}) => type === 'accessChanged' && access.role === 'editor'],
+    [() => host.moderation.freeze('lesson'), () => host.moderation.unfreeze('lesson'),
+        ({type, channel, isFrozen}) => type === 'channelFrozen' && channel.kind === 'stream' && !isFrozen],
+    [() => host.moderation.setRole('reader', {of: 'anna'}), () => host.moderation.setRole(undefined, {of: 'anna'}),
+        ({type, access}) => type === 'accessChanged' && access.role === 'editor'],
   ]) {
     const before = refusals()
     await close()
@@ -90,7 +95,8 @@ on({}, '[AC7, AC10, AC11] topics that a freeze or a role has closed are joined a
   }
 })
 
-on({isKept: true}, '[BL8, MS9] a large record that a page has not sent when it is reloaded is on the board of the next', async ({daemon, connect}) => {
+on({isKept: true}, '[BL8, MS9] a large record that a page has not sent when it is reloaded is on the board of the next',
+    async ({daemon, connect}) => {
   const storage = new MemoryStorage()
   const options = {storage, scope: 'here', credential: {key: daemon.keys.join}}
   const first = new RelayClient(() => { throw new Error('no network') }, 'alice', {...options, retriesFirstConnect: true})

@@ -35,7 +35,8 @@ test('every piece of code in docs/javascript.md runs, and does what the page say
   const browser = new EventTarget()
   browser.visibilityState = 'visible'
   Object.assign(globalThis, {WebSocket: NodeWebSocket, localStorage: new MemoryStorage(), document: browser, window: new EventTarget()})
-  for (const name of ['showLink', 'draw', 'drawLive', 'showProgress', 'showMembers', 'showFrozen', 'showBan', 'showConflict', 'showError']) globalThis[name] = hear(name)
+  for (const name of ['showLink', 'draw', 'drawLive', 'showProgress', 'showMembers', 'showFrozen', 'showBan', 'showConflict',
+      'showError']) globalThis[name] = hear(name)
   globalThis.draw = board => heard.set('draw', new Map(board))
   const witness = await RelayClient.connect(tcpTransport(daemon.port), 'witness', {credential: {key: daemon.keys.join}})
   try {
@@ -48,13 +49,15 @@ test('every piece of code in docs/javascript.md runs, and does what the page say
     writeFileSync(file, code)
     for (const name of ['board-records', 'members']) writeFileSync(join(folder, `${name}.mjs`), exampleSource(`${name}.js`))
     await import(pathToFileURL(file))
-    const order = seen.events.filter(({type}) => ['packet', 'message'].includes(type)).map(({type, key, isRemoval}) => isRemoval ? `- ${key}` : key ?? type)
+    const order = seen.events.filter(({type}) => ['packet', 'message'].includes(type))
+        .map(({type, key, isRemoval}) => isRemoval ? `- ${key}` : key ?? type)
     assert.deepEqual(order, ['packet', 's1', '- s1', 's2', 'message'])
     assert.deepEqual([...globalThis.guide.board.all.keys()], ['s2'])
     assert.deepEqual([...heard.get('draw').keys()], ['s2'])
     assert.equal(globalThis.guide.offset, 1)
     assert.equal(heard.has('showProgress'), false, 'there was nothing to read yet')
-    assert.deepEqual([...heard.get('showMembers').at(-1)[0]].map(([user, {name}]) => [user, name]), [['alice-7f3a', 'Alice'], ['witness', undefined]])
+    assert.deepEqual([...heard.get('showMembers').at(-1)[0]].map(([user, {name}]) => [user, name]),
+        [['alice-7f3a', 'Alice'], ['witness', undefined]])
     assert.equal(heard.has('showError'), false)
     assert.deepEqual(heard.get('showFrozen').sort(), [['message', false], ['message', true], ['stream', false], ['stream', true]])
     const [[banned, until]] = heard.get('showBan')
@@ -73,7 +76,8 @@ test('every piece of code in docs/javascript.md runs, and does what the page say
   }
 })
 
-test('[AC3] the program for Node runs, and again in another process as the same user; its secret is for nobody else to read', {skip, timeout: 600_000}, async () => {
+test('[AC3] the program for Node runs, and again in another process as the same user; its secret is for nobody else to read',
+    {skip, timeout: 600_000}, async () => {
   const code = exampleSource('hello.mjs')
   const daemon = await Daemon.start()
   const folder = mkdtempSync(join(tmpdir(), 'relay-guide-'))
@@ -97,7 +101,8 @@ test('names that the page uses are the module\'s', async () => {
   const folder = new URL('../../Sources/RelayPage/client/', import.meta.url)
   const source = readdirSync(folder).map(name => readFileSync(new URL(name, folder), 'utf8')).join('\n')
   const text = page.replace(/```.*?```/gs, '')
-  for (const [, name] of text.matchAll(/`(?:client|moderation)\.(\w+)/g)) assert.match(source, new RegExp(`^  (?:async |get )?${name}\\b|this\\.${name} =`, "m"), name)
+  for (const [, name] of text.matchAll(/`(?:client|moderation)\.(\w+)/g)) assert.match(source,
+      new RegExp(`^  (?:async |get )?${name}\\b|this\\.${name} =`, "m"), name)
   for (const [, names] of text.split('\n## Errors\n')[1].matchAll(/^\| (`\w+`(?:, `\w+`)*)/gm)) {
     for (const [, name] of names.matchAll(/`(\w+)`/g)) assert.match(source, new RegExp(`\\b${name}: \\d`), name)
   }
@@ -129,7 +134,8 @@ test('[AC1] an address that a relay prints, and a link to a board, has the crede
   assert.deepEqual(credentialOf('http://192.168.1.5:7420/#/b/brisk-otter-417?k=abc'), {key: 'abc'})
   assert.deepEqual(credentialOf('http://192.168.1.5:7420/#/b/brisk-otter-417?t=a.b-c_d'), {token: 'a.b-c_d'})
   assert.deepEqual(credentialOf('http://192.168.1.5:7420/#key=abc&j=guests'), {key: 'abc'})
-  for (const address of ['http://192.168.1.5:7420/', 'http://x/#', 'http://x/#key=', 'http://x/?key=abc', 'http://x/#/b/key', 'http://x/#/b/lesson?j=abc']) {
+  for (const address of ['http://192.168.1.5:7420/', 'http://x/#', 'http://x/#key=', 'http://x/?key=abc', 'http://x/#/b/key',
+      'http://x/#/b/lesson?j=abc']) {
     assert.equal(credentialOf(address), undefined, address)
   }
   const opened = []
@@ -173,14 +179,16 @@ test('a WebSocket whose errors end the program when nobody hears them is heard',
     }
     close() {}
   }
-  await assert.rejects(RelayClient.connect('http://127.0.0.1:7420/#key=abc', 'alice'), ({name, message}) => name === 'connectFailed' && /1006/.test(message))
+  await assert.rejects(RelayClient.connect('http://127.0.0.1:7420/#key=abc', 'alice'),
+      ({name, message}) => name === 'connectFailed' && /1006/.test(message))
 })
 
 test('where there is no WebSocket a client says so', async () => {
   delete globalThis.WebSocket
   for (const address of ['http://127.0.0.1:7420/#key=abc', 'https://board.school/#key=abc']) {
     await assert.rejects(RelayClient.connect(address, 'alice'), {
-      name: 'connectFailed', message: 'there is no WebSocket here, as in Node 20: give the client a transport of your own instead of an address',
+      name: 'connectFailed',
+      message: 'there is no WebSocket here, as in Node 20: give the client a transport of your own instead of an address',
     })
   }
 })

@@ -15,7 +15,8 @@ const fromRelay = vectors.filter(({bytes}) => bytes[4] >= 0x80)
 function busy() {
   const driver = new MachineDriver()
   driver.logIn()
-  driver.subscribe({handle: 2, channel: 'lesson', features: ['locks', 'messages', 'metadata', 'presence'], since: {beginning: true}, after: 0, head: 50})
+  driver.subscribe({handle: 2, channel: 'lesson', features: ['locks', 'messages', 'metadata', 'presence'], since: {beginning: true},
+      after: 0, head: 50})
   driver.hear({handle: 3})
   driver.request('t', 'joinTopic', {channel: 'lesson', topic: 'points'})
   driver.answer({flow: 5, next: 1})
@@ -147,6 +148,7 @@ test('[FR6] frames, events and fields that this client does not know mean nothin
   driver.feedBytes(unknown)
   driver.feed({type: 'locks', body: {channel: 2, event: 'melted', locks: 'x'}}, {type: 'topics', body: {channel: 3, event: 'x'}})
   assert.deepEqual(driver.events(), [])
-  driver.feed({type: 'gap', body: {channel: 2, from: 1, to: 2, more: {a: 1}}}, {type: 'error', body: {code: 999, name: 'new', text: 'x', id: 77_777}})
+  driver.feed({type: 'gap', body: {channel: 2, from: 1, to: 2, more: {a: 1}}},
+      {type: 'error', body: {code: 999, name: 'new', text: 'x', id: 77_777}})
   assert.deepEqual(driver.events().map(({type, error}) => [type, error?.name]), [['messagesMissed', undefined], ['refused', 'code 999']])
 })

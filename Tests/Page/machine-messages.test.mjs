@@ -142,12 +142,16 @@ test('[MS2, NM1, JS1] what cannot be sent is refused at once, and nothing is que
   const driver = new MachineDriver()
   driver.logIn()
   const wrong = [
-    [{channel: '_x'}, 'badName'], [{channel: ''}, 'badName'], [{channel: 'a/b'}, 'badName'], [{channel: 'x'.repeat(65)}, 'badName'], [{channel: 'é'}, 'badName'],
-    [{payload: 'x'.repeat(32_769)}, 'tooLarge'], [{payload: 'é'.repeat(16_385)}, 'tooLarge'], [{payload: 'x'.repeat(32_768), customType: 't'}, 'tooLarge'],
-    [{customType: ''}, 'tooLarge'], [{customType: 'x'.repeat(33)}, 'tooLarge'], [{payload: '\ud800'}, 'badText'], [{isRetained: true, key: 'a*'}, 'badName'],
+    [{channel: '_x'}, 'badName'], [{channel: ''}, 'badName'], [{channel: 'a/b'}, 'badName'], [{channel: 'x'.repeat(65)}, 'badName'],
+        [{channel: 'é'}, 'badName'],
+    [{payload: 'x'.repeat(32_769)}, 'tooLarge'], [{payload: 'é'.repeat(16_385)}, 'tooLarge'],
+        [{payload: 'x'.repeat(32_768), customType: 't'}, 'tooLarge'],
+    [{customType: ''}, 'tooLarge'], [{customType: 'x'.repeat(33)}, 'tooLarge'], [{payload: '\ud800'}, 'badText'],
+        [{isRetained: true, key: 'a*'}, 'badName'],
   ]
   for (const [fields, name] of wrong) assert.throws(() => driver.send('wrong', fields), {name}, JSON.stringify(fields))
-  assert.throws(() => driver.request('r', 'setStates', {kind: 'message', channel: 'lesson', states: {a: 'x'.repeat(20_000)}}), {name: 'tooLarge'})
+  assert.throws(() => driver.request('r', 'setStates', {kind: 'message', channel: 'lesson', states: {a: 'x'.repeat(20_000)}}),
+      {name: 'tooLarge'})
   assert.deepEqual(driver.sentTypes(), [])
   driver.send('right', {payload: 'x'.repeat(32_767), customType: 't', channel: 'x'.repeat(64)})
   assert.equal(driver.sent().filter(({type}) => type === 'publish').length, 1)
@@ -220,7 +224,8 @@ class NumberedRelay {
 
   publish(frame) {
     if (this.accepted.has(frame.number)) return [{type: 'accepted', number: frame.number, offset: this.accepted.get(frame.number)}]
-    if (frame.number <= this.last) return [{type: 'error', body: {number: frame.number, code: 128, name: 'notAccepted', text: 'passed over'}}]
+    if (frame.number <= this.last) return [{type: 'error',
+        body: {number: frame.number, code: 128, name: 'notAccepted', text: 'passed over'}}]
     this.last = frame.number
     this.log.push(Buffer.from(frame.payload).toString())
     this.accepted.set(frame.number, this.log.length)
@@ -228,7 +233,8 @@ class NumberedRelay {
   }
 }
 
-const seeds = process.env.BOARDRELAY_PAGE_SEED ? [Number(process.env.BOARDRELAY_PAGE_SEED)] : Array.from({length: 150}, () => Math.floor(Math.random() * 2 ** 48))
+const seeds = process.env.BOARDRELAY_PAGE_SEED ? [Number(process.env.BOARDRELAY_PAGE_SEED)]
+    : Array.from({length: 150}, () => Math.floor(Math.random() * 2 ** 48))
 
 test('[MS9, SE11] over links that are cut at any byte each message is accepted once and in order', () => {
   for (const seed of seeds) {
@@ -301,7 +307,8 @@ test('[BL8] a drawing above one message leaves in parts, at three quarters of th
   driver.sendLarge('big', {payload: 'x'.repeat(1_990), customType: 'stroke'})
   const first = driver.sent().filter(({type}) => type === 'publish')
   assert.deepEqual(first.map(({part, parts}) => [part, parts]), Array.from({length: 15}, (_, index) => [index + 1, 22]))
-  assert.ok(first.every(({key, retain, customType, text, payload}) => key === 'big' && retain && customType === 'stroke' && text && payload.length === 94))
+  assert.ok(first.every(({key, retain, customType, text, payload}) => key === 'big' && retain && customType === 'stroke' && text
+      && payload.length === 94))
   driver.retain('big again', {key: 'big'})
   driver.sendLarge('big too', {key: 'big', payload: 'y'.repeat(200)})
   driver.send('small')
@@ -314,7 +321,8 @@ test('[BL8] a drawing above one message leaves in parts, at three quarters of th
   for (const {number} of rest) driver.feed({type: 'accepted', number, offset: number === 22 ? 9 : 0})
   assert.deepEqual(driver.state('big'), [9, undefined])
   driver.advance(1_100)
-  assert.deepEqual(driver.sent().filter(({type}) => type === 'publish').map(({key, part}) => [key, part]), [['big', undefined], [undefined, undefined], ['big', 1], ['big', 2]])
+  assert.deepEqual(driver.sent().filter(({type}) => type === 'publish').map(({key, part}) => [key, part]),
+      [['big', undefined], [undefined, undefined], ['big', 1], ['big', 2]])
   driver.feed({type: 'stored', number: 22, offset: 9})
   assert.deepEqual(driver.state('big'), [9, 9])
 })
@@ -335,7 +343,8 @@ test('[BL8] without a link more large drawings wait than a relay takes at once, 
   const sent = driver.sent().filter(({part}) => part)
   assert.deepEqual(sent.map(({key, part}) => `${key} ${part}`), names.flatMap(name => [`${name} 1`, `${name} 2`]).slice(0, sent.length))
   for (const {number, part} of sent) driver.feed({type: 'accepted', number, offset: part === 2 ? number : 0})
-  for (const {number, part} of driver.sent().filter(({part}) => part)) driver.feed({type: 'accepted', number, offset: part === 2 ? number : 0})
+  for (const {number, part} of driver.sent().filter(({part}) => part)) driver.feed({type: 'accepted', number,
+      offset: part === 2 ? number : 0})
   assert.deepEqual(names.map(name => driver.state(name)[0]), [3, 5, 7, 9, 11], 'what is small has gone before them')
 })
 
@@ -348,7 +357,8 @@ test('[BL8] no more drawings than a relay stages have parts under way', () => {
   const sent = driver.sent().filter(({part}) => part)
   assert.deepEqual([...new Set(sent.map(({channel}) => channel))], channels.slice(0, 4))
   for (let round = 0; round < 4; round++) {
-    for (const {number, part, parts, channel} of round === 0 ? sent : driver.sent().filter(({part}) => part)) driver.feed({type: 'accepted', number, offset: part === parts ? number : 0, channel})
+    for (const {number, part, parts, channel} of round === 0 ? sent : driver.sent()
+        .filter(({part}) => part)) driver.feed({type: 'accepted', number, offset: part === parts ? number : 0, channel})
     driver.advance(1_010)
   }
   assert.ok(driver.sent().some(({channel}) => channel === 'e'), 'the fifth goes when one of them is whole')
@@ -381,7 +391,8 @@ test('[BL8, MS9] after a break a drawing goes on; at a relay that was started an
   goesOn.advance(1_010)
   assert.deepEqual(goesOn.sent().filter(({part}) => part).map(({part, number}) => [part, number]), [[5, 5]])
   refuse(goesOn, 5, 128, 'notAccepted')
-  assert.deepEqual(goesOn.sent().filter(({part}) => part).map(({part, number}) => [part, number]), [[1, 6], [2, 7], [3, 8], [4, 9], [5, 10]])
+  assert.deepEqual(goesOn.sent().filter(({part}) => part).map(({part, number}) => [part, number]),
+      [[1, 6], [2, 7], [3, 8], [4, 9], [5, 10]])
   for (let number = 6; number <= 10; number++) goesOn.feed({type: 'accepted', number, offset: number === 10 ? 3 : 0})
   goesOn.feed({type: 'stored', number: 10, offset: 3})
   assert.deepEqual(goesOn.state('big'), [3, 3])

@@ -6,7 +6,8 @@ import {MachineDriver, plain, record} from './support/machine-driver.mjs'
 import {MemoryStorage} from './support/memory-storage.mjs'
 
 const frozen = (channel, isFrozen) => ({type: 'channelFrozen', body: {channel, frozen: isFrozen, by: 'host'}})
-const restored = more => ({type: 'restored', body: {kind: 'message', channel: 'lesson', handle: 7, features: ['messages', 'presence'], quiet: false, epoch: {start: 1000, incarnation: 1}, head: 0, ...more}})
+const restored = more => ({type: 'restored', body: {kind: 'message', channel: 'lesson', handle: 7, features: ['messages', 'presence'],
+    quiet: false, epoch: {start: 1000, incarnation: 1}, head: 0, ...more}})
 const freezes = driver => driver.events('channelFrozen').map(({channel, isFrozen, by}) => [channel.kind, isFrozen, by])
 
 test('[AC10] accessChanged is what this client may from then on, over what the credential gave', () => {
@@ -15,7 +16,8 @@ test('[AC10] accessChanged is what this client may from then on, over what the c
   driver.events()
   driver.feed({type: 'accessChanged', body: {role: 'reader', by: 'host', grants: {'lesson-*': ['publish']}}})
   const [{access, by}] = driver.events('accessChanged')
-  assert.deepEqual([access.role, by, access.untilMs, [...access.rights('lesson-7')], 'by' in access], ['reader', 'host', undefined, ['subscribe', 'presence', 'publish'], false])
+  assert.deepEqual([access.role, by, access.untilMs, [...access.rights('lesson-7')], 'by' in access],
+      ['reader', 'host', undefined, ['subscribe', 'presence', 'publish'], false])
   assert.equal(driver.machine.access, access)
   // A newer relay's role gives nothing here; grants may be absent.
   driver.feed({type: 'accessChanged', body: {role: 'director', by: 'host'}})
@@ -50,7 +52,8 @@ test('[AC11, SE9] of a freeze that began or ended while one was away the resumpt
   assert.deepEqual(freezes(driver), [])
   driver.comeBack({resumed: false})
   const asked = driver.sent().find(({type}) => type === 'subscribe')
-  const answer = {id: asked.body.id, kind: 'message', channel: 'lesson', handle: 70, features: ['messages', 'presence'], quiet: false, epoch: {start: 1000, incarnation: 1}, head: 0}
+  const answer = {id: asked.body.id, kind: 'message', channel: 'lesson', handle: 70, features: ['messages', 'presence'], quiet: false,
+      epoch: {start: 1000, incarnation: 1}, head: 0}
   driver.feed({type: 'answer', body: answer})
   assert.deepEqual(freezes(driver), [['message', false, undefined]])
 })
@@ -117,7 +120,8 @@ for (const how of ['resumption', 'frame']) {
     assert.deepEqual(plain(driver.comeBack().resume.seen), [[7, 6, 1000, 2, 1]])
     driver.feed(restored({epoch, head: 9, recovered: true, after: 6}), {type: 'caughtUp', body: {channel: 7, head: 9}})
     driver.pong()
-    const told = driver.events().filter(({type}) => type !== 'link').map(({extent, head, messages}) => extent ?? head ?? messages.map(({sender, key}) => `${sender} ${key}`))
+    const told = driver.events().filter(({type}) => type !== 'link')
+        .map(({extent, head, messages}) => extent ?? head ?? messages.map(({sender, key}) => `${sender} ${key}`))
     assert.deepEqual(told, ['reset', ['alice own'], 9])
     assert.equal(driver.state('own')[0], undefined, 'it is not answered yet')
     driver.feed({type: 'accepted', number: 1, offset: 6}, {type: 'stored', number: 1, offset: 6})
@@ -148,13 +152,16 @@ test('[AC10–AC14] what a moderator asks for, and what is wrong with it before 
   await moderation.forget({user: 'anna', withRecords: true})
   assert.deepEqual(asked, [
     ['setRole', {role: 'reader', user: 'anna'}], ['setRole', {user: 'anna'}], ['freezeChannel', {channel: 'lesson', frozen: true}],
-    ['freezeChannel', {channel: 'lesson', frozen: false}], ['endSession', {user: 'anna'}], ['endSession', {user: 'anna', reason: 'é'.repeat(128)}],
+    ['freezeChannel', {channel: 'lesson', frozen: false}], ['endSession', {user: 'anna'}],
+        ['endSession', {user: 'anna', reason: 'é'.repeat(128)}],
     ['banUser', {user: 'anna'}], ['banUser', {user: 'anna', forMs: 1_000}], ['unbanUser', {user: 'anna'}], ['forgetUser', {user: 'anna'}],
     ['forgetUser', {user: 'anna', withRecords: true}],
   ])
-  await assert.rejects(moderation.endSession({of: 'anna', reason: 'é'.repeat(129)}), {name: 'tooLarge', limit: Limits.endReasonBytesMax, actual: 258})
+  await assert.rejects(moderation.endSession({of: 'anna', reason: 'é'.repeat(129)}),
+      {name: 'tooLarge', limit: Limits.endReasonBytesMax, actual: 258})
   for (const wrong of [
-    moderation.setRole('reader', {}), moderation.freeze('a/b'), moderation.unfreeze(''), moderation.endSession({}), moderation.ban(), moderation.unban('_'), moderation.forget({}),
+    moderation.setRole('reader', {}), moderation.freeze('a/b'), moderation.unfreeze(''), moderation.endSession({}), moderation.ban(),
+        moderation.unban('_'), moderation.forget({}),
   ]) await assert.rejects(wrong, {name: 'badName'})
   assert.equal(asked.length, 11)
   await client.close()
@@ -165,7 +172,8 @@ test('[JS3, AC13] a number that JSON would say as another, or not at all, is ref
   driver.logIn()
   driver.sent()
   // As `null` the time of a ban would be none: a ban for good.
-  for (const forMs of [NaN, Infinity, 1.5, 2 ** 53]) assert.throws(() => driver.request('ban', 'banUser', {user: 'anna', forMs}), {name: 'badRequest'})
+  for (const forMs of [NaN, Infinity, 1.5, 2 ** 53]) assert.throws(() => driver.request('ban', 'banUser', {user: 'anna', forMs}),
+      {name: 'badRequest'})
   assert.deepEqual(driver.sent(), [])
   driver.request('ban', 'banUser', {user: 'anna', forMs: 1_000})
   assert.deepEqual(driver.sent().map(({body}) => body.forMs), [1_000])
@@ -185,13 +193,16 @@ test('[AC16] status is asked for with a place and a size, wrong ones are refused
   for (const name of ['after', 'user']) await assert.rejects(client.moderation.status({[name]: 'a/b'}), {name: 'badName'})
   assert.deepEqual(asked, [['status', {}], ['status', {after: 'anna', limit: 20}], ['status', {user: 'bob'}]])
   await client.close()
-  const user = {user: 'anna', client: '', peer: '', away: true, sessionMs: 0, queuedBytes: 0, queuedPacketBytes: 0, packetsLost: 0, backlogMs: 0}
+  const user = {user: 'anna', client: '', peer: '', away: true, sessionMs: 0, queuedBytes: 0, queuedPacketBytes: 0, packetsLost: 0,
+      backlogMs: 0}
   const answer = {
-    uptimeMs: 1, connections: 1, sessions: {present: 1, away: 0}, channels: {message: 0, stream: 0}, boards: 0, boardBytes: 0, queuedBytes: 0, pinnedBytes: 0,
+    uptimeMs: 1, connections: 1, sessions: {present: 1, away: 0}, channels: {message: 0, stream: 0}, boards: 0, boardBytes: 0,
+        queuedBytes: 0, pinnedBytes: 0,
     counters: {refusals: 0, ofANewerRelay: 1}, users: [user],
   }
   for (const [change, field] of [
-    [{}], [{storageFailure: 'full', known: false, next: 'anna'}], [{known: 'no'}, 'known'], [{uptimeMs: -1}, 'uptimeMs'], [{sessions: {present: 1}}, 'sessions'], [{counters: {refusals: '1'}}, 'counters.refusals'],
+    [{}], [{storageFailure: 'full', known: false, next: 'anna'}], [{known: 'no'}, 'known'], [{uptimeMs: -1}, 'uptimeMs'],
+        [{sessions: {present: 1}}, 'sessions'], [{counters: {refusals: '1'}}, 'counters.refusals'],
     [{users: [{...user, peer: 7}]}, 'users[0].peer'], [{users: [user, {...user, backlogMs: '1'}]}, 'users[1].backlogMs'],
   ]) {
     const driver = new MachineDriver()

@@ -4,9 +4,11 @@ import {test} from 'node:test'
 import {encodeFrame as encode} from '../../Sources/RelayPage/relay-client.js'
 import {bob, deliver, flowOpened, MachineDriver, packet, plain, record} from './support/machine-driver.mjs'
 
-const restored = more => ({type: 'restored', body: {kind: 'message', channel: 'lesson', handle: 7, features: ['messages', 'presence'], quiet: false, epoch: {start: 1000, incarnation: 1}, head: 0, ...more}})
+const restored = more => ({type: 'restored', body: {kind: 'message', channel: 'lesson', handle: 7, features: ['messages', 'presence'],
+    quiet: false, epoch: {start: 1000, incarnation: 1}, head: 0, ...more}})
 const caughtUp = head => ({type: 'caughtUp', body: {channel: 7, head}})
-const texts = events => events.map(({type, payload, messages}) => type === 'message' ? payload : type === 'board' ? messages.map(({payload}) => payload) : type)
+const texts = events => events.map(({type, payload, messages}) => type === 'message' ? payload : type === 'board'
+    ? messages.map(({payload}) => payload) : type)
 
 test('[SE9] a resumption tells the newest offset seen, and what is caught up comes once', () => {
   const driver = new MachineDriver()
@@ -27,7 +29,8 @@ test('[SE9, HI4, CH6] what was missed is told once, whether in the answer or by 
   driver.logIn()
   driver.subscribe({head: 5})
   driver.comeBack()
-  driver.feed(restored({head: 20, recovered: false, missed: {from: 6, to: 10}, after: 10}), {type: 'gap', body: {channel: 7, from: 11, to: 12}})
+  driver.feed(restored({head: 20, recovered: false, missed: {from: 6, to: 10}, after: 10}),
+      {type: 'gap', body: {channel: 7, from: 11, to: 12}})
   driver.pong()
   const missed = () => driver.events('messagesMissed').map(({extent}) => plain(extent))
   assert.deepEqual(missed(), [{from: 6, to: 10}, {from: 11, to: 12}])
@@ -49,7 +52,8 @@ test('[MS3, BL6, BL8] an own message counts as seen only when all before it has 
   driver.send('a')
   driver.send('b')
   driver.send('echo', {echo: true})
-  driver.feed(bob, {type: 'accepted', number: 1, offset: 6}, {type: 'accepted', number: 2, offset: 9}, {type: 'accepted', number: 3, offset: 10})
+  driver.feed(bob, {type: 'accepted', number: 1, offset: 6}, {type: 'accepted', number: 2, offset: 9},
+      {type: 'accepted', number: 3, offset: 10})
   assert.equal(driver.machine.messages.positions.get('lesson').offset, 6)
   driver.feed(deliver(7, 'x'), deliver(8, 'y'))
   assert.equal(driver.machine.messages.positions.get('lesson').offset, 9)
@@ -69,7 +73,8 @@ test('[BL3] a board comes in batches with progress, then live; coming back befor
   assert.deepEqual(driver.events('board').map(({messages}) => messages.length), [256, 42])
   const login = driver.comeBack()
   assert.deepEqual(plain(login.resume.seen), [[7, 300, 1000, 1, 1]])
-  driver.feed(restored({head: 410, recovered: true, after: 300}), bob, record(401, 'k', 'y'), deliver(402, 'plain'), caughtUp(410), record(411, 'k', 'z'))
+  driver.feed(restored({head: 410, recovered: true, after: 300}), bob, record(401, 'k', 'y'), deliver(402, 'plain'), caughtUp(410),
+      record(411, 'k', 'z'))
   assert.deepEqual(texts(driver.events().filter(({type}) => type !== 'link')), [['y'], 'plain', 'caughtUp', 'z'])
   assert.deepEqual(plain(driver.comeBack().resume.seen), [[7, 411, 1000, 1]])
 })
@@ -80,14 +85,18 @@ test('[BL3, BL5] a new session goes on behind what was seen; after a restart of 
   driver.subscribe({head: 5})
   driver.comeBack({resumed: false, start: 1001})
   const [asked] = driver.sent().filter(({type}) => type === 'subscribe')
-  assert.deepEqual(plain(asked.body), {id: asked.body.id, channel: 'lesson', features: ['messages', 'presence'], quiet: false, since: {epoch: {start: 1000, incarnation: 1}, offset: 5}})
-  driver.feed({type: 'answer', body: {id: asked.body.id, kind: 'message', channel: 'lesson', handle: 3, features: ['messages', 'presence'], quiet: false,
-    epoch: {start: 1001, incarnation: 1}, head: 6, recovered: false, after: 5}}, bob, {...deliver(6, 'six'), channel: 3}, {...caughtUp(6), body: {channel: 3, head: 6}})
+  assert.deepEqual(plain(asked.body), {id: asked.body.id, channel: 'lesson', features: ['messages', 'presence'], quiet: false,
+      since: {epoch: {start: 1000, incarnation: 1}, offset: 5}})
+  driver.feed({type: 'answer', body: {id: asked.body.id, kind: 'message', channel: 'lesson', handle: 3, features: ['messages', 'presence'],
+      quiet: false,
+    epoch: {start: 1001, incarnation: 1}, head: 6, recovered: false, after: 5}}, bob, {...deliver(6, 'six'), channel: 3},
+    {...caughtUp(6), body: {channel: 3, head: 6}})
   assert.deepEqual(texts(driver.events()).slice(-2), ['six', 'caughtUp'])
   // A board that was being read goes on to be read.
   driver.feed({type: 'reset', body: {channel: 3, epoch: {start: 1001, incarnation: 2}, head: 9}})
   driver.comeBack({resumed: false, start: 1002})
-  assert.deepEqual(plain(driver.sent().find(({type}) => type === 'subscribe').body.since), {epoch: {start: 1001, incarnation: 2}, offset: 0, own: true})
+  assert.deepEqual(plain(driver.sent().find(({type}) => type === 'subscribe').body.since),
+      {epoch: {start: 1001, incarnation: 2}, offset: 0, own: true})
 })
 
 test('[SE9] a channel restored without what was seen takes nothing until the subscription that says so is answered', () => {
@@ -102,8 +111,10 @@ test('[SE9] a channel restored without what was seen takes nothing until the sub
   driver.events()
   const [asked] = driver.sent().filter(({type}) => type === 'subscribe')
   assert.deepEqual(plain(asked.body.since), {epoch: {start: 1000, incarnation: 1}, offset: 5})
-  driver.feed({type: 'answer', body: {id: asked.body.id, kind: 'message', channel: 'lesson', handle: 8, features: ['messages', 'presence'], quiet: false,
-    epoch: {start: 1000, incarnation: 1}, head: 10, recovered: true, after: 5}}, {...deliver(9, 'nine'), channel: 8}, {...deliver(10, 'ten'), channel: 8})
+  driver.feed({type: 'answer', body: {id: asked.body.id, kind: 'message', channel: 'lesson', handle: 8, features: ['messages', 'presence'],
+      quiet: false,
+    epoch: {start: 1000, incarnation: 1}, head: 10, recovered: true, after: 5}}, {...deliver(9, 'nine'), channel: 8},
+    {...deliver(10, 'ten'), channel: 8})
   assert.deepEqual(texts(driver.events()), ['nine', 'ten'])
 })
 
@@ -125,7 +136,8 @@ test('[SE10, SE11] a new session has everything asked for again, in order; what 
   assert.deepEqual(asked.map(({type}) => type), ['setStates', 'subscribe', 'join', 'subscribeTopic', 'subscribeUserMetadata', 'joinTopic'])
   driver.events()
   for (const {body} of asked) driver.feed({type: 'error', body: {id: body.id, code: 139, name: 'notPermitted', text: 'no'}})
-  assert.deepEqual(driver.events('refused').map(({subject}) => subject), ['states', 'channel', 'channel', 'subscribedTopic', 'userMetadata', 'publishedTopic'])
+  assert.deepEqual(driver.events('refused').map(({subject}) => subject),
+      ['states', 'channel', 'channel', 'subscribedTopic', 'userMetadata', 'publishedTopic'])
   driver.comeBack({resumed: false})
   assert.deepEqual(driver.sentTypes(), [])
 })
@@ -150,8 +162,10 @@ test('[ST9, DL6, SE9] every packet of a flow comes once or stands in one range t
   // Told lost before its flow is opened.
   driver.feed({type: 'lost', reason: 1, ranges: [{flow: 20, first: 1, last: 2}]}, flowOpened(20, 1), packet(20, 3))
   driver.feed({type: 'lost', reason: 2, ranges: [{flow: 20, first: 5, last: 6}]}, packet(20, 4), packet(20, 7))
-  driver.feed({type: 'lost', reason: 3, ranges: [{flow: 20, first: 9, last: 10}]}, {type: 'lost', reason: 9, ranges: [{flow: 20, first: 12, last: 12}]})
-  const told = () => driver.events('packetsLost').map(({reason, entries}) => [reason, ...entries.map(({first, last}) => `${first}-${last}`)])
+  driver.feed({type: 'lost', reason: 3, ranges: [{flow: 20, first: 9, last: 10}]},
+      {type: 'lost', reason: 9, ranges: [{flow: 20, first: 12, last: 12}]})
+  const told = () => driver.events('packetsLost').map(({reason, entries}) =>
+      [reason, ...entries.map(({first, last}) => `${first}-${last}`)])
   assert.deepEqual(told(), [['slowReader', '1-2'], ['expired', '5-6'], ['catchingUp', '9-10'], ['other 9', '12-12']])
   const stream = {type: 'restored', body: {kind: 'stream', channel: 'lesson', handle: 9, features: [], quiet: false}}
   driver.comeBack()
@@ -179,7 +193,8 @@ test("[SE9, ST13] of one's own packets those with an echo are lost with a link, 
     driver.machine.sendPacket({payload: 'p', channel: 'lesson', topic: 'points', echo}, driver.now)
     driver.sent()
     driver.comeBack()
-    driver.feed({type: 'restored', body: {kind: 'stream', channel: 'lesson', handle: 9, features: [], quiet: false}}, flowOpened(21, 2, {from: 1, user: 'alice'}))
+    driver.feed({type: 'restored', body: {kind: 'stream', channel: 'lesson', handle: 9, features: [], quiet: false}},
+        flowOpened(21, 2, {from: 1, user: 'alice'}))
     driver.pong()
     driver.comeBack()
     driver.pong()
@@ -237,12 +252,15 @@ test('[MD7, MD8] changes of metadata are merged, over pages, and the whole set i
   driver.events()
   const change = (event, values, more = {}) => ({
     type: 'metadata', texts: Object.values(values).map(value => Buffer.from(value)),
-    body: {channel: 7, event, majorRevision: 1, items: Object.entries(values).map(([key, value]) => ({key, bytes: Buffer.from(value).length, revision: 1})), ...more},
+    body: {channel: 7, event, majorRevision: 1, items: Object.entries(values)
+        .map(([key, value]) => ({key, bytes: Buffer.from(value).length, revision: 1})), ...more},
   })
   driver.feed(change('snapshot', {a: 'é'}, {more: true}), change('snapshot', {b: '2'}))
-  driver.feed(change('changed', {b: '3'}, {majorRevision: 2, removed: ['a']}), change('changed', {x: 'y'}, {channel: undefined, user: 'bob'}))
+  driver.feed(change('changed', {b: '3'}, {majorRevision: 2, removed: ['a']}),
+      change('changed', {x: 'y'}, {channel: undefined, user: 'bob'}))
   const events = driver.events('metadata')
-  assert.deepEqual(events.map(({isSnapshot, items}) => [isSnapshot, [...items.values()].map(({key, value}) => key + value)]), [[true, ['aé', 'b2']], [false, ['b3']]])
+  assert.deepEqual(events.map(({isSnapshot, items}) => [isSnapshot, [...items.values()].map(({key, value}) => key + value)]),
+      [[true, ['aé', 'b2']], [false, ['b3']]])
   assert.deepEqual(events[1].removed, ['a'])
 })
 
@@ -254,9 +272,11 @@ test('[AC7] a channel that one may not be in any more is left, and told', () => 
   driver.request('t', 'joinTopic', {channel: 'lesson', topic: 'points'})
   driver.answer({flow: 5, next: 1})
   driver.events()
-  driver.feed({type: 'packetsDropped', body: {flow: 5, dropped: 2, total: 2}}, {type: 'error', body: {flow: 5, code: 139, name: 'notPermitted', text: 'no'}})
+  driver.feed({type: 'packetsDropped', body: {flow: 5, dropped: 2, total: 2}},
+      {type: 'error', body: {flow: 5, code: 139, name: 'notPermitted', text: 'no'}})
   driver.feed({type: 'removed', body: {channel: 7, code: 139, name: 'notPermitted', text: 'no'}})
-  assert.deepEqual(driver.events().map(({type, subject, reason}) => [type, subject ?? reason]), [['packetsDropped', 'overRate'], ['refused', 'packet'], ['refused', 'channel']])
+  assert.deepEqual(driver.events().map(({type, subject, reason}) => [type, subject ?? reason]),
+      [['packetsDropped', 'overRate'], ['refused', 'packet'], ['refused', 'channel']])
   assert.throws(() => driver.machine.sendPacket({payload: 'x', channel: 'lesson', topic: 'points'}, driver.now), {name: 'topicNotJoined'})
   assert.deepEqual([...driver.machine.session.wanted.channels.keys()], ['lesson\nstream'])
 })

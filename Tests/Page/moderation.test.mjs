@@ -21,13 +21,16 @@ on({}, '[AC6, AC10] a pupil is made a reader and draws no more, until what its k
   await assert.rejects(host.moderation.setRole('reader', {of: 'host'}), {name: 'notPermitted'})
   await assert.rejects(host.moderation.setRole('moderator', {of: 'anna'}), {name: 'badRequest'})
   for (const ask of [
-    ({moderation}) => moderation.setRole('reader', {of: 'host'}), ({moderation}) => moderation.freeze('lesson'), ({moderation}) => moderation.unfreeze('lesson'),
-    ({moderation}) => moderation.endSession({of: 'host'}), ({moderation}) => moderation.ban('host'), ({moderation}) => moderation.unban('host'),
+    ({moderation}) => moderation.setRole('reader', {of: 'host'}), ({moderation}) => moderation.freeze('lesson'),
+        ({moderation}) => moderation.unfreeze('lesson'),
+    ({moderation}) => moderation.endSession({of: 'host'}), ({moderation}) => moderation.ban('host'),
+        ({moderation}) => moderation.unban('host'),
     ({moderation}) => moderation.bans(), ({moderation}) => moderation.forget({user: 'host'}),
   ]) await assert.rejects(ask(anna), {name: 'notPermitted'}, String(ask))
 })
 
-on({}, '[AC11, AC7] a frozen lesson is only looked at: topics are left, who comes or comes back is told, and it is over when it is over', async ({daemon, connect, proxy, dice}) => {
+on({}, '[AC11, AC7] a frozen lesson is only looked at: topics are left, who comes or comes back is told, and it is over when it is over',
+    async ({daemon, connect, proxy, dice}) => {
   const between = await proxy(dice)
   const host = await connect('host')
   const anna = await connect('anna', {key: 'join', port: between.port, random: () => 0})
@@ -37,7 +40,8 @@ on({}, '[AC11, AC7] a frozen lesson is only looked at: topics are left, who come
   await host.moderation.freeze('lesson')
   const refused = await anna.seen.until(({type}) => type === 'refused')
   assert.deepEqual([refused.topic, refused.error.name], ['points', 'notPermitted'])
-  assert.deepEqual(anna.seen.of('channelFrozen').map(({channel, isFrozen, by}) => [channel.kind, isFrozen, by]).sort(), [['message', true, 'host'], ['stream', true, 'host']])
+  assert.deepEqual(anna.seen.of('channelFrozen').map(({channel, isFrozen, by}) => [channel.kind, isFrozen, by]).sort(),
+      [['message', true, 'host'], ['stream', true, 'host']])
   assert.throws(() => stream.send('x', {topic: 'points'}), {name: 'topicNotJoined'})
   await assert.rejects(anna.send('x', {to: 'lesson'}).value, {name: 'notPermitted'})
   await host.send('x', {to: 'lesson'}).value
@@ -54,7 +58,8 @@ on({}, '[AC11, AC7] a frozen lesson is only looked at: topics are left, who come
   between.cutAll()
   await anna.seen.until(({type, state, resumed}) => type === 'link' && state === 'connected' && resumed)
   await anna.seen.until(({type, isFrozen, channel}) => type === 'channelFrozen' && !isFrozen && channel.kind === 'stream')
-  assert.deepEqual(anna.seen.of('channelFrozen').slice(told).map(({channel, isFrozen, by}) => [channel.kind, isFrozen, by]), [['message', false, undefined], ['stream', false, undefined]])
+  assert.deepEqual(anna.seen.of('channelFrozen').slice(told).map(({channel, isFrozen, by}) => [channel.kind, isFrozen, by]),
+      [['message', false, undefined], ['stream', false, undefined]])
   await stream.joinTopic('points')
   await anna.send('x', {to: 'lesson'}).value
 })
@@ -66,15 +71,19 @@ on({}, '[AC16] a moderator sees who is there and what happens; a pupil does not'
   const before = await host.moderation.status()
   await anna.send('x', {to: 'lesson'}).value
   const {users, counters, sessions, uptimeMs} = await host.moderation.status({limit: 1})
-  assert.deepEqual(users.map(({user, client, away, peer}) => [user, client, away, /^127\.0\.0\.1:\d+$/.test(peer)]), [['anna', 'a tablet', false, true]])
-  assert.deepEqual([counters.messagesAccepted - before.counters.messagesAccepted, plain(sessions), uptimeMs >= before.uptimeMs], [1, {present: 2, away: 0}, true])
+  assert.deepEqual(users.map(({user, client, away, peer}) => [user, client, away, /^127\.0\.0\.1:\d+$/.test(peer)]),
+      [['anna', 'a tablet', false, true]])
+  assert.deepEqual([counters.messagesAccepted - before.counters.messagesAccepted, plain(sessions), uptimeMs >= before.uptimeMs],
+      [1, {present: 2, away: 0}, true])
   const second = await host.moderation.status({after: 'anna'})
   assert.deepEqual([second.users.map(({user}) => user), second.next], [['host'], undefined])
   await assert.rejects(anna.moderation.status(), {name: 'notPermitted'})
   await assert.rejects(host.moderation.status({limit: 101}), {name: 'badRequest', limit: 100})
 })
 
-on({isKept: true}, '[AC12, AC13, AC14, AC15] sessions end with a reason, bans hold over a restart until they are taken back, who is forgotten frees the id', async ({daemon, connect}) => {
+on({isKept: true},
+  '[AC12, AC13, AC14, AC15] sessions end with a reason, bans hold over a restart until they are taken back, a forgotten user frees the id',
+  async ({daemon, connect}) => {
   const hostOptions = {storage: new MemoryStorage(), scope: 'here'}
   const host = await connect('host', hostOptions)
   const storage = new MemoryStorage()
@@ -94,7 +103,8 @@ on({isKept: true}, '[AC12, AC13, AC14, AC15] sessions end with a reason, bans ho
   await daemon.restart()
   await host.seen.until(() => host.seen.of('link').filter(({state}) => state === 'connected').length === 2)
   const bans = await host.moderation.bans()
-  assert.deepEqual(bans.map(({user, by, time, until}) => [user, by, until === undefined ? undefined : until - time]), [['anna', 'host', 3_600_000], ['bob', 'host', undefined]])
+  assert.deepEqual(bans.map(({user, by, time, until}) => [user, by, until === undefined ? undefined : until - time]),
+      [['anna', 'host', 3_600_000], ['bob', 'host', undefined]])
   await assert.rejects(connect('anna', pupil), {name: 'banned', code: 310})
   await host.moderation.unban('anna')
   await assert.rejects(host.moderation.unban('anna'), {name: 'notBanned', code: 140})
@@ -107,14 +117,16 @@ on({isKept: true}, '[AC12, AC13, AC14, AC15] sessions end with a reason, bans ho
   assert.deepEqual(plain((await host.metadata({user: 'anna'}).get()).items), [])
 })
 
-on({isKept: true}, '[BL10] a record is replaced and removed by who wrote it, and by who may clear; by others not, small or large', async ({connect}) => {
+on({isKept: true}, '[BL10] a record is replaced and removed by who wrote it, and by who may clear; by others not, small or large',
+    async ({connect}) => {
   const host = await connect('host')
   const [anna, bob] = [await connect('anna', {key: 'join'}), await connect('bob', {key: 'join'})]
   await host.subscribe('lesson')
   await anna.send('one', {to: 'lesson', retainedAs: 's1'}).stored
   const large = 'x'.repeat(100_000)
   for (const receipt of [
-    bob.send('two', {to: 'lesson', retainedAs: 's1'}), bob.send({removing: 's1', from: 'lesson'}), bob.sendLarge(large, {to: 'lesson', key: 's1', retain: true}),
+    bob.send('two', {to: 'lesson', retainedAs: 's1'}), bob.send({removing: 's1', from: 'lesson'}),
+        bob.sendLarge(large, {to: 'lesson', key: 's1', retain: true}),
   ]) {
     await assert.rejects(receipt.accepted, {name: 'notPermitted'})
     await assert.rejects(receipt.stored, {name: 'notPermitted'})
@@ -124,5 +136,6 @@ on({isKept: true}, '[BL10] a record is replaced and removed by who wrote it, and
   await host.send({removing: 's1', from: 'lesson'}).stored
   await bob.sendLarge(large, {to: 'lesson', key: 's1', retain: true}).stored
   await host.seen.until(({key, payload}) => key === 's1' && payload.length === 100_000)
-  assert.deepEqual(host.seen.messages.map(({sender, payload}) => [sender, payload.slice(0, 5)]), [['anna', 'one'], ['anna', 'three'], ['bob', 'xxxxx']])
+  assert.deepEqual(host.seen.messages.map(({sender, payload}) => [sender, payload.slice(0, 5)]),
+      [['anna', 'one'], ['anna', 'three'], ['bob', 'xxxxx']])
 })

@@ -13,13 +13,15 @@ import {MemoryStorage} from './support/memory-storage.mjs'
 import {Watcher} from './support/watcher.mjs'
 import {NodeWebSocket} from './support/web-socket.mjs'
 
-test('docs/examples/drawing-room.js runs: the pen is seen, the stroke is kept and comes to who is late, another one\'s cannot be erased', {skip, timeout: 600_000}, async () => {
+test('docs/examples/drawing-room.js runs: the pen is seen, the stroke is kept and comes to who is late, another one\'s cannot be erased',
+    {skip, timeout: 600_000}, async () => {
   const daemon = await Daemon.start()
   const folder = mkdtempSync(join(tmpdir(), 'relay-moving-'))
   const strokes = [], pens = [], people = [], problems = []
   Object.assign(globalThis, {
     WebSocket: NodeWebSocket, localStorage: new MemoryStorage(),
-    showStroke: (...values) => strokes.push(values), showEmpty: () => strokes.splice(0), showCome: (...values) => people.push(values), showGone() {},
+    showStroke: (...values) => strokes.push(values), showEmpty: () => strokes.splice(0), showCome: (...values) => people.push(values),
+        showGone() {},
     showProblem: ({name}) => problems.push(name),
   })
   const witness = await RelayClient.connect(tcpTransport(daemon.port), 'witness', {credential: {key: daemon.keys.join}})
@@ -45,7 +47,8 @@ test('docs/examples/drawing-room.js runs: the pen is seen, the stroke is kept an
     writeFileSync(file, code)
     await import(pathToFileURL(file))
     await seen.until(({type}) => type === 'message')
-    assert.deepEqual(seen.events.filter(({type}) => ['packet', 'message'].includes(type)).map(({type, key, payload}) => [type, key, payload]),
+    assert.deepEqual(seen.events.filter(({type}) => ['packet', 'message'].includes(type))
+        .map(({type, key, payload}) => [type, key, payload]),
       [['packet', undefined, '10,20'], ['message', 's1', '0,0 10,20']])
     assert.deepEqual(seen.events.find(({type}) => type === 'packet').slot, 1)
     // One's own comes back in its place.

@@ -7,7 +7,8 @@ import {MemoryStorage} from './support/memory-storage.mjs'
 
 let wall = 1_700_000_000_000
 const driverWith = (storage, settings) => new MachineDriver({outbox: new Outbox(storage, 'box', () => wall), ...settings})
-const published = driver => driver.sent().filter(({type}) => type === 'publish').map(({number, key, part}) => [number, key, part].filter(value => value !== undefined))
+const published = driver => driver.sent().filter(({type}) => type === 'publish')
+    .map(({number, key, part}) => [number, key, part].filter(value => value !== undefined))
 const keys = driver => driver.machine.queue.takenUp.map(({key}) => key)
 
 test('[MS9, BL2] after a reload what was sent is asked for under its numbers, then what was not goes; stored ends it', () => {
@@ -48,7 +49,8 @@ test('a reload with nothing sent draws an instance of its own', () => {
   assert.deepEqual(published(second), [[1, 'a']])
 })
 
-for (const [name, change] of [['more than 10 minutes later', () => (wall += 600_001)], ['when the clock was set back', () => (wall -= 1)]]) {
+for (const [name, change] of [['more than 10 minutes later', () => (wall += 600_001)],
+    ['when the clock was set back', () => (wall -= 1)]]) {
   test(`[MS9] ${name} what had been sent is told unknown, and not sent again`, async () => {
     const storage = new MemoryStorage()
     const first = driverWith(storage)
@@ -161,7 +163,8 @@ test('[MS9] a copy whose numbers went further is not overtaken by those that are
 test('a list as the client wrote it before there could be others is read', () => {
   const storage = new MemoryStorage()
   const kept = (key, text) => JSON.stringify({channel: 'lesson', key, echo: false, text, isLarge: false})
-  storage.setItem('box', JSON.stringify({instance: '00000000000000dd', start: 1000, last: 4, at: wall, ids: [['/00000001', 4], ['/00000002', 0]]}))
+  storage.setItem('box', JSON.stringify({instance: '00000000000000dd', start: 1000, last: 4, at: wall,
+      ids: [['/00000001', 4], ['/00000002', 0]]}))
   storage.setItem('box/00000001', kept('sent', 'x'))
   storage.setItem('box/00000002', kept('unsent', 'y'))
   const driver = driverWith(storage)

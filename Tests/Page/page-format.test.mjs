@@ -10,7 +10,8 @@ import {svgDocument} from '../../Sources/RelayPage/page/svg.js'
 import {Daemon, run, skip} from './support/daemon.mjs'
 import {Dice} from './support/dice.mjs'
 
-const rows = readFileSync(new URL('../../docs/vectors/board.tsv', import.meta.url), 'utf8').split('\n').slice(1).filter(Boolean).map(line => line.split('\t'))
+const rows = readFileSync(new URL('../../docs/vectors/board.tsv', import.meta.url), 'utf8').split('\n').slice(1).filter(Boolean)
+    .map(line => line.split('\t'))
 
 test('vectors/board.tsv: the page draws what a reader reads, and passes over what it refuses', () => {
   let read = 0
@@ -68,7 +69,9 @@ function randomRecords(dice) {
     const z = dice.below(20) - 10
     const kind = dice.below(12)
     if (kind === 0) return {customType: 'title', key: `t${at}`, text: JSON.stringify({text: words(), v: 1})}
-    if (kind < 3) return {customType: 'text', key: `s${at}`, text: JSON.stringify({color: color(), id, size: 100 + dice.below(9_000), text: words(), v: 1, x: dice.below(9_999) - 5_000, y: dice.below(9_999), z})}
+    if (kind < 3) return {customType: 'text', key: `s${at}`,
+        text: JSON.stringify({color: color(), id, size: 100 + dice.below(9_000), text: words(), v: 1, x: dice.below(9_999) - 5_000,
+        y: dice.below(9_999), z})}
     if (kind === 3) return {customType: ['stroke', 'erase', 'other'][dice.below(3)], key: `s${at}`, text: '{"color":"#000000FF","v":1}'}
     const cols = ['xy', 'xyp', 'xyt', 'xypt'][dice.below(4)]
     const isDot = dice.below(8) === 0
@@ -82,7 +85,8 @@ function randomRecords(dice) {
       pressure = next
     }
     const parts = kind === 4 ? {part: 1 + dice.below(3), parts: 3} : {}
-    return {customType: 'stroke', key: `s${at}`, text: JSON.stringify({color: color(), cols, id: kind === 4 ? 'parted' : id, ...parts, points, v: 1, width: 1 + dice.below(3_000), z: kind === 4 ? 2 : z})}
+    return {customType: 'stroke', key: `s${at}`, text: JSON.stringify({color: color(), cols, id: kind === 4 ? 'parted' : id, ...parts,
+        points, v: 1, width: 1 + dice.below(3_000), z: kind === 4 ? 2 : z})}
   })
 }
 
@@ -102,7 +106,8 @@ test('a board’s SVG is the same bytes as `boardrelay board export --format svg
       await run('board', 'import', `b${round}`, file, ...words)
       const expected = await run('board', 'export', `b${round}`, '--format', 'svg', ...words)
       const records = new Records(() => {})
-      first.forEach(({key, customType, text}, at) => records.received({isRetained: true, key, offset: at + 1, sender: 'a', customType, payload: text}))
+      first.forEach(({key, customType, text}, at) =>
+          records.received({isRetained: true, key, offset: at + 1, sender: 'a', customType, payload: text}))
       records.flush()
       assert.equal(svgDocument(records.ordered, records.title).trim(), expected, `BOARDRELAY_PAGE_SEED=${seed}, board ${round}`)
     }

@@ -12,7 +12,8 @@ class Tabs {
     }
     postMessage(data) {
       const text = JSON.stringify(data)
-      for (const other of tabs.open) if (other !== this) queueMicrotask(() => tabs.open.has(other) && other.onmessage?.({data: JSON.parse(text)}))
+      for (const other of tabs.open) if (other !== this) queueMicrotask(() => tabs.open.has(other)
+          && other.onmessage?.({data: JSON.parse(text)}))
     }
   })(this)
 }
@@ -108,5 +109,6 @@ test('[AC1] who has a token is the user that it is for', async () => {
   const {subjectOf} = await tab()
   const token = payload => `e30.${Buffer.from(payload).toString('base64url')}.c2ln`
   assert.equal(subjectOf({token: token('{"sub":"anna","name":"Änna ??>>"}')}), 'anna')
-  for (const wrong of [undefined, {}, {key: 'k'}, {token: ''}, {token: 'a.b'}, {token: token('{')}, {token: token('{"sub":"a*"}')}, {token: token('{"sub":5}')}]) assert.equal(subjectOf(wrong), undefined)
+  for (const wrong of [undefined, {}, {key: 'k'}, {token: ''}, {token: 'a.b'}, {token: token('{')}, {token: token('{"sub":"a*"}')},
+      {token: token('{"sub":5}')}]) assert.equal(subjectOf(wrong), undefined)
 })

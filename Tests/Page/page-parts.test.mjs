@@ -18,7 +18,8 @@ import {explain, explainEnd, linkWords} from '../../Sources/RelayPage/page/words
 // MARK: Records
 
 const payloadOf = (id, z = 1, x = 0) => `{"color":"#000000FF","cols":"xy","id":"${id}","points":[${x},0,5,5],"v":1,"width":300,"z":${z}}`
-const record = (key, offset, payload = payloadOf(key)) => ({isRetained: true, isRemoval: payload === '', key, offset, sender: 'bob', customType: 'stroke', payload})
+const record = (key, offset, payload = payloadOf(key)) =>
+    ({isRetained: true, isRemoval: payload === '', key, offset, sender: 'bob', customType: 'stroke', payload})
 
 /** A board, read up to offset 9, with how it was asked to be drawn. */
 function board() {
@@ -128,7 +129,8 @@ test('undo and redo write what was before and after; a step that others have ove
   assert.equal(now.get('a').payload, '2')
   now.delete('b')
   write(undo.undo(records))
-  assert.deepEqual(undo.undo(records).map(({key, record}) => [key, record]), [['a', undefined]], 'b was erased by somebody: nothing of it to undo')
+  assert.deepEqual(undo.undo(records).map(({key, record}) => [key, record]), [['a', undefined]],
+      'b was erased by somebody: nothing of it to undo')
   draw('c', '1')
   assert.deepEqual(undo.redo(records), [], 'what was drawn since ends the way back')
 })
@@ -181,7 +183,8 @@ test('ink goes through the pen’s first and last place, bends without corners, 
   assert.equal(stroke.pressure.length, stroke.xy.length / 2)
   const turns = []
   for (let at = 4; at < stroke.xy.length - 8; at += 2) {
-    const [ax, ay, bx, by] = [stroke.xy[at] - stroke.xy[at - 2], stroke.xy[at + 1] - stroke.xy[at - 1], stroke.xy[at + 2] - stroke.xy[at], stroke.xy[at + 3] - stroke.xy[at + 1]]
+    const [ax, ay, bx, by] = [stroke.xy[at] - stroke.xy[at - 2], stroke.xy[at + 1] - stroke.xy[at - 1], stroke.xy[at + 2] - stroke.xy[at],
+        stroke.xy[at + 3] - stroke.xy[at + 1]]
     turns.push(Math.abs(Math.atan2(ax * by - ay * bx, ax * bx + ay * by)))
   }
   // Straight lines between 13 events on a half circle turn by 0.26 each; the last one, to the pen, may.
@@ -197,20 +200,23 @@ test('a tap is one point; a pen that rests makes no points', () => {
 
 test('an eraser touches a line between its points, as wide as it is, and nothing beside it', () => {
   const line = {type: 'stroke', box: [0, -100, 10_000, 100], parts: [{width: 200, xy: [0, 0, 10_000, 0]}]}
-  assert.deepEqual([[5_000, 90], [5_000, 240], [5_000, 260], [10_300, 0]].map(([x, y]) => touches(line, x, y, 150)), [true, true, false, false])
+  assert.deepEqual([[5_000, 90], [5_000, 240], [5_000, 260], [10_300, 0]].map(([x, y]) => touches(line, x, y, 150)),
+      [true, true, false, false])
 })
 
 // MARK: Live points
 
 test('live points join where none is missing, leave a gap where one is, and go with their author', () => {
   const live = new Live(() => {})
-  const points = (first, ...list) => live.packet({topic: 'points', publisher: 'bob', payload: JSON.stringify({color: '#000000FF', cols: 'xy', first, id: 's', points: list, v: 1, width: 3})}, id => id === 'done', 0)
+  const points = (first, ...list) => live.packet({topic: 'points', publisher: 'bob',
+      payload: JSON.stringify({color: '#000000FF', cols: 'xy', first, id: 's', points: list, v: 1, width: 3})}, id => id === 'done', 0)
   points(0, 1, 1, 1, 1)
   points(2, 3, 3)
   points(5, 9, 9)
   assert.deepEqual(live.strokes.get('s').parts.map(({xy}) => xy), [[1, 1, 2, 2, 3, 3], [9, 9]])
   assert.deepEqual(live.cursors.get('bob'), {x: 9, y: 9, at: 0})
-  live.packet({topic: 'points', publisher: 'bob', payload: '{"color":"#000000FF","cols":"xy","first":0,"id":"done","points":[1,1],"v":1,"width":3}'}, id => id === 'done', 0)
+  live.packet({topic: 'points', publisher: 'bob',
+      payload: '{"color":"#000000FF","cols":"xy","first":0,"id":"done","points":[1,1],"v":1,"width":3}'}, id => id === 'done', 0)
   assert.equal(live.strokes.size, 1, 'what is finished is not shown again')
   live.left('carol')
   assert.equal(live.strokes.size, 1)
@@ -221,8 +227,10 @@ test('live points join where none is missing, leave a gap where one is, and go w
 test('what one publisher can have a page keep is bounded: the oldest goes, and nothing of others', () => {
   const live = new Live(() => {})
   const publish = (publisher, id, first, count) => live.packet({topic: 'points', publisher, payload: JSON.stringify({
-    color: '#000000FF', cols: 'xyp', first, id, points: Array.from({length: count}, (_, at) => at ? [1, 1, 0] : [first, first, 9]).flat(), v: 1, width: 3})}, () => false, 0)
-  const pointsOf = publisher => [...live.strokes.values()].filter(stroke => stroke.publisher === publisher).flatMap(({parts}) => parts).reduce((sum, {xy}) => sum + xy.length / 2, 0)
+    color: '#000000FF', cols: 'xyp', first, id, points: Array.from({length: count}, (_, at) => at ? [1, 1, 0] : [first, first, 9]).flat(),
+    v: 1, width: 3})}, () => false, 0)
+  const pointsOf = publisher => [...live.strokes.values()].filter(stroke => stroke.publisher === publisher).flatMap(({parts}) => parts)
+      .reduce((sum, {xy}) => sum + xy.length / 2, 0)
   publish('bob', 'his', 0, 2)
   for (let first = 0; first < 200_000; first += 200) publish('eve', 'long', first, 200)
   assert.ok(pointsOf('eve') < 80_000, `${pointsOf('eve')}`)
@@ -273,7 +281,8 @@ test('words: the truth about the link, errors with what to do, and which end wan
     ['', 'Trying again in 3 s · 2 waiting', 'Trying again…', 'Connecting… · 1 waiting'])
   assert.match(explain(new RelayError(ErrorCode.boardFull, 'x')), /full/)
   assert.match(explain(new Error('odd')), /odd/)
-  const end = code => Object.keys(explainEnd({kind: 'loginRefused', error: new RelayError(code, 'x')})).filter(key => explainEnd({kind: 'loginRefused', error: new RelayError(code, 'x')})[key])
+  const end = code => Object.keys(explainEnd({kind: 'loginRefused', error: new RelayError(code, 'x')}))
+      .filter(key => explainEnd({kind: 'loginRefused', error: new RelayError(code, 'x')})[key])
   assert.deepEqual([end(ErrorCode.keyWrong)[0], end(ErrorCode.userIDTaken)[0]], ['key', 'isUserTaken'])
   assert.match(explainEnd({kind: 'relayClosed', code: ErrorCode.replaced}).text, /another window/)
 })
@@ -287,7 +296,8 @@ test('every file of the page asks nobody else, and needs no secure context', () 
   assert.ok(files.length > 15)
   for (const {name, text} of files.filter(({name}) => name.endsWith('.js'))) {
     assert.doesNotMatch(text, /crypto\.subtle|randomUUID|serviceWorker|navigator\.|innerHTML|\beval\b|\bimport\(/, name)
-    for (const [, from] of text.matchAll(/^import .* from '(.*)'$/gm)) assert.ok(from === '../relay-client.js' || files.some(file => `./${file.name}` === from), `${name}: ${from}`)
+    for (const [, from] of text.matchAll(/^import .* from '(.*)'$/gm)) assert.ok(from === '../relay-client.js'
+        || files.some(file => `./${file.name}` === from), `${name}: ${from}`)
   }
   const {text} = files.find(({name}) => name === 'index.html')
   assert.doesNotMatch(text, /<script(?! type="module" src="\/page\/)|<style|\sstyle=|\son\w+=/, 'the content policy forbids it')

@@ -83,7 +83,8 @@ function page({kept, isReading = false} = {}) {
   PlayedClient.kept = kept
   const told = []
   const records = new Records(() => {})
-  const session = new Session({Client: PlayedClient, board: 'lesson', user: 'me', name: 'Me', records, live: new Live(() => {}), changed: () => {}, failed: error => told.push(error.name)})
+  const session = new Session({Client: PlayedClient, board: 'lesson', user: 'me', name: 'Me', records, live: new Live(() => {}),
+      changed: () => {}, failed: error => told.push(error.name)})
   session.connect('me')
   const client = PlayedClient.last
   const heard = (key, offset, payload, sender = 'bob') =>
@@ -111,7 +112,8 @@ function withTimers(run) {
   }
 }
 
-test('[MS9] a stroke of which nobody knows whether it arrived stays shown, and is written again where the board has none', withTimers(async () => {
+test('[MS9] a stroke of which nobody knows whether it arrived stays shown, and is written again where the board has none',
+    withTimers(async () => {
   const {session, client, heard, caughtUp, shown, told} = page()
   for (const key of ['a', 'b', 'c']) session.write(key, stroke(key))
   session.write('c', undefined)
@@ -127,7 +129,8 @@ test('[MS9] a stroke of which nobody knows whether it arrived stays shown, and i
   assert.deepEqual([shown(), session.records.own.length, client.sent.length, told], [['a', 'b'], 0, 5, []])
 }))
 
-test('[MS9] where nothing was missed it is written again a little later; what others have changed since is left, and told', withTimers(async () => {
+test('[MS9] where nothing was missed it is written again a little later; what others have changed since is left, and told',
+    withTimers(async () => {
   const {session, client, heard, records, told} = page()
   for (const key of ['moved', 'lost']) heard(key, key === 'moved' ? 1 : 2, payloadOf(key), 'me')
   session.write('moved', stroke('moved', 50))
@@ -158,7 +161,8 @@ test('strokes that an earlier page left, and of which nobody knows, are written 
   assert.deepEqual([client.keys, shown(), told], [['gone', '-removal'], ['gone', 'there'], []])
 }))
 
-test('what is refused for a moment stays shown, and is written after that moment; what was drawn over it meanwhile is not', withTimers(async () => {
+test('what is refused for a moment stays shown, and is written after that moment; what was drawn over it meanwhile is not',
+    withTimers(async () => {
   const {session, client, shown, told} = page()
   session.write('a', stroke('a'))
   session.write('b', stroke('b'))
@@ -222,7 +226,8 @@ test('[AC11] nobody is told of live points that a freeze refuses; of the rest ev
 /** A text of the board in the middle of being written. */
 function writing(value, {now, isReading = false}) {
   const written = []
-  const element = {id: 't', text: 'old', color: '#000000FF', size: 1_800, x: 1, y: 2, z: 3, records: [{key: 't', customType: 'text', payload: 'before'}]}
+  const element = {id: 't', text: 'old', color: '#000000FF', size: 1_800, x: 1, y: 2, z: 3,
+      records: [{key: 't', customType: 'text', payload: 'before'}]}
   const one = Object.assign(Object.create(Writing.prototype), {
     area: {value, remove() {}}, place: {element, color: element.color, size: element.size, x: 1, y: 2}, canvas: {redraw() {}},
     session: {write: (key, record) => written.push([key, record && JSON.parse(record.payload)])}, undo: {add() {}},

@@ -9,7 +9,8 @@ import {fileURLToPath} from 'node:url'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const client = 'Sources/RelayPage/client'
-const files = readdirSync(join(root, client)).map(name => ({path: join(client, name), text: readFileSync(join(root, client, name), 'utf8')}))
+const files = readdirSync(join(root, client)).map(name =>
+    ({path: join(client, name), text: readFileSync(join(root, client, name), 'utf8')}))
 
 /** What is broken, what stands once in a module of the client, what is put in its place. */
 const sabotages = [
@@ -76,7 +77,8 @@ const folder = mkdtempSync(join(tmpdir(), 'relay-sabotage-'))
 const failures = []
 try {
   for (const part of ['Sources/RelayPage', 'Tests/Page', 'docs/vectors']) cpSync(join(root, part), join(folder, part), {recursive: true})
-  const tests = ['vectors', 'machine-link', 'machine-messages', 'machine-session', 'machine-moderation', 'outbox', 'hostile'].map(name => `Tests/Page/${name}.test.mjs`)
+  const tests = ['vectors', 'machine-link', 'machine-messages', 'machine-session', 'machine-moderation', 'outbox', 'hostile']
+      .map(name => `Tests/Page/${name}.test.mjs`)
   const isGreen = () => spawnSync(process.execPath, ['--test', ...tests], {cwd: folder, timeout: 600_000, stdio: 'ignore'}).status === 0
   if (!isGreen()) failures.push('the tests are red without a sabotage')
   for (const [name, right, wrong] of sabotages) {

@@ -6,7 +6,8 @@ import {test} from 'node:test'
 import * as client from '../../Sources/RelayPage/relay-client.js'
 
 const root = new URL('../../Sources/RelayPage/', import.meta.url)
-const files = new Map(readdirSync(root, {recursive: true}).filter(name => /\.(js|css|html)$/.test(name)).map(name => [name, readFileSync(new URL(name, root), 'utf8')]))
+const files = new Map(readdirSync(root, {recursive: true}).filter(name => /\.(js|css|html)$/.test(name))
+    .map(name => [name, readFileSync(new URL(name, root), 'utf8')]))
 const modules = [...files.keys()].filter(name => name.startsWith('client/'))
 
 /** The files that a file names: imports of scripts, references of pages. */

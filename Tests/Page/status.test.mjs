@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import {readFileSync} from 'node:fs'
 import {test} from 'node:test'
-import {bytesText, countText, inOrder, load, rateText, ratesBetween, readStatus, spanText} from '../../Sources/RelayPage/page/status-numbers.js'
+import {bytesText, countText, inOrder, load, rateText, ratesBetween, readStatus,
+    spanText} from '../../Sources/RelayPage/page/status-numbers.js'
 
 const source = name => readFileSync(new URL(`../../Sources/RelayPage/page/${name}`, import.meta.url), 'utf8')
 const files = ['status.html', 'status.css', 'status-numbers.js', 'status.js']
@@ -17,8 +18,10 @@ const zero = Object.fromEntries([
 
 test('[AC16] rates are what two answers differ by, over the relay\'s own time; none at first, and none over a restart', () => {
   const before = {uptimeMs: 10_000, counters: {...zero, messagesAccepted: 5, packetsQueued: 100}}
-  const now = {uptimeMs: 12_000, counters: {...zero, messagesAccepted: 9, messagesDelivered: 6, packetsQueued: 400, packetsShedSlow: 2, packetsShedExpired: 4, packetsShedCatchingUp: 6, packetsDiscarded: 8}}
-  assert.deepEqual(ratesBetween(before, now), {'messages-in': 2, 'messages-out': 3, 'packets-in': 0, 'packets-out': 150, 'packets-lost': 10, refusals: 0})
+  const now = {uptimeMs: 12_000, counters: {...zero, messagesAccepted: 9, messagesDelivered: 6, packetsQueued: 400, packetsShedSlow: 2,
+      packetsShedExpired: 4, packetsShedCatchingUp: 6, packetsDiscarded: 8}}
+  assert.deepEqual(ratesBetween(before, now), {'messages-in': 2, 'messages-out': 3, 'packets-in': 0, 'packets-out': 150, 'packets-lost': 10,
+      refusals: 0})
   assert.deepEqual([ratesBetween(undefined, now), ratesBetween(now, before), ratesBetween(now, now)], [{}, {}, {}])
 })
 
@@ -43,7 +46,8 @@ test('[AC16] all pages make one answer, with the first one\'s totals; beyond a t
 test('numbers in words', () => {
   assert.deepEqual([0, 999, 1_000, 1_500_000, 8_388_608, 5e12].map(bytesText), ['0 B', '999 B', '1.0 kB', '1.5 MB', '8.4 MB', '5000.0 GB'])
   assert.deepEqual([0, 0.04, 3, 9.96, 12.4, 12_345.6].map(rateText), ['0', '0.0', '3.0', '10.0', '12', '12,346'])
-  assert.deepEqual([250, 2_400, 32_000, 61_000, 7_325_000, 200_000_000].map(spanText), ['250 ms', '2.4 s', '32 s', '1 min 1 s', '2 h 2 min', '2 d 7 h'])
+  assert.deepEqual([250, 2_400, 32_000, 61_000, 7_325_000, 200_000_000].map(spanText),
+      ['250 ms', '2.4 s', '32 s', '1 min 1 s', '2 h 2 min', '2 d 7 h'])
   assert.deepEqual([countText(1, 'connection'), countText(1_234, 'connection'), countText(0)], ['1 connection', '1,234 connections', '0'])
   assert.deepEqual([load(0), load(8 * 1024 * 1024) > 0.99, load(1e12)], [0, true, 1])
 })

@@ -22,8 +22,8 @@ function meaning(frame) {
   return words.join(' ')
 }
 
-const sortedJSON = value => JSON.stringify(value, (_, part) =>
-  part && typeof part === 'object' && !Array.isArray(part) ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => a < b ? -1 : 1)) : part)
+const sortedJSON = value => JSON.stringify(value, (_, part) => part && typeof part === 'object' && !Array.isArray(part)
+  ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => a < b ? -1 : 1)) : part)
 
 test('[FR1, FR8, JS6] every row of frames.tsv is decoded to its meaning, and encoded to the same bytes', () => {
   assert.ok(frames.length >= 160, `only ${frames.length} rows`)
@@ -98,12 +98,15 @@ test('[FR3] a length below 2 or above 80 KiB and 2 ends the stream', () => {
 })
 
 test('[JS1, JS2, JS3, JS4] JSON that the protocol does not allow is refused', () => {
-  const wrong = ['', '[]', '1', '{', '{}x', '{"a":1,"a":2}', '{"a":1,"\\u0061":2}', '{"a":1.5}', '{"a":1e3}', '{"a":01}', '{"a":-}', '{"a":9007199254740992}',
+  const wrong = ['', '[]', '1', '{', '{}x', '{"a":1,"a":2}', '{"a":1,"\\u0061":2}', '{"a":1.5}', '{"a":1e3}', '{"a":01}', '{"a":-}',
+      '{"a":9007199254740992}',
     '{"a":"\\ud800"}', '{"a":"\\udc00\\ud800"}', '{"é":1}', '{"a":tru}', '{a:1}', '{"a":1,}', '{"a":[1,]}', '{"a":"\n"}', '{"a":"\\x"}', '\ufeff{}',
     '{"a":[[[[[[[[1]]]]]]]]}', '{"a":1]', '{"a" 1}']
   for (const text of wrong) assert.throws(() => readJSON(Buffer.from(text)), RelayError, text)
   assert.throws(() => readJSON(Uint8Array.of(0x7b, 0xff, 0x7d)), {name: 'badText'})
-  const right = plain(readJSON(Buffer.from(' { "a" : [ 1 , -9007199254740991, "\\ud83d\\ude00é\\n", {}, true, null ] , "b":null,"constructor":{"toString":"x"},"z":[[[[[[[]]]]]]] } ')))
+  const text = ' { "a" : [ 1 , -9007199254740991, "\\ud83d\\ude00é\\n", {}, true, null ] , "b":null,' +
+    '"constructor":{"toString":"x"},"z":[[[[[[[]]]]]]] } '
+  const right = plain(readJSON(Buffer.from(text)))
   assert.deepEqual(right, {a: [1, -9007199254740991, '😀é\n', {}, true, null], constructor: {toString: 'x'}, z: [[[[[[[]]]]]]]})
   assert.equal(readJSON(Buffer.from('{}')).toString, undefined)
 })
@@ -115,7 +118,8 @@ test('[SE1, MS3, ST6, DM2] the session of session.txt is played by two machines,
   for (const [who, direction, digits] of vectorLines('session.txt')) {
     const frame = decodeFrame(fromHex(digits))
     const driver = drivers[who] ??= new MachineDriver({
-      user: {A: 'alice', B: 'bob'}[who], instance: {A: '00000000000000aa', B: '00000000000000bb'}[who], credential: undefined, description: undefined,
+      user: {A: 'alice', B: 'bob'}[who], instance: {A: '00000000000000aa', B: '00000000000000bb'}[who], credential: undefined,
+          description: undefined,
       secret: who === 'A' ? '000102030405060708090a0b0c0d0e0f' : undefined,
     })
     lines++
@@ -133,8 +137,10 @@ test('[SE1, MS3, ST6, DM2] the session of session.txt is played by two machines,
   assert.deepEqual(A.takeLinks(), ['connecting', 'connected', 'closed'])
   assert.deepEqual(B.takeLinks(), ['connecting', 'connected'])
   const toldB = B.events()
-  assert.deepEqual(toldB.filter(({type}) => type === 'message').map(({sender, payload, customType, offset}) => [sender, payload, customType, offset]), [['alice', 'hi', 'greeting', 1]])
-  assert.deepEqual(toldB.filter(({type}) => type === 'packet').map(({sequence, slot, payload}) => [sequence, slot, hex(payload)]), [[1, undefined, '010203'], [2, 1, '04']])
+  assert.deepEqual(toldB.filter(({type}) => type === 'message')
+      .map(({sender, payload, customType, offset}) => [sender, payload, customType, offset]), [['alice', 'hi', 'greeting', 1]])
+  assert.deepEqual(toldB.filter(({type}) => type === 'packet').map(({sequence, slot, payload}) => [sequence, slot, hex(payload)]),
+      [[1, undefined, '010203'], [2, 1, '04']])
   assert.deepEqual(toldB.filter(({type}) => type === 'direct').map(({sender, payload}) => [sender, hex(payload)]), [['alice', '09']])
   assert.deepEqual(toldB.filter(({type}) => type === 'refused').map(({error}) => error.name), ['unknownFlow'])
   assert.equal(B.machine.flows.byHandle.size, 0)
@@ -153,7 +159,8 @@ function play(driver, frame) {
     case 'publishPacket':
       // That bob has no such flow is what the session shows: an app cannot say it.
       if (!machine.flows.ownTopics.has(frame.flow)) return machine.outbound.write(frame)
-      return machine.sendPacket({payload: content(frame.payload), channel: 'lesson', topic: 'points', slot: frame.slot, senderTime: frame.senderTime}, driver.now)
+      return machine.sendPacket({payload: content(frame.payload), channel: 'lesson', topic: 'points', slot: frame.slot,
+          senderTime: frame.senderTime}, driver.now)
     case 'direct': return driver.sendDirect('direct', {payload: content(frame.payload), user: frame.user, customType: frame.customType})
     case 'directReceived': return driver.readEvents()
     case 'logout': return driver.close()
@@ -190,4 +197,5 @@ test('board.tsv: payloads go through the client as they are, and its JSON reader
 })
 
 const withoutNull = value => Array.isArray(value) ? value.map(withoutNull)
-  : value && typeof value === 'object' ? Object.fromEntries(Object.entries(value).filter(([, part]) => part !== null).map(([key, part]) => [key, withoutNull(part)])) : value
+  : value && typeof value === 'object' ? Object.fromEntries(Object.entries(value).filter(([, part]) => part !== null)
+      .map(([key, part]) => [key, withoutNull(part)])) : value

@@ -14,7 +14,8 @@ import {explain, explainEnd, linkWords} from './words.js'
 import {Writing} from './writing.js'
 
 const [local, tab] = [open('localStorage'), open('sessionStorage')]
-const colors = {Black: '1B1B1B', Grey: '7A7F8A', Red: 'D92D20', Orange: 'E8730C', Green: '15924B', Blue: '1F66E5', Violet: '7A3EE0', Pink: 'D62A83'}
+const colors = {Black: '1B1B1B', Grey: '7A7F8A', Red: 'D92D20', Orange: 'E8730C', Green: '15924B', Blue: '1F66E5', Violet: '7A3EE0',
+    Pink: 'D62A83'}
 const widths = {Fine: 200, Medium: 350, Bold: 700, Broad: 1_400}
 const textSizes = {200: 1_800, 350: 2_600, 700: 4_200, 1400: 7_200}
 const toolKeys = {v: 'select', p: 'pen', h: 'marker', e: 'eraser', t: 'text'}
@@ -58,7 +59,8 @@ function tell() {
   const state = session?.state ?? 'connecting'
   const values = {
     link: state === 'closed' ? 'ended' : state, unsent: records.own.length, live: live.strokes.size + (tools?.stroke ? 1 : 0),
-    role: session?.mayDraw ?? true ? 'editor' : 'reader', tool: tools?.tool ?? 'pen', ...records.isReading ? {} : {boardOffset: records.offset},
+    role: session?.mayDraw ?? true ? 'editor' : 'reader', tool: tools?.tool ?? 'pen',
+        ...records.isReading ? {} : {boardOffset: records.offset},
   }
   if (records.isReading) delete dataset.boardOffset
   for (const [name, value] of Object.entries(values)) if (dataset[name] !== String(value)) dataset[name] = value
@@ -182,7 +184,8 @@ function furnish() {
     'zoom-out': () => canvas.zoom(0.8), 'zoom-in': () => canvas.zoom(1.25), 'zoom-level': () => canvas.zoom(1 / canvas.view.scale),
   }
   const menu = {
-    'new-board': () => location.hash = `/b/${boardName()}`, 'zoom-fit': () => canvas.fit(), print, clear, rename: async () => session.rename(await askName()),
+    'new-board': () => location.hash = `/b/${boardName()}`, 'zoom-fit': () => canvas.fit(), print, clear,
+        rename: async () => session.rename(await askName()),
     'export-svg': () => save(new Blob([svg()], {type: 'image/svg+xml'}), `${title()}.svg`), 'export-png': () => picture(records.ordered).toBlob(blob => save(blob, `${title()}.png`)),
   }
   for (const [id, run] of Object.entries(actions)) $(id).onclick = run
@@ -223,9 +226,11 @@ async function invite() {
     input.select()
     copy.textContent = document.execCommand('copy') ? 'Copied' : 'Press Ctrl+C'
   }})
-  const text = /^(localhost|127\.|\[)/.test(location.hostname) ? 'Only this computer knows this address: open the board by one that the relay printed.'
+  const text = /^(localhost|127\.|\[)/.test(location.hostname)
+      ? 'Only this computer knows this address: open the board by one that the relay printed.'
     : credential?.token ? 'Guests need a token of their own, from whom you have yours.'
-    : session.mayClear && credential?.key && !credential.guestKey ? 'This link makes others hosts as well. Guests join with the other link that the relay printed.'
+    : session.mayClear && credential?.key && !credential.guestKey
+        ? 'This link makes others hosts as well. Guests join with the other link that the relay printed.'
       : session.mayDraw ? 'Point a phone or tablet in the same network at the code.' : 'Whoever scans the code can watch.'
   // On a wall the code stands for long: a key that is drawn anew meanwhile takes its place.
   const timer = setInterval(() => renewGuestKey().then(show), 3_000)
@@ -241,7 +246,8 @@ async function renewGuestKey() {
 }
 
 async function clear() {
-  const answer = await ask('clear-dialog', 'Clear the board for everyone?', 'This removes all drawings and texts. You can undo it for ten minutes.', [['clear-no', 'Keep it'], ['clear-yes', 'Clear the board']])
+  const answer = await ask('clear-dialog', 'Clear the board for everyone?',
+      'This removes all drawings and texts. You can undo it for ten minutes.', [['clear-no', 'Keep it'], ['clear-yes', 'Clear the board']])
   if (answer !== 'clear-yes') return
   await session.clear().then(() => {
     const step = [{isClear: true}]
@@ -258,7 +264,8 @@ async function print() {
 }
 
 async function askName() {
-  const input = field({id: 'name', value: local.getItem('whiteboard.name') ?? personName(), maxLength: 40, ariaLabel: 'Your name', onfocus: () => input.select()})
+  const input = field({id: 'name', value: local.getItem('whiteboard.name') ?? personName(), maxLength: 40, ariaLabel: 'Your name',
+      onfocus: () => input.select()})
   await ask('welcome', 'What is your name?', 'Others see it next to your pen.', [['start', 'Start drawing']], [input], true)
   keep(local, 'whiteboard.name', input.value.trim())
   return input.value.trim()
@@ -271,7 +278,8 @@ function keyDown(event) {
   if (target.closest?.('input, textarea, dialog')) return
   const name = key.toLowerCase()
   const plain = {
-    '+': $('zoom-in').onclick, '=': $('zoom-in').onclick, '-': $('zoom-out').onclick, 0: $('zoom-level').onclick, f: () => canvas.fit(), i: invite, '[': () => step(-1), ']': () => step(1),
+    '+': $('zoom-in').onclick, '=': $('zoom-in').onclick, '-': $('zoom-out').onclick, 0: $('zoom-level').onclick, f: () => canvas.fit(),
+        i: invite, '[': () => step(-1), ']': () => step(1),
     delete: () => tools.removeChosen(), backspace: () => tools.removeChosen(), escape: () => tools.choose([]),
     ' ': target.tagName === 'BUTTON' ? undefined : () => pan(true),
   }
@@ -297,7 +305,8 @@ const parts = {canvas, session, records, undo}
 writing = new Writing({...parts, style: () => ({color: `#${style.color}FF`, size: textSizes[style.width]})})
 tools = new Tools({
   ...parts, changed, writing, refused: () => toast('Only the host can change what others drew.'),
-  style: tool => tool === 'marker' ? {color: `#${style.color}59`, width: style.width * 4} : {color: `#${style.color}FF`, width: style.width},
+  style: tool => tool === 'marker' ? {color: `#${style.color}59`, width: style.width * 4}
+      : {color: `#${style.color}FF`, width: style.width},
 })
 furnish()
 choose('pen')

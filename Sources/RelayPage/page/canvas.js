@@ -98,7 +98,8 @@ export class Canvas {
     const ratio = window.devicePixelRatio || 1
     const [width, height] = [Math.round(this.stage.clientWidth * ratio), Math.round(this.stage.clientHeight * ratio)]
     this.ratio = ratio
-    for (const canvas of [this.board, this.live]) if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, {width, height})
+    for (const canvas of [this.board, this.live]) if (canvas.width !== width || canvas.height !== height) Object.assign(canvas,
+        {width, height})
     // A new size forgets how lines end.
     for (const context of [this.boardContext, this.liveContext]) context.lineCap = context.lineJoin = 'round'
     this.redraw()
@@ -147,7 +148,8 @@ export class Canvas {
   drawAll(elements) {
     this.place(this.boardContext)
     const {x, y, scale} = this.#view
-    const [left, top, right, bottom] = [x, y, x + this.stage.clientWidth / scale, y + this.stage.clientHeight / scale].map(place => place * 100)
+    const [left, top, right, bottom] = [x, y, x + this.stage.clientWidth / scale, y + this.stage.clientHeight / scale]
+        .map(place => place * 100)
     for (const element of elements) {
       const {box} = element
       // Letters may be wider than was guessed.
@@ -194,7 +196,8 @@ export class Canvas {
 export function picture(elements) {
   const {x, y, width, height} = pictureBox(elements)
   const scale = Math.min(2, 8_192 / Math.max(width, height) * 100)
-  const canvas = Object.assign(document.createElement('canvas'), {width: Math.ceil(width / 100 * scale), height: Math.ceil(height / 100 * scale)})
+  const canvas = Object.assign(document.createElement('canvas'),
+      {width: Math.ceil(width / 100 * scale), height: Math.ceil(height / 100 * scale)})
   const context = prepared(canvas)
   context.fillStyle = '#fff'
   context.fillRect(0, 0, canvas.width, canvas.height)

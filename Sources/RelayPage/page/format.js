@@ -37,7 +37,8 @@ export function readRecord(type, payload) {
     if (type === 'title') return v === 1 && isText(text, 0, 256) ? {type, id: '', text} : undefined
     if (!hasHead(object) || !isWithin(z, -Number.MAX_SAFE_INTEGER, Infinity)) return undefined
     const head = {type, id, z, color: color.toUpperCase()}
-    if (type === 'text') return isPlace(x) && isPlace(y) && isWithin(size, 100, 1e6) && isText(text, 1, 4096) ? {...head, x, y, size, text} : undefined
+    if (type === 'text') return isPlace(x) && isPlace(y) && isWithin(size, 100, 1e6) && isText(text, 1, 4096) ? {...head, x, y, size, text}
+        : undefined
     const line = type === 'stroke' && isWithin(parts, 1, 256) && isWithin(part ?? 2 - parts, 1, parts) && readLine(object)
     return line ? {...head, part: part ?? 1, parts, ...line} : undefined
   } catch {

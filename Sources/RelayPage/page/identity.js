@@ -10,7 +10,8 @@ export function open(kind) {
     return window[kind]
   } catch {
     const items = new Map()
-    return forgetful[kind] ??= {getItem: key => items.get(key) ?? null, setItem: (key, value) => items.set(key, value), removeItem: key => items.delete(key)}
+    return forgetful[kind] ??= {getItem: key => items.get(key) ?? null, setItem: (key, value) => items.set(key, value),
+        removeItem: key => items.delete(key)}
   }
 }
 

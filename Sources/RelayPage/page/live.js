@@ -30,7 +30,8 @@ export class Live {
       const goesOn = part && first === part.first + part.xy.length / 2 && !part.pressure === !pressure
       // A line that is long goes on in a new part, from its last point.
       if (!goesOn) parts.push(part = {first, color, width, xy: [], pressure: pressure && []})
-      else if (part.xy.length > 2 * partPointsMax) parts.push(part = {...part, first: first - 1, xy: part.xy.slice(-2), pressure: part.pressure?.slice(-1)})
+      else if (part.xy.length > 2 * partPointsMax) parts.push(part = {...part, first: first - 1, xy: part.xy.slice(-2),
+          pressure: part.pressure?.slice(-1)})
       part.xy.push(...xy)
       part.pressure?.push(...pressure)
       part.paths = undefined

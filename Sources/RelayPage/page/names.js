@@ -1,7 +1,13 @@
 // Names that people can read aloud: of boards, and of people who have not given theirs yet.
 
-const qualities = 'amber brisk calm clear coral early fair gentle golden green happy indigo jolly keen kind lively merry mild neat olive proud quick quiet rosy ruby silver sunny swift warm wise'.split(' ')
-const animals = 'badger crane deer dove eagle falcon finch fox gecko hare hawk heron ibis jay koala lark lynx newt orca otter owl panda parrot pony puffin raven robin seal sparrow swan tiger whale'.split(' ')
+const qualities = (
+  'amber brisk calm clear coral early fair gentle golden green happy indigo jolly keen kind lively merry mild ' +
+  'neat olive proud quick quiet rosy ruby silver sunny swift warm wise'
+).split(' ')
+const animals = (
+  'badger crane deer dove eagle falcon finch fox gecko hare hawk heron ibis jay koala lark lynx newt orca otter ' +
+  'owl panda parrot pony puffin raven robin seal sparrow swan tiger whale'
+).split(' ')
 
 /** Dice without a pattern; also without a secure context. */
 const below = count => crypto.getRandomValues(new Uint32Array(1))[0] % count

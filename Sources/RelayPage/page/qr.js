@@ -1,7 +1,8 @@
 // A QR code (ISO/IEC 18004) of a text: bytes, error correction level M, versions 1 to 10, which is 213 bytes.
 
 /** By version: error correction bytes of a block, blocks of the first group, their data bytes, blocks with one byte more. */
-const versions = [[10, 1, 16, 0], [16, 1, 28, 0], [26, 1, 44, 0], [18, 2, 32, 0], [24, 2, 43, 0], [16, 4, 27, 0], [18, 4, 31, 0], [22, 2, 38, 2], [22, 3, 36, 2], [26, 4, 43, 1]]
+const versions = [[10, 1, 16, 0], [16, 1, 28, 0], [26, 1, 44, 0], [18, 2, 32, 0], [24, 2, 43, 0], [16, 4, 27, 0], [18, 4, 31, 0],
+    [22, 2, 38, 2], [22, 3, 36, 2], [26, 4, 43, 1]]
 const alignments = version => version < 2 ? [] : version < 7 ? [6, 4 * version + 10] : [6, 2 * version + 8, 4 * version + 10]
 // The field of 256 elements of x⁸ + x⁴ + x³ + x² + 1.
 const powers = new Uint8Array(510)
@@ -36,7 +37,8 @@ function codewords(bytes, version) {
   const data = Array.from({length: nibbles.length >> 1}, (_, at) => nibbles[2 * at] << 4 | nibbles[2 * at + 1])
   for (let pad = 0xEC; data.length < total; pad ^= 0xFD) data.push(pad)
   const parts = Array.from({length: blocks + more}, (_, at) => data.splice(0, size + (at < blocks ? 0 : 1)))
-  const interleaved = lists => Array.from({length: Math.max(...lists.map(list => list.length))}, (_, at) => lists.map(list => list[at])).flat().filter(value => value !== undefined)
+  const interleaved = lists => Array.from({length: Math.max(...lists.map(list => list.length))}, (_, at) => lists.map(list => list[at]))
+      .flat().filter(value => value !== undefined)
   return [...interleaved(parts), ...interleaved(parts.map(part => correction(part, corrections)))]
 }
 
@@ -50,7 +52,8 @@ function checked(value, polynomial, bits) {
 /** Rows of modules, `true` is dark; `undefined` for a text that is too long. @returns {boolean[][]|undefined} */
 export function qrCode(text) {
   const bytes = new TextEncoder().encode(text)
-  const version = versions.findIndex(([, blocks, size, more], at) => blocks * size + more * (size + 1) >= bytes.length + (at < 9 ? 2 : 3)) + 1
+  const version = versions.findIndex(([, blocks, size, more], at) =>
+      blocks * size + more * (size + 1) >= bytes.length + (at < 9 ? 2 : 3)) + 1
   if (version === 0) return undefined
   const size = 17 + 4 * version
   const rows = Array.from({length: size}, () => new Array(size))
@@ -61,7 +64,8 @@ export function qrCode(text) {
     fixed[y][x] = true
   }
   const square = (x, y, radius, isDark) => {
-    for (let dy = -radius; dy <= radius; dy++) for (let dx = -radius; dx <= radius; dx++) set(x + dx, y + dy, isDark(Math.max(Math.abs(dx), Math.abs(dy))))
+    for (let dy = -radius; dy <= radius; dy++) for (let dx = -radius; dx <= radius; dx++)
+      set(x + dx, y + dy, isDark(Math.max(Math.abs(dx), Math.abs(dy))))
   }
   for (let at = 0; at < size; at++) {
     set(6, at, at % 2 === 0)
@@ -70,7 +74,8 @@ export function qrCode(text) {
   for (const [x, y] of [[3, 3], [size - 4, 3], [3, size - 4]]) square(x, y, 4, distance => distance !== 2 && distance !== 4)
   const places = alignments(version)
   const last = places.at(-1)
-  for (const y of places) for (const x of places) if (!(x === 6 && (y === 6 || y === last)) && !(y === 6 && x === last)) square(x, y, 2, distance => distance !== 1)
+  for (const y of places) for (const x of places) if (!(x === 6 && (y === 6 || y === last)) && !(y === 6 && x === last)) square(x, y, 2,
+      distance => distance !== 1)
   const format = checked(6, 0x537, 10) ^ 0x5412
   for (let bit = 0; bit < 15; bit++) {
     const isDark = format >> bit & 1
@@ -102,5 +107,6 @@ export function qrCode(text) {
 
 /** The dark modules as SVG path data, each row's runs as rectangles, with a quiet zone of four. */
 export function qrPath(rows) {
-  return rows.flatMap((row, y) => [...row.map(Number).join('').matchAll(/1+/g)].map(run => `M${run.index + 4} ${y + 4}h${run[0].length}v1h-${run[0].length}z`)).join('')
+  return rows.flatMap((row, y) => [...row.map(Number).join('').matchAll(/1+/g)]
+      .map(run => `M${run.index + 4} ${y + 4}h${run[0].length}v1h-${run[0].length}z`)).join('')
 }

@@ -135,7 +135,8 @@ export class Records {
 
   /** What the records of one id draw, taken in the order of their offsets: parts of one stroke join. */
   element(id) {
-    const records = [...this.keysOf.get(id) ?? []].map(key => this.get(key)).sort((one, other) => (one.offset ?? Infinity) - (other.offset ?? Infinity))
+    const records = [...this.keysOf.get(id) ?? []].map(key => this.get(key))
+        .sort((one, other) => (one.offset ?? Infinity) - (other.offset ?? Infinity))
     let element
     for (const {part} of records) {
       if (part.type !== 'stroke') element = {...part}

@@ -37,7 +37,8 @@ export class Session {
     }
     Object.assign(this, {user, hasTopics: false, isFrozen: false, stream: undefined})
     this.client = new this.Client(location.origin + '/ws', user, {
-      storage: open('localStorage'), scope: location.host, credential: this.credential, presenceTimeoutMs, description: [...this.name].slice(0, 12).join('') + ' (whiteboard)', retriesFirstConnect: true,
+      storage: open('localStorage'), scope: location.host, credential: this.credential, presenceTimeoutMs,
+          description: [...this.name].slice(0, 12).join('') + ' (whiteboard)', retriesFirstConnect: true,
     })
     this.stopWaking = wakeUpWithPage(this.client)
     this.hear()
@@ -252,7 +253,8 @@ export class Session {
     const {records, client} = this
     const isSameKey = change => change.key === key
     /** `befores`: what of this key the relay may have while it has not got this. */
-    const change = {key, customType, payload, author: this.user, befores: [records.get(key)?.payload, ...records.own.filter(isSameKey).flatMap(({befores}) => befores)]}
+    const change = {key, customType, payload, author: this.user,
+        befores: [records.get(key)?.payload, ...records.own.filter(isSameKey).flatMap(({befores}) => befores)]}
     // What waits to be written again is not any more: this comes after it.
     records.own.filter(own => isSameKey(own) && own.isWaiting).forEach(own => records.ended(own))
     records.begin(change)

@@ -62,7 +62,8 @@ function connect() {
 async function ended({code: number, error, text}) {
   const key = keyTexts[number ?? error?.code]
   if (key) return askKey(key)
-  await ask('ended-dialog', 'You are disconnected', `${error?.message ?? text ?? 'This window was asleep'}.`, [['ended-again', 'Connect again']], [], true)
+  await ask('ended-dialog', 'You are disconnected', `${error?.message ?? text ?? 'This window was asleep'}.`,
+      [['ended-again', 'Connect again']], [], true)
   connect()
 }
 
@@ -101,7 +102,8 @@ function show(status) {
   const texts = {
     uptime: spanText(status.uptimeMs - status.uptimeMs % 1000), present: countText(sessions.present),
     away: `${countText(sessions.away)} away, ${countText(status.connections, 'connection')}`,
-    channels: countText(channels.message + channels.stream), kinds: `${countText(channels.message)} message, ${countText(channels.stream)} stream`,
+    channels: countText(channels.message + channels.stream),
+        kinds: `${countText(channels.message)} message, ${countText(channels.stream)} stream`,
     boards: countText(status.boards), 'board-bytes': bytesText(status.boardBytes),
     queued: bytesText(status.queuedBytes), slow: slow ? `${countText(slow)} lagging` : '',
     trouble: storageFailure === undefined ? '' : `Nothing can be saved: ${storageFailure}`,
@@ -109,14 +111,17 @@ function show(status) {
   for (const [id, text] of Object.entries(texts)) put(id, text)
   $('trouble').hidden = storageFailure === undefined
   $('more').hidden = !status.isCut
-  for (const [id, rate] of Object.entries(ratesBetween(before, status))) put(id, rateText(rate)).classList.toggle('some', rate > 0 && /lost|refus/.test(id))
+  for (const [id, rate] of Object.entries(ratesBetween(before, status))) put(id, rateText(rate)).classList.toggle('some',
+      rate > 0 && /lost|refus/.test(id))
   before = status
   showUsers(inOrder(users))
 }
 
 function makeRow(id) {
-  const cells = {name: make('b', {textContent: id}), from: make('span', {className: 'note'}), waiting: make('span'), bar: make('i'), lost: make('td'), behind: make('td')}
-  const row = make('tr', {}, make('th', {scope: 'row', title: id}, cells.name, cells.from), make('td', {}, cells.waiting, make('span', {className: 'load'}, cells.bar)), cells.lost, cells.behind)
+  const cells = {name: make('b', {textContent: id}), from: make('span', {className: 'note'}), waiting: make('span'), bar: make('i'),
+      lost: make('td'), behind: make('td')}
+  const row = make('tr', {}, make('th', {scope: 'row', title: id}, cells.name, cells.from),
+      make('td', {}, cells.waiting, make('span', {className: 'load'}, cells.bar)), cells.lost, cells.behind)
   return {row, ...cells}
 }
 

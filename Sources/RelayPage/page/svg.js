@@ -57,7 +57,8 @@ export function boxOf(element) {
 /** The smallest box that holds all of some. */
 export function boxAround(boxes) {
   const box = [Infinity, Infinity, -Infinity, -Infinity]
-  for (const other of boxes) for (let side = 0; side < 4; side++) if (side < 2 ? other[side] < box[side] : other[side] > box[side]) box[side] = other[side]
+  for (const other of boxes) for (let side = 0; side < 4; side++)
+    if (side < 2 ? other[side] < box[side] : other[side] > box[side]) box[side] = other[side]
   return boxes.length ? box : [0, 0, 0, 0]
 }
 
@@ -86,14 +87,20 @@ function runLine({xy}, {width, from, to}) {
   return `<path stroke-width="${decimal(width)}" d="M${decimal(xy[2 * from])} ${decimal(xy[2 * from + 1])}l${steps.join(' ')}"/>`
 }
 
+function dotLine(part) {
+  const place = `cx="${decimal(part.xy[0])}" cy="${decimal(part.xy[1])}" r="${decimal(dotRadius(part))}"`
+  return `<circle fill="${ink(part.color).rgb}" stroke="none" ${place}/>`
+}
+
 function elementLines(element) {
   const {rgb, opacity} = ink((element.parts?.[0] ?? element).color)
   if (element.type === 'text') {
-    const spans = linesOf(element).map((line, number) => line && `<tspan x="${decimal(element.x)}" y="${decimal(baseline(element, number))}">${escaped(line)}</tspan>`)
-    return [`<text xml:space="preserve" font-family="sans-serif" font-size="${decimal(fontSize(element))}" fill="${rgb}"${opacityOf('fill-opacity', opacity)}>${spans.join('')}</text>`]
+    const spans = linesOf(element).map((line, number) => line
+        && `<tspan x="${decimal(element.x)}" y="${decimal(baseline(element, number))}">${escaped(line)}</tspan>`)
+    const look = `font-family="sans-serif" font-size="${decimal(fontSize(element))}" fill="${rgb}"${opacityOf('fill-opacity', opacity)}`
+    return [`<text xml:space="preserve" ${look}>${spans.join('')}</text>`]
   }
-  const lines = element.parts.flatMap(part => isDot(part)
-    ? `<circle fill="${ink(part.color).rgb}" stroke="none" cx="${decimal(part.xy[0])}" cy="${decimal(part.xy[1])}" r="${decimal(dotRadius(part))}"/>` : runs(part).map(run => runLine(part, run)))
+  const lines = element.parts.flatMap(part => isDot(part) ? dotLine(part) : runs(part).map(run => runLine(part, run)))
   return [`<g stroke="${rgb}"${opacityOf('opacity', opacity)}>`, ...lines, '</g>']
 }
 

@@ -56,10 +56,12 @@ export class Tools {
     }
     this.owner = pointerId
     this.gestureType = pointerType
-    if (button === 1 || this.isPanning || !this.session.mayDraw || (pointerType === 'touch' && this.hasPen)) this.gesture = this.pan(pointerId)
+    if (button === 1 || this.isPanning || !this.session.mayDraw
+        || (pointerType === 'touch' && this.hasPen)) this.gesture = this.pan(pointerId)
     else if (button === 2) this.gesture = noGesture
     else if (buttons & 32) this.gesture = this.erase(event)
-    else this.gesture = {pen: this.draw, marker: this.draw, eraser: this.erase, text: this.text, select: this.select}[this.tool].call(this, event)
+    else this.gesture = {pen: this.draw, marker: this.draw, eraser: this.erase, text: this.text, select: this.select}[this.tool]
+        .call(this, event)
   }
 
   move(event) {
@@ -172,7 +174,8 @@ export class Tools {
       const steps = Math.ceil(Math.hypot(clientX - last.clientX, clientY - last.clientY) / 4) || 1
       for (let part = 1; part <= steps; part++) {
         const way = part / steps
-        const at = {pointerType, clientX: last.clientX + (clientX - last.clientX) * way, clientY: last.clientY + (clientY - last.clientY) * way}
+        const at = {pointerType, clientX: last.clientX + (clientX - last.clientX) * way,
+            clientY: last.clientY + (clientY - last.clientY) * way}
         for (const element of this.at(at)) {
           if (session.mayChange(element)) step.push(...this.remove(element))
           else refused = true
@@ -241,14 +244,16 @@ export class Tools {
     return {
       move: next => {
         const to = canvas.toBoard(next)
-        this.frameBox = [Math.min(from.x, to.x), Math.min(from.y, to.y), Math.max(from.x, to.x), Math.max(from.y, to.y)].map(place => place * 100)
+        this.frameBox = [Math.min(from.x, to.x), Math.min(from.y, to.y), Math.max(from.x, to.x), Math.max(from.y, to.y)]
+            .map(place => place * 100)
         canvas.refresh()
       },
       end: () => {
         const [left, top, right, bottom] = this.frameBox ?? [0, 0, -1, -1]
         this.frameBox = undefined
         this.choose(this.records.ordered.filter(element =>
-          this.session.mayChange(element) && element.box[0] >= left && element.box[1] >= top && element.box[2] <= right && element.box[3] <= bottom))
+          this.session.mayChange(element) && element.box[0] >= left && element.box[1] >= top && element.box[2] <= right
+          && element.box[3] <= bottom))
       },
       cancel: () => {
         this.frameBox = undefined

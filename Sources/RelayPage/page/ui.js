@@ -43,8 +43,11 @@ export function panels(pairs) {
  */
 export function ask(id, title, text, buttons, parts = [], isNeeded = false) {
   return new Promise(resolve => {
-    const choices = buttons.map(([id, label], at) => make('button', {id, value: id, textContent: label, className: at === buttons.length - 1 ? 'primary' : ''}))
-    const dialog = make('dialog', {id, ariaLabel: title}, make('form', {method: 'dialog'}, make('h2', {textContent: title}), make('p', {textContent: text}), ...parts, make('div', {className: 'choices'}, ...choices)))
+    const choices = buttons.map(([id, label], at) =>
+        make('button', {id, value: id, textContent: label, className: at === buttons.length - 1 ? 'primary' : ''}))
+    const dialog = make('dialog', {id, ariaLabel: title},
+        make('form', {method: 'dialog'}, make('h2', {textContent: title}), make('p', {textContent: text}), ...parts,
+        make('div', {className: 'choices'}, ...choices)))
     dialog.onclose = () => {
       dialog.remove()
       if (isNeeded && !dialog.returnValue) resolve(ask(id, title, text, buttons, parts, isNeeded))
@@ -89,7 +92,8 @@ export function showPeople(members, self, isHost) {
   const rank = ([user, {away}]) => user === self ? 0 : away ? 2 : 1
   const people = [...members].sort((one, other) => rank(one) - rank(other) || nameOf(one[1]).localeCompare(nameOf(other[1])))
   const names = people.map(([, states]) => nameOf(states))
-  const badge = ([user, states]) => tinted(user, make('span', {className: states.away ? 'badge away' : 'badge', textContent: initials(nameOf(states))}))
+  const badge = ([user, states]) => tinted(user, make('span',
+      {className: states.away ? 'badge away' : 'badge', textContent: initials(nameOf(states))}))
   $('people').replaceChildren(...people.slice(0, 4).map(badge), make('span', {textContent: people.length}))
   $('people').ariaLabel = `Who is here: ${people.length}`
   $('people-list').replaceChildren(...people.slice(0, 200).map(person => {

@@ -35,7 +35,8 @@ export class Undo {
   turn(from, to, records, left, wanted) {
     for (let at = records.isReading ? 0 : from.length; at-- > 0;) {
       const step = from[at]
-      const writes = step.filter(change => change.isClear || same(records.get(change.key), change[left])).map(({key, isClear, ...sides}) => ({key, isClear, record: sides[wanted]}))
+      const writes = step.filter(change => change.isClear || same(records.get(change.key), change[left]))
+          .map(({key, isClear, ...sides}) => ({key, isClear, record: sides[wanted]}))
       if (writes.length === 0) continue
       from.splice(at, 1)
       // Nobody clears a board by redoing.

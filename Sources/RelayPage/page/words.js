@@ -35,7 +35,8 @@ const endTexts = {
 /** Why the link is over, and what helps: another key, another user id, or just connecting again. @returns {{key?: string, isUserTaken?: boolean, isReplaced?: boolean, text?: string}} */
 export function explainEnd({code: ended, error, text}) {
   const number = ended ?? error?.code
-  return {key: keyTexts[number], isUserTaken: number === code.userIDTaken, isReplaced: number === code.replaced, text: endTexts[number] ?? error?.message ?? text ?? 'This window was asleep for too long.'}
+  return {key: keyTexts[number], isUserTaken: number === code.userIDTaken, isReplaced: number === code.replaced,
+      text: endTexts[number] ?? error?.message ?? text ?? 'This window was asleep for too long.'}
 }
 
 /** The state of the link in words; nothing where all is well. */

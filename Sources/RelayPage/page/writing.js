@@ -38,7 +38,8 @@ export class Writing {
       event.stopPropagation()
       if (event.key === 'Escape' || (event.key === 'Enter' && (event.ctrlKey || event.metaKey))) this.finish()
     })
-    for (const type of ['pointerdown', 'touchstart', 'wheel', 'dblclick']) this.area.addEventListener(type, event => event.stopPropagation())
+    for (const type of ['pointerdown', 'touchstart', 'wheel', 'dblclick']) this.area.addEventListener(type,
+        event => event.stopPropagation())
     this.canvas.stage.append(this.area)
     if (element) {
       this.canvas.hidden = new Set([element.id])
@@ -55,7 +56,8 @@ export class Writing {
     const {scale} = this.canvas.view
     const at = this.canvas.toScreen(x, y)
     Object.assign(this.area.style, {
-      transform: `translate(${at.x}px, ${at.y}px)`, color: color.slice(0, 7), fontSize: `${fontSize({size}) / 100 * scale}px`, lineHeight: `${size / 100 * scale}px`,
+      transform: `translate(${at.x}px, ${at.y}px)`, color: color.slice(0, 7), fontSize: `${fontSize({size}) / 100 * scale}px`,
+          lineHeight: `${size / 100 * scale}px`,
       width: '1ch', height: '0',
     })
     Object.assign(this.area.style, {width: `${this.area.scrollWidth + 4}px`, height: `${this.area.scrollHeight}px`})

@@ -13,7 +13,8 @@ LINES = [b"GET / HTTP/1.1\r\nHost: 192.168.1.5:7420\r\n", b"HEAD /relay-client.j
          b"GET /a%20b/c.d?e=f%2F&g HTTP/1.1\r\nHOST: [fe80::1]:7420 \r\n", b"GET /metrics HTTP/1.0\r\nHost: board.local\r\n"]
 # Forty of them.
 VALID = [line + fields + b"\r\n" for line in LINES for fields in FIELDS]
-TOKENS = [b"\r", b"\n", b"\r\n", b" ", b"\t", b":", b",", b"%2e", b"%", b"/", b"..", b"\0", b"HTTP/1.1", b"Content-Length: 1\r\n", b"\x0b", b"\x0c",
+TOKENS = [b"\r", b"\n", b"\r\n", b" ", b"\t", b":", b",", b"%2e", b"%", b"/", b"..", b"\0", b"HTTP/1.1", b"Content-Length: 1\r\n", b"\x0b",
+          b"\x0c",
           b"Transfer-Encoding: chunked\r\n", b"Content-Length: 0\r\n", b"Host: b\r\n", b"\x7f", b"\x85", b"\xa0", b"\r\n\r\n", b"\r\n ", b"GET / HTTP/1.1\r\n"]
 
 

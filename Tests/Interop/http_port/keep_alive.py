@@ -7,6 +7,9 @@ import time
 from links import open_websocket
 from http_port.site import LARGE, PATIENCE, PIPELINED_BYTES, REQUESTS, SCRIPT, check, need
 
+# Paths that a module imports.
+IMPORTED = re.compile(r"""^\s*(?:import|export)\b[^'"()]*['"](\.{0,2}/[^'"]+)['"]""", flags=re.M)
+
 
 @check("[HT4] a connection answers 100 requests, and the last says that it is; HTTP/1.0 and `close` end it at once")
 def keep_alive(site):
@@ -60,7 +63,8 @@ def conditions(site):
     need(head.status == 200 and not head.body and not same, f"HEAD differs in {same}: {head}")
     missing = site.ask(site.request("/nothing", method="HEAD"), "HEAD")
     need(missing.fields["content-length"] == str(len(site.get("/nothing").body)), f"{missing}")
-    for value, status in ((tag, 304), (f"W/{tag}", 304), (f'"x", {tag}', 304), (f'"a,b" , W/{tag},"z"', 304), ("*", 304), ('"x"', 200), (tag.strip('"'), 200),
+    for value, status in ((tag, 304), (f"W/{tag}", 304), (f'"x", {tag}', 304), (f'"a,b" , W/{tag},"z"', 304), ("*", 304), ('"x"', 200),
+    (tag.strip('"'), 200),
                           (tag.lower() if tag != tag.lower() else '"y"', 200), ("", 200)):
         for method in ("GET", "HEAD"):
             with site.connect() as connection:
@@ -88,7 +92,7 @@ def page(site):
         got = site.get(path)
         need(got.status == 200 and got.fields["content-type"] == KINDS[posixpath.splitext(path)[1]], f"{path}: {got}")
         need(site.get(path, If_None_Match=got.fields["etag"]).status == 304, f"{path} is not the same twice")
-        names = re.findall(r"""^\s*(?:import|export)\b[^'"()]*['"](\.{0,2}/[^'"]+)['"]""", got.body.decode(), flags=re.M) if path.endswith(".js") else []
+        names = IMPORTED.findall(got.body.decode()) if path.endswith(".js") else []
         todo += [posixpath.normpath(posixpath.join(posixpath.dirname(path), name)) for name in names]
     need(len(seen) > 2, f"it names {seen} only")
 

@@ -13,9 +13,11 @@ TRAVERSALS = [
     "/%f0%80%80%ae", "/%fc%80%80%80%80%ae", "/%ff", "/%80", "/%ed%a0%80", "/%00", f"{SCRIPT}%00.html", "/%0d%0aX:%20y", "/%0a", "/%7f", "/%1b", "/%", "/%2", "/%zz", "/%u002e",
     "/a?%zz", "/a?%", "/a#b", "/a\x00b", "/a\x7fb", "/a\xe9b", "/a\"b", "/a<b>", "/a{b}", "/a|b", "/a^b", "/a`b",
     "*", "a", "relay-client.js", "http://127.0.0.1/", "127.0.0.1:80", "?"]
-NOTHINGS = ["/etc/passwd", "//etc/passwd", "/...", "/..;/x", "/%ef%bc%8e%ef%bc%8e/x", "/RELAY-CLIENT.JS", f"{SCRIPT}/", f"/{SCRIPT}", f"{SCRIPT};a=b", "/~root", "/.git/config",
+NOTHINGS = ["/etc/passwd", "//etc/passwd", "/...", "/..;/x", "/%ef%bc%8e%ef%bc%8e/x", "/RELAY-CLIENT.JS", f"{SCRIPT}/", f"/{SCRIPT}",
+            f"{SCRIPT};a=b", "/~root", "/.git/config",
             "/index.php", "/cgi-bin/", "/%F0%9F%98%80", "/a%20b"]
-SAME = [SCRIPT, "/relay%2Dclient.js", "/%72elay-client.j%73", f"{SCRIPT}?", f"{SCRIPT}?../..", f"{SCRIPT}?a=%2e%2e%2f%5c", f"{SCRIPT}?%00?/"]
+SAME = [SCRIPT, "/relay%2Dclient.js", "/%72elay-client.j%73", f"{SCRIPT}?", f"{SCRIPT}?../..", f"{SCRIPT}?a=%2e%2e%2f%5c",
+        f"{SCRIPT}?%00?/"]
 
 
 @check("[HT5] no path leads out of the table of paths, in whatever it is encoded; one byte in two spellings is one path")
@@ -38,21 +40,34 @@ def bad_requests(site):
     host = f"Host: {site.name}\r\n".encode()
     tail = host + b"\r\n"
     return [
-        (b"\x16\x03\x01\x02\x00\x01\x00", 400), (b"SSH-2.0-x\r\n", 400), (b"\xff" * 64, 400), (b"\x01", 400), (b"\r\n" + good, 400), (b" " + good, 400),
-        (b"GET  /nothing HTTP/1.1\r\n" + tail, 400), (b"GET /nothing\r\n" + tail, 400), (b"GET /nothing HTTP/1.1 \r\n" + tail, 400), (b"GET\t/nothing\tHTTP/1.1\r\n" + tail, 400),
-        (b"GET /nothing http/1.1\r\n" + tail, 400), (b"GET /nothing HTTP/1.10\r\n" + tail, 400), (b"GET /nothing HTTP/2.0\r\n" + tail, 505), (b"GET /nothing HTTP/0.9\r\n" + tail, 505),
+        (b"\x16\x03\x01\x02\x00\x01\x00", 400), (b"SSH-2.0-x\r\n", 400), (b"\xff" * 64, 400), (b"\x01", 400), (b"\r\n" + good, 400),
+        (b" " + good, 400),
+        (b"GET  /nothing HTTP/1.1\r\n" + tail, 400), (b"GET /nothing\r\n" + tail, 400), (b"GET /nothing HTTP/1.1 \r\n" + tail, 400),
+        (b"GET\t/nothing\tHTTP/1.1\r\n" + tail, 400),
+        (b"GET /nothing http/1.1\r\n" + tail, 400), (b"GET /nothing HTTP/1.10\r\n" + tail, 400), (b"GET /nothing HTTP/2.0\r\n" + tail, 505),
+        (b"GET /nothing HTTP/0.9\r\n" + tail, 505),
         (b"GET /nothing HTTP/1.2\r\n" + tail, 505), (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505),
-        (good.replace(b"\r\n", b"\n"), 400), (line[:-2] + b"\r" + tail, 400), (line + host[:-2] + b"\n\r\n", 400), (line + host + b"X: a\rb\r\n\r\n", 400),
-        (line + host + b"X: a\r\n b\r\n\r\n", 400), (line + b" " + tail, 400), (line + host + b"X : a\r\n\r\n", 400), (line + host + b"X\ta: b\r\n\r\n", 400),
-        (line + host + b": a\r\n\r\n", 400), (line + host + b"X\r\n\r\n", 400), (line + host + b"X(y: a\r\n\r\n", 400), (line + host + b"X: a\x00b\r\n\r\n", 400),
-        (line + host + b"X: a\x7f\r\n\r\n", 400), (line + b"\r\n", 400), (line + host + tail, 400), (line + b"Host: \r\n\r\n", 400), (line + b"Host: a b\r\n\r\n", 400),
-        (line + b"Host: a,b\r\n\r\n", 400), (line + b"Host: a:b\r\n\r\n", 400), (line + b"Host: [::1\r\n\r\n", 400), (line + b"Host: u@127.0.0.1\r\n\r\n", 400),
+        (good.replace(b"\r\n", b"\n"), 400), (line[:-2] + b"\r" + tail, 400), (line + host[:-2] + b"\n\r\n", 400),
+        (line + host + b"X: a\rb\r\n\r\n", 400),
+        (line + host + b"X: a\r\n b\r\n\r\n", 400), (line + b" " + tail, 400), (line + host + b"X : a\r\n\r\n", 400),
+        (line + host + b"X\ta: b\r\n\r\n", 400),
+        (line + host + b": a\r\n\r\n", 400), (line + host + b"X\r\n\r\n", 400), (line + host + b"X(y: a\r\n\r\n", 400),
+        (line + host + b"X: a\x00b\r\n\r\n", 400),
+        (line + host + b"X: a\x7f\r\n\r\n", 400), (line + b"\r\n", 400), (line + host + tail, 400), (line + b"Host: \r\n\r\n", 400),
+        (line + b"Host: a b\r\n\r\n", 400),
+        (line + b"Host: a,b\r\n\r\n", 400), (line + b"Host: a:b\r\n\r\n", 400), (line + b"Host: [::1\r\n\r\n", 400),
+        (line + b"Host: u@127.0.0.1\r\n\r\n", 400),
         (b"GET /nothing HTTP/1.0\r\n\r\n", 400),
-        (site.request(method="POST"), 405), (site.request(method="OPTIONS"), 405), (site.request(method="get"), 405), (site.request(method="DELETE", path=SCRIPT), 405),
-        (site.request(Content_Length="5") + b"hello", 413), (site.request(Content_Length="99999999999999999999"), 413), (site.request(Content_Length="-0"), 400),
-        (site.request(Content_Length="+0"), 400), (site.request(Content_Length="0x0"), 400), (site.request(Content_Length="0, 0"), 400), (site.request(Content_Length=""), 400),
-        (line + host + b"Content-Length: 0\r\nContent-Length: 0\r\n\r\n", 400), (site.request(Transfer_Encoding="chunked") + b"0\r\n\r\n", 501),
-        (site.request(Transfer_Encoding="identity"), 501), (site.request(Transfer_Encoding="chunked", Content_Length="0"), 400), (site.request(Expect="a-pony"), 417),
+        (site.request(method="POST"), 405), (site.request(method="OPTIONS"), 405), (site.request(method="get"), 405),
+        (site.request(method="DELETE", path=SCRIPT), 405),
+        (site.request(Content_Length="5") + b"hello", 413), (site.request(Content_Length="99999999999999999999"), 413),
+        (site.request(Content_Length="-0"), 400),
+        (site.request(Content_Length="+0"), 400), (site.request(Content_Length="0x0"), 400), (site.request(Content_Length="0, 0"), 400),
+        (site.request(Content_Length=""), 400),
+        (line + host + b"Content-Length: 0\r\nContent-Length: 0\r\n\r\n", 400),
+        (site.request(Transfer_Encoding="chunked") + b"0\r\n\r\n", 501),
+        (site.request(Transfer_Encoding="identity"), 501), (site.request(Transfer_Encoding="chunked", Content_Length="0"), 400),
+        (site.request(Expect="a-pony"), 417),
         (site.request("/ws"), 426)]
 
 

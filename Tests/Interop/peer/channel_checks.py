@@ -61,7 +61,8 @@ class ChannelChecks:
             channel.span, channel.catching_up = None, False
         elif since is not None:
             fresh = bool(since.get("beginning") or since.get("own") or fields.get("reset"))
-            channel.span = Span(channel.name, fields.get("after") or 0, fields["head"], fresh, getattr(self.in_hand, "durable", frozenset()))
+            channel.span = Span(channel.name, fields.get("after") or 0, fields["head"], fresh,
+                                getattr(self.in_hand, "durable", frozenset()))
             channel.catching_up = channel.was_catching_up = True
             self.spans.append(channel.span)
         elif channel.span is None:

@@ -86,7 +86,8 @@ class SessionChecks:
     @staticmethod
     def must_be_complete(channel):
         """CH4, SE9: the snapshots of a channel follow its answer or `restored`, before the next one."""
-        if channel.snapshot_wanted or channel.metadata_wanted or channel.locks_wanted or (channel.kind == "stream" and channel.topics_state in ("wanted", "more")):
+        if channel.snapshot_wanted or channel.metadata_wanted or channel.locks_wanted or (
+                channel.kind == "stream" and channel.topics_state in ("wanted", "more")):
             raise Violation("CH4", f"the snapshots did not follow the entry into {channel.kind} {channel.name}")
 
     def on_closing(self, event):

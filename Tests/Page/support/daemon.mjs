@@ -14,7 +14,8 @@ const root = fileURLToPath(new URL('../../..', import.meta.url))
 export const binary = process.env.BOARDRELAY ?? join(root, '.build/release/boardrelay')
 
 /** Why the tests with the daemon cannot run; in CI a missing daemon is red, not skipped. */
-export const skip = existsSync(binary) || process.env.CI ? false : `there is no ${binary}: swift build -c release --product boardrelay, or set BOARDRELAY`
+export const skip = existsSync(binary) || process.env.CI ? false
+    : `there is no ${binary}: swift build -c release --product boardrelay, or set BOARDRELAY`
 
 /** Runs the command line to its end; what it prints. */
 export const run = async (...words) => (await promisify(execFile)(binary, words)).stdout.trim()
@@ -37,7 +38,8 @@ export class Daemon {
     this.log = []
     this.process.stderr.on('data', text => this.log.push(String(text)))
     const lines = createInterface({input: this.process.stdout})
-    const [line] = await Promise.race([once(lines, 'line'), this.exited.then(([code]) => { throw new Error(`exit code ${code}: ${this.log.join('')}`) })])
+    const [line] = await Promise.race([once(lines, 'line'),
+        this.exited.then(([code]) => { throw new Error(`exit code ${code}: ${this.log.join('')}`) })])
     this.port = Number(/:(\d+)$/.exec(line)[1])
     // Its control socket is there when it has said where it serves.
     const keys = (await run('key', 'show', '--json', '--control', this.control)).split('\n').map(text => JSON.parse(text))

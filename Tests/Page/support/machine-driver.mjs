@@ -3,8 +3,10 @@ import assert from 'node:assert/strict'
 import {ClientMachine, decodeFrame, encodeFrame, FrameReader, Limits} from '../../../Sources/RelayPage/relay-client.js'
 
 /** Objects without prototypes as plain ones, for comparisons. */
-export const plain = value => value instanceof Uint8Array || value instanceof Map || value instanceof Error || value === null || typeof value !== 'object' ? value
-  : Array.isArray(value) ? value.map(plain) : Object.fromEntries(Object.entries(value).filter(([, part]) => part !== undefined).map(([key, part]) => [key, plain(part)]))
+export const plain = value => value instanceof Uint8Array || value instanceof Map || value instanceof Error || value === null
+    || typeof value !== 'object' ? value
+  : Array.isArray(value) ? value.map(plain) : Object.fromEntries(Object.entries(value).filter(([, part]) => part !== undefined)
+      .map(([key, part]) => [key, plain(part)]))
 
 /** What somebody waits for, looked at without waiting. */
 export class Watched {
@@ -50,7 +52,8 @@ export class MachineDriver {
     if (this.links.length === 0) this.connect()
     const login = this.sent().findLast(({type}) => type === 'login')
     this.feed({type: 'welcome', body: {
-      id: login.body.id, version: 1, user: 'alice', handle: 1, resumeToken: 'f'.repeat(32), resumed, start, heartbeatMs: 5000, presenceTimeoutMs: 10_000,
+      id: login.body.id, version: 1, user: 'alice', handle: 1, resumeToken: 'f'.repeat(32), resumed, start, heartbeatMs: 5000,
+          presenceTimeoutMs: 10_000,
       access: {role: 'moderator'}, limits: {...limits, ...more}, ...fields,
     }})
     return login.body
@@ -116,7 +119,8 @@ export class MachineDriver {
 
   /** The same without pings, as type and what identifies it. */
   sentTypes() {
-    return this.sent().filter(({type}) => type !== 'ping').map(({type, number, body}) => number ? `${type} ${number}` : body?.channel ? `${type} ${body.channel}` : type)
+    return this.sent().filter(({type}) => type !== 'ping')
+        .map(({type, number, body}) => number ? `${type} ${number}` : body?.channel ? `${type} ${body.channel}` : type)
   }
 
   /** Answers pings that wait, as a relay does behind what it restores. */
@@ -170,7 +174,8 @@ export class MachineDriver {
 
   send(name, fields) {
     this.machine.send({
-      channel: 'lesson', payload: name, ...fields, accepted: this.watch(`${name}.accepted`), stored: fields?.isRetained ? this.watch(`${name}.stored`) : undefined,
+      channel: 'lesson', payload: name, ...fields, accepted: this.watch(`${name}.accepted`),
+          stored: fields?.isRetained ? this.watch(`${name}.stored`) : undefined,
     }, this.now)
   }
 
@@ -180,7 +185,8 @@ export class MachineDriver {
 
   sendLarge(name, fields) {
     this.machine.sendLarge({
-      channel: 'lesson', isRetained: true, key: name, echo: false, ...fields, accepted: this.watch(`${name}.accepted`), stored: this.watch(`${name}.stored`),
+      channel: 'lesson', isRetained: true, key: name, echo: false, ...fields, accepted: this.watch(`${name}.accepted`),
+          stored: this.watch(`${name}.stored`),
     }, this.now)
   }
 
@@ -198,7 +204,8 @@ export class MachineDriver {
   }
 
   /** Subscribed and answered. */
-  subscribe({channel = 'lesson', handle = 7, head = 0, epoch = {start: 1000, incarnation: 1}, since, features = ['messages', 'presence'], ...answer} = {}) {
+  subscribe({channel = 'lesson', handle = 7, head = 0, epoch = {start: 1000, incarnation: 1}, since, features = ['messages', 'presence'],
+      ...answer} = {}) {
     this.request('subscribe', 'subscribe', {channel, features, quiet: false, since})
     const asked = this.sent().findLast(({type}) => type === 'subscribe')
     this.feed({type: 'answer', body: {id: asked.body.id, kind: 'message', channel, handle, features, quiet: false, epoch, head, ...answer}})
@@ -233,5 +240,6 @@ export const deliver = (offset, text, more = {}) => ({
 })
 export const record = (offset, key, text, more = {}) => deliver(offset, text, {key, retain: true, ...more})
 export const bob = {type: 'userNamed', handle: 2, user: 'bob'}
-export const flowOpened = (flow, next, more = {}) => ({type: 'flowOpened', body: {flow, channel: 9, topic: 'points', user: 'bob', meta: '', next, ...more}})
+export const flowOpened = (flow, next, more = {}) =>
+    ({type: 'flowOpened', body: {flow, channel: 9, topic: 'points', user: 'bob', meta: '', next, ...more}})
 export const packet = (flow, sequence) => ({type: 'packet', flow, sequence, payload: Uint8Array.of(sequence)})

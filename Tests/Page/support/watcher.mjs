@@ -42,7 +42,10 @@ export class Watcher {
   /** The first event from `from` on that is wanted; fails after a while with what came. */
   async until(wanted, from = 0) {
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(new assert.AssertionError({message: `it did not come: ${wanted}; last came ${JSON.stringify(this.events.slice(-5))}`})), patienceMs)
+      const timer = setTimeout(() => {
+        const message = `it did not come: ${wanted}; last came ${JSON.stringify(this.events.slice(-5))}`
+        reject(new assert.AssertionError({message}))
+      }, patienceMs)
       const look = () => {
         const found = this.events.slice(from).find(wanted)
         if (!found) return false

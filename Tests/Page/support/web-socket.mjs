@@ -14,7 +14,8 @@ export class NodeWebSocket {
     const key = randomBytes(16).toString('base64')
     this.accept = createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64')
     this.socket = connect(Number(port || 80), hostname)
-    const head = [`GET ${pathname}${search} HTTP/1.1`, `Host: ${host}`, 'Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13', `Sec-WebSocket-Key: ${key}`]
+    const head = [`GET ${pathname}${search} HTTP/1.1`, `Host: ${host}`, 'Connection: Upgrade', 'Upgrade: websocket',
+        'Sec-WebSocket-Version: 13', `Sec-WebSocket-Key: ${key}`]
     if (origin) head.push(`Origin: ${origin}`)
     this.socket.on('connect', () => this.socket.write(`${head.join('\r\n')}\r\n\r\n`))
     this.socket.on('data', bytes => {
