@@ -22,7 +22,10 @@ enum CommandPages {
         (connecting + shared.filter { option in !connecting.contains { isSame($0, option) } }).map(line).joined()
     }
 
-    static var commands: String { Boardrelay.commands.map(section).joined(separator: "\n") }
+    static var commands: String {
+        // What `bench` measures, and how, is for those who work on the relay: `--help` has it.
+        Boardrelay.commands.filter { $0.name != "bench" }.map(section).joined(separator: "\n")
+    }
 
     private static func section(_ command: Command) -> String {
         let arguments = command.arguments.map { $0.isOptional ? " [\($0.name)]" : " \($0.name)" }.joined()

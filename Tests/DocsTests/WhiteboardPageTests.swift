@@ -15,7 +15,7 @@ import Testing
             handled.insert(name == " " ? "space" : name)
         }
         let held = try #require(body.firstMatch(of: #/ctrlKey \|\| metaKey \? \{(.*?)\}\[name\]/#)).output.1
-        handled.formUnion(held.matches(of: #/(?:^|, )([a-z]): /#).map { "ctrl+\($0.output.1)" })
+        handled.formUnion(held.matches(of: #/(?:^|,\s+)([a-z]): /#).map { "ctrl+\($0.output.1)" })
         #expect(handled.count >= 20, "the file is not read rightly: \(handled)")
 
         var told: Set<String> = []
@@ -25,7 +25,7 @@ import Testing
             }
         }
         // The colours are counted, not named.
-        let colors = try #require(source.firstMatch(of: #/const colors = \{(.*?)\}/#)).output.1.matches(of: #/[A-Z][a-z]+: /#).count
+        let colors = try #require(source.firstMatch(of: #/(?s)const colors = \{(.*?)\}/#)).output.1.matches(of: #/[A-Z][a-z]+: /#).count
         #expect(told.subtracting(handled) == ["1", "\(colors)"])
         #expect(handled.subtracting(told) == [])
     }

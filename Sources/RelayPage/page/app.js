@@ -14,8 +14,9 @@ import {explain, explainEnd, linkWords} from './words.js'
 import {Writing} from './writing.js'
 
 const [local, tab] = [open('localStorage'), open('sessionStorage')]
-const colors = {Black: '1B1B1B', Grey: '7A7F8A', Red: 'D92D20', Orange: 'E8730C', Green: '15924B', Blue: '1F66E5', Violet: '7A3EE0',
-    Pink: 'D62A83'}
+const colors = {
+  Black: '1B1B1B', Grey: '7A7F8A', Red: 'D92D20', Orange: 'E8730C', Green: '15924B', Blue: '1F66E5', Violet: '7A3EE0', Pink: 'D62A83',
+}
 const widths = {Fine: 200, Medium: 350, Bold: 700, Broad: 1_400}
 const textSizes = {200: 1_800, 350: 2_600, 700: 4_200, 1400: 7_200}
 const toolKeys = {v: 'select', p: 'pen', h: 'marker', e: 'eraser', t: 'text'}
