@@ -231,7 +231,7 @@ extension ClientMachine {
                     channel: "", sender: try Name(bytes: item.publisher).text, offset: item.offset, epoch: nil,
                     wallMilliseconds: item.wallMilliseconds,
                     customType: item.flags.contains(.customType) ? try checkedText(item.customType) : nil,
-                    key: item.flags.contains(.key) ? try Name(bytes: item.key).text : nil, isRetained: item.flags.contains(.retain),
+                    key: item.flags.contains(.key) ? try Name(bytes: item.key).text : nil,
                     // Text may be cut inside a character: it is checked as a whole. [BL8]
                     payload: isPart ? .bytes(Array(item.payload)) : try Payload(flags: item.flags, bytes: item.payload),
                     part: isPart ? MessagePart(number: item.part, of: item.parts, isText: item.flags.contains(.text)) : nil)

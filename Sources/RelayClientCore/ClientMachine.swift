@@ -185,17 +185,11 @@ package struct ClientMachine: Sendable {
         lastHeard = now
         let digits = String(settings.instance, radix: 16)
         lastRequest += 1
-        var login = LoginRequest(
+        let login = LoginRequest(
             id: lastRequest, user: settings.user, secret: settings.secret, key: credential?.key, token: credential?.token,
             instance: String(repeating: "0", count: 16 - digits.count) + digits,
             presenceTimeoutMs: settings.presenceTimeout.map { Int($0.milliseconds) }, client: settings.description, resume: resumption)
-        var frame = Frame.json(.login, login)
-        if frame.bytes.count > Limits.bytesBeforeLoginMax {
-            // A new session asks for each channel from where it was.
-            login.resume = nil
-            frame = .json(.login, login)
-        }
-        write(frame)
+        write(.json(.login, login))
     }
 
     /// With the last offset seen of each message channel, by the handle that it has in the session so far. [SE9]

@@ -98,6 +98,12 @@ package struct PublishPacketFrame {
 
     package static let flagsAllowed: FrameFlags = [.text, .slot, .senderTime, .echo]
 
+    /// The flow of a body that may end inside a field behind it. [FR7]
+    package static func flow(of body: UnsafeRawBufferPointer) -> UInt32? {
+        var reader = ByteReader(body)
+        return reader.integer(UInt32.self)
+    }
+
     @inline(__always)
     package init(flags: UInt8, body: UnsafeRawBufferPointer) throws(WireError) {
         self.flags = try FrameFlags.checked(flags, allowed: Self.flagsAllowed)
@@ -218,7 +224,7 @@ package struct HistoryItemFrame {
     package var parts: UInt16 = 1
     package var payload: UnsafeRawBufferPointer
 
-    package static let flagsAllowed: FrameFlags = [.text, .customType, .key, .part, .retain]
+    package static let flagsAllowed: FrameFlags = [.text, .customType, .key, .part]
 
     package init(flags: UInt8, body: UnsafeRawBufferPointer) throws(WireError) {
         self.flags = try FrameFlags.checked(flags, allowed: Self.flagsAllowed)

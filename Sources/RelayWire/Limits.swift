@@ -19,7 +19,7 @@ public enum Limits {
     /// Largest magnitude of an integer in JSON, and the largest offset and publish number. [JS3]
     public static let integerMax: UInt64 = (1 << 53) - 1
     /// Bytes a connection may send before it has logged in, heads included. [SE4]
-    public static let bytesBeforeLoginMax = 4 * 1024
+    public static let bytesBeforeLoginMax = frameHeadBytes + jsonBodyBytesMax
     /// Longest key of a login, in bytes. [AC1]
     public static let keyBytesMax = 128
     /// Wrong credentials that one connection may try. [AC2]

@@ -1,12 +1,13 @@
 import BoardFormat
+import Dispatch
 import Foundation
 import RelayClient
 import RelayCore
-import RelayServer
 import Testing
 
 @testable import RelayConsole
 @testable import RelayReplay
+@testable import RelayServer
 @testable import boardrelay
 
 @Suite("replay against a relay")
@@ -150,18 +151,22 @@ struct ReplayRetainTests {
 
     @Test("a stroke that somebody takes away meanwhile is missed: exit code 1")
     func taken() async throws {
-        // The relay takes a stroke a second: whoever is to take one away has its turn long before the end, however busy the machine.
-        var slow = RelayServer.Options(port: 0)
-        slow.hub.limits.messagesPerSecond = 1
-        let relay = try await RelayServer.start(slow)
+        // The disk stands still until a stroke is taken away: before that no stroke is stored, and the replay does not end.
+        let folder = FileManager.default.temporaryDirectory.appending(path: "boardrelay-theft-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let disk = DispatchSemaphore(value: 1)
+        let relay = try await RelayServer.start(.init(port: 0, storage: .folder(folder.path))) { _ in pass(disk) }
+        hold(disk)
         var options = ClientOptions()
         options.secret = .inMemory
         let thief = try await RelayClient.connect(to: relay.address, as: "thief", options: options)
         try await thief.subscribe("lesson", features: [.messages])
         let theft = Task {
+            defer { disk.signal() }
             for await event in thief.events {
-                guard case .message(let message) = event, let key = message.key, !message.isRemoval else { continue }
-                try thief.send(removing: key, from: "lesson")
+                guard case .message(let message) = event, let key = message.key else { continue }
+                _ = try await thief.send(removing: key, from: "lesson").accepted
+                return
             }
         }
         let result = try await Tool.run(
@@ -169,10 +174,19 @@ struct ReplayRetainTests {
             url: "\(relay.address)")
         #expect(result.code == 1 && result.output.contains("NOT EQUAL: 6 strokes were drawn"), "\(result.errors)\(result.output)")
         for moment in ReplayJoiner.Entry.allCases { #expect(result.output.contains("- joined \(moment): ")) }
-        await thief.close()
         try await theft.value
+        await thief.close()
         await relay.stop()
     }
+
+    /// Waits for what nobody else holds, and lets the next one have it.
+    private func pass(_ disk: DispatchSemaphore) {
+        disk.wait()
+        disk.signal()
+    }
+
+    /// From now on nobody passes until it is signalled.
+    private func hold(_ disk: DispatchSemaphore) { disk.wait() }
 
     @Test("boards are equal when all three hold what was drawn, and not when one differs, is behind or is not there")
     func verdict() {

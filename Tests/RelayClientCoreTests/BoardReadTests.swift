@@ -230,27 +230,6 @@ import Testing
         #expect(try answer(.removeBoard(lesson), .removeBoard) { EmptyAnswer(id: $0) } == .done)
     }
 
-    @Test("[HI6] messages of the history come with their keys, and say whether they are kept for good")
-    func history() throws {
-        let driver = try live()
-        let token = try driver.ask(.history(try Name("lesson"), from: nil, backwards: false, limit: nil))
-        let id = try #require(driver.sent(.history).first.map { MachineDriver.decode(RequestID.self, $0).id })
-        for (flags, key) in [([.text, .key, .retain], "k"), (.text, nil)] as [(FrameFlags, String?)] {
-            var body: [UInt8] = []
-            body.append(bigEndian: id)
-            body.append(bigEndian: UInt64(3))
-            body.append(bigEndian: UInt64(4))
-            body.append(short: "bob")
-            if let key { body.append(short: key) }
-            body.append(contentsOf: "x".utf8)
-            driver.feed(Frame(.historyItem, flags: flags, body: body))
-        }
-        driver.feed(
-            .json(.answer, HistoryAnswer(id: id, epoch: Epoch(start: 1000, incarnation: 1), head: 3, count: 2, floor: 0, next: nil)))
-        guard case .success(.history(let page))? = driver.completed[token] else { throw CancellationError() }
-        #expect(page.messages.map(\.key) == ["k", nil] && page.messages.map(\.isRetained) == [true, false])
-    }
-
     @Test(
         "[HI6, BL8] a part of a drawing in the history says which it is; text that was cut inside a character is bytes; a part that cannot be is refused"
     )

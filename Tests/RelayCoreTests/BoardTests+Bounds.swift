@@ -45,6 +45,15 @@ extension BoardTests {
         #expect(late.board() == ["error 11 storageFull", "accepted 12 at 16"] && last.board() == ["error 1 storageFull"])
     }
 
+    @Test("[BL7] the first record of a board is bounded as any other, and a refused one begins no board", arguments: [(66, true), (67, false)])
+    func first(bytes: Int, fits: Bool) {
+        let driver = driver { $0.boardBytesMax = 66 }
+        let alice = client(driver, "alice")
+        alice.retain("lesson", "a", [UInt8](repeating: 1, count: bytes - 65))
+        #expect(alice.board() == (fits ? ["accepted 1 at 1"] : ["error 1 boardFull"]))
+        #expect(driver.hub.census().boards == (fits ? 1 : 0))
+    }
+
     @Test("[BL7] a user begins 20 boards an hour")
     func newBoards() {
         let driver = driver(), alice = client(driver, "alice")

@@ -101,9 +101,19 @@ import Testing
         try witnesses.finish()
     }
 
-    @Test("[SE4] 4,096 bytes may come before login, one more may not")
+    @Test("[FR7] the refusal of a packet that ends inside a field says which flow it was for, if that could be read", arguments: 0...7)
+    func cutPacket(bytes: Int) throws {
+        let driver = HubDriver()
+        let alice = TestClient(driver, "alice")
+        let body: [UInt8] = [0, 0, 1, 44, 0, 0, 0]
+        driver.send(Frame(.publishPacket, flags: .slot, body: Array(body.prefix(bytes))), from: alice.id)
+        let error = try #require(alice.errors().first)
+        #expect(error.code == .badRequest && error.flow == (bytes >= 4 ? 300 : nil))
+    }
+
+    @Test("[SE4] 16,390 bytes may come before login, one more may not")
     func beforeLogin() {
-        for (bytes, closes) in [(4096, false), (4097, true)] {
+        for (bytes, closes) in [(16_390, false), (16_391, true)] {
             let driver = HubDriver()
             let id = driver.open()
             driver.send(Frame(type: 0x7F, body: [UInt8](repeating: 0, count: bytes - 6)), from: id)

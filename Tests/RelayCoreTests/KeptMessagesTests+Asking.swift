@@ -39,6 +39,23 @@ extension KeptMessagesTests {
         #expect(items == ["true 1/2 [1]", "true 2/2 [2]", "false 1/1 [3]"])
     }
 
+    @Test("[HI6, BL3] history has no records: what a board had, has cleared or removed comes from the board alone")
+    func records() {
+        let driver = driver()
+        let alice = TestClient(driver, "alice"), bob = bob(driver)
+        alice.retain("lesson", "a", [1])
+        alice.publish("lesson", [2])
+        alice.retain("lesson", "a", [3])
+        alice.retain("lesson", "b", [4])
+        alice.retain("lesson", "b", [])
+        alice.publish("lesson", [6])
+        let page = history(bob)
+        #expect(page.offsets == [2, 6] && page.answer?.count == 2 && page.answer?.head == 6)
+        let newest = history(bob, backwards: true, limit: 1)
+        #expect(newest.offsets == [6] && newest.answer?.next == 2)
+        #expect(history(bob, from: 3, limit: 1).offsets == [6])
+    }
+
     @Test("[HI6] history: pages forwards and backwards, from an offset, as many as asked for and as fit, and where to go on")
     func pages() {
         let driver = driver {

@@ -10,7 +10,7 @@ import Testing
         (.deliver, [.text, .customType, .key, .part, .retain], filler + filler),
         (.packet, [.text, .slot, .senderTime], filler),
         (.directDeliver, [.text, .customType], filler),
-        (.historyItem, [.text, .customType, .key, .part, .retain], filler),
+        (.historyItem, [.text, .customType, .key, .part], filler),
     ]
     static let filler = [UInt8](repeating: 0, count: 32)
 

@@ -38,11 +38,12 @@ extension Hub {
         guard configuration.boardBytesTotalMax > 0 else { throw WireError(.notSupported, "this relay keeps no boards") }
         try checkStorage()
         let user = sessions[session].user!
+        let held = boards[named: channel].map { [boards] in boards[$0].bytes } ?? 0
+        if bytes > 0 { try check(held + bytes, configuration.boardBytesMax, .boardFull, "the board of \(channel)") }
         if let board = boards[named: channel] {
             guard !boards[board].isDropping else {
                 throw WireError(.busy, "the board of \(channel) is being removed", retryAfterMilliseconds: 100)
             }
-            if bytes > 0 { try check(boards[board].bytes + bytes, configuration.boardBytesMax, .boardFull, "the board of \(channel)") }
         } else {
             guard boards.count < configuration.boardsMax else {
                 throw WireError(

@@ -103,7 +103,7 @@ extension Hub {
         var next: UInt64?
         while index >= 0, index < total {
             let size = channels[channel].history[index].frame.count
-            if channels[channel].history[index].isTransient || !channels[channel].history[index].isMessage {
+            if !channels[channel].history[index].isListed {
                 index += backwards ? -1 : 1
                 continue
             }

@@ -17,6 +17,8 @@ struct KeptMessage {
     var isRetained = false
     /// A message, and no `cleared`.
     var isMessage = true
+    /// Whether a request for the history gets it. Records it gets from nowhere: the board has them. [HI6]
+    var isListed: Bool { isMessage && !isTransient && !isRetained }
     /// `deliver` or `cleared`, whole.
     var frame: [UInt8]
 }

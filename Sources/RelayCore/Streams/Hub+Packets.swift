@@ -28,7 +28,7 @@ extension Hub {
             guard connections[connection].isOpen else { return }
             accept(frame, flow, session)
         } catch {
-            refuse(connection, error, flow: handle)
+            refuse(connection, error, flow: handle ?? PublishPacketFrame.flow(of: body))
         }
     }
 

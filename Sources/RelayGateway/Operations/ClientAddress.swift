@@ -2,13 +2,14 @@
 package enum ClientAddress {
     /// Fields in which proxies name the client. A peer is no proxy because it sends one.
     static let forwarding: [StaticString] = [
-        "forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-forwarded-port", "x-forwarded-server", "x-real-ip",
-        "via",
-        "x-forwarded", "forwarded-for", "x-client-ip", "x-cluster-client-ip", "cf-connecting-ip", "fastly-client-ip", "true-client-ip",
+        "forwarded", "forwarded-for", "via", "x-forwarded", "x-real-ip", "x-client-ip", "x-cluster-client-ip", "cf-connecting-ip",
+        "fastly-client-ip", "true-client-ip",
     ]
 
     /// Whether a request came, or says it came, through somebody else.
-    package static func isForwarded(_ request: HTTPRequest) -> Bool { forwarding.contains { !request.values($0).isEmpty } }
+    package static func isForwarded(_ request: HTTPRequest) -> Bool {
+        forwarding.contains { !request.values($0).isEmpty } || request.fields.contains { $0.name.starts(with: "x-forwarded-".utf8) }
+    }
 
     /// The last address of the way here that is no trusted proxy's.
     ///

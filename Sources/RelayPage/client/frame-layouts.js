@@ -21,7 +21,7 @@ const fieldFrames = {
   accepted: [0x93, 'number:u64 offset:u64'],
   confirmed: [0x94, 'number:u64'],
   historyItem: [0x95, 'id:u32 offset:u64 time:u64 publisher:n customType:s?2 key:n?4 part:u16?8 parts:u16?8 payload:rest',
-    {text: 1, retain: 32}],
+    {text: 1}],
   stored: [0x96, 'number:u64 offset:u64'],
   userNamed: [0xa0, 'handle:u32 user:user'],
   lost: [0xa3, 'reason:u8 ranges:ranges'],

@@ -10,7 +10,7 @@ export const Limits = Object.freeze({
   // [JS4]
   jsonDepthMax: 8,
   // [SE4]
-  bytesBeforeLoginMax: 4 * 1024,
+  bytesBeforeLoginMax: 6 + 16 * 1024,
   // [MS2]
   customTypeBytesMax: 32,
   // [MD4]

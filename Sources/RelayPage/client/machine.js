@@ -182,8 +182,6 @@ export class ClientMachine {
       ...this.credential,
       resume: this.session.resumption,
     }
-    // More than may come before a login: a new session then asks for each channel from where it was.
-    if (encodeFrame({type: 'login', body}).length > Limits.bytesBeforeLoginMax) delete body.resume
     this.outbound.write({type: 'login', body})
   }
 

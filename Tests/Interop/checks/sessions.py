@@ -92,7 +92,7 @@ def login_of_size(identity, size):
     return fields
 
 
-@check("[SE4] 4,096 bytes before login pass, more are closed with frameTooLarge")
+@check("[SE4] 16,390 bytes before login pass, more are closed with frameTooLarge")
 def bytes_before_login(ctx):
     most = ctx.limit("bytes before login")
     client = ctx.connect()

@@ -79,7 +79,8 @@ def upgrades(site):
 
 FORWARDING = {"X_Forwarded_For": "127.0.0.1", "Forwarded": "for=127.0.0.1", "X_Real_IP": "127.0.0.1", "X_Forwarded_Proto": "http",
               "X_Forwarded_Host": "localhost", "Via": "1.1 proxy",
-              "X_Client_IP": "127.0.0.1", "Forwarded_For": "127.0.0.1"}
+              "X_Client_IP": "127.0.0.1", "Forwarded_For": "127.0.0.1", "X_Forwarded_Ssl": "on", "X_Forwarded_Scheme": "https",
+              "X_Forwarded_Prefix": "/board", "X_Forwarded_User": "anna"}
 
 
 @check("[HT9] numbers for operators go to loopback, not through a proxy, and to who has their token")

@@ -4,7 +4,7 @@ import time
 
 from links import Violation
 from peer.constants import (
-    CLOCK_TOLERANCE_MS, CODES, HISTORY_BYTES_MAX, HISTORY_ITEMS_MAX, MEMBERS_MAX, RETAIN)
+    CLOCK_TOLERANCE_MS, CODES, HISTORY_BYTES_MAX, HISTORY_ITEMS_MAX, MEMBERS_MAX)
 from peer.fields import must_be_name
 from peer.memory import Channel, OwnFlow, Selection, Span
 from peer.shapes import must_be_sorted, must_have_shape
@@ -153,8 +153,6 @@ class ChannelChecks:
         if self.items and self.items[-1]["id"] != event["id"]:
             raise Violation("HI6", f"{event} before the answer to {self.items[-1]['id']}")
         must_be_name(event["publisher"], "publisher")
-        if event.flags & RETAIN:
-            must_be_name(event["key"], "key of a record")
         if abs(event["time"] - time.time() * 1000) > CLOCK_TOLERANCE_MS:
             raise Violation("MS4", f"a strange time: {event['time']}")
         backwards, first = request.fields.get("backwards"), request.fields.get("from")

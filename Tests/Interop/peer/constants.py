@@ -60,7 +60,7 @@ RELAY_JSON = {"welcome", "answer", "error", "closing", "restored", "flowOpened",
 RELAY_TEXTS = {"metadataPage", "metadata"}
 ALLOWED_FLAGS = {"deliver": TEXT | CUSTOM_TYPE | KEY | PART | RETAIN,
                  "packet": TEXT | SLOT | SENDER_TIME, "directDeliver": TEXT | CUSTOM_TYPE,
-                 "historyItem": TEXT | CUSTOM_TYPE | KEY | PART | RETAIN}
+                 "historyItem": TEXT | CUSTOM_TYPE | KEY | PART}
 
 # How long anything is waited for, in seconds. It ends a run that hangs, and judges nothing: a machine may have much else to do.
 PATIENCE = 300.0

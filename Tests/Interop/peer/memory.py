@@ -245,10 +245,12 @@ class Ledger:
         for offset, _, user, fields in self.of(asked["channel"]):
             item = came.get(offset)
             if item is None:
-                if fields.get("retain") and self.successors(asked["channel"], offset, fields["key"]):
-                    continue  # what lost its place is not kept (BL3)
+                if fields.get("retain"):
+                    continue
                 if low <= offset <= high and not fields.get("noHistory"):
                     raise Violation("HI6", f"{offset} is not in the page {low}…{high} of {asked}: {sorted(came)}")
+            elif fields.get("retain"):
+                raise Violation("HI6", f"{offset} is a record: {item}")
             elif fields.get("noHistory"):
                 raise Violation("HI1", f"{offset} was not to be kept: {item}")
             elif item["publisher"] != user or "payload" in fields and \

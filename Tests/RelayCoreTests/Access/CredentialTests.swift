@@ -173,7 +173,7 @@ import Testing
     func boundsBeforeLogin() {
         let anna = TestClient(driver, "anna", key: "wrong")
         driver.send([UInt8](Frame(.ping, body: Array(repeating: 0, count: 8)).bytes), from: anna.id)
-        for _ in 0..<400 where driver.isOpen(anna.id) && !driver.isClosing(anna.id) {
+        for _ in 0..<1_200 where driver.isOpen(anna.id) && !driver.isClosing(anna.id) {
             driver.send(Frame(.ping, body: Array(repeating: 0, count: 8)), from: anna.id)
         }
         #expect(codes(anna) == [.frameTooLarge])

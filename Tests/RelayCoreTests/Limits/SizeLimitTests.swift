@@ -81,10 +81,10 @@ import Testing
         #expect(login(driver).0?.presenceTimeoutMs == 10_000)
     }
 
-    @Test("[SE4] 4,096 bytes may come without a login, over any number of frames; an announcement counts as what it announces")
+    @Test("[SE4] 16,390 bytes may come without a login, over any number of frames; an announcement counts as what it announces")
     func beforeLogin() {
-        let ping = Frame(.ping, body: [UInt8](repeating: 0, count: 2)).bytes
-        #expect(4_096 % ping.count == 0)
+        let ping = Frame(.ping, body: [UInt8](repeating: 0, count: 4)).bytes
+        #expect(16_390 % ping.count == 0)
         func closes(_ pieces: [[UInt8]]) -> Bool {
             let driver = HubDriver()
             let id = driver.open()
@@ -93,14 +93,24 @@ import Testing
                 frame.type == FrameType.closing.rawValue && TestClient.decode(CloseNotice.self, frame.body).code == .frameTooLarge
             }
         }
-        let pings = [[UInt8]](repeating: ping, count: 4_096 / ping.count)
+        let pings = [[UInt8]](repeating: ping, count: 16_390 / ping.count)
         #expect(!closes(pings))
         #expect(closes(pings + [ping]))
         #expect(!closes(pings + [Array(ping.prefix(4))]), "what it will be is not known yet")
-        // Heads alone: a body of 4,090 bytes may come, one of 4,091 is not waited for.
-        #expect(!closes([Array(Frame(type: 0x7F, body: [UInt8](repeating: 0, count: 4_090)).bytes.prefix(6))]))
-        #expect(closes([Array(Frame(type: 0x7F, body: [UInt8](repeating: 0, count: 4_091)).bytes.prefix(6))]))
-        #expect(closes(Array(Frame(type: 0x7F, body: [UInt8](repeating: 0, count: 4_091)).bytes.prefix(6)).map { [$0] }))
+        // Heads alone: a body of 16,384 bytes may come, one of 16,385 is not waited for.
+        #expect(!closes([Array(Frame(type: 0x7F, body: [UInt8](repeating: 0, count: 16_384)).bytes.prefix(6))]))
+        #expect(closes([Array(Frame(type: 0x7F, body: [UInt8](repeating: 0, count: 16_385)).bytes.prefix(6))]))
+        #expect(closes(Array(Frame(type: 0x7F, body: [UInt8](repeating: 0, count: 16_385)).bytes.prefix(6)).map { [$0] }))
+    }
+
+    @Test("[SE4, JS1] the largest login that is one request passes")
+    func largestLogin() {
+        let driver = HubDriver()
+        let id = driver.open()
+        let head = #"{"id":1,"instance":"00000000000000aa","pad":""#, tail = #"","user":"alice","version":1}"#
+        let body = Array((head + String(repeating: "x", count: 16_384 - head.utf8.count - tail.utf8.count) + tail).utf8)
+        driver.send(Frame(.login, body: body), from: id)
+        #expect(driver.received(id).map(\.type) == [FrameType.welcome.rawValue])
     }
 
     @Test("[SE4] behind its login a client may send as much as it likes in as many bytes as before it")
