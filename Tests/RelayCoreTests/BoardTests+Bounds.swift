@@ -45,7 +45,9 @@ extension BoardTests {
         #expect(late.board() == ["error 11 storageFull", "accepted 12 at 16"] && last.board() == ["error 1 storageFull"])
     }
 
-    @Test("[BL7] the first record of a board is bounded as any other, and a refused one begins no board", arguments: [(66, true), (67, false)])
+    @Test(
+        "[BL7] the first record of a board is bounded as any other, and a refused one begins no board",
+        arguments: [(66, true), (67, false)])
     func first(bytes: Int, fits: Bool) {
         let driver = driver { $0.boardBytesMax = 66 }
         let alice = client(driver, "alice")

@@ -13,19 +13,27 @@ extension Hub {
 
     /// - Parameter lent: by a token for that channel.
     func rights(of session: Session.Index, on channel: ChannelID, lent: LentRights?) -> Rights {
-        var rights = sessions[session].access.rights(on: channel.channel)
-        if let lent { rights.formUnion(lent.rights) }
+        let rights = thawedRights(of: session, on: channel, lent: lent)
         let isHeld = sessions[session].isHeldToReading || isFrozen(channel.channel) && !sessions[session].access.isModerator
         return isHeld ? rights.intersection(Role.reader.rights) : rights
+    }
+
+    /// What they are, or would be while the channel is not frozen.
+    private func thawedRights(of session: Session.Index, on channel: ChannelID, lent: LentRights?) -> Rights {
+        sessions[session].access.rights(on: channel.channel).union(lent?.rights ?? [])
     }
 
     /// Whether everybody but moderators has a reader's rights there. [AC11]
     func isFrozen(_ channel: Name) -> Bool { !moderation.revealed.frozen.isEmpty && moderation.revealed.frozen.contains(channel) }
 
-    /// - Throws: `notPermitted`, the same whatever else is there or not. [AC5]
+    /// - Throws: `notPermitted`, the same whatever else is there or not. [AC5] Only a user who has the right is told of a freeze.
     func require(_ right: Rights, on channel: ChannelID, _ session: Session.Index) throws(WireError) {
-        guard !rights(of: session, on: channel).isSuperset(of: right) else { return }
-        throw Self.notPermitted(right)
+        let lent = membership(of: session, in: channel).flatMap { memberships[$0].lent }
+        guard !rights(of: session, on: channel, lent: lent).isSuperset(of: right) else { return }
+        guard isFrozen(channel.channel), thawedRights(of: session, on: channel, lent: lent).isSuperset(of: right) else {
+            throw Self.notPermitted(right)
+        }
+        throw WireError(.notPermitted, "channel \(channel.channel) is frozen: only moderators may change it")
     }
 
     /// Of what is no channel's.

@@ -88,6 +88,15 @@ import Testing
         #expect(anna.frames(.answer).isEmpty)
     }
 
+    @Test("[AC11, AC5] a user who may publish is told that the channel is frozen; one who may not, what is missing")
+    func toldWhy() {
+        host.freeze("lesson")
+        let reader = TestClient(driver, "tess", token: driver.token("tess", grants: ["lesson": ["subscribe"]]))
+        for client in [anna, reader] { client.publish("lesson", [1]) }
+        #expect(anna.errors().map(\.text) == ["channel lesson is frozen: only moderators may change it"])
+        #expect(reader.errors().map(\.text) == ["the right publish is missing"])
+    }
+
     @Test("[AC11] neither a grant nor a token for the channel draws in a frozen one")
     func grants() {
         let tess = TestClient(
