@@ -30,7 +30,8 @@ def big_board(ctx, count=200, size=32_768):
 
 def slow_joiner(ctx, name, **more):
     """A reader that has stopped reading in the middle of catching up."""
-    reader = ctx.client(receive_buffer=READER_BUFFER)
+    # It says nothing either until it reads on, which a busy machine may put off beyond the 10 s of a login that asks for nothing.
+    reader = ctx.client(receive_buffer=READER_BUFFER, login={"presenceTimeoutMs": 300_000})
     for kind, fields in more.get("before", ()):
         reader.request(kind, **fields)
     reader.sync()
