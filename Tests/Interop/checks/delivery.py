@@ -59,7 +59,8 @@ def publish_big(client, channels, count, size):
 
 def shed_scene(ctx):
     """(publisher, paused reader, stream channel): the reader's connection is full of messages."""
-    publisher, reader = ctx.client(), ctx.client(receive_buffer=READER_BUFFER)
+    # A reader that stops says nothing either: a busy machine must not take its 10 s for silence.
+    publisher, reader = ctx.client(), ctx.client(receive_buffer=READER_BUFFER, login={"presenceTimeoutMs": 300_000})
     channels, stream = [ctx.name("big"), ctx.name("big")], ctx.name("s")
     for channel in channels:
         reader.request("subscribe", channel=channel, features=["messages"])
@@ -130,7 +131,7 @@ def expiry(ctx):
 
 def stuffed_reader(ctx, count):
     """(publisher, paused reader, channels): `count` channels the reader subscribes."""
-    publisher, reader = ctx.client(), ctx.client(receive_buffer=READER_BUFFER, login={"presenceTimeoutMs": 30_000})
+    publisher, reader = ctx.client(), ctx.client(receive_buffer=READER_BUFFER, login={"presenceTimeoutMs": 300_000})
     channels = [ctx.name("big") for _ in range(count)]
     for channel in channels:
         reader.request("subscribe", channel=channel, features=["messages"])
