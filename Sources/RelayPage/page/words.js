@@ -35,8 +35,11 @@ const endTexts = {
 /** Why the link is over, and what helps: another key, another user id, or just connecting again. @returns {{key?: string, isUserTaken?: boolean, isReplaced?: boolean, text?: string}} */
 export function explainEnd({code: ended, error, text}) {
   const number = ended ?? error?.code
+  // What the host wants to say stands in place of the relay's own words.
+  const isSaid = number === code.endedByModerator && text && text !== 'a moderator has ended this session'
+  const words = isSaid ? `The host has ended your visit: ${text}` : endTexts[number]
   return {key: keyTexts[number], isUserTaken: number === code.userIDTaken, isReplaced: number === code.replaced,
-      text: endTexts[number] ?? error?.message ?? text ?? 'This window was asleep for too long.'}
+      text: words ?? error?.message ?? text ?? 'This window was asleep for too long.'}
 }
 
 /** The state of the link in words; nothing where all is well. */

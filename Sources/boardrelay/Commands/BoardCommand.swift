@@ -26,7 +26,8 @@ extension Command {
             "A board is the newest retained message of each key of a channel: see 'boardrelay pub --retain'.",
             """
             An exported board has one record a line, in order, without authors and times. import checks the whole file first, then \
-            replaces records with the same keys and leaves all others. If the relay refuses a record, the others are written and the \
+            replaces records with the same keys and leaves all others: clear the board first to get exactly what was saved. Imported \
+            records belong to the user who imports them, to forget and to erase. If the relay refuses a record, the others are written and the \
             exit code is 1.
             """,
             """
@@ -75,7 +76,7 @@ extension Command {
                 switch action {
                 case .ls: try list(try await client.boards(), json: json)
                 case .export: try await export(name!, of: client, as: format, into: &output!)
-                case .import: return try await importing(records, into: name!, client, address, json: json)
+                case .import: return try await importing(records, into: name!, client, address, as: user, json: json)
                 case .rm:
                     try await untilErased { try await client.removeBoard(name!) }
                     let text = "The board of \(name!) is gone, from the relay's disk, too."
@@ -84,12 +85,12 @@ extension Command {
                     let change = try await client.board(of: name!).clear()
                     try tell(
                         fields("cleared", name!, change), address, json: json,
-                        "\(Printable.count(change.records, "record")) went; 'boardrelay board undo' brings them back for 10 minutes.")
+                        "\(Printable.count(change.records, "record")) went; 'boardrelay board undo \(name!)' brings them back for 10 minutes.")
                 case .undo:
                     let change = try await client.board(of: name!).undoClear()
                     try tell(
                         fields("restored", name!, change), address, json: json,
-                        "Of \(Printable.count(change.records, "record")) those are back that were not written since.")
+                        "What was cleared is back (\(Printable.count(change.records, "record"))), except what was written anew since.")
                 }
                 return .ok
             }
@@ -207,7 +208,7 @@ extension Command {
     }
 
     private static func importing(
-        _ records: [BoardRecord], into name: String, _ client: RelayClient, _ address: RelayAddress, json: Bool
+        _ records: [BoardRecord], into name: String, _ client: RelayClient, _ address: RelayAddress, as user: String, json: Bool
     ) async throws -> ExitCode {
         let writing = BoardImport(client: client, channel: name)
         let progress = BoardProgress()
@@ -239,7 +240,8 @@ extension Command {
             "failed": .integer(outcome.failed),
             "failures": .object(outcome.failures.keys.sorted().map { .init(key: $0, value: .integer(outcome.failures[$0]!)) }),
         ]
-        try tell(object, address, json: json, "\(kept(outcome.records, of: records.count)).")
+        let owner = outcome.records > 0 ? " They are \(Printable.escaped(user))'s now; what else is on the board stays." : ""
+        try tell(object, address, json: json, "\(kept(outcome.records, of: records.count)).\(owner)")
         if let first = outcome.firstFailure {
             let codes = outcome.failures.keys.sorted().map { "\($0) \(Printable.count(outcome.failures[$0]!))" }.joined(separator: ", ")
             Console.note(

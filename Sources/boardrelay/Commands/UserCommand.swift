@@ -34,7 +34,8 @@ extension Command {
             """,
             """
             forget removes the user's metadata and role, and frees the id once the user has left: run it again then. A ban stays. \
-            forget ends when no file in the data folder holds the data; Ctrl-C ends only the waiting. Delete backups yourself.
+            forget ends when no file in the data folder holds the data; Ctrl-C ends only the waiting. Delete backups yourself. \
+            Imported records belong to the user who imported them.
             """,
         ],
         examples: [
@@ -110,18 +111,18 @@ extension Command {
             case .role:
                 try await moderation.setRole(role.role, of: user!)
                 fields = .object([fields, ["role": .string(role.rawValue)]])
-                words =
-                    role == .own
-                    ? "\(user!) may do what its key or token gives." : "\(user!) is \(role == .reader ? "a reader" : "an editor")."
+                words = "\(user!) is \(role == .reader ? "a reader" : "an editor")."
+                if role == .own { words = "\(user!) may do what its key or token gives." }
             case .end:
                 try await moderation.endSession(of: user!, reason: reason)
                 words = "The session of \(user!) has ended."
             case .ban:
                 try await moderation.ban(user!, for: time)
                 fields = .object([fields, ["forMs": .optional(time.map { Int($0 / .milliseconds(1)) })]])
-                words = "\(user!) is banned" + (time.map { " for \(Printable.span($0))." } ?? ", until 'boardrelay user unban \(user!)'.")
+                let end = time.map { " for \(Printable.span($0)), or" } ?? ","
+                words = "\(user!) is banned\(end) until 'boardrelay user unban \(user!)'."
             case .unban:
-                try await moderation.unban(user!)
+                try await unban(user!, moderation)
                 words = "\(user!) may come in again."
             case .bans: return try list(try await moderation.bans(), json: json)
             case .forget:
@@ -139,6 +140,16 @@ extension Command {
                         + (withRecords ? "; what \(user!) drew is gone." : ".")
             }
             if json { try Console.print(fields.line) } else { Console.note(Printable.escaped("\(address): \(words)")) }
+        }
+    }
+
+    /// - Throws: `Failure` for an id that is not banned, such as the name of somebody who is.
+    private static func unban(_ user: String, _ moderation: Moderation) async throws {
+        do {
+            try await moderation.unban(user)
+        } catch {
+            guard error.code == .notBanned else { throw error }
+            throw Failure("no banned user has the id \(Printable.quoted(user)): 'boardrelay user bans' lists the ids")
         }
     }
 

@@ -52,6 +52,7 @@ struct Whom {
                 show(similar)
             }
             Console.note("It keeps no names of people who have left: they are reached by their ids alone.")
+            Console.note("'boardrelay sub BOARD --since beginning --json' tells the id of the sender of each record.")
             guard isID else { throw Failure("\(Printable.quoted(word)) is no user's id or name") }
             if Question.canBeAsked { try ask(word) }
             return (word, false, told)
