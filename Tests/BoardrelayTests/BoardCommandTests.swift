@@ -39,7 +39,7 @@ struct BoardCommandTests {
         let exported = try await Tool.run("board", "export", "lesson", url: url)
         #expect(exported.code == 0 && Data(exported.output.utf8) == document)
         let again = try await Tool.run("board", "import", "copy", "-", url: url, input: Data(exported.output.utf8))
-        #expect(again.code == 0 && again.output == "" && again.errors.contains("5 of 5 records are kept. They are cli-"))
+        #expect(again.code == 0 && again.output == "" && again.errors.contains("5 of 5 records are kept. All of it belongs to cli-"))
         let file = FileManager.default.temporaryDirectory.appending(path: "board-\(UUID().uuidString).json")
         defer { try? FileManager.default.removeItem(at: file) }
         #expect(try await Tool.run("board", "export", "copy", "-o", file.path, url: url).output == "")

@@ -39,7 +39,7 @@ GARBAGE = [
     (b"\x00\x00\x00\x06\x01\x00{\"i\"", "loginTimeout"),
     (b"\x00\x00\x0f\x00\x01\x00" + b" " * 2000, "loginTimeout"), (b"\x00\x00\x00\x01\x01", "protocolError"),
     (b"\x00\xff\xff\xff\x01\x00", "frameTooLarge"),
-    (b"\x00\x00\x00\x02\x10\x00" * 50, "loginTimeout"), (b"\x00\x00\x00\x02\x10\x00" * 1000, "frameTooLarge"),
+    (b"\x00\x00\x00\x02\x10\x00" * 50, "loginTimeout"), (b"\x00\x00\x00\x02\x10\x00" * 3000, "frameTooLarge"),
     (b"GET / HTTP/1.1\r\nHost: board\r\n\r\n", "421"), (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", "400"), (b"\xff" * 4096, "400"),
     (b"SSH-2.0-OpenSSH_9.6\r\n", "400"), (b"GET /" + b"x" * 9000, "414"), (b"POST / HTTP/1.1\r\n", "405"),
     (b"GET /relay-client.js HTT", "408"),

@@ -85,7 +85,7 @@ extension Command {
                     let change = try await client.board(of: name!).clear()
                     try tell(
                         fields("cleared", name!, change), address, json: json,
-                        "\(Printable.count(change.records, "record")) went; 'boardrelay board undo \(name!)' brings them back for 10 minutes.")
+                        "\(Printable.count(change.records, "record")) went; 'boardrelay board undo \(name!)' brings back what went, for 10 minutes.")
                 case .undo:
                     let change = try await client.board(of: name!).undoClear()
                     try tell(
@@ -240,7 +240,7 @@ extension Command {
             "failed": .integer(outcome.failed),
             "failures": .object(outcome.failures.keys.sorted().map { .init(key: $0, value: .integer(outcome.failures[$0]!)) }),
         ]
-        let owner = outcome.records > 0 ? " They are \(Printable.escaped(user))'s now; what else is on the board stays." : ""
+        let owner = outcome.records > 0 ? " All of it belongs to \(Printable.escaped(user)) now; what else is on the board stays." : ""
         try tell(object, address, json: json, "\(kept(outcome.records, of: records.count)).\(owner)")
         if let first = outcome.firstFailure {
             let codes = outcome.failures.keys.sorted().map { "\($0) \(Printable.count(outcome.failures[$0]!))" }.joined(separator: ", ")
