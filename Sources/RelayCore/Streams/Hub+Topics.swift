@@ -17,13 +17,13 @@ extension Hub {
                 .tooLarge, "field meta has at most \(Limits.topicMetaBytesMax) bytes, not \(meta.utf8.count)",
                 limit: Limits.topicMetaBytesMax, actual: meta.utf8.count)
         }
-        let lifetime = request.lifetimeMs ?? Int(configuration.packetLifetime.milliseconds)
         let allowed = Limits.packetLifetimeMilliseconds
-        guard allowed.contains(lifetime) else {
+        if let asked = request.lifetimeMs, !allowed.contains(asked) {
             throw WireError(
-                .badRequest, "field lifetimeMs is within \(allowed.lowerBound)…\(allowed.upperBound), not \(lifetime)",
-                limit: lifetime < allowed.lowerBound ? allowed.lowerBound : allowed.upperBound, actual: max(0, lifetime))
+                .badRequest, "field lifetimeMs is within \(allowed.lowerBound)…\(allowed.upperBound), not \(asked)",
+                limit: asked < allowed.lowerBound ? allowed.lowerBound : allowed.upperBound, actual: max(0, asked))
         }
+        let lifetime = request.lifetimeMs ?? Int(configuration.packetLifetime.milliseconds)
         guard !memberships[membership].quiet else { throw WireError(.notPresent, "a quiet member does not publish in topics") }
         if let flow = memberships[membership].publishing[request.topic] {
             return answer(connection, JoinTopicAnswer(id: request.id, flow: flows[flow].handle, next: flows[flow].sequence &+ 1))
