@@ -106,7 +106,7 @@ public final class RelayClient: Sendable {
         _ = try await core.ask(.subscribe(try checkedName(channel), features: features, quiet: quiet, since: since))
     }
 
-    /// Kept messages of a channel, a page at a time; no subscription is needed.
+    /// Kept messages of a channel, a page at a time; no subscription is needed. Records are not among them: the board has those.
     ///
     /// - Parameters:
     ///   - from: the first offset wanted: `next` of the page before, or `nil` for the oldest (`backwards`: the newest).

@@ -1,6 +1,6 @@
 /// What the scanner takes beside the rules that hold for all JSON here.
 package struct JSONRules: Sendable {
-    package enum Root: UInt8, Sendable {
+    package enum Root: Sendable {
         case object, array
     }
 

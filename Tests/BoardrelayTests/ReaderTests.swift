@@ -58,6 +58,17 @@ struct ReaderTests {
         }
     }
 
+    @Test("[HI6] history of a channel that has only a board says where that is")
+    func onlyRecords() async throws {
+        try await withRelay { relay in
+            let url = "\(relay.address)"
+            #expect(try await Tool.run("pub", "lesson", "x", "--retain", "--record", "s1", url: url).code == 0)
+            let result = try await Tool.run("history", "lesson", url: url)
+            #expect(result.code == 0 && result.output == "")
+            #expect(result.errors == "No messages are kept. What the board keeps: 'boardrelay board export lesson'.\n", "\(result.errors)")
+        }
+    }
+
     @Test("sub --json says first that it is subscribed: what is sent from then on comes")
     func subscribed() async throws {
         try await withRelay { relay in

@@ -119,6 +119,9 @@ class Chromium(Browser):
     def load(self, cutter, load):
         load()
 
+    def go(self, driver, address):
+        driver.get(address)
+
     def resize(self, width, height):
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
                                     {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500})
@@ -167,12 +170,19 @@ class WebKit(Browser):
     def load(self, cutter, load):
         cutter.hold(b"GET /page/")
         try:
-            self.mark(self.driver)
-            load()
-            until(self.is_marked_no_more, "the page is there")
+            self.leave(load)
             self.driver.execute_script(NOTE_CONSOLE)
         finally:
             cutter.release(b"GET /page/")
+
+    def go(self, driver, address):
+        self.leave(lambda: driver.get(address))
+
+    def leave(self, load):
+        """Loads another page; returns when it stands, so that no script is asked of the page before it."""
+        self.mark(self.driver)
+        load()
+        until(self.is_marked_no_more, "the page is there")
 
     def resize(self, width, height):
         self.driver.set_window_size(width, height)

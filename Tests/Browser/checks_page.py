@@ -123,7 +123,7 @@ def guide(stage):
                 assert "'./" not in code, "the client is the relay's"
             files["/"] = "text/html", "<!doctype html><title>app</title><link rel=icon href=data:,><script>showLink = state => {}; import('./app.js').catch(error => { problem = String(error) })</script>"
             files["/app.js"] = "text/javascript", code.replace("await RelayClient.connect", "window.client = await RelayClient.connect")
-            page.driver.get(origin)
+            page.browser.go(page.driver, origin)
             until(lambda: page.ask("return window.client?.linkState.state ?? window.problem") == wanted,
                   lambda: f"it is told {wanted}: {page.ask('return window.client?.linkState.state ?? window.problem')}", 10)
             # What it asked of whom is another page's matter.

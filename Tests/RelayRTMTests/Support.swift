@@ -17,8 +17,15 @@ func relay(access: RelayServer.Access = .open, _ change: (inout Configuration) -
     return try await RelayServer.start(.init(port: 0, storage: .inMemory, access: access, hub: hub))
 }
 
+/// A port on which nobody listens: the system gives no relay of another test one below 1024.
+let nobodysPort: UInt16 = 1
+
 func config(_ server: RelayServer, _ user: String, key: String? = nil) -> RTMClientConfig {
-    let config = RTMClientConfig(host: server.address.host, port: server.address.port, key: key, userId: user)
+    config(user, port: server.address.port, key: key)
+}
+
+func config(_ user: String, port: UInt16, key: String? = nil) -> RTMClientConfig {
+    let config = RTMClientConfig(host: "127.0.0.1", port: port, key: key, userId: user)
     config.secret = .inMemory
     return config
 }

@@ -52,7 +52,7 @@ extension Hub {
         answer(connection, EmptyAnswer(id: request.id))
         counters.moderations += 1
         audit(by: sessionName(connection), "ended the session of user \(request.user)")
-        endByModerator(ended, .endedByModerator, reason.isEmpty ? "a moderator has ended this session" : reason)
+        endByModerator(ended, .endedByModerator, reason.isEmpty ? "no reason was given" : reason)
     }
 
     mutating func banUser(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) {

@@ -38,12 +38,12 @@ extension Hub {
         guard configuration.boardBytesTotalMax > 0 else { throw WireError(.notSupported, "this relay keeps no boards") }
         try checkStorage()
         let user = sessions[session].user!
-        let held = boards[named: channel].map { [boards] in boards[$0].bytes } ?? 0
-        if bytes > 0 { try check(held + bytes, configuration.boardBytesMax, .boardFull, "the board of \(channel)") }
+        var held = 0
         if let board = boards[named: channel] {
             guard !boards[board].isDropping else {
                 throw WireError(.busy, "the board of \(channel) is being removed", retryAfterMilliseconds: 100)
             }
+            held = boards[board].bytes
         } else {
             guard boards.count < configuration.boardsMax else {
                 throw WireError(
@@ -55,6 +55,7 @@ extension Hub {
             try check(boards.bytes + bytes, configuration.boardBytesTotalMax / 16 * 15, .storageFull, "new boards, all together,")
         }
         guard bytes > 0 else { return }
+        try check(held + bytes, configuration.boardBytesMax, .boardFull, "the board of \(channel)")
         try check(boards.bytes + bytes, configuration.boardBytesTotalMax, .storageFull, "all boards of the relay")
         try check(
             boards.bytes(of: user) + bytes, configuration.boardBytesTotalMax / 4, .quotaReached,

@@ -5,10 +5,8 @@ import RelayWire
 
 extension Hub {
     mutating func publishPacket(flags: UInt8, _ body: UnsafeRawBufferPointer, session: Session.Index, _ connection: Connection.Index) {
-        var handle: UInt32?
         do throws(WireError) {
             let frame = try PublishPacketFrame(flags: flags, body: body)
-            handle = frame.flow
             guard let flow = flows[named: frame.flow], flows[flow].session == session else {
                 throw WireError(.unknownFlow, "flow \(frame.flow) is not one of this session")
             }
@@ -28,7 +26,7 @@ extension Hub {
             guard connections[connection].isOpen else { return }
             accept(frame, flow, session)
         } catch {
-            refuse(connection, error, flow: handle ?? PublishPacketFrame.flow(of: body))
+            refuse(connection, error, flow: PublishPacketFrame.flow(of: body))
         }
     }
 

@@ -220,7 +220,7 @@ export class RelayClient {
   }
 
   /**
-   * Kept messages of a channel, a page at a time; no subscription is needed. [HI6]
+   * Kept messages of a channel, a page at a time; no subscription is needed. Records are not among them. [HI6]
    *
    * @param {string} channel
    * @param {{from?: number, backwards?: boolean, limit?: number}} [options] `from`: `next` of the page before

@@ -9,8 +9,6 @@ export const Limits = Object.freeze({
   jsonBodyBytesMax: 16 * 1024,
   // [JS4]
   jsonDepthMax: 8,
-  // [SE4]
-  bytesBeforeLoginMax: 6 + 16 * 1024,
   // [MS2]
   customTypeBytesMax: 32,
   // [MD4]

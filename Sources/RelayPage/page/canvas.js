@@ -98,8 +98,9 @@ export class Canvas {
     const ratio = window.devicePixelRatio || 1
     const [width, height] = [Math.round(this.stage.clientWidth * ratio), Math.round(this.stage.clientHeight * ratio)]
     this.ratio = ratio
-    for (const canvas of [this.board, this.live]) if (canvas.width !== width || canvas.height !== height) Object.assign(canvas,
-        {width, height})
+    for (const canvas of [this.board, this.live]) {
+      if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, {width, height})
+    }
     // A new size forgets how lines end.
     for (const context of [this.boardContext, this.liveContext]) context.lineCap = context.lineJoin = 'round'
     this.redraw()

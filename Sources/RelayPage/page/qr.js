@@ -64,8 +64,9 @@ export function qrCode(text) {
     fixed[y][x] = true
   }
   const square = (x, y, radius, isDark) => {
-    for (let dy = -radius; dy <= radius; dy++) for (let dx = -radius; dx <= radius; dx++)
+    for (let dy = -radius; dy <= radius; dy++) for (let dx = -radius; dx <= radius; dx++) {
       set(x + dx, y + dy, isDark(Math.max(Math.abs(dx), Math.abs(dy))))
+    }
   }
   for (let at = 0; at < size; at++) {
     set(6, at, at % 2 === 0)
@@ -74,8 +75,9 @@ export function qrCode(text) {
   for (const [x, y] of [[3, 3], [size - 4, 3], [3, size - 4]]) square(x, y, 4, distance => distance !== 2 && distance !== 4)
   const places = alignments(version)
   const last = places.at(-1)
-  for (const y of places) for (const x of places) if (!(x === 6 && (y === 6 || y === last)) && !(y === 6 && x === last)) square(x, y, 2,
-      distance => distance !== 1)
+  for (const y of places) for (const x of places) {
+    if (!(x === 6 && (y === 6 || y === last)) && !(y === 6 && x === last)) square(x, y, 2, distance => distance !== 1)
+  }
   const format = checked(6, 0x537, 10) ^ 0x5412
   for (let bit = 0; bit < 15; bit++) {
     const isDark = format >> bit & 1

@@ -111,8 +111,9 @@ function show(status) {
   for (const [id, text] of Object.entries(texts)) put(id, text)
   $('trouble').hidden = storageFailure === undefined
   $('more').hidden = !status.isCut
-  for (const [id, rate] of Object.entries(ratesBetween(before, status))) put(id, rateText(rate)).classList.toggle('some',
-      rate > 0 && /lost|refus/.test(id))
+  for (const [id, rate] of Object.entries(ratesBetween(before, status))) {
+    put(id, rateText(rate)).classList.toggle('some', rate > 0 && /lost|refus/.test(id))
+  }
   before = status
   showUsers(inOrder(users))
 }

@@ -57,8 +57,9 @@ export function boxOf(element) {
 /** The smallest box that holds all of some. */
 export function boxAround(boxes) {
   const box = [Infinity, Infinity, -Infinity, -Infinity]
-  for (const other of boxes) for (let side = 0; side < 4; side++)
+  for (const other of boxes) for (let side = 0; side < 4; side++) {
     if (side < 2 ? other[side] < box[side] : other[side] > box[side]) box[side] = other[side]
+  }
   return boxes.length ? box : [0, 0, 0, 0]
 }
 

@@ -56,12 +56,14 @@ export class Tools {
     }
     this.owner = pointerId
     this.gestureType = pointerType
-    if (button === 1 || this.isPanning || !this.session.mayDraw
-        || (pointerType === 'touch' && this.hasPen)) this.gesture = this.pan(pointerId)
+    const isView = this.isPanning || !this.session.mayDraw || (pointerType === 'touch' && this.hasPen)
+    if (button === 1 || isView) this.gesture = this.pan(pointerId)
     else if (button === 2) this.gesture = noGesture
     else if (buttons & 32) this.gesture = this.erase(event)
-    else this.gesture = {pen: this.draw, marker: this.draw, eraser: this.erase, text: this.text, select: this.select}[this.tool]
-        .call(this, event)
+    else {
+      const gestures = {pen: this.draw, marker: this.draw, eraser: this.erase, text: this.text, select: this.select}
+      this.gesture = gestures[this.tool].call(this, event)
+    }
   }
 
   move(event) {

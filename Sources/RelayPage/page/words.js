@@ -27,7 +27,6 @@ const keyTexts = {
 }
 const endTexts = {
   [code.replaced]: 'Your token is in use in another window. What you drew is safe.',
-  [code.endedByModerator]: 'The host has ended your visit.',
   [code.banned]: 'The host has closed this board to you.',
   [code.abuse]: 'This page sent more than the relay takes. Wait a moment before you connect again.',
 }
@@ -35,9 +34,7 @@ const endTexts = {
 /** Why the link is over, and what helps: another key, another user id, or just connecting again. @returns {{key?: string, isUserTaken?: boolean, isReplaced?: boolean, text?: string}} */
 export function explainEnd({code: ended, error, text}) {
   const number = ended ?? error?.code
-  // What the host wants to say stands in place of the relay's own words.
-  const isSaid = number === code.endedByModerator && text && text !== 'a moderator has ended this session'
-  const words = isSaid ? `The host has ended your visit: ${text}` : endTexts[number]
+  const words = number === code.endedByModerator ? `The host has ended your visit: ${text}` : endTexts[number]
   return {key: keyTexts[number], isUserTaken: number === code.userIDTaken, isReplaced: number === code.replaced,
       text: words ?? error?.message ?? text ?? 'This window was asleep for too long.'}
 }

@@ -38,8 +38,9 @@ export class Writing {
       event.stopPropagation()
       if (event.key === 'Escape' || (event.key === 'Enter' && (event.ctrlKey || event.metaKey))) this.finish()
     })
-    for (const type of ['pointerdown', 'touchstart', 'wheel', 'dblclick']) this.area.addEventListener(type,
-        event => event.stopPropagation())
+    for (const type of ['pointerdown', 'touchstart', 'wheel', 'dblclick']) {
+      this.area.addEventListener(type, event => event.stopPropagation())
+    }
     this.canvas.stage.append(this.area)
     if (element) {
       this.canvas.hidden = new Set([element.id])

@@ -19,6 +19,7 @@ extension Command {
         notes: [
             """
             A relay keeps a channel's newest messages for 10 minutes, at most 1,000 and 8 MiB, unless its operator changed that. \
+            Records are not among them: 'boardrelay board export' has those. \
             Standard error tells what is no longer kept. A message sent in parts is one line, which says how many parts are left if \
             some are gone.
             """
@@ -57,6 +58,9 @@ extension Command {
             while let next = page.next, !isEnough(joined, count) {
                 page = try await client.history(of: channel, from: next, backwards: backwards, limit: 100)
                 page.messages.forEach { joined.add($0) }
+            }
+            if joined.count == 0, page.floor == 0 {
+                Console.note("No messages are kept. What the board keeps: 'boardrelay board export \(channel)'.")
             }
             for entry in joined.entries(count) {
                 switch entry {

@@ -84,8 +84,8 @@ class RequestChecks:
             must_have_shape("status " + part, event[part])
         for user in event["users"]:
             must_have_shape("status user", user)
-            if user["away"] and (user["peer"] or user["queuedBytes"]
-                                 or user["backlogMs"]) or user["queuedPacketBytes"] > user["queuedBytes"]:
+            is_served = user["peer"] or user["queuedBytes"] or user["backlogMs"]
+            if user["away"] and is_served or user["queuedPacketBytes"] > user["queuedBytes"]:
                 raise Violation("AC16", f"this cannot be: {user}")
         users = [user["user"] for user in event["users"]]
         must_be_sorted(users, "status")
