@@ -47,12 +47,12 @@ extension ClientMachine {
         outboundStart = 0
     }
 
-    /// A relay that was started anew, or after too long a time, knows nothing of what was sent, but for what is retained:
-    /// that it knows when it is durable, and otherwise it is not there. [MS9, BL2]
-    mutating func giveUpSent(at now: Instant, isSameStart: Bool) {
+    /// A relay that was started anew, or has forgotten this client, knows nothing of what was sent, but for what is retained:
+    /// that it knows when it is durable, and otherwise it is not there. After too long a time it does not know that either. [MS9, BL2]
+    mutating func giveUpSent(at now: Instant, isForgotten: Bool) {
         defer { sentUntil = nil }
+        guard isForgotten else { return }
         let isTooLate = sentUntil.map { now - $0 > .milliseconds(Limits.publishMemoryMilliseconds) } ?? false
-        guard !isSameStart || isTooLate else { return }
         giveUpParts(isTooLate: isTooLate)
         let isGivenUp = { (message: OutgoingMessage) in message.part == nil && (isTooLate || !message.isRetained) }
         for case .message(let message) in queue.elements where message.number != nil && isGivenUp(message) {

@@ -10,8 +10,7 @@ extension ClientMachine {
         state = .live
         liveSince = now
         logins += 1
-        giveUpSent(at: now, isSameStart: relayStart == welcome.start)
-        relayStart = welcome.start
+        giveUpSent(at: now, isForgotten: welcome.forgotten ?? false)
         resumeToken = welcome.resumeToken
         access = Access(welcome.access)
         limits = welcome.limits

@@ -69,8 +69,6 @@ package struct ClientMachine: Sendable {
     var lastDrawing: UInt64 = 0
     /// Messages wait to be sent again, since their link ended then.
     var sentUntil: Instant?
-    /// Start number of the relay that it was logged in to last.
-    var relayStart: UInt32?
     var windows: [Name: AnswerWindow] = [:]
     var directWindow = AnswerWindow()
     var topicBuckets: [TopicID: PacketPacer] = [:]
@@ -187,7 +185,7 @@ package struct ClientMachine: Sendable {
         lastRequest += 1
         let login = LoginRequest(
             id: lastRequest, user: settings.user, secret: settings.secret, key: credential?.key, token: credential?.token,
-            instance: String(repeating: "0", count: 16 - digits.count) + digits,
+            instance: String(repeating: "0", count: 16 - digits.count) + digits, lastNumber: lastNumber == 0 ? nil : lastNumber,
             presenceTimeoutMs: settings.presenceTimeout.map { Int($0.milliseconds) }, client: settings.description, resume: resumption)
         write(.json(.login, login))
     }

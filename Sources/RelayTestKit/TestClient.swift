@@ -12,13 +12,15 @@ package final class TestClient {
 
     /// Connects and logs in.
     package init(
-        _ driver: HubDriver, _ user: String, instance: String = "00000000000000aa", resume: String? = nil, presenceTimeoutMs: Int? = nil,
-        secret: String? = nil, key: String? = nil, token: String? = nil, asWebSocket: Bool = false
+        _ driver: HubDriver, _ user: String, instance: String = "00000000000000aa", lastNumber: UInt64? = nil, resume: String? = nil,
+        presenceTimeoutMs: Int? = nil, secret: String? = nil, key: String? = nil, token: String? = nil, asWebSocket: Bool = false
     ) {
         self.driver = driver
         self.user = user
         id = driver.open(asWebSocket: asWebSocket)
-        login(instance: instance, resume: resume, presenceTimeoutMs: presenceTimeoutMs, secret: secret, key: key, token: token)
+        login(
+            instance: instance, lastNumber: lastNumber, resume: resume, presenceTimeoutMs: presenceTimeoutMs, secret: secret, key: key,
+            token: token)
     }
 
     /// Sends a login, the first one or one after a refusal. What comes before and behind `welcome` is in `others`.
@@ -26,13 +28,12 @@ package final class TestClient {
     /// - Returns: the request's id.
     @discardableResult
     package func login(
-        instance: String = "00000000000000aa", resume: String? = nil, presenceTimeoutMs: Int? = nil, secret: String? = nil,
-        key: String? = nil,
-        token: String? = nil
+        instance: String = "00000000000000aa", lastNumber: UInt64? = nil, resume: String? = nil, presenceTimeoutMs: Int? = nil,
+        secret: String? = nil, key: String? = nil, token: String? = nil
     ) -> UInt32 {
         let request = LoginRequest(
             id: nextRequest(), user: try! Name(user), secret: secret, key: key, token: token, instance: instance,
-            presenceTimeoutMs: presenceTimeoutMs, resume: resume.map { ResumeRequest(token: $0) })
+            lastNumber: lastNumber, presenceTimeoutMs: presenceTimeoutMs, resume: resume.map { ResumeRequest(token: $0) })
         driver.send(.json(.login, request), from: id)
         others += frames()
         if let index = others.firstIndex(where: { $0.type == FrameType.welcome.rawValue }) {

@@ -13,6 +13,8 @@ package struct LoginRequest: JSONObject {
     package var token: String?
     /// 64 bits as 16 hexadecimal digits, drawn once per client object.
     package var instance = ""
+    /// The highest number that this client object has sent; absent before the first. [MS9]
+    package var lastNumber: UInt64?
     package var presenceTimeoutMs: Int?
     package var client: String?
     package var resume: ResumeRequest?
@@ -21,8 +23,7 @@ package struct LoginRequest: JSONObject {
 
     package init(
         id: UInt32, version: Int = Limits.protocolVersion, user: Name, secret: String? = nil, key: String? = nil, token: String? = nil,
-        instance: String,
-        presenceTimeoutMs: Int? = nil, client: String? = nil, resume: ResumeRequest? = nil
+        instance: String, lastNumber: UInt64? = nil, presenceTimeoutMs: Int? = nil, client: String? = nil, resume: ResumeRequest? = nil
     ) {
         self.id = id
         self.version = version
@@ -31,6 +32,7 @@ package struct LoginRequest: JSONObject {
         self.key = key
         self.token = token
         self.instance = instance
+        self.lastNumber = lastNumber
         self.presenceTimeoutMs = presenceTimeoutMs
         self.client = client
         self.resume = resume
@@ -41,6 +43,7 @@ package struct LoginRequest: JSONObject {
         json("id", &id)
         json("instance", &instance)
         json("key", &key)
+        json("lastNumber", &lastNumber)
         json("presenceTimeoutMs", &presenceTimeoutMs)
         json("resume", &resume)
         json("secret", &secret)
@@ -75,6 +78,10 @@ package struct Welcome: JSONObject {
     package internal(set) var resumeToken = ""
     package internal(set) var resumed = false
     package internal(set) var lastEnd: CloseNotice?
+    /// The highest number accepted of this client object, as far as it is remembered. [MS9]
+    package internal(set) var lastNumber: UInt64 = 0
+    /// Of what the client object sent before, the relay may not know the outcome. Absent: it does. [MS9]
+    package internal(set) var forgotten: Bool?
     package internal(set) var start: UInt32 = 0
     package internal(set) var heartbeatMs = 0
     package internal(set) var presenceTimeoutMs = 0
@@ -85,7 +92,7 @@ package struct Welcome: JSONObject {
 
     package init(
         id: UInt32, user: Name, handle: UInt32, resumeToken: String, resumed: Bool, lastEnd: CloseNotice?,
-        start: UInt32, heartbeatMs: Int, presenceTimeoutMs: Int, access: AccessBody, limits: ServerLimits
+        lastNumber: UInt64 = 0, forgotten: Bool = false, start: UInt32, heartbeatMs: Int, presenceTimeoutMs: Int, access: AccessBody, limits: ServerLimits
     ) {
         self.id = id
         version = Limits.protocolVersion
@@ -94,6 +101,8 @@ package struct Welcome: JSONObject {
         self.resumeToken = resumeToken
         self.resumed = resumed
         self.lastEnd = lastEnd
+        self.lastNumber = lastNumber
+        self.forgotten = forgotten ? true : nil
         self.start = start
         self.heartbeatMs = heartbeatMs
         self.presenceTimeoutMs = presenceTimeoutMs
@@ -103,10 +112,12 @@ package struct Welcome: JSONObject {
 
     package mutating func fields(_ json: inout JSONFields) {
         json("access", &access)
+        json("forgotten", &forgotten)
         json("handle", &handle)
         json("heartbeatMs", &heartbeatMs)
         json("id", &id)
         json("lastEnd", &lastEnd)
+        json("lastNumber", &lastNumber)
         json("limits", &limits)
         json("presenceTimeoutMs", &presenceTimeoutMs)
         json("resumeToken", &resumeToken)

@@ -134,7 +134,6 @@ import Testing
             "emptyMetadataLinger": ("MD2", hours(defaults.emptyMetadataLinger)),
             "catchUpBlockBytes": ("HI2", bytes(defaults.catchUpBlockBytes)),
             "catchUpQueueBytes": ("HI2", bytes(defaults.catchUpQueueBytes)),
-            "publishWindowsPerUserMax": ("MS9", "**\(defaults.publishWindowsPerUserMax)**"),
             "publishWindowsMax": ("MS9", "**\(ReferenceValues.grouped(defaults.publishWindowsMax))**"),
             "boardsMax": ("BL7", "**\(ReferenceValues.grouped(defaults.boardsMax))**"),
             "loginTimeout": ("SE4", seconds(defaults.loginTimeout)),

@@ -110,6 +110,7 @@ enum LimitsTable {
 
     static var tunable: [String: [Setting]] {
         [
+            "remembered instances per user": [.init(\.publishWindowsPerUserMax)],
             "message payload + custom type": [.init(\.limits.messageBytesMax)],
             "packet payload": [.init(\.limits.packetBytesMax)],
             "messages per user and channel": [.init(\.limits.messagesPerSecond)],

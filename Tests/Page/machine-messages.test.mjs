@@ -45,19 +45,22 @@ test('[MS9, BL2] a relay that was started anew is asked only for what is retaine
   assert.deepEqual(driver.state('kept'), [102, 'notAccepted'])
 })
 
-test('[MS9] more than 10 minutes after the break the outcome of everything is unknown', () => {
-  const driver = new MachineDriver()
-  driver.logIn()
-  driver.send('plain')
-  driver.retain('kept')
-  driver.cut()
-  driver.now += Limits.publishMemoryMs + 1
-  driver.advance(0)
-  driver.open()
-  driver.logIn()
-  assert.deepEqual([driver.state('plain'), driver.state('kept')], [['outcomeUnknown', undefined], ['outcomeUnknown', 'outcomeUnknown']])
-  assert.deepEqual(driver.sentTypes(), [])
-})
+for (const isForgotten of [true, false]) {
+  test(`[MS9] more than 10 minutes after the break a relay that has forgotten is asked nothing, another all (${isForgotten})`, () => {
+    const driver = new MachineDriver()
+    assert.equal(driver.logIn().lastNumber, undefined, 'nothing was sent')
+    driver.send('plain')
+    driver.retain('kept')
+    driver.cut()
+    driver.now += Limits.publishMemoryMs + 1
+    driver.advance(0)
+    driver.open()
+    assert.equal(driver.logIn(isForgotten ? {forgotten: true} : {}).lastNumber, 2)
+    const unknown = [['outcomeUnknown', undefined], ['outcomeUnknown', 'outcomeUnknown']]
+    assert.deepEqual([driver.state('plain'), driver.state('kept')], isForgotten ? unknown : [[undefined, undefined], [undefined, undefined]])
+    assert.deepEqual(driver.sentTypes(), isForgotten ? [] : ['publish 1', 'publish 2'])
+  })
+}
 
 test('[BL2] stored and notStored settle a record, in whatever order they come with accepted', () => {
   const driver = new MachineDriver()

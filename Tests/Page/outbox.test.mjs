@@ -62,7 +62,7 @@ for (const [name, change] of [['more than 10 minutes later', () => (wall += 600_
     change()
     const second = driverWith(storage)
     second.connect()
-    second.logIn()
+    second.logIn({forgotten: true})
     assert.deepEqual(published(second).map(([, key]) => key), ['b'])
     await assert.rejects(second.machine.queue.takenUp[0].receipt.stored, {name: 'outcomeUnknown'})
     assert.equal(storage.length, 2)
@@ -163,7 +163,7 @@ test('[MS9] a copy whose numbers went further is not overtaken by those that are
 test('a list as the client wrote it before there could be others is read', () => {
   const storage = new MemoryStorage()
   const kept = (key, text) => JSON.stringify({channel: 'lesson', key, echo: false, text, isLarge: false})
-  storage.setItem('box', JSON.stringify({instance: '00000000000000dd', start: 1000, last: 4, at: wall,
+  storage.setItem('box', JSON.stringify({instance: '00000000000000dd', last: 4, at: wall,
       ids: [['/00000001', 4], ['/00000002', 0]]}))
   storage.setItem('box/00000001', kept('sent', 'x'))
   storage.setItem('box/00000002', kept('unsent', 'y'))

@@ -50,14 +50,14 @@ extension MachineDriver {
     }
 
     /// The link breaks; another one is there `after` this, or as soon as the machine asks for it then.
-    func comeBack(resumed: Bool, start: UInt32 = 1000, after pause: Duration = .seconds(1)) {
+    func comeBack(resumed: Bool, start: UInt32 = 1000, forgotten: Bool = false, after pause: Duration = .seconds(1)) {
         let links = linksAsked.count
         cut()
         pass(pause)
         // Attempts of meanwhile came to nothing; the newest makes it.
         if linksAsked.count == links { pass(.seconds(20)) }
         open()
-        logIn(resumed: resumed, start: start)
+        logIn(resumed: resumed, start: start, forgotten: forgotten)
     }
 
     /// What was published, as its reader would see it.

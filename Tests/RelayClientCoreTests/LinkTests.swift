@@ -279,7 +279,7 @@ import Testing
     }
 
     @Test(
-        "[MS9] a relay that was started anew, or comes back after ten minutes, is not asked again: the outcome is unknown",
+        "[MS9] a relay that was started anew, or has forgotten the client, is not asked again: the outcome is unknown",
         arguments: [false, true])
     func outcomeUnknown(isLate: Bool) throws {
         let driver = MachineDriver()
@@ -290,7 +290,8 @@ import Testing
         let later = try driver.send("later")
         if isLate { driver.sleep(.seconds(601)) } else { driver.pass(.zero) }
         driver.open()
-        driver.logIn(start: isLate ? 1000 : 1001)
+        driver.logIn(start: isLate ? 1000 : 1001, forgotten: isLate)
+        #expect(driver.lastLogin?.lastNumber == 1)
         let error = #expect(throws: RelayError.self) { try driver.completed[sent]?.get() }
         #expect(error?.code == .outcomeUnknown)
         #expect(publishes(driver).map(\.text) == ["later"] && driver.completed[later] == nil)

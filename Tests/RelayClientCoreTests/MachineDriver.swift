@@ -39,7 +39,7 @@ final class MachineDriver {
     }
 
     /// Connected and logged in; what was sent for it is taken.
-    func logIn(resumed: Bool = false, start: UInt32 = 1000, _ change: (inout ServerLimits) -> Void = { _ in }) {
+    func logIn(resumed: Bool = false, start: UInt32 = 1000, forgotten: Bool = false, _ change: (inout ServerLimits) -> Void = { _ in }) {
         if linksAsked.isEmpty { connect() }
         var limits = ServerLimits()
         change(&limits)
@@ -50,7 +50,7 @@ final class MachineDriver {
                 .welcome,
                 Welcome(
                     id: request?.id ?? 1, user: try! Name("alice"), handle: 1, resumeToken: String(repeating: "f", count: 32),
-                    resumed: resumed, lastEnd: nil,
+                    resumed: resumed, lastEnd: nil, forgotten: forgotten || start != 1000 && request?.lastNumber != nil,
                     start: start, heartbeatMs: 5000, presenceTimeoutMs: 10_000, access: AccessBody(role: "moderator"), limits: limits)))
     }
 

@@ -110,17 +110,26 @@ import Testing
     }
 
     @Test(
-        "[BL2, MS9] after more than 10 minutes nothing is sent again, also no records: another's newer one might be lost by it",
-        arguments: [1000, 2000] as [UInt32])
-    func tooLate(start: UInt32) throws {
+        "[BL2, MS9] after more than 10 minutes a relay that has forgotten gets nothing again, also no records: another's newer one might be lost by it"
+    )
+    func tooLate() throws {
         let driver = try scene()
         let accepted = try driver.retain("accepted"), unanswered = try driver.retain("unanswered")
         _ = driver.sent()
         driver.feed(MachineDriver.accepted(1, offset: 6))
-        driver.comeBack(resumed: false, start: start, after: .seconds(601))
+        driver.comeBack(resumed: false, forgotten: true, after: .seconds(601))
         #expect(driver.published().isEmpty)
         #expect(driver.outcome(accepted.stored) == "outcomeUnknown" && driver.outcome(accepted.accepted) == "+6")
         #expect(driver.outcome(unanswered.accepted) == "outcomeUnknown" && driver.outcome(unanswered.stored) == "outcomeUnknown")
+    }
+
+    @Test("[MS9] a relay that has not forgotten is asked again, however late: it knows")
+    func late() throws {
+        let driver = try scene()
+        try driver.send("plain")
+        _ = driver.sent()
+        driver.comeBack(resumed: false, after: .seconds(601))
+        #expect(driver.lastLogin?.lastNumber == 1 && driver.published().map { "\($0.number) \($0.text)" } == ["1 plain"])
     }
 
     @Test(

@@ -112,6 +112,16 @@ extension KeptMessagesTests {
         return outcome(client, number)
     }
 
+    private func retain(_ client: TestClient, _ number: UInt64) -> String? {
+        client.driver.send(.publish(number: number, channel: "lesson", key: "k", flags: [.retain], payload: [1]), from: client.id)
+        return outcome(client, number)
+    }
+
+    private func direct(_ client: TestClient, _ number: UInt64) -> String? {
+        client.driver.send(.direct(number: number, user: "bob", payload: [1]), from: client.id)
+        return outcome(client, number)
+    }
+
     @Test(
         "[MS9] a number that comes again has the same offset, is delivered once and costs nothing; one passed over and one too old are told apart"
     )
@@ -173,6 +183,89 @@ extension KeptMessagesTests {
         driver.cut(late.id)
         driver.advance(.seconds(2_000))
         #expect(driver.hub.census().deadlines == 0 && driver.hub.census().users == 0)
+    }
+
+    /// Logs in again as the client object `instance`, which has sent numbers up to `lastNumber`.
+    private func back(_ driver: HubDriver, _ instance: String, lastNumber: UInt64) -> TestClient {
+        TestClient(driver, "alice", instance: instance, lastNumber: lastNumber)
+    }
+
+    private func memory(_ client: TestClient) -> String {
+        "\(client.welcome!.lastNumber)\(client.welcome!.forgotten == true ? " forgotten" : "")"
+    }
+
+    @Test("[MS9, SE6] a client that slept for eleven minutes is told that it is forgotten: nothing that it sends again is delivered twice")
+    func asleep() {
+        let driver = driver(), instance = "0000000000000001"
+        let first = TestClient(driver, "alice", instance: instance)
+        // Keeps the channel, and so its numbering.
+        _ = first.outcome(first.sendSet("lesson", [("title", "x")]))
+        #expect(memory(first) == "0" && send(first, 1) == "accepted 1" && send(first, 2) == "accepted 2")
+        driver.cut(first.id)
+        driver.advance(.seconds(300))
+        let known = back(driver, instance, lastNumber: 4)
+        #expect(memory(known) == "2" && send(known, 2) == "accepted 2" && send(known, 4) == "accepted 3", "sent, and never received")
+        driver.cut(known.id)
+        driver.advance(.seconds(660))
+        for _ in 1...2 {
+            let late = back(driver, instance, lastNumber: 5)
+            #expect(memory(late) == "0 forgotten")
+            #expect(send(late, 4) == "outcomeUnknown" && send(late, 5) == "outcomeUnknown" && direct(late, 5) == "outcomeUnknown")
+            // Its welcome may have been lost: it is told again.
+            driver.cut(late.id)
+        }
+        let late = back(driver, instance, lastNumber: 5)
+        #expect(send(late, 6) == "accepted 4" && send(late, 5) == "outcomeUnknown" && send(late, 6) == "accepted 4")
+        #expect(memory(back(driver, instance, lastNumber: 7)) == "6")
+    }
+
+    @Test("[MS9] five other client objects later it is forgotten; one that sent nothing makes room before one that did")
+    func others() {
+        let driver = driver()
+        func visit(_ instance: Int, lastNumber: UInt64 = 0, sends number: UInt64?) -> TestClient {
+            let client = back(driver, "000000000000000\(instance)", lastNumber: lastNumber)
+            if let number { #expect(send(client, number)?.hasPrefix("accepted") == true) }
+            driver.cut(client.id)
+            return client
+        }
+        _ = visit(1, sends: 1)
+        _ = visit(2, sends: nil)
+        for instance in 3...6 { _ = visit(instance, sends: 1) }
+        #expect(memory(visit(1, lastNumber: 3, sends: nil)) == "1", "the second made room")
+        #expect(memory(visit(2, lastNumber: 3, sends: nil)) == "0 forgotten")
+        for instance in 7...9 { _ = visit(instance, sends: 1) }
+        let gone = back(driver, "0000000000000003", lastNumber: 1)
+        #expect(memory(gone) == "0 forgotten" && send(gone, 1) == "outcomeUnknown" && send(gone, 2)?.hasPrefix("accepted") == true)
+    }
+
+    @Test("[MS9] what was sent and never received is new when the client comes back, also when nothing else came of it")
+    func neverReceived() {
+        let driver = driver()
+        let first = TestClient(driver, "alice", instance: "0000000000000001")
+        driver.cut(first.id)
+        driver.advance(.seconds(60))
+        let again = back(driver, "0000000000000001", lastNumber: 3)
+        #expect(memory(again) == "0" && send(again, 2) == "accepted 1")
+    }
+
+    @Test("[MS9, BL2] to a relay that was started again what is not retained is unknown, and what is retained is new unless it was stored")
+    func startedAgain() {
+        let first = driver(), instance = "0000000000000001"
+        #expect(send(TestClient(first, "alice", instance: instance), 1) == "accepted 1")
+        let driver = driver()
+        let again = back(driver, instance, lastNumber: 3)
+        #expect(memory(again) == "0 forgotten" && send(again, 1) == "outcomeUnknown" && retain(again, 2)?.hasPrefix("accepted") == true)
+        #expect(send(again, 3) == "outcomeUnknown" && send(again, 4)?.hasPrefix("accepted") == true)
+        driver.advance(.seconds(601))
+        let late = TestClient(driver, "bob", instance: "0000000000000002", lastNumber: 3)
+        #expect(retain(late, 3) == "outcomeUnknown" && retain(late, 4)?.hasPrefix("accepted") == true)
+    }
+
+    @Test("[SE2, MS9] a number above 2⁵³−1 was never sent")
+    func numberTooHigh() {
+        let client = TestClient(driver(), "alice", lastNumber: Limits.integerMax + 1)
+        #expect(client.welcome == nil && client.others.contains { TestClient.decode(ErrorBody.self, $0.body).code == .badRequest })
+        #expect(TestClient(driver(), "alice", lastNumber: Limits.integerMax).welcome != nil)
     }
 
     @Test("[MS9] of all users so many client objects are remembered: the oldest are forgotten first")

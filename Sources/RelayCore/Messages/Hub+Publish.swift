@@ -53,7 +53,7 @@ extension Hub {
             tellStoredAgain(known, to: connection)
             return true
         case .passed: throw WireError(.notAccepted, "number \(number) was not accepted, and \(sessions[session].window.lastNumber) was")
-        case .forgotten: throw WireError(.outcomeUnknown, "number \(number) is older than what is remembered of this instance")
+        case .forgotten: throw WireError(.outcomeUnknown, "number \(number) is older than what is known of this instance")
         }
     }
 
@@ -66,9 +66,9 @@ extension Hub {
 
     /// Of a direct message. [MS1]
     func checkNumber(_ number: UInt64, _ session: Session.Index) throws(WireError) {
-        let last = sessions[session].window.lastNumber
+        let last = sessions[session].window.highestKnown
         guard number > last else {
-            throw WireError(.outcomeUnknown, "number \(number) is not above \(last), the last one accepted of this instance")
+            throw WireError(.outcomeUnknown, "number \(number) is not above \(last), the last one that this instance has used")
         }
     }
 

@@ -7,6 +7,8 @@ struct KeptPublishWindow {
     var window: PublishWindow
     /// Forgotten then.
     var until: Instant
+    /// It was remembered by an earlier start of the relay: what was durable of it. [BL2]
+    var isRestored = false
 }
 
 /// The windows of client objects that have no session now, by user. [MS9]
@@ -14,6 +16,8 @@ struct KeptWindows {
     private var windows: [Name: [KeptPublishWindow]] = [:]
     /// All of them.
     private(set) var count = 0
+    /// Whether one was forgotten for a bound, before its time.
+    var hasForgottenEarly = false
     /// While a relay starts: publishes that were remembered, by client object.
     private var restored: [Name: [UInt64: [PublishWindow.Remembered]]] = [:]
 
@@ -59,7 +63,7 @@ struct KeptWindows {
             for (instance, remembered) in restored[user]!.sorted(by: { $0.key < $1.key }) {
                 var window = PublishWindow()
                 window.restore(remembered, places: places)
-                add(KeptPublishWindow(instance: instance, window: window, until: until), of: user)
+                add(KeptPublishWindow(instance: instance, window: window, until: until, isRestored: true), of: user)
             }
         }
         restored = [:]
@@ -69,26 +73,38 @@ struct KeptWindows {
 
 extension Hub {
     /// A session goes on, or begins, with what is known of this client object.
-    mutating func takeUpWindow(_ session: Session.Index, instance: UInt64) {
+    ///
+    /// - Parameter lastNumber: the highest that the client object has sent. What it sent to an earlier start, or before it was
+    ///   forgotten, may have been accepted.
+    mutating func takeUpWindow(_ session: Session.Index, instance: UInt64, lastNumber: UInt64) {
         guard sessions[session].instance != instance else { return }
         let user = sessions[session].user!
         // Taken out before the other one is put in: there is room for so many besides the one that is there.
-        let known = keptWindows[user].first { $0.instance == instance }?.window
+        let known = keptWindows[user].first { $0.instance == instance }
         if known != nil { forgetWindows(of: user, areOver: false) { $0.instance == instance } }
+        // Before the session's own window may push another out.
+        let knowsRetained = known != nil || knowsAllRetained
         keepWindow(of: session)
         sessions[session].instance = instance
-        sessions[session].window = known ?? PublishWindow()
+        sessions[session].window = known?.window ?? PublishWindow()
+        if known?.isRestored ?? true { sessions[session].window.forget(through: lastNumber, alsoRetained: !knowsRetained) }
+    }
+
+    /// Whether a client object that is not known has nothing durable: the journal has told of all, and none was forgotten since. [BL2]
+    private var knowsAllRetained: Bool {
+        !keptWindows.hasForgottenEarly && now.instant < startedAt + .milliseconds(Limits.publishMemoryMilliseconds)
     }
 
     /// The session has another client object now, or is forgotten.
     mutating func keepWindow(of session: Session.Index) {
-        guard let instance = sessions[session].instance, !sessions[session].window.isEmpty else { return }
+        guard let instance = sessions[session].instance else { return }
         let user = sessions[session].user!
         let until = now.instant + .milliseconds(Limits.publishMemoryMilliseconds)
         keptWindows.add(KeptPublishWindow(instance: instance, window: sessions[session].window, until: until), of: user)
         if keptWindows[user].count > configuration.publishWindowsPerUserMax {
-            let oldest = keptWindows[user][0].instance
-            forgetWindows(of: user) { $0.instance == oldest }
+            let kept = keptWindows[user].dropLast()
+            let first = (kept.first { $0.window.isEmpty } ?? kept[0]).instance
+            forgetWindows(of: user) { $0.instance == first }
         }
         if keptWindows.count > configuration.publishWindowsMax { boundWindows() }
         sessions[session].window = PublishWindow()
@@ -109,6 +125,7 @@ extension Hub {
     /// - Parameter areOver: not when a session goes on with one.
     private mutating func forgetWindows(of user: Name, areOver: Bool = true, where isMeant: (KeptPublishWindow) -> Bool) {
         for gone in keptWindows.remove(of: user, where: isMeant) where areOver {
+            if gone.until > now.instant { keptWindows.hasForgottenEarly = true }
             forgetRemembered(user, gone.instance, places: gone.window.places(of: Self.placesMax))
         }
     }

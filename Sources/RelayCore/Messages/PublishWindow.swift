@@ -25,12 +25,12 @@ struct PublishWindow {
         case forgotten
     }
 
-    /// Of publishes and direct messages. [MS1]
+    /// The highest accepted, of publishes and direct messages. [MS1]
     private(set) var lastNumber: UInt64 = 0
     /// By number, a ring once it is full.
     private var accepted: [Accepted] = []
     private var start = 0
-    /// Numbers up to here may have been forgotten; those of retained messages, which the journal has, up to there.
+    /// The outcome of numbers up to here may be unknown; of retained messages, which the journal has, up to there.
     private var forgotten: UInt64 = 0
     private var forgottenRetained: UInt64 = 0
     /// Drawings that come in parts. [BL8]
@@ -41,7 +41,8 @@ struct PublishWindow {
     var isEmpty: Bool { lastNumber == 0 }
 
     func judge(_ number: UInt64, isRetained: Bool) -> Judgement {
-        if number > lastNumber { return .new }
+        let unknownThrough = isRetained ? forgottenRetained : forgotten
+        if number > lastNumber { return number > unknownThrough ? .new : .forgotten }
         var low = 0
         var high = accepted.count
         while low < high {
@@ -49,7 +50,16 @@ struct PublishWindow {
             if self[middle].number < number { low = middle + 1 } else { high = middle }
         }
         if low < accepted.count, self[low].number == number { return .accepted(self[low]) }
-        return number > (isRetained ? forgottenRetained : forgotten) ? .passed : .forgotten
+        return number > unknownThrough ? .passed : .forgotten
+    }
+
+    /// Whether the outcome of all numbers up to this one may be unknown.
+    func hasForgotten(through number: UInt64) -> Bool { number > 0 && number <= forgotten }
+
+    /// Publishes of these numbers may have been accepted: nobody knows.
+    mutating func forget(through number: UInt64, alsoRetained: Bool) {
+        forgotten = max(forgotten, number)
+        if alsoRetained { forgottenRetained = max(forgottenRetained, number) }
     }
 
     private subscript(index: Int) -> Accepted { accepted[(start + index) % accepted.count] }
@@ -104,6 +114,9 @@ struct PublishWindow {
         guard let index = drafts.firstIndex(where: { $0.channel == channel && $0.key == key }) else { return nil }
         return drafts.remove(at: index)
     }
+
+    /// A number above this one was never accepted. Direct messages have no others. [MS1]
+    var highestKnown: UInt64 { max(lastNumber, forgotten) }
 
     /// A direct message: it is not sent again.
     mutating func passDirect(_ number: UInt64) { lastNumber = number }

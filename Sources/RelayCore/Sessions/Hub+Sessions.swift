@@ -42,7 +42,9 @@ extension Hub {
             connection, .welcome,
             Welcome(
                 id: request.id, user: request.user, handle: sessions[session].handle, resumeToken: connections[connection].entropy.hex,
-                resumed: resumed, lastEnd: sessions[session].lastEnd, start: start,
+                resumed: resumed, lastEnd: sessions[session].lastEnd,
+                lastNumber: sessions[session].window.lastNumber,
+                forgotten: sessions[session].window.hasForgotten(through: checked.lastNumber), start: start,
                 heartbeatMs: Int(checked.heartbeat(max: configuration.heartbeatMax).milliseconds),
                 presenceTimeoutMs: Int(checked.presenceTimeout.milliseconds),
                 access: accessBody(access(of: request.user, given: admission.access)), limits: configuration.limits))
@@ -90,7 +92,7 @@ extension Hub {
     private mutating func attach(_ session: Session.Index, to connection: Connection.Index, _ login: CheckedLogin, resumed: Bool) {
         setState(session, .present(connection: connection))
         sessions[session].resumeToken = connections[connection].entropy
-        takeUpWindow(session, instance: login.instance)
+        takeUpWindow(session, instance: login.instance, lastNumber: login.lastNumber)
         let handedOverUntil = resumed ? nil : now.instant + sessions[session].presenceTimeout
         sessions[session].presenceTimeout = login.presenceTimeout
         sessions[session].heartbeat = login.heartbeat(max: configuration.heartbeatMax)
@@ -239,6 +241,7 @@ private struct LoginVersion: JSONObject {
 /// The fields of a login that need more than the right type. [SE2, SE7]
 private struct CheckedLogin {
     var instance: UInt64
+    var lastNumber: UInt64
     var secret: Entropy?
     var presenceTimeout: Duration
     var client: String
@@ -259,6 +262,12 @@ private struct CheckedLogin {
             throw WireError(.badRequest, "field instance has 16 hexadecimal digits")
         }
         self.instance = instance
+        lastNumber = request.lastNumber ?? 0
+        guard lastNumber <= Limits.integerMax else {
+            throw WireError(
+                .badRequest, "field lastNumber is at most \(Limits.integerMax), not \(lastNumber)",
+                limit: Int(Limits.integerMax), actual: Int(clamping: lastNumber))
+        }
         if let digits = request.secret {
             guard let secret = Entropy(hex: digits) else { throw WireError(.badRequest, "field secret has 32 hexadecimal digits") }
             self.secret = secret

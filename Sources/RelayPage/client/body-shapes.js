@@ -59,7 +59,7 @@ const topicUsers = shape('bool all', {succeeded: listOf('text'), failed: listOf(
 
 /** By the type of a frame. */
 export const bodyShapes = {
-  welcome: shape('u32 id handle start, int version heartbeatMs presenceTimeoutMs, name user, text resumeToken, bool resumed', {
+  welcome: shape('u32 id handle start, int version lastNumber heartbeatMs presenceTimeoutMs, name user, text resumeToken, bool resumed forgotten?', {
     access: accessShape, limits: shape(`int ${Object.keys(sessionLimitDefaults).join(' ')}`), 'lastEnd?': shape('int code, text text'),
   }),
   answer: shape('u32 id'),

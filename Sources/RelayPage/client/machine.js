@@ -178,9 +178,8 @@ export class ClientMachine {
     this.heartbeat.heard(now)
     const {user, secret, presenceTimeoutMs, description} = this.settings
     const body = {
-      id: this.requests.nextID(), version: 1, user, secret, instance: this.instance, presenceTimeoutMs, client: description,
-      ...this.credential,
-      resume: this.session.resumption,
+      id: this.requests.nextID(), version: 1, user, secret, instance: this.instance, lastNumber: this.sent.lastNumber || undefined,
+      presenceTimeoutMs, client: description, ...this.credential, resume: this.session.resumption,
     }
     this.outbound.write({type: 'login', body})
   }

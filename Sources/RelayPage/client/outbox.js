@@ -37,10 +37,10 @@ export class Outbox {
   /** The list as it stands: under which instance messages were sent, and ids with their numbers. */
   list() {
     const {ids, ...head} = this.read('', list => ({...list})) ?? {}
-    const {instance, start, last, at} = head
-    const isHead = [start, last, at].every(Number.isSafeInteger) && /^[0-9a-f]{16}$/.test(instance)
+    const {instance, last, at} = head
+    const isHead = [last, at].every(Number.isSafeInteger) && /^[0-9a-f]{16}$/.test(instance)
     const kept = Array.isArray(ids) ? ids.filter(Array.isArray) : []
-    return [isHead ? {instance, start, last, at} : {}, kept.map(([id, number]) => [id, isHead ? number : 0])]
+    return [isHead ? {instance, last, at} : {}, kept.map(([id, number]) => [id, isHead ? number : 0])]
   }
 
   /**
@@ -75,11 +75,11 @@ export class Outbox {
     })
   }
 
-  numbered(entry, number, {instance, start, last}) {
+  numbered(entry, number, {instance, last}) {
     const kept = this.entries.get(entry)
     if (!kept) return
     kept.number = number
-    this.head = {instance, start, last, at: this.wallClock()}
+    this.head = {instance, last, at: this.wallClock()}
     this.keep(entry, () => this.writeList())
   }
 

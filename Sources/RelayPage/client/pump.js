@@ -100,8 +100,8 @@ export class Pump {
   }
 
   keepNumber(entry, number) {
-    const {instance, outbox, sent, session} = this.machine
-    outbox?.numbered(entry, number, {instance, start: session.relayStart, last: sent.lastNumber})
+    const {instance, outbox, sent} = this.machine
+    outbox?.numbered(entry, number, {instance, last: sent.lastNumber})
   }
 
   encode(item, now) {

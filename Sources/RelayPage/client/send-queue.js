@@ -148,7 +148,6 @@ export class SendQueue {
   takeUp({head, entries}, now) {
     if (entries.some(({number}) => number > 0)) {
       this.machine.instance = head.instance
-      this.machine.session.relayStart = head.start
       this.machine.sent.lastNumber = head.last + 2 ** 20 + Math.floor(this.machine.settings.random() * 2 ** 40)
       this.machine.sent.sentUntil = head.ageMs >= 0 ? now - head.ageMs : -Infinity
     }

@@ -114,13 +114,13 @@ export class SentMessages {
   }
 
   /**
-   * A relay that was started anew, or after too long a time, knows nothing of what was sent, but for what is retained: that it
-   * knows when it is durable, and otherwise it is not there. [MS9, BL2]
+   * A relay that was started anew, or has forgotten this client, knows nothing of what was sent, but for what is retained: that
+   * it knows when it is durable, and otherwise it is not there. After too long a time it does not know that either. [MS9, BL2]
    */
-  giveUpSent(now, isSameStart) {
+  giveUpSent(now, isForgotten) {
     const isTooLate = this.sentUntil !== undefined && now - this.sentUntil > Limits.publishMemoryMs
     this.sentUntil = undefined
-    if (isSameStart && !isTooLate) return
+    if (!isForgotten) return
     this.machine.drawings.giveUpParts(isTooLate)
     const isGivenUp = message => !message.part && (isTooLate || !message.isRetained)
     for (const message of this.machine.queue.numbered(isGivenUp)) this.settle(message, {error: outcomeUnknown(`message ${message.number}`)})

@@ -22,8 +22,6 @@ export class Session {
     }
     /** @type {string|undefined} */
     this.resumeToken = undefined
-    /** The start number of the relay. @type {number|undefined} */
-    this.relayStart = undefined
     /** Until the pong behind a login that resumed. */
     this.awaitsRestoration = false
     /** Channels known before a resumption that it has not named so far. */
@@ -35,8 +33,7 @@ export class Session {
     this.machine.state = 'live'
     this.machine.liveSince = now
     this.logins++
-    this.machine.sent.giveUpSent(now, this.relayStart === body.start)
-    this.relayStart = body.start
+    this.machine.sent.giveUpSent(now, body.forgotten ?? false)
     this.resumeToken = body.resumeToken
     this.machine.access = new Access(body.access)
     this.machine.limits = body.limits

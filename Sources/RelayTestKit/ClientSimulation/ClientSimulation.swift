@@ -88,6 +88,8 @@ package final class ClientSimulation {
         configuration.historyAge = .seconds(random.chance(1, in: 4) ? 5 : 600)
         configuration.catchUpQueueBytes = Int.random(in: 200...20_000, using: &random)
         configuration.catchUpBlockBytes = Int.random(in: 200...20_000, using: &random)
+        // A relay that forgets clients whose session has ended.
+        if random.chance(1, in: 4) { configuration.publishWindowsMax = Int.random(in: 0...2, using: &random) }
         self.configuration = configuration
         relay = HubDriver(configuration: configuration, start: 1000)
         relay.mixesLinks = !Seeds.olderThanWebSockets.contains(seed)
@@ -194,7 +196,11 @@ package final class ClientSimulation {
         case .cut:
             cut(client)
             // Out of reach for a while: others go on.
-            if random.chance(1, in: 2) { client.unreachableUntil = now + UInt64.random(in: 200...4_500, using: &random) * 1_000_000 }
+            if random.chance(1, in: 2) {
+                // Also until its session has ended.
+                let most: UInt64 = random.chance(1, in: 8) ? 60_000 : 4_500
+                client.unreachableUntil = now + UInt64.random(in: 200...most, using: &random) * 1_000_000
+            }
         case .stall:
             client.link?.stall(
                 until: now + UInt64.random(in: 50...6_000, using: &random) * 1_000_000, both: random.chance(1, in: 2), &random)

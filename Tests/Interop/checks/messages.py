@@ -72,6 +72,30 @@ def numbers_across(ctx):
     need(payloads(reader) == ["a", "b", "d"], f"{payloads(reader)}")
 
 
+@check("[MS9 SE2 SE6] a relay that has forgotten an instance says so: what it sent before is outcomeUnknown, what is higher is new")
+def forgotten(ctx):
+    client, reader, name = ctx.client(), ctx.client(), ctx.name("c")
+    reader.request("subscribe", channel=name)
+    client.publish(name, "a", number=7).wait()
+    client.logout()
+    for index in range(ctx.limit("remembered instances per user") + 1):
+        other = ctx.client(user=client.identity.user)
+        other.publish(name, f"other {index}").wait()
+        other.logout()
+    again = ctx.client(identity=client.identity)
+    need(again.checker.welcome.get("forgotten") is True and again.checker.welcome["lastNumber"] == 0, f"{again.checker.welcome}")
+    for number in (1, 7):
+        ctx.refused("outcomeUnknown", again.publish(name, "a", number=number), number=number)
+    ctx.refused("outcomeUnknown", again.direct(client.identity.user, b"", number=7), number=7)
+    again.publish(name, "b", number=8).wait()
+    again.logout()
+    back = ctx.client(identity=client.identity)
+    need("forgotten" not in back.checker.welcome and back.checker.welcome["lastNumber"] == 8, f"{back.checker.welcome}")
+    ctx.refused("outcomeUnknown", back.publish(name, "a", number=7), number=7)
+    reader.sync()
+    need(payloads(reader)[0] == "a" and payloads(reader)[-1] == "b" and payloads(reader).count("a") == 1, f"{payloads(reader)}")
+
+
 @check("[SE11 MS9] what a broken connection left unanswered is sent again: accepted once, delivered once, in order")
 def sent_again(ctx):
     client, reader, name = ctx.client(), ctx.client(), ctx.name("c")

@@ -75,7 +75,7 @@ class MessageChecks:
             return
         if event["code"] == 128 and (number in accepted or not above):
             raise Violation("MS9", f"{event}, accepted are {sorted(accepted)[-5:]}")
-        if event["code"] == 116 and above < NUMBERS_REMEMBERED:
+        if event["code"] == 116 and above < NUMBERS_REMEMBERED and number > self.identity.forgotten:
             raise Violation("MS9", f"{event}, and only {above} above it were accepted")
 
     def on_stored(self, event):

@@ -14,7 +14,7 @@ class Identity:
         self.user, self.credential = user, credential or {}  # {"key": …} or {"token": …} (AC1)
         self.instance = instance or secrets.token_hex(8)
         self.secret = secret or secrets.token_hex(16)
-        self.number = 0
+        self.number = self.forgotten = 0  # the last one used; the outcome of those up to this one may be unknown
         self.retained, self.stored, self.not_stored = {}, {}, set()  # (channel, how often `stored` may come); offsets
         self.accepted, self.sent, self.sent_before = {}, set(), set()  # offsets by number; numbers, of earlier connections
         self.lock = threading.Lock()

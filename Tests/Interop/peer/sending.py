@@ -5,7 +5,7 @@ import struct
 import time
 
 from links import TCPLink, Violation
-from peer.constants import FRAME_TYPES, PATIENCE, RETAIN
+from peer.constants import FRAME_TYPES, INTEGER_MAX, PATIENCE, RETAIN
 from peer.errors import Ended
 from peer.fields import encode_direct, encode_packet, encode_publish, frame, json_body
 from peer.replies import Pending, publish_fields
@@ -122,8 +122,9 @@ class Sending:
 
     def start_login(self, token=None, seen=None, **more):
         """Sends it."""
+        numbers = self.identity.sent | self.identity.sent_before
         fields = {"version": 1, "user": self.identity.user, "instance": self.identity.instance,
-                  "secret": self.identity.secret, "client": "interop.py", **self.identity.credential,
+                  "lastNumber": max((number for number in numbers if number <= INTEGER_MAX), default=None), "secret": self.identity.secret, "client": "interop.py", **self.identity.credential,
                   "resume": None if token is None else {"token": token, **({} if seen is None else {"seen": seen})}, **more}
         return self.start_request("login", **fields)
 

@@ -27,10 +27,23 @@ class SessionChecks:
                 raise Violation("SE6", f"limits without {key}")
         if fields.get("lastEnd") is not None:
             must_have_shape("lastEnd", fields["lastEnd"])
+        self.check_memory(fields, asked.get("lastNumber") or 0)
         must_be_access(fields["access"])
         self.welcome, self.handle, self.access = fields, fields["handle"], fields["access"]
         self.check_resumption(fields, asked)
         request.reply.succeed(fields)
+
+    def check_memory(self, fields, sent):
+        """MS9: what the relay remembers of the instance; `forgotten` is told to who has sent something."""
+        accepted, remembered = max(self.identity.accepted, default=0), fields["lastNumber"]
+        if remembered > sent:
+            raise Violation("MS9", f"number {remembered} of this instance was accepted, and {sent} was its last")
+        if "forgotten" in fields:
+            if not fields["forgotten"] or not sent:
+                raise Violation("MS9", f"forgotten, and the last number was {sent}")
+            self.identity.forgotten = max(self.identity.forgotten, sent)
+        elif remembered < accepted:
+            raise Violation("MS9", f"{accepted} was accepted, {remembered} is remembered, and nothing is said to be forgotten")
 
     def check_resumption(self, fields, asked):
         """SE9, SE10: only who asked resumes, and the token is a new one."""

@@ -37,7 +37,7 @@ CHANNEL_SHAPE = "kind:kind channel:name handle:u32 features:texts quiet:bool epo
 SINCE_SHAPE = " recovered?:bool missed?:object reset?:bool after?:u53"
 
 SHAPES = {
-    "welcome": "id:u32 version:u32 user:name handle:u32 resumeToken:text resumed:bool lastEnd?:object "
+    "welcome": "id:u32 version:u32 user:name handle:u32 resumeToken:text resumed:bool lastEnd?:object lastNumber:u53 forgotten?:true "
                "start:any heartbeatMs:u32 presenceTimeoutMs:u32 access:object limits:object",
     "error": "id?:u32 number?:u53 flow?:u32 code:u32 name:text text:text limit?:u53 actual?:u53 "
              "retryAfterMs?:u53",
