@@ -65,7 +65,7 @@ extension ClientMachine {
     mutating func stored(_ number: UInt64, offset: UInt64) { settleStored(number, .success(.offset(offset))) }
 
     mutating func notStored(_ notice: NotStored) {
-        settleStored(notice.number, .failure(RelayError(notice.code, notice.text)))
+        settleStored(notice.number, .failure(RelayError(notice)))
     }
 
     /// It may be told before the number was sent again, or before that is answered. A number that is not known says nothing.

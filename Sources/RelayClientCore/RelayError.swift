@@ -13,6 +13,8 @@ public struct RelayError: Error, Hashable, Sendable {
     public var limit: Int?
     /// The value that was found, in the same unit.
     public var actual: Int?
+    /// Whether asking again may help.
+    public var retry: ErrorCode.Retry
     /// How long to wait before the same can succeed.
     public var retryAfter: Duration?
 
@@ -23,6 +25,7 @@ public struct RelayError: Error, Hashable, Sendable {
         self.limit = limit
         self.actual = actual
         self.retryAfter = retryAfter
+        retry = code == .connectFailed || code == .timedOut || code == .unsentFull ? .later : code.retry
     }
 
     /// The code's name in `docs/protocol.md`, or of the client's own codes.
@@ -38,6 +41,13 @@ public struct RelayError: Error, Hashable, Sendable {
         self.init(
             body.code, body.text, limit: body.limit.map(Int.init(clamping:)), actual: body.actual.map(Int.init(clamping:)),
             retryAfter: body.retryAfterMs.map { .milliseconds(Int64(clamping: $0)) })
+        // A word that this client does not know promises nothing. [ER5]
+        retry = body.retry.flatMap(ErrorCode.Retry.init(rawValue:)) ?? .never
+    }
+
+    package init(_ notice: NotStored) {
+        self.init(notice.code, notice.text)
+        retry = notice.retry.flatMap(ErrorCode.Retry.init(rawValue:)) ?? .never
     }
 }
 

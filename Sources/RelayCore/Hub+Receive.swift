@@ -154,7 +154,7 @@ extension Hub {
 
     /// One switch: frame to handler.
     private mutating func handleFrame(_ head: FrameHead, _ body: UnsafeRawBufferPointer, from connection: Connection.Index) {
-        guard let type = FrameType(rawValue: head.type) else { return handleUnknown(head, connection) }
+        guard let type = FrameType(rawValue: head.type) else { return handleUnknown(head, body, connection) }
         guard let session = connections[connection].session else { return handleBeforeLogin(type, head, body, connection) }
         switch type {
         case .publishPacket: return publishPacket(flags: head.flags, body, session: session, connection)
@@ -162,7 +162,7 @@ extension Hub {
         case .direct: return direct(flags: head.flags, body, session: session, connection)
         case .ping: return ping(head, body, connection)
         case .pong: return pong(head, connection)
-        case .login: return refuse(connection, WireError(.alreadyLoggedIn, "this connection is logged in already"), id: requestID(body))
+        case .login: return refuse(connection, WireError(.alreadyLoggedIn, "this connection is logged in already"), head, body)
         case .directReceived: return directReceived(flags: head.flags, body, connection)
         case .logout, .renew, .subscribe, .unsubscribe, .join, .leave, .joinTopic, .leaveTopic, .subscribeTopic, .unsubscribeTopic,
             .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates, .history, .setMetadata, .updateMetadata,
@@ -180,7 +180,7 @@ extension Hub {
             .flowOpened, .flowClosed, .lost, .packetsDropped, .presence, .topics, .metadataPage, .metadata, .locks, .historyItem, .gap,
             .caughtUp, .stored, .notStored,
             .cleared, .reset, .accessExpiring, .removed, .accessChanged, .channelFrozen:
-            return handleUnknown(head, connection)
+            return handleUnknown(head, body, connection)
         }
     }
 
@@ -191,12 +191,12 @@ extension Hub {
         case .ping: ping(head, body, connection)
         case .pong: pong(head, connection)
         case .login: handleRequest(type, head, body, connection) { hub throws(WireError) in try hub.login(body, connection) }
-        default: refuse(connection, WireError(.loginRequired, "\(type.name) before login"))
+        default: refuse(connection, WireError(.loginRequired, "\(type.name) before login"), head, body)
         }
     }
 
-    private mutating func handleUnknown(_ head: FrameHead, _ connection: Connection.Index) {
+    private mutating func handleUnknown(_ head: FrameHead, _ body: UnsafeRawBufferPointer, _ connection: Connection.Index) {
         let code: ErrorCode = connections[connection].session == nil ? .loginRequired : .unknownFrame
-        refuse(connection, WireError(code, "no client sends a frame of type 0x\(String(head.type, radix: 16))"), id: nil)
+        refuse(connection, WireError(code, "no client sends a frame of type 0x\(String(head.type, radix: 16))"), head, body)
     }
 }

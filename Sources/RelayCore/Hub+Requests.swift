@@ -12,8 +12,7 @@ extension Hub {
             guard head.flags == 0 else { throw WireError(.badRequest, "the flags of a JSON frame are 0") }
             try handle(&self)
         } catch {
-            let isText = type == .setMetadata || type == .updateMetadata
-            let id = isText ? (try? TextBody.read(body)).flatMap { requestID($0.head) } : requestID(body)
+            let id = requestID(of: type, body)
             if let id, mustWait(error, of: type) { return answerInOrder(requester(connection, id, .refusal(error))) }
             refuse(connection, error, id: id)
         }
@@ -69,9 +68,22 @@ extension Hub {
         }
     }
 
-    func requestID(_ body: UnsafeRawBufferPointer) -> UInt32? {
-        guard let id = try? JSONBody.decode(RequestID.self, from: body, anyKeys: true).id, id > 0 else { return nil }
+    /// The id of a request, if it can be read, also of a type that is not known.
+    private func requestID(of type: FrameType?, _ body: UnsafeRawBufferPointer) -> UInt32? {
+        let isText = type == .setMetadata || type == .updateMetadata
+        guard let json = isText ? try? TextBody.read(body).head : body,
+            let id = try? JSONBody.decode(RequestID.self, from: json, anyKeys: true).id, id > 0
+        else { return nil }
         return id
+    }
+
+    /// Refuses a frame that nothing is done with, and names what it names. [ER1]
+    mutating func refuse(_ connection: Connection.Index, _ error: WireError, _ head: FrameHead, _ body: UnsafeRawBufferPointer) {
+        switch FrameType(rawValue: head.type) {
+        case .publish?, .direct?: refuse(connection, error, number: Self.publishNumber(body))
+        case .publishPacket?: refuse(connection, error, flow: PublishPacketFrame.flow(of: body))
+        case let type: refuse(connection, error, id: requestID(of: type, body))
+        }
     }
 
     /// Decodes a request and checks its id.

@@ -66,6 +66,7 @@ package struct NotStored: JSONObject {
     package internal(set) var number: UInt64 = 0
     package internal(set) var code: ErrorCode = .badRequest
     package internal(set) var name = ""
+    package internal(set) var retry: String?
     package internal(set) var text = ""
 
     package init() {}
@@ -73,6 +74,7 @@ package struct NotStored: JSONObject {
     package init(number: UInt64, _ error: WireError) {
         self.number = number
         code = error.code
+        retry = error.code.retry.rawValue
         name = error.code.name
         text = error.text
     }
@@ -81,6 +83,7 @@ package struct NotStored: JSONObject {
         json("code", &code)
         json("name", &name)
         json("number", &number)
+        json("retry", &retry)
         json("text", &text)
     }
 }

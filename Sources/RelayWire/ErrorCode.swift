@@ -42,7 +42,7 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, JSONElement {
     public static let userOffline = Self(114)
     /// `direct` that was not acknowledged in time.
     public static let unconfirmed = Self(115)
-    /// A number that is not above the last accepted one.
+    /// A number of which the relay does not know whether it was accepted.
     public static let outcomeUnknown = Self(116)
     /// A retained message on a relay that keeps no boards.
     public static let notSupported = Self(117)
@@ -159,6 +159,30 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, JSONElement {
 
     /// The name in the table of codes, or `code NNN` for one this version does not know.
     public var name: String { Self.all.first { $0.code == self }?.name ?? "code \(rawValue)" }
+
+    /// Whether asking again may help. [ER5]
+    public enum Retry: String, Hashable, Sendable {
+        /// At once, under a new id or number.
+        case now
+        /// After `retryAfter`, without it after a growing pause.
+        case later
+        /// On a new connection, with another credential.
+        case reconnect
+        /// The same is refused again.
+        case never
+    }
+
+    private static let helpedByTime: Set<ErrorCode> = [
+        .rateLimited, .limitReached, .channelFull, .userOffline, .unconfirmed, .relayFull, .storageFull, .storageFailed, .busy, .lockHeld,
+        .boardFull, .quotaReached,
+    ]
+
+    /// What the relay says of this code in `retry`. [ER5]
+    public var retry: Retry {
+        if clientReconnects || self == .tokenExpired { return .reconnect }
+        if self == .notAccepted || self == .partMissing { return .now }
+        return Self.helpedByTime.contains(self) ? .later : .never
+    }
 
     /// Whether the connection ends with this code.
     public var closesConnection: Bool { (200..<400).contains(rawValue) }

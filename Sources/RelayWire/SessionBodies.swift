@@ -91,8 +91,8 @@ package struct Welcome: JSONObject {
     package init() {}
 
     package init(
-        id: UInt32, user: Name, handle: UInt32, resumeToken: String, resumed: Bool, lastEnd: CloseNotice?,
-        lastNumber: UInt64 = 0, forgotten: Bool = false, start: UInt32, heartbeatMs: Int, presenceTimeoutMs: Int, access: AccessBody, limits: ServerLimits
+        id: UInt32, user: Name, handle: UInt32, resumeToken: String, resumed: Bool, lastEnd: CloseNotice?, lastNumber: UInt64 = 0,
+        forgotten: Bool = false, start: UInt32, heartbeatMs: Int, presenceTimeoutMs: Int, access: AccessBody, limits: ServerLimits
     ) {
         self.id = id
         version = Limits.protocolVersion
@@ -189,6 +189,8 @@ package struct ErrorBody: JSONObject, Hashable, Sendable, Error {
     package internal(set) var text = ""
     package internal(set) var limit: UInt64?
     package internal(set) var actual: UInt64?
+    /// `ErrorCode.Retry`, or a word of a newer relay. [ER5]
+    package internal(set) var retry: String?
     package internal(set) var retryAfterMs: UInt64?
 
     package init() {}
@@ -202,6 +204,7 @@ package struct ErrorBody: JSONObject, Hashable, Sendable, Error {
         text = error.text
         limit = error.limit
         actual = error.actual
+        retry = error.code.retry.rawValue
         retryAfterMs = error.retryAfterMilliseconds
     }
 
@@ -213,6 +216,7 @@ package struct ErrorBody: JSONObject, Hashable, Sendable, Error {
         json("limit", &limit)
         json("name", &name)
         json("number", &number)
+        json("retry", &retry)
         json("retryAfterMs", &retryAfterMs)
         json("text", &text)
     }

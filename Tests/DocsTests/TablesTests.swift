@@ -22,10 +22,10 @@ import Testing
     @Test("the table of codes is that of the code, in its order")
     func codes() throws {
         let rows = try Document.protocol().table("Codes")
-        let found = rows.map { "\($0[0]) \(Document.plain($0[1]))" }
-        let expected = ErrorCode.all.map { "\($0.code.rawValue) \($0.name)" }
+        let found = rows.map { "\($0[0]) \(Document.plain($0[1])) \($0[2])" }
+        let expected = ErrorCode.all.map { "\($0.code.rawValue) \($0.name) \($0.code.retry)" }
         #expect(found == expected, "\(found.difference(from: expected))")
-        for row in rows { #expect(row.count == 3 && !row[2].isEmpty, "\(row)") }
+        for row in rows { #expect(row.count == 4 && !row[3].isEmpty, "\(row)") }
     }
 
     @Test("the table of limits has the numbers of the code")

@@ -56,11 +56,24 @@ for (const isForgotten of [true, false]) {
     driver.advance(0)
     driver.open()
     assert.equal(driver.logIn(isForgotten ? {forgotten: true} : {}).lastNumber, 2)
-    const unknown = [['outcomeUnknown', undefined], ['outcomeUnknown', 'outcomeUnknown']]
-    assert.deepEqual([driver.state('plain'), driver.state('kept')], isForgotten ? unknown : [[undefined, undefined], [undefined, undefined]])
+    const outcome = isForgotten ? 'outcomeUnknown' : undefined
+    assert.deepEqual([driver.state('plain'), driver.state('kept')], [[outcome, undefined], [outcome, outcome]])
     assert.deepEqual(driver.sentTypes(), isForgotten ? [] : ['publish 1', 'publish 2'])
   })
 }
+
+test('[ER5] an error says whether asking again may help; a word that this client does not know promises nothing', () => {
+  for (const [retry, wanted] of [['now', 'now'], ['later', 'later'], ['soon', 'never'], [undefined, 'never']]) {
+    const driver = new MachineDriver()
+    driver.logIn()
+    let stored
+    const watch = {settle: result => (stored = result)}
+    driver.machine.queue.send({payload: 'x', channel: 'lesson', key: 'a', isRetained: true, stored: watch}, 0)
+    driver.sent()
+    driver.feed({type: 'error', body: {number: 1, code: 299, name: 'new', text: 'no', retry}})
+    assert.deepEqual([stored.error.code, stored.error.retry], [299, wanted])
+  }
+})
 
 test('[BL2] stored and notStored settle a record, in whatever order they come with accepted', () => {
   const driver = new MachineDriver()
@@ -72,7 +85,7 @@ test('[BL2] stored and notStored settle a record, in whatever order they come wi
   driver.feed({type: 'stored', number: 1, offset: 101}, {type: 'stored', number: 1, offset: 101})
   driver.feed({type: 'stored', number: 2, offset: 102})
   accept(driver, 2, 3)
-  driver.feed({type: 'notStored', body: {number: 3, code: 123, name: 'storageFailed', text: 'full'}})
+  driver.feed({type: 'notStored', body: {number: 3, code: 123, name: 'storageFailed', text: 'full', retry: 'later'}})
   driver.comeBack()
   // Told on the new link before the number was sent again: it waits there for the rate.
   assert.deepEqual(driver.state('b'), [102, 102])

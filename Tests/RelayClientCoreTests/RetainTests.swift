@@ -123,6 +123,22 @@ import Testing
         #expect(driver.outcome(unanswered.accepted) == "outcomeUnknown" && driver.outcome(unanswered.stored) == "outcomeUnknown")
     }
 
+    @Test("[ER5] an error says whether asking again may help; a word that this client does not know promises nothing")
+    func retry() throws {
+        let words: [(word: String, retry: ErrorCode.Retry)] = [("now", .now), ("later", .later), ("soon", .never)]
+        for (word, retry) in words {
+            let driver = try scene()
+            let record = try driver.retain("a", key: "a")
+            _ = driver.sent()
+            let body = #"{"code":299,"name":"new","number":1,"retry":"\#(word)","text":"no"}"#
+            driver.feed(Frame(.error, body: Array(body.utf8)))
+            let error = #expect(throws: RelayError.self) { try driver.completed[record.stored]?.get() }
+            #expect(error?.code.rawValue == 299 && error?.retry == retry)
+        }
+        #expect(RelayError(.unsentFull, "full").retry == .later && RelayError(.tooLarge, "large").retry == .never)
+        #expect(ErrorCode.shuttingDown.retry == .reconnect && ErrorCode.banned.retry == .never && ErrorCode.notAccepted.retry == .now)
+    }
+
     @Test("[MS9] a relay that has not forgotten is asked again, however late: it knows")
     func late() throws {
         let driver = try scene()

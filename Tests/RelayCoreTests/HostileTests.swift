@@ -111,6 +111,34 @@ import Testing
         #expect(error.code == .badRequest && error.flow == (bytes >= 4 ? 300 : nil))
     }
 
+    @Test("[ER1] a refusal names the id, number or flow that could be read, before the login and of a frame that is not known, too")
+    func named() throws {
+        let driver = HubDriver(), request = EmptyRequest(id: 7)
+        let frames: [(frame: Frame, name: String)] = [
+            (.json(.boards, request), "id 7"), (Frame(type: 0x7F, body: Frame.json(.boards, request).body), "id 7"),
+            (Frame(type: 0x7F, body: [1, 2, 3]), "nothing"), (Frame(.setMetadata, body: TextBody.encode(head: request, texts: [])), "id 7"),
+            (.publish(number: 9, channel: "lesson", payload: [1]), "number 9"),
+            (.direct(number: 9, user: "bob", payload: [1]), "number 9"), (.publishPacket(flow: 3, payload: [1]), "flow 3"),
+        ]
+        func names(_ error: ErrorBody?) -> String {
+            let all = [error?.id.map { "id \($0)" }, error?.number.map { "number \($0)" }, error?.flow.map { "flow \($0)" }]
+            return all.compactMap(\.self).first ?? "nothing"
+        }
+        let stranger = driver.open()
+        for (frame, name) in frames {
+            driver.send(frame, from: stranger)
+            let error = driver.received(stranger).first.map { TestClient.decode(ErrorBody.self, $0.body) }
+            #expect(error?.code == .loginRequired && names(error) == name)
+        }
+        let alice = TestClient(driver, "alice")
+        for (frame, name) in frames.prefix(3) + frames.dropFirst(4) {
+            // Of a request with flags, and of a message with one that nobody knows, as well.
+            driver.send(Frame(type: frame.type, flags: 0x80, body: frame.body), from: alice.id)
+            let error = alice.errors().first
+            #expect([.badRequest, .unknownFrame].contains(error?.code) && names(error) == name, "\(frame.type)")
+        }
+    }
+
     @Test("[SE4] 16,390 bytes may come before login, one more may not")
     func beforeLogin() {
         for (bytes, closes) in [(16_390, false), (16_391, true)] {

@@ -58,9 +58,9 @@ import Testing
         let error = WireError(.rateLimited, "too fast", limit: 60, actual: 61, retryAfterMilliseconds: 16)
         #expect(
             String(decoding: JSONBody.encode(ErrorBody(error, number: 7)), as: UTF8.self)
-                == #"{"actual":61,"code":107,"limit":60,"name":"rateLimited","number":7,"retryAfterMs":16,"text":"too fast"}"#)
+                == #"{"actual":61,"code":107,"limit":60,"name":"rateLimited","number":7,"retry":"later","retryAfterMs":16,"text":"too fast"}"#)
         #expect(
             String(decoding: JSONBody.encode(ErrorBody(WireError(.unknownFrame, "no"))), as: UTF8.self)
-                == #"{"code":101,"name":"unknownFrame","text":"no"}"#)
+                == #"{"code":101,"name":"unknownFrame","retry":"never","text":"no"}"#)
     }
 }

@@ -59,14 +59,15 @@ const topicUsers = shape('bool all', {succeeded: listOf('text'), failed: listOf(
 
 /** By the type of a frame. */
 export const bodyShapes = {
-  welcome: shape('u32 id handle start, int version lastNumber heartbeatMs presenceTimeoutMs, name user, text resumeToken, bool resumed forgotten?', {
-    access: accessShape, limits: shape(`int ${Object.keys(sessionLimitDefaults).join(' ')}`), 'lastEnd?': shape('int code, text text'),
+  welcome: shape('u32 id handle start, int version lastNumber heartbeatMs presenceTimeoutMs, name user', {
+    resumeToken: 'text', resumed: 'bool', 'forgotten?': 'bool', access: accessShape,
+    limits: shape(`int ${Object.keys(sessionLimitDefaults).join(' ')}`), 'lastEnd?': shape('int code, text text'),
   }),
   answer: shape('u32 id'),
-  error: shape('u32 id? flow?, int number? code limit? actual? retryAfterMs?, text text'),
+  error: shape('u32 id? flow?, int number? code limit? actual? retryAfterMs?, text text retry?'),
   closing: shape('int code, text text'),
   restored: enteredShape,
-  notStored: shape('int number code, text text'),
+  notStored: shape('int number code, text text retry?'),
   flowOpened: shape('u32 flow channel next from?, name topic user, text meta'),
   flowClosed: shape('u32 flow last'),
   packetsDropped: shape('u32 flow, int dropped total'),

@@ -22,14 +22,17 @@ export const ErrorCode = Object.freeze({
 
 const codeNames = new Map(Object.entries(ErrorCode).map(([name, code]) => [code, name]))
 
+/** Whether asking again may help, of the client's own errors: the relay says it of its own. [ER5] */
+const ownRetries = new Map([[ErrorCode.connectFailed, 'later'], [ErrorCode.timedOut, 'later'], [ErrorCode.unsentFull, 'later']])
+
 /** Why something did not happen: `tooLarge: a packet has at most 1024 bytes, not 1025`. */
 export class RelayError extends Error {
   /**
    * @param {number} code one of `ErrorCode`, or of a newer relay
    * @param {string} text one sentence for people
-   * @param {{limit?: number, actual?: number, retryAfterMs?: number}} [values]
+   * @param {{limit?: number, actual?: number, retry?: string, retryAfterMs?: number}} [values]
    */
-  constructor(code, text, {limit, actual, retryAfterMs} = {}) {
+  constructor(code, text, {limit, actual, retry, retryAfterMs} = {}) {
     super(text)
     /** For programs. */
     this.code = code
@@ -38,6 +41,8 @@ export class RelayError extends Error {
     /** The bound that was passed, and the value that was found. */
     this.limit = limit
     this.actual = actual
+    /** Whether asking again may help: `now`, `later`, `reconnect` or `never`. */
+    this.retry = ['now', 'later', 'reconnect'].includes(retry) ? retry : ownRetries.get(code) ?? 'never'
     /** How long to wait before the same can succeed. */
     this.retryAfterMs = retryAfterMs
   }

@@ -143,8 +143,8 @@ export class SentMessages {
     this.machine.outbox = outbox
   }
 
-  notStored({number, code, text}) {
-    this.settleStored(number, {error: new RelayError(code, text)})
+  notStored({number, code, text, retry}) {
+    this.settleStored(number, {error: new RelayError(code, text, {retry})})
   }
 
   stored({number, offset}) {

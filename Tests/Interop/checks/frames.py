@@ -146,12 +146,13 @@ def closing_codes(ctx):
     need(again.link.close == (4304, "loggedOut"), f"{again.link.close}")
 
 
-@check("[FR6] unknown frame types and those only the relay sends are unknownFrame without id")
+@check("[FR6 ER1] unknown frame types and those only the relay sends are unknownFrame, with the id of a JSON body")
 def unknown_frames(ctx):
     client = ctx.client()
     relay_only = [number for number, sender, _ in ctx.document.frames.values() if sender == "R"]
     for number in [0x00, 0x0E, 0x14, 0x1F, 0x2F, 0x7F, 0xB2, 0xFF] + relay_only:
-        ctx.refused("unknownFrame", client.raw(number, b'{"id":5}'), id=None, number=None, flow=None)
+        ctx.refused("unknownFrame", client.raw(number, b'{"id":5}', id=5), id=5, number=None, flow=None)
+        ctx.refused("unknownFrame", client.raw(number, b"no JSON"), id=None, number=None, flow=None)
     ctx.lives(client)
 
 

@@ -111,6 +111,8 @@ class SessionChecks:
     def on_error(self, event):
         """ER1, JS5: finds what was refused."""
         self.must_be_code(event, "ER3", 100, 199)
+        if event["retry"] not in ("now", "later", "reconnect", "never"):
+            raise Violation("ER5", f"{event}")
         keys = [key for key in ("id", "number", "flow") if event.get(key) is not None]
         if len(keys) > 1:
             raise Violation("ER1", f"error answers {keys}: {event}")

@@ -39,7 +39,7 @@ SINCE_SHAPE = " recovered?:bool missed?:object reset?:bool after?:u53"
 SHAPES = {
     "welcome": "id:u32 version:u32 user:name handle:u32 resumeToken:text resumed:bool lastEnd?:object lastNumber:u53 forgotten?:true "
                "start:any heartbeatMs:u32 presenceTimeoutMs:u32 access:object limits:object",
-    "error": "id?:u32 number?:u53 flow?:u32 code:u32 name:text text:text limit?:u53 actual?:u53 "
+    "error": "id?:u32 number?:u53 flow?:u32 code:u32 name:text text:text retry:text limit?:u53 actual?:u53 "
              "retryAfterMs?:u53",
     "closing": "code:u32 name:text text:text",
     "answer": "id:u32",
@@ -109,7 +109,7 @@ SHAPES.update({
     "answer boards": "id:u32 boards:objects next?:name bytes:u53 bytesMax:u53",
     "answer removeBoard": "id:u32",
     "board": "channel:name records:u53 bytes:u53 changed:u53",
-    "notStored": "number:u53 code:u32 name:text text:text",
+    "notStored": "number:u53 code:u32 name:text text:text retry:text",
     "cleared": "channel:u32 offset:u53 user:name time:u53",
     "reset": "channel:u32 epoch:object head:u53",
 })
