@@ -126,7 +126,7 @@ extension ClientMachine {
     // MARK: - Events
 
     mutating func cleared(_ cleared: Cleared) {
-        guard let channel = known.channels[cleared.channel], !known.untold.contains(channel.channel) else { return }
+        guard let channel = known.channels[cleared.channel] else { return }
         if let position = known.positions[channel.channel] { see(cleared.offset, channel.channel, position) }
         emit(
             .cleared(
@@ -136,7 +136,7 @@ extension ClientMachine {
 
     /// As a subscription that is answered with `reset`. [BL4]
     mutating func reset(_ reset: ChannelReset) {
-        guard let channel = known.channels[reset.channel], channel.kind == .message, !known.untold.contains(channel.channel) else { return }
+        guard let channel = known.channels[reset.channel], channel.kind == .message else { return }
         let receives = wanted.channels[channel]?.features.contains(.messages) ?? false
         dropPartials(channel.channel, isTold: false)
         emit(.messagesMissed(MessagesMissed(channel: channel.channel.text, epoch: reset.epoch, extent: .reset)))

@@ -103,7 +103,7 @@ extension ClientMachine {
         case .message(let message)?:
             // With an echo it is still to come, and the link may end before that. [SE9]
             let channel = message.channel
-            if !message.echo, !known.catchingUp.contains(channel), !known.untold.contains(channel) { seeOwn(values[1], channel) }
+            if !message.echo, !known.catchingUp.contains(channel) { seeOwn(values[1], channel) }
             if let part = message.part {
                 accepted(part, message, values[0], offset: values[1])
             } else {
@@ -160,7 +160,6 @@ extension ClientMachine {
         guard let sender = known.users[head.1] else {
             throw WireError(.protocolError, "a message of publisher \(head.1), who was not named")
         }
-        guard !known.untold.contains(channel.channel) else { return }
         // The parts of a record come one behind the other: of one below this, the rest will not come.
         if known.partials[channel.channel] != nil {
             dropPartials(channel.channel, isTold: true) { $0.head.isRetained && $0.offset < head.2 }
@@ -206,7 +205,7 @@ extension ClientMachine {
     }
 
     private mutating func caughtUp(_ caughtUp: CaughtUp) {
-        guard let channel = known.channels[caughtUp.channel], !known.untold.contains(channel.channel),
+        guard let channel = known.channels[caughtUp.channel],
             let position = known.positions[channel.channel]
         else { return }
         dropPartials(channel.channel, isTold: true) { $0.head.isRetained }

@@ -22,7 +22,6 @@ extension ClientMachine {
         // Its pong comes behind all that a resumption restores. [SE9]
         ping(at: now)
         awaitsRestoration = welcome.resumed
-        known.untold = []
         if welcome.resumed {
             known.unconfirmedFlows = Set(known.flows.keys)
             known.unconfirmedChannels = Set(wanted.channels.keys)
@@ -42,8 +41,8 @@ extension ClientMachine {
         let wantedAgain = Set(again.compactMap(\.entered))
         for id in known.unconfirmedChannels.subtracting(wantedAgain).sorted() { left(id) }
         for request in again {
-            // That request was heard, and only its answer lost. Where a message channel was left the relay has forgotten.
-            if let id = request.entered, !known.unconfirmedChannels.contains(id), !isUntold(id) { continue }
+            // That request was heard, and only its answer lost.
+            if let id = request.entered, !known.unconfirmedChannels.contains(id) { continue }
             askAgain(request)
         }
         known.unconfirmedChannels = []
@@ -94,13 +93,6 @@ extension ClientMachine {
             throw WireError(.protocolError, "the relay restores what was not there")
         }
         let id = ChannelID(kind: restored.kind, channel: restored.channel)
-        // The login tells positions by the handles of the session. The answer to a subscription of a new session has a
-        // new one, and it went with the link: the relay goes on with what is accepted, above what the app has seen.
-        if id.kind == .message, known.channels[restored.handle] == nil, let position = known.positions[id.channel], restored.after == nil,
-            position != ChannelPosition(epoch: restored.epoch ?? position.epoch, offset: restored.head ?? 0)
-        {
-            known.untold.insert(id.channel)
-        }
         known.channels[restored.handle] = id
         known.unconfirmedChannels.remove(id)
         // Subscribed by a request whose answer was lost with the link.
@@ -108,10 +100,8 @@ extension ClientMachine {
             wanted.channels[id] = WantedSession.Channel(features: Set(restored.features), quiet: restored.quiet)
         }
         stands(frozen: restored.frozen == true, id)
-        if !isUntold(id) { standing(restored, id, start: .goesOn) }
+        standing(restored, id, start: .goesOn)
     }
-
-    private func isUntold(_ id: ChannelID) -> Bool { id.kind == .message && known.untold.contains(id.channel) }
 
     /// What was asked of a message channel.
     private enum Start { case beginning, elsewhere, goesOn }
@@ -254,12 +244,9 @@ extension ClientMachine {
         known.channels[answer.handle] = id
         known.unconfirmedChannels.remove(id)
         stands(frozen: answer.frozen == true, id)
-        if id.kind == .message {
-            known.untold.remove(id.channel)
-            if !channel.features.contains(.messages) {
-                known.catchingUp.remove(id.channel)
-                forgetBoard(id.channel)
-            }
+        if id.kind == .message, !channel.features.contains(.messages) {
+            known.catchingUp.remove(id.channel)
+            forgetBoard(id.channel)
         }
         standing(answer, id, start: start)
     }
@@ -274,7 +261,6 @@ extension ClientMachine {
         case .message:
             known.positions[id.channel] = nil
             known.catchingUp.remove(id.channel)
-            known.untold.remove(id.channel)
             forgetBoard(id.channel)
         case .stream:
             for topic in wanted.publishing.keys where topic.channel == id.channel { leftTopic(topic) }

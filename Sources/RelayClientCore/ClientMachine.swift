@@ -190,22 +190,20 @@ package struct ClientMachine: Sendable {
         write(.json(.login, login))
     }
 
-    /// With the last offset seen of each message channel, by the handle that it has in the session so far. [SE9]
-    ///
-    /// More than a login may hold is not resumed.
+    /// With the place of the app in each message channel. [SE2] More than a login may hold is not resumed.
     private var resumption: ResumeRequest? {
         guard let resumeToken else { return nil }
-        let pairs = known.channels.sorted { $0.key < $1.key }.compactMap { handle, id in
-            id.kind == .message ? known.positions[id.channel].map { seen($0, handle, id.channel) } : nil
+        var seen: [String: [UInt64]] = [:]
+        var bytes = 0
+        for (channel, position) in known.positions {
+            let place = position.epoch.place(position.offset)
+            // A board that is being read wants its own records, too. [BL3]
+            seen[channel.text] = known.readings[channel] == nil ? place : place + [1]
+            // JSON escapes one character that a name may have. [NM1]
+            bytes += channel.text.utf8.reduce(ClientLimits.placeBytes) { $0 + ($1 == UInt8(ascii: "\"") ? 2 : 1) }
         }
-        guard pairs.count <= ClientLimits.resumedChannelsMax else { return nil }
-        return ResumeRequest(token: resumeToken, seen: pairs.isEmpty ? nil : pairs)
-    }
-
-    /// A board that is being read wants its own records, too. [BL3]
-    private func seen(_ position: ChannelPosition, _ handle: UInt32, _ channel: Name) -> [UInt64] {
-        let place = [UInt64(handle), position.offset, UInt64(position.epoch.start), UInt64(position.epoch.incarnation)]
-        return known.readings[channel] == nil ? place : place + [1]
+        guard bytes <= ClientLimits.placesBytesMax else { return nil }
+        return ResumeRequest(token: resumeToken, seen: seen.isEmpty ? nil : seen)
     }
 
     package mutating func linkEnded(attempt: UInt64, text: String, at now: Instant) {

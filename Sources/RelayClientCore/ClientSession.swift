@@ -67,9 +67,6 @@ struct KnownSession: Sendable {
     var ownTopics: [UInt32: TopicID] = [:]
     /// Message channels whose kept messages have not all come.
     var catchingUp: Set<Name> = []
-    /// Message channels that a resumption restored without knowing what had been seen: nothing of them is taken until the
-    /// subscription that says so is answered. It would stand above what is still to come.
-    var untold: Set<Name> = []
     /// The newest offset seen of each subscribed message channel; everything before it has come, or was told.
     var positions: [Name: ChannelPosition] = [:]
     /// Offsets of own messages that were accepted above what has come, in order.

@@ -78,8 +78,10 @@ package enum ClientLimits {
     package static let flowsMax = 100_000
     /// Flows that closed; a relay names at most 256 of them again.
     package static let closedFlowsMax = 1_024
-    /// Message channels whose positions a login can tell: 31 bytes each, of the 4,096 that may come before it. [SE4]
-    package static let resumedChannelsMax = 100
+    /// Bytes of the places that a login tells, beside its largest token. [SE4]
+    package static let placesBytesMax = 12 * 1024
+    /// A place without the channel's name: `"":[9007199254740991,4294967295,4294967295,1],`.
+    package static let placeBytes = 47
     /// Drawings of one channel that are being put together: a user has 4 …
     package static let partialDrawingsMax = 256
     /// … and the bytes of all, in drawings of the largest size.

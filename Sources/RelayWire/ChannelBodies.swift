@@ -330,6 +330,9 @@ public struct Epoch: JSONObject, Hashable, Sendable {
 
     package init() {}
 
+    /// An offset of this numbering, as a login tells it. [SE2]
+    package func place(_ offset: UInt64) -> [UInt64] { [offset, UInt64(start), UInt64(incarnation)] }
+
     /// The numbering that a relay with this start number began as its nth.
     public init(start: UInt32, incarnation: UInt32) { (self.start, self.incarnation) = (start, incarnation) }
 

@@ -56,12 +56,12 @@ package struct LoginRequest: JSONObject {
 package struct ResumeRequest: JSONObject {
     /// From the last `welcome`: 32 hexadecimal digits.
     package internal(set) var token = ""
-    /// Pairs of a message channel's handle and the last offset seen in it. [SE9]
-    package internal(set) var seen: [[UInt64]]?
+    /// By message channel: the last offset seen in it, its epoch's start and incarnation, and 1 while a board is read. [SE2]
+    package internal(set) var seen: [String: [UInt64]]?
 
     package init() {}
 
-    package init(token: String, seen: [[UInt64]]? = nil) { (self.token, self.seen) = (token, seen) }
+    package init(token: String, seen: [String: [UInt64]]? = nil) { (self.token, self.seen) = (token, seen) }
 
     package mutating func fields(_ json: inout JSONFields) {
         json("seen", &seen)

@@ -232,7 +232,7 @@ test('an app that does not read is told, and the client comes back when it has r
   }
   driver.open()
   const login = driver.logIn({resumed: true})
-  assert.deepEqual(plain(login.resume.seen), [[7, driver.machine.messages.positions.get('lesson').offset, 1000, 1]])
+  assert.deepEqual(plain(login.resume.seen), {lesson: [driver.machine.messages.positions.get('lesson').offset, 1000, 1]})
   const reason = driver.events('link').find(({state}) => state === 'paused').reason
   assert.deepEqual(reason, {kind: 'eventsNotRead', limit: 10, waiting: 11})
 })
@@ -246,11 +246,16 @@ test('a relay that asks and does not read is given up', () => {
   assert.match(driver.machine.linkState.reason.text, /does not read/)
 })
 
-test('[SE4, SE9] the largest token and positions in 50 channels fit into a login together', () => {
-  const driver = new MachineDriver({credential: {token: 't'.repeat(3_072)}})
-  driver.logIn({limits: {subscribedChannelsMax: 50}})
-  for (let index = 0; index < 50; index++) driver.subscribe({channel: `channel ${index}`, handle: 4_000_000_000 + index})
-  const login = driver.comeBack({resumed: true})
-  assert.equal(login.resume.seen.length, 50)
-  assert.ok(encodeFrame({type: 'login', body: login}).length < 16_390)
-})
+for (const [count, isResumed] of [[72, true], [73, false]]) {
+  test(`[SE4, SE9] the largest token and places in ${count} channels with the largest names fit into a login: ${isResumed}`, () => {
+    const driver = new MachineDriver({credential: {token: 't'.repeat(3_072)}})
+    driver.logIn()
+    const epoch = {start: 2 ** 32 - 1, incarnation: 2 ** 32 - 1}
+    for (let index = 0; index < count; index++) {
+      driver.subscribe({channel: `${100 + index}${'"'.repeat(61)}`, handle: index, epoch, head: Number.MAX_SAFE_INTEGER})
+    }
+    const login = driver.comeBack({resumed: true})
+    assert.equal(login.resume && Object.keys(login.resume.seen).length, isResumed ? count : undefined)
+    assert.ok(encodeFrame({type: 'login', body: login}).length < 16_390)
+  })
+}

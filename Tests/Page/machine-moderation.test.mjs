@@ -117,7 +117,7 @@ for (const how of ['resumption', 'frame']) {
     driver.pong()
     driver.feed({type: 'userNamed', handle: 1, user: 'alice'}, record(6, 'own', 'own', {publisher: 1}))
     // Coming back before its end says that own records are wanted still.
-    assert.deepEqual(plain(driver.comeBack().resume.seen), [[7, 6, 1000, 2, 1]])
+    assert.deepEqual(plain(driver.comeBack().resume.seen), {lesson: [6, 1000, 2, 1]})
     driver.feed(restored({epoch, head: 9, recovered: true, after: 6}), {type: 'caughtUp', body: {channel: 7, head: 9}})
     driver.pong()
     const told = driver.events().filter(({type}) => type !== 'link')

@@ -252,12 +252,12 @@ import Testing
     private func inManyChannels(_ credential: Credential?) throws -> MachineDriver {
         let driver = Self.driver(credential)
         driver.logIn()
-        for number in 0..<ClientLimits.resumedChannelsMax {
-            let name = try Name("channel-\(number)")
+        for number in 0..<MachineDriver.largePlacesMax {
+            let name = MachineDriver.largeName(number)
             try driver.ask(.subscribe(name, features: [.messages], quiet: false)) { id in
                 SubscribeAnswer(
                     id: id, kind: .message, channel: name, handle: UInt32(1_000_000 + number), features: [.messages], quiet: false,
-                    epoch: Epoch(start: 1_763_683_200, incarnation: 1), head: 1_000_000)
+                    epoch: Epoch(start: .max, incarnation: .max), head: Limits.integerMax)
             }
         }
         _ = driver.sent()
@@ -271,7 +271,7 @@ import Testing
         let frame = try #require(large.sent(.login).last)
         #expect(frame.bytes.count <= Limits.bytesBeforeLoginMax)
         let login = MachineDriver.decode(LoginRequest.self, frame)
-        #expect(login.token?.utf8.count == Limits.tokenBytesMax && login.resume?.seen?.count == ClientLimits.resumedChannelsMax)
+        #expect(login.token?.utf8.count == Limits.tokenBytesMax && login.resume?.seen?.count == MachineDriver.largePlacesMax)
     }
 
     @Test("[SE4, AC1] the largest token, user id and description fit into a login together")

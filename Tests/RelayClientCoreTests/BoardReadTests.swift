@@ -101,7 +101,7 @@ import Testing
         driver.feed((1...50).map { MachineDriver.record($0, "x") })
         driver.comeBack(resumed: resumed)
         if resumed {
-            #expect(driver.lastLogin?.resume?.seen == [[10, 50, 1000, 1, 1]])
+            #expect(driver.lastLogin?.resume?.seen == ["lesson": [50, 1000, 1, 1]])
             driver.feed(.json(.restored, MachineDriver.subscribed(id: nil, handle: 10, head: 200, after: 50)))
         } else {
             let subscribe = try #require(driver.sent(.subscribe).first.map { MachineDriver.decode(SubscribeRequest.self, $0) })

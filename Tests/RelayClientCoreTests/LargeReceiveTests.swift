@@ -48,7 +48,7 @@ import Testing
         driver.feed([MachineDriver.record(9, "ab", part: (1, 3)), MachineDriver.record(9, "cd", part: (2, 3))])
         #expect(driver.position == 8 && driver.events().isEmpty)
         driver.comeBack(resumed: true)
-        #expect(driver.lastLogin?.resume?.seen == [[10, 8, 1000, 1]])
+        #expect(driver.lastLogin?.resume?.seen == ["lesson": [8, 1000, 1]])
         driver.feed([.json(.restored, MachineDriver.subscribed(id: nil, handle: 10, head: 9, after: 8)), MachineDriver.userNamed(2, "bob")])
         for (number, text) in [(1, "ab"), (2, "cd"), (3, "e")] {
             driver.feed(MachineDriver.record(9, text, part: (UInt16(number), 3), customType: "image"))
@@ -65,7 +65,7 @@ import Testing
         let driver = try live()
         driver.feed(part(6, 1, "a"))
         driver.comeBack(resumed: true)
-        #expect(driver.lastLogin?.resume?.seen == [[10, 6, 1000, 1]])
+        #expect(driver.lastLogin?.resume?.seen == ["lesson": [6, 1000, 1]])
         driver.feed([
             .json(.restored, MachineDriver.subscribed(id: nil, handle: 10, head: 7, after: 6)), MachineDriver.userNamed(2, "bob"),
             part(7, 2, "b"),

@@ -66,6 +66,12 @@ final class MachineDriver {
         carryOut()
     }
 
+    /// The name of a channel that takes the most bytes in JSON.
+    static func largeName(_ number: Int) -> Name { try! Name("\(100 + number)" + String(repeating: "\"", count: 61)) }
+
+    /// As many places in such channels fit into a login.
+    static let largePlacesMax = ClientLimits.placesBytesMax / (ClientLimits.placeBytes + 3 + 2 * 61)
+
     // MARK: - What comes out
 
     func carryOut() {

@@ -376,7 +376,8 @@ import Testing
     func resumed(seen: UInt64?) throws {
         let driver = driver { $0.historyMessagesMax = 3 }
         let alice = TestClient(driver, "alice"), bob = bob(driver)
-        let handle = try #require(bob.answer(SubscribeAnswer.self, bob.subscribe("lesson", features: ["messages"]))?.handle)
+        let answer = try #require(bob.answer(SubscribeAnswer.self, bob.subscribe("lesson", features: ["messages"])))
+        let epoch = try #require(answer.epoch)
         let token = try #require(bob.welcome?.resumeToken)
         driver.cut(bob.id)
         for number in UInt8(1)...4 { alice.publish("lesson", [number]) }
@@ -386,7 +387,8 @@ import Testing
                 .login,
                 LoginRequest(
                     id: 1, user: try Name("bob"), instance: "00000000000000bb",
-                    resume: ResumeRequest(token: token, seen: seen.map { [[UInt64(handle), $0], [77, 1]] }))), from: id)
+                    resume: ResumeRequest(token: token, seen: seen.map { ["lesson": epoch.place($0), "elsewhere": epoch.place(1)] }))),
+            from: id)
         let frames = driver.received(id)
         let restored = try #require(
             frames.first { $0.type == FrameType.restored.rawValue }.map { TestClient.decode(SubscribeAnswer.self, $0.body) })
@@ -402,7 +404,8 @@ import Testing
 
     @Test("[SE9] positions that are none are badRequest")
     func badPositions() throws {
-        for seen in [[[1]], [[1, 2, 3]], [[4_294_967_296, 1]], [[1, 2, 3, 4_294_967_296]]] as [[[UInt64]]] {
+        let places: [[UInt64]] = [[], [1, 2], [1 << 53, 1, 1], [1, 1 << 32, 1], [1, 1, 1 << 32], [1, 2, 3, 0], [1, 2, 3, 1, 1]]
+        for place in places {
             let driver = driver()
             let id = driver.open()
             driver.send(
@@ -410,7 +413,7 @@ import Testing
                     .login,
                     LoginRequest(
                         id: 1, user: try Name("bob"), instance: "00000000000000bb",
-                        resume: ResumeRequest(token: String(repeating: "0", count: 32), seen: seen))), from: id)
+                        resume: ResumeRequest(token: String(repeating: "0", count: 32), seen: ["lesson": place]))), from: id)
             let error = try #require(driver.received(id).first { $0.type == FrameType.error.rawValue })
             #expect(TestClient.decode(ErrorBody.self, error.body).code == .badRequest)
         }

@@ -82,9 +82,9 @@ extension LoadGenerator {
         stall.cameBackAt = Self.now()
         let old = links[index]
         guard let token = old.resumeToken else { return }
-        var seen: [[UInt64]] = []
+        var seen: [String: [UInt64]] = [:]
         if let channel = old.messageChannel, let epoch = channel.epoch {
-            seen.append([UInt64(channel.handle), old.lastOffset, UInt64(epoch.start), UInt64(epoch.incarnation)])
+            seen[channel.channel.text] = epoch.place(old.lastOffset)
         }
         do {
             let frames = try Entering.frames(

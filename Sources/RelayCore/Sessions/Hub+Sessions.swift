@@ -198,15 +198,15 @@ extension Hub {
 
     /// Tells a resumed session where everything stands. [SE9]
     ///
-    /// - Parameter seen: the last offset that the client saw, by the channel's handle.
-    private mutating func restore(_ session: Session.Index, _ connection: Connection.Index, seen: [UInt32: CheckedLogin.Seen]) {
+    /// - Parameter seen: where the client is in each message channel that it names.
+    private mutating func restore(_ session: Session.Index, _ connection: Connection.Index, seen: [String: CheckedLogin.Seen]) {
         for index in sortedMemberships(session) where !memberships[index].heldOver {
             let membership = memberships[index], channel = membership.channel
             var restored = subscribeAnswer(id: nil, index)
             var begin: CatchUp.Start?
-            let told = seen[channels[channel].handle]
+            let told = membership.receivesMessages ? seen[channels[channel].id!.channel.text] : nil
             // In another epoch a client that says nothing holds what nobody knows.
-            let seen = ChannelPosition(epoch: told?.epoch ?? membership.epoch, offset: told?.offset ?? Limits.integerMax)
+            let seen = told?.position ?? ChannelPosition(epoch: membership.epoch, offset: Limits.integerMax)
             let isCurrent = seen.epoch == channels[channel].epoch && (told == nil || seen.offset >= channels[channel].head)
             if membership.receivesMessages, !isCurrent {
                 let isRest = told?.isRest ?? false
@@ -246,13 +246,11 @@ private struct CheckedLogin {
     var presenceTimeout: Duration
     var client: String
     var resume: Entropy?
-    /// By handle of the channel.
-    var seen: [UInt32: Seen] = [:]
+    /// By message channel.
+    var seen: [String: Seen] = [:]
 
     struct Seen {
-        var offset: UInt64
-        /// `nil`: of the epoch that the session was told last.
-        var epoch: Epoch?
+        var position: ChannelPosition
         /// It was getting a board from its beginning, and `caughtUp` has not come. [BL3]
         var isRest: Bool
     }
@@ -291,17 +289,16 @@ private struct CheckedLogin {
         }
         // A malformed token counts as an old one. [SE10]
         resume = request.resume.flatMap { Entropy(hex: $0.token) }
-        for pair in request.resume?.seen ?? [] {
-            guard [2, 4, 5].contains(pair.count), let handle = UInt32(exactly: pair[0]), pair[1] <= Limits.integerMax,
-                pair.dropFirst(2).allSatisfy({ $0 <= UInt64(UInt32.max) })
+        for (channel, place) in request.resume?.seen ?? [:] {
+            guard [3, 4].contains(place.count), place[0] <= Limits.integerMax, place[1] <= UInt64(UInt32.max),
+                place[2] <= UInt64(UInt32.max), place.count == 3 || place[3] == 1
             else {
                 throw WireError(
                     .badRequest,
-                    "field resume.seen has lists of a channel's handle, an offset, its epoch's start and incarnation, and 1 for a board that is being read"
-                )
+                    "field resume.seen has for each channel an offset, its epoch's start and incarnation, and 1 if a board is being read")
             }
-            let epoch = pair.count >= 4 ? Epoch(start: UInt32(pair[2]), incarnation: UInt32(pair[3])) : nil
-            seen[handle] = Seen(offset: pair[1], epoch: epoch, isRest: pair.count == 5 && pair[4] == 1)
+            let position = ChannelPosition(epoch: Epoch(start: UInt32(place[1]), incarnation: UInt32(place[2])), offset: place[0])
+            seen[channel] = Seen(position: position, isRest: place.count == 4)
         }
     }
 

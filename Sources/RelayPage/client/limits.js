@@ -52,8 +52,8 @@ export const Limits = Object.freeze({
   userNamesMax: 200_000,
   flowsMax: 100_000,
   closedFlowsMax: 1_024,
-  // As many positions fit into a login
-  resumedChannelsMax: 100,
+  // Bytes of the places that a login tells, beside its largest token
+  placesBytesMax: 12 * 1024,
   partialDrawingsMax: 256,
   partialDrawingsBytesFactor: 4,
   drawingBytesMax: 64 * 1024 * 1024,

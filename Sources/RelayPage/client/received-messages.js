@@ -26,8 +26,6 @@ export class ReceivedMessages {
     this.partials = new Map()
     /** Channels that catch up. @type {Set<string>} */
     this.catchingUp = new Set()
-    /** Channels restored by a relay that was not told what had been seen: nothing of them is taken until a subscription has said so. */
-    this.untold = new Set()
     /** Large drawings of others that did not come to their end. */
     this.drawingsDropped = 0
   }
@@ -72,7 +70,6 @@ export class ReceivedMessages {
     if (channel === undefined) return
     const sender = this.users.get(frame.publisher)
     if (sender === undefined) throw fault(`a message of publisher ${frame.publisher}, who was not named`)
-    if (this.untold.has(channel)) return
     // The parts of a record come one behind the other: of one below this, the rest will not come.
     this.dropPartials(channel, true, drawing => drawing.isRetained && drawing.offset < offset)
     const position = this.positions.get(channel)
@@ -173,7 +170,7 @@ export class ReceivedMessages {
 
   caughtUp({channel: handle, head}) {
     const channel = this.machine.channels.byHandle.get(handle)?.channel
-    if (this.untold.has(channel) || !this.positions.has(channel)) return
+    if (!this.positions.has(channel)) return
     this.dropPartials(channel, true, drawing => drawing.isRetained)
     this.see(head, channel)
     this.readings.delete(channel)
@@ -183,7 +180,7 @@ export class ReceivedMessages {
 
   cleared({channel: handle, offset, user, time}) {
     const channel = this.machine.channels.byHandle.get(handle)?.channel
-    if (channel === undefined || this.untold.has(channel)) return
+    if (channel === undefined) return
     this.see(offset, channel)
     this.machine.unread.emit({type: 'cleared', channel, offset, user, wallMilliseconds: time})
   }
@@ -191,7 +188,7 @@ export class ReceivedMessages {
   /** As a subscription that is answered with `reset`. [BL4] */
   reset({channel: handle, epoch, head}) {
     const {kind, channel} = this.machine.channels.byHandle.get(handle) ?? {}
-    if (kind !== 'message' || this.untold.has(channel)) return
+    if (kind !== 'message') return
     const receives = this.machine.session.wanted.channels.get(channelKey(kind, channel))?.features.includes('messages')
     this.dropPartials(channel, false)
     this.machine.unread.emit({type: 'messagesMissed', channel, epoch, extent: 'reset'})

@@ -64,8 +64,7 @@ export class SentMessages {
     if (!message) return
     // With an echo it is still to come, and the link may end before that. [SE9]
     const {messages} = this.machine
-    const isLive = !messages.catchingUp.has(message.channel) && !messages.untold.has(message.channel)
-    if (!message.echo && isLive) messages.seeOwn(offset, message.channel)
+    if (!message.echo && !messages.catchingUp.has(message.channel)) messages.seeOwn(offset, message.channel)
     if (message.part) return this.machine.drawings.partAccepted(message, number, offset)
     if (!message.isRetained) return this.settle(message, {value: offset})
     // It was told before it was answered.

@@ -45,7 +45,6 @@ export class Session {
     // Its pong comes behind all that a resumption restores. [SE9]
     this.machine.heartbeat.sendPing(now)
     this.awaitsRestoration = body.resumed
-    this.machine.messages.untold.clear()
     if (body.resumed) {
       this.machine.flows.unconfirmed = new Set(this.machine.flows.byHandle.keys())
       this.unconfirmedChannels = new Set(this.wanted.channels.keys())
@@ -66,27 +65,23 @@ export class Session {
     // Left by a request whose answer was lost with the link, unless it is asked for anew.
     for (const key of sorted(this.unconfirmedChannels)) if (!wantedAgain.has(key)) this.left(channelID(key))
     for (const request of again) {
-      // That request was heard, and only its answer lost. Where a message channel was left the relay has forgotten.
+      // That request was heard, and only its answer lost.
       const key = keyOf(request)
-      const isForgotten = request.type === 'subscribe' && this.machine.messages.untold.has(request.body.channel)
-      if (key && !this.unconfirmedChannels.has(key) && !isForgotten) continue
+      if (key && !this.unconfirmedChannels.has(key)) continue
       this.machine.requests.askAgain(request)
     }
     this.unconfirmedChannels.clear()
   }
 
-  /** With the last offset seen of each message channel, by the handle that it has in the session so far. [SE9] */
+  /** With the place of the app in each message channel. [SE2] More than a login may hold is not resumed. */
   get resumption() {
+    const {positions, readings} = this.machine.messages
     if (this.resumeToken === undefined) return undefined
-    const seen = []
-    for (const [handle, {kind, channel}] of [...this.machine.channels.byHandle].sort(([left], [right]) => left - right)) {
-      const position = kind === 'message' && this.machine.messages.positions.get(channel)
-      if (!position) continue
-      // A board that is being read wants its own records, too. [BL3]
-      const isRead = this.machine.messages.readings.has(channel)
-      seen.push([handle, position.offset, position.epoch.start, position.epoch.incarnation, ...isRead ? [1] : []])
-    }
-    return seen.length > Limits.resumedChannelsMax ? undefined : {token: this.resumeToken, seen: seen.length > 0 ? seen : undefined}
+    // A board that is being read wants its own records, too. [BL3]
+    const places = [...positions].map(([channel, {offset, epoch}]) =>
+      [channel, [offset, epoch.start, epoch.incarnation, ...readings.has(channel) ? [1] : []]])
+    const seen = places.length > 0 ? Object.fromEntries(places) : undefined
+    return JSON.stringify(seen ?? {}).length > Limits.placesBytesMax ? undefined : {token: this.resumeToken, seen}
   }
 
   /** A new session has nothing: everything the app wants is asked for again, in the order of names. */
@@ -127,18 +122,12 @@ export class Session {
     }
     const {kind, channel, handle} = body
     const key = channelKey(kind, channel)
-    const position = this.machine.messages.positions.get(channel)
-    // The login tells positions by the handles of the session. The answer to a subscription of a new session has a new one, and
-    // it went with the link: the relay goes on with what is accepted, above what the app has seen.
-    const isSubscribedAnew = kind === 'message' && !this.machine.channels.byHandle.has(handle) && position && body.after === undefined
-    const stands = position?.offset === (body.head ?? 0) && isSameEpoch(position.epoch, body.epoch ?? position.epoch)
-    if (isSubscribedAnew && !stands) this.machine.messages.untold.add(channel)
     this.machine.channels.byHandle.set(handle, {kind, channel})
     this.unconfirmedChannels.delete(key)
     // Subscribed by a request whose answer was lost with the link.
     if (!this.wanted.channels.has(key)) this.wanted.channels.set(key, {features: body.features, quiet: body.quiet})
     this.machine.channels.stands(body)
-    if (kind !== 'message' || !this.machine.messages.untold.has(channel)) this.machine.messages.standing(body, 'goesOn')
+    this.machine.messages.standing(body, 'goesOn')
   }
 
   entered(answer, request, isOfApp) {
@@ -154,12 +143,9 @@ export class Session {
     this.machine.channels.byHandle.set(handle, {kind, channel})
     this.unconfirmedChannels.delete(key)
     this.machine.channels.stands(answer)
-    if (kind === 'message') {
-      this.machine.messages.untold.delete(channel)
-      if (!features.includes('messages')) {
-        this.machine.messages.catchingUp.delete(channel)
-        this.machine.messages.forgetBoard(channel)
-      }
+    if (kind === 'message' && !features.includes('messages')) {
+      this.machine.messages.catchingUp.delete(channel)
+      this.machine.messages.forgetBoard(channel)
     }
     this.machine.messages.standing(answer, start)
   }
@@ -175,7 +161,6 @@ export class Session {
     if (kind === 'message') {
       this.machine.messages.positions.delete(channel)
       this.machine.messages.catchingUp.delete(channel)
-      this.machine.messages.untold.delete(channel)
       this.machine.messages.forgetBoard(channel)
     } else {
       for (const topic of [...this.wanted.publishing.keys()]) if (partsOfKey(topic)[0] === channel) this.leftTopic(topic)

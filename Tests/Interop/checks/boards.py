@@ -73,10 +73,9 @@ def board_resume(ctx):
     for n in range(3):
         b.retain(name, f"mine {n}", "m")
     b.sync()
-    channel = b.checker.find("message", name)
     first = b.checker.identity.accepted[max(b.identity.accepted)] - 3
     b.drop()
-    seen = [[channel.handle, first, *(b.checker.epochs[name][k] for k in ("start", "incarnation")), 1]]
+    seen = {name: [first, *(b.checker.epochs[name][k] for k in ("start", "incarnation")), 1]}
     reading = ctx.resume(b, seen=seen)
     caught_up(reading)
     need(shown(reading) == [(f"mine {n}", "m") for n in range(3)], f"{shown(reading)}")

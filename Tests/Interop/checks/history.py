@@ -292,9 +292,8 @@ def resume_seen(ctx):
         reader.request("subscribe", channel=channel)
     a.publish(name, "0").wait()
     reader.sync()
-    handle = {c.name: c.handle for c in reader.checker.channels.values()}
-    for seen in (True, False, [[handle[name], 1]], [[handle[name], 4]], [[handle[name], 10_000]],
-                 [[4_000_000, 1]], []):
+    epoch = [reader.checker.epochs[name][part] for part in ("start", "incarnation")]
+    for seen in (True, False, {name: [1, *epoch]}, {name: [4, *epoch]}, {name: [10_000, *epoch]}, {"elsewhere": [1, *epoch]}, {}):
         reader.drop()
         last = a.publish(name, f"{a.checker.offsets.get(name)}").wait()
         reader = ctx.resume(reader, seen=seen)
@@ -303,7 +302,7 @@ def resume_seen(ctx):
         need(reader.checker.welcome["resumed"], "not resumed")
         restored = {e["channel"]: e for e in reader.since(0, "restored")}
         ends = [e for e in reader.since(0, "caughtUp")]
-        named = seen is True or any(h == handle[name] and n < last for h, n in seen or ())
+        named = seen is True or (seen or {}).get(name, [last])[0] < last
         need(len(ends) == named and ("after" in restored[name].fields) == named, f"seen {seen}: {restored}, {ends}")
         need("recovered" not in restored[quiet].fields, f"{restored[quiet]}")
         if named:
@@ -311,7 +310,8 @@ def resume_seen(ctx):
             need(kept_offsets(reader) == list(range(low + 1, live + 1)), f"seen {seen}: {kept_offsets(reader)}")
         else:
             need(payloads(reader) == ["live"], f"seen {seen}: {payloads(reader)}")
-    for wrong in (1, "x", [1], [[1]], [[1, 2, 3]], [["a", 1]], [[1, -1]], {"1": 2}):
+    for wrong in (1, "x", [1], {"a": 1}, {"a": []}, {"a": [1, 2]}, {"a": [1, -1, 1]}, {"a": [1, 2, 3, 0]}, {"a": [1, 2, 3, 1, 1]},
+                  {"a": [1, 2**32, 1]}, {"a": [1, 1, 2**32]}, {"a": ["1", 1, 1]}):
         stranger = ctx.connect()
         ctx.refused("badRequest", lambda: stranger.login(token="0" * 32, seen=wrong), id=...)
 

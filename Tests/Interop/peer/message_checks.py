@@ -211,10 +211,10 @@ class MessageChecks:
     def seen_offsets(self):
         """SE2 `seen`: the last offset seen of each message channel with its epoch, and 1 while a board is read (BL3).
         Own offsets count when one is live (MS3)."""
-        return [[handle, channel.span.high if channel.catching_up or channel.span.drawing else self.offsets[channel.name],
-                 self.epochs[channel.name]["start"], self.epochs[channel.name]["incarnation"],
-                 *([1] if channel.span.fresh and channel.catching_up else [])]
-                for handle, channel in self.channels.items() if channel.kind == "message" and channel.span]
+        return {channel.name: [channel.span.high if channel.catching_up or channel.span.drawing else self.offsets[channel.name],
+                               self.epochs[channel.name]["start"], self.epochs[channel.name]["incarnation"],
+                               *([1] if channel.span.fresh and channel.catching_up else [])]
+                for channel in self.channels.values() if channel.kind == "message" and channel.span}
 
     def must_be_named(self, handle, channel):
         """MS5."""

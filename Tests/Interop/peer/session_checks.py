@@ -16,7 +16,7 @@ class SessionChecks:
             raise Violation("SE6", f"unexpected {event}")
         fields = event.fields
         asked = request.fields
-        self.seen = {entry[0]: entry[1:] for entry in (asked.get("resume") or {}).get("seen") or ()}
+        self.seen = (asked.get("resume") or {}).get("seen") or {}
         wanted = asked.get("presenceTimeoutMs") or 10_000
         if fields["version"] != 1 or fields["user"] != asked["user"]:
             raise Violation("SE6", f"welcome of another: {event}")
@@ -68,10 +68,10 @@ class SessionChecks:
             self.must_be_complete(self.last_restored)
             if event["channel"] < self.last_restored.name:
                 raise Violation("SE9", f"restored {event['channel']} after {self.last_restored.name}")
-        seen = self.seen.get(event["handle"]) if event["kind"] == "message" else None
+        seen = self.seen.get(event["channel"]) if event["kind"] == "message" else None
         since = None
         if seen is not None:
-            epoch = {"start": seen[1], "incarnation": seen[2]} if len(seen) > 2 else event["epoch"]
+            epoch = {"start": seen[1], "incarnation": seen[2]}
             since = {"epoch": epoch, "offset": seen[0], "own": seen[3:] == [1]}
             if epoch == event["epoch"] and seen[0] >= event["head"]:
                 since = None
