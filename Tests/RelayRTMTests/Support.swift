@@ -11,6 +11,8 @@ func relay(access: RelayServer.Access = .open, _ change: (inout Configuration) -
     hub.metadataCallsBurst = 100_000
     // All apps of these tests share one main actor, and a message from user to user waits for its turn there.
     hub.directTimeout = .seconds(300)
+    hub.presenceTimeoutDefault = .seconds(300)
+    hub.heartbeatMax = .seconds(150)
     // How long a wrong credential waits is shown elsewhere, on a clock moved by hand.
     hub.credentialPause = .milliseconds(1)
     change(&hub)

@@ -9,8 +9,7 @@ import Testing
 /// Boards from call to event: client library, sockets, relay and its storage in memory.
 @Suite(.serialized) struct ClientBoardTests {
     private func relay() async throws -> RelayServer {
-        var hub = Configuration()
-        hub.limits.messagesPerSecond = 5_000
+        let hub = Configuration.unhurried { $0.limits.messagesPerSecond = 5_000 }
         return try await RelayServer.start(.init(port: 0, storage: .inMemory, access: .open, hub: hub))
     }
 

@@ -9,7 +9,7 @@ import Testing
 /// Nothing is lost and nothing comes twice: client library, sockets and relay together.
 @Suite(.serialized) struct ClientHistoryTests {
     private func relay(_ change: (inout Configuration) -> Void = { _ in }) async throws -> RelayServer {
-        var hub = Configuration()
+        var hub = Configuration.unhurried()
         hub.limits.messagesPerSecond = 5_000
         change(&hub)
         return try await RelayServer.start(.init(port: 0, storage: .inMemory, access: .open, hub: hub))

@@ -8,12 +8,7 @@ import Testing
 /// Metadata and locks through the client library, against a relay in this process.
 @Suite struct ClientMetadataTests {
     private func relay() async throws -> RelayServer {
-        var hub = Configuration()
-        hub.metadataCallsPerSecond = 100_000
-        hub.metadataCallsBurst = 100_000
-        hub.limits.requestsPerSecond = 100_000
-        hub.requestsBurst = 100_000
-        return try await RelayServer.start(.init(port: 0, hub: hub))
+        try await RelayServer.start(.init(port: 0, hub: .unhurried()))
     }
 
     private func code(_ body: () async throws -> Void) async -> RelayError? {

@@ -10,9 +10,7 @@ import Testing
 /// The client library against a relay in this process.
 @Suite struct ClientTests {
     private func relay(_ change: (inout Configuration) -> Void = { _ in }) async throws -> RelayServer {
-        var hub = Configuration()
-        change(&hub)
-        return try await RelayServer.start(.init(port: 0, storage: .inMemory, access: .open, hub: hub))
+        try await RelayServer.start(.init(port: 0, storage: .inMemory, access: .open, hub: .unhurried(change)))
     }
 
     @Test("[PR4] a client asks on until it has every channel of a user")

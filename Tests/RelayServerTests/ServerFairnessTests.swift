@@ -29,19 +29,10 @@ import Testing
         func release() { gate.signal() }
     }
 
-    /// The relay stands still for as long as the machine needs: nobody is judged for silence.
-    private static var patient: Configuration {
-        var hub = Configuration()
-        hub.presenceTimeoutDefault = .seconds(300)
-        hub.heartbeatMax = .seconds(150)
-        hub.loginTimeout = .seconds(300)
-        return hub
-    }
-
     @Test("[DL10] a connection with a megabyte waiting is read 128 KiB at a time: others are read in between")
     func turns() async throws {
         let brake = Brake()
-        var hub = Self.patient
+        var hub = Configuration.unhurried()
         hub.limits.messagesPerSecond = 10_000
         let server = try await RelayServer.start(.init(port: 0, hub: hub, log: { brake.log($0) }))
         let greedy = try RawLink(server.address), modest = try RawLink(server.address), watcher = try RawLink(server.address)
@@ -85,7 +76,7 @@ import Testing
     @Test("[DL10] one that sends faster than it is read stands in line once, whatever comes of it meanwhile")
     func flood() async throws {
         let brake = Brake()
-        let server = try await RelayServer.start(.init(port: 0, hub: Self.patient, log: { brake.log($0) }))
+        let server = try await RelayServer.start(.init(port: 0, hub: .unhurried(), log: { brake.log($0) }))
         let flooder = try RawLink(server.address), modest = try RawLink(server.address)
         try flooder.send(
             raw: Array(
@@ -115,7 +106,7 @@ import Testing
     @Test("[DL4] what comes over five links at once is more than a queue of packets may hold, and a reader that keeps up loses none of it")
     func burst() async throws {
         let brake = Brake()
-        var hub = Self.patient
+        var hub = Configuration.unhurried()
         hub.limits.packetsPerSecond = 10_000
         // A tick that would let all of it wait together.
         let server = try await RelayServer.start(.init(port: 0, hub: hub, flush: .every(milliseconds: 100), log: { brake.log($0) }))
@@ -157,7 +148,7 @@ import Testing
     @Test("[HI2] with a tick, too, a late reader gets all that is kept while nothing else happens")
     func lateReader() async throws {
         // No ping comes to wake anybody, either.
-        var hub = Self.patient
+        var hub = Configuration.unhurried()
         hub.limits.messagesPerSecond = 10_000
         let server = try await RelayServer.start(.init(port: 0, hub: hub, flush: .every(milliseconds: 2)))
         let writer = try RawLink(server.address), reader = try RawLink(server.address)

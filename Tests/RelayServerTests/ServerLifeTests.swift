@@ -10,10 +10,7 @@ import Testing
     @Test("[SE13] a relay that stops tells its clients why, and its port is free again")
     func farewell() async throws {
         // The link answers no ping while it waits for `stop` to have its turn, however long that takes.
-        var hub = Configuration()
-        hub.presenceTimeoutDefault = .seconds(300)
-        hub.heartbeatMax = .seconds(150)
-        let server = try await RelayServer.start(.init(port: 0, hub: hub))
+        let server = try await RelayServer.start(.init(port: 0, hub: .unhurried()))
         let link = try RawLink(server.address)
         try link.login("alice")
         async let stopped: Void = server.stop()

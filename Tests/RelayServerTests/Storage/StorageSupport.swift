@@ -36,13 +36,16 @@ enum Place: CaseIterable, Sendable, CustomTestStringConvertible {
 }
 
 extension Configuration {
-    /// Rates that no test reaches.
+    /// Rates that no test reaches, and nobody is gone for a silence on a machine where threads wait for seconds.
     static func unhurried(_ change: (inout Configuration) -> Void = { _ in }) -> Configuration {
         var configuration = Configuration()
         configuration.metadataCallsPerSecond = 100_000
         configuration.metadataCallsBurst = 100_000
         configuration.limits.requestsPerSecond = 100_000
         configuration.requestsBurst = 100_000
+        configuration.presenceTimeoutDefault = .seconds(300)
+        configuration.heartbeatMax = .seconds(150)
+        configuration.loginTimeout = .seconds(300)
         change(&configuration)
         return configuration
     }
