@@ -4,13 +4,7 @@ import secrets
 
 WORKERS = 8
 SMALL_CONNECTIONS, SMALL_CHANNELS, SMALL_USERS = 8, 4, 3
-SMALL_CODES = {"shuttingDown", "tooManyConnections", "relayFull", "channelFull", "storageFull"}
-BROKEN_CODES, NARROW_CODES = {"storageFailed"}, {"busy", "notSupported", "tooManySessions"}
 NARROW_SESSIONS = 16
-BOARDS_CODES = {"boardFull", "quotaReached"}
-ACCESS_CODES = {"tokenInvalid", "tokenExpired", "keyWrong", "credentialRequired", "userIDTaken", "notPermitted", "accessExpired",
-                "credentialsWrong", "keyChanged", "notBanned", "endedByModerator", "banned"}
-ACCESS_FRAMES = {"accessExpiring", "removed", "accessChanged", "channelFrozen"}
 BOARDS = {"board": 10_000, "total": 32_000, "boards": 8, "new": 3, "drawing": 7_000, "history": 20}
 # By how much less than its time something may have taken, in seconds. How much more is judged nowhere: that is the machine's matter.
 EARLY = 0.5

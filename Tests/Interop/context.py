@@ -91,7 +91,7 @@ class Context:
 
     def site(self):
         """The relay as the checks of HTTP see it."""
-        return http_checks.Site(self.host, self.port, self.dice, self.program.keys, self.program.operator_token)
+        return http_checks.Site(self.host, self.port, self.dice, self.program.keys)
 
     # -- expectations ---------------------------------------------------------------------------
 
