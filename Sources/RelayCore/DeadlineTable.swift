@@ -19,7 +19,7 @@ enum Deadline: Hashable {
     case lockExpiry(lock: Lock.Index, absence: UInt32)
     case queueSweep
     case historySweep
-    case publishWindows(user: Name)
+    case windowSweep
     case boardReading(connection: Connection.Index, generation: UInt32)
     case boardAuthors(board: ShelvedBoard.Index, generation: UInt32)
     case boardExpiry
@@ -35,8 +35,7 @@ enum Deadline: Hashable {
     var isLiveness: Bool {
         switch self {
         case .login, .heartbeat, .slowConsumer, .sessionEnd, .heldOver, .direct, .lockExpiry: true
-        case .userForgotten, .presenceInterval, .channelEnd, .droppedNotice, .queueSweep, .historySweep, .publishWindows, .metadataEnd,
-            .lockWait,
+        case .userForgotten, .presenceInterval, .channelEnd, .droppedNotice, .queueSweep, .historySweep, .windowSweep, .metadataEnd, .lockWait,
             .boardReading, .boardAuthors, .boardExpiry, .credentialAnswer, .accessEnd, .lentRights, .claimSweep, .banSweep,
             .wrongCredentialSweep, .erasure:
             false

@@ -216,8 +216,7 @@ package struct Hub {
             lockExpiryDeadline(lock, absence)
         case .queueSweep: sweepQueues()
         case .historySweep: sweepHistory()
-        case .publishWindows(let user):
-            publishWindowsDeadline(user)
+        case .windowSweep: sweepWindows()
         case .boardReading(let connection, let generation):
             guard isCurrent(connection, generation), connections[connection].isOpen else { return }
             outbox.wake(connection)

@@ -281,4 +281,19 @@ extension KeptMessagesTests {
         #expect(send(TestClient(driver, "user-49"), 1) == "accepted 50" && send(TestClient(driver, "user-25"), 1) == "accepted 26")
         #expect(send(TestClient(driver, "user-10"), 1) == "accepted 51", "it is a new one")
     }
+
+    @Test("[MS9] users who come and go leave one deadline, however many they are")
+    func comeAndGo() {
+        let driver = driver { $0.publishWindowsMax = 40 }
+        for round in 1...10 {
+            let clients = (0..<20).map { TestClient(driver, "user-\(round)-\($0)") }
+            for client in clients { driver.cut(client.id) }
+            driver.advance(.seconds(13))
+        }
+        #expect(driver.hub.census().deadlines < 10)
+        driver.advance(.seconds(580))
+        #expect(memory(TestClient(driver, "user-10-19", lastNumber: 1)) == "0")
+        driver.advance(.seconds(21))
+        #expect(memory(TestClient(driver, "user-10-18", lastNumber: 1)) == "0 forgotten")
+    }
 }

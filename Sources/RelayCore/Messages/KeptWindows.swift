@@ -18,6 +18,8 @@ struct KeptWindows {
     private(set) var count = 0
     /// Whether one was forgotten for a bound, before its time.
     var hasForgottenEarly = false
+    /// Whether a deadline looks for those that are over.
+    var isSweepSet = false
     /// While a relay starts: publishes that were remembered, by client object.
     private var restored: [Name: [UInt64: [PublishWindow.Remembered]]] = [:]
 
@@ -45,6 +47,9 @@ struct KeptWindows {
         for index in windows[user, default: []].indices where isMeant(windows[user]![index]) { change(&windows[user]![index].window) }
     }
 
+    /// When the first of them ends.
+    var firstEnd: Instant? { windows.values.lazy.flatMap { $0 }.map(\.until).min() }
+
     /// The end of all but so many, the oldest of which end first.
     func end(leaving left: Int) -> Instant { windows.values.flatMap { $0.map(\.until) }.sorted()[count - left - 1] }
 
@@ -54,20 +59,16 @@ struct KeptWindows {
         restored[user, default: [:]][instance, default: []].append(remembered)
     }
 
-    /// What was restored becomes windows.
-    ///
-    /// - Returns: whose.
-    mutating func takeRestored(places: Int, until: Instant) -> [Name] {
-        let users = restored.keys.sorted()
-        for user in users {
-            for (instance, remembered) in restored[user]!.sorted(by: { $0.key < $1.key }) {
+    /// What was restored becomes windows: client objects that come back can send again what they were not told about. [BL2]
+    mutating func takeRestored(places: Int, until: Instant) {
+        for (user, instances) in restored {
+            for (instance, remembered) in instances.sorted(by: { $0.key < $1.key }) {
                 var window = PublishWindow()
                 window.restore(remembered, places: places)
                 add(KeptPublishWindow(instance: instance, window: window, until: until, isRestored: true), of: user)
             }
         }
         restored = [:]
-        return users
     }
 }
 
@@ -108,12 +109,22 @@ extension Hub {
         }
         if keptWindows.count > configuration.publishWindowsMax { boundWindows() }
         sessions[session].window = PublishWindow()
-        deadlines.set(.publishWindows(user: user), at: until)
+        setWindowSweep()
     }
 
-    mutating func publishWindowsDeadline(_ user: Name) {
+    /// One deadline for all: users who come and go by the thousand must not leave one each.
+    mutating func setWindowSweep() {
+        guard !keptWindows.isSweepSet, let first = keptWindows.firstEnd else { return }
+        keptWindows.isSweepSet = true
+        deadlines.set(.windowSweep, at: max(first, now.instant + .seconds(1)))
+    }
+
+    /// Forgets the windows that are over, at most a second late.
+    mutating func sweepWindows() {
         let now = now.instant
-        forgetWindows(of: user) { $0.until <= now }
+        keptWindows.isSweepSet = false
+        for user in keptWindows.users { forgetWindows(of: user) { $0.until <= now } }
+        setWindowSweep()
     }
 
     /// Some more than must, so that looking through all of them is worth it.

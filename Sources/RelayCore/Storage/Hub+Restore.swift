@@ -53,7 +53,8 @@ extension Hub {
             locks[index].absence = ordinals.generation()
             if locks[index].applied?.owner != nil { setLockExpiry(index, after: locks[index].applied!.ttl) }
         }
-        restoreWindows()
+        keptWindows.takeRestored(places: Self.placesMax, until: now.instant + .milliseconds(Limits.publishMemoryMilliseconds))
+        setWindowSweep()
         setBoardExpiry()
         if !claims.isEmpty { sweepClaims() }
         moderation.revealed = moderation.applied
@@ -61,12 +62,6 @@ extension Hub {
         if configuration.isJournaled { store([StoredForm.start(start)], .nothing, nil) }
         // What was removed before the end, and was still on the disk then.
         eraseAgain()
-    }
-
-    /// Client objects that come back can send again what they were not told about. [BL2]
-    private mutating func restoreWindows() {
-        let until = now.instant + .milliseconds(Limits.publishMemoryMilliseconds)
-        for user in keptWindows.takeRestored(places: Self.placesMax, until: until) { deadlines.set(.publishWindows(user: user), at: until) }
     }
 
     /// The start number that a stored entry tells, if it is the one that does.
