@@ -99,7 +99,7 @@ public final class RelayClient: Sendable {
     ///   - since: where to begin: kept messages come first, then `caughtUp`, then what is sent, without a hole or a
     ///     duplicate between them. `nil`: with what is sent from now on. What is not kept any more is told (`messagesMissed`).
     ///     After a break the client goes on where it was by itself.
-    /// - Throws: `badName`, `limitReached`, `relayFull`, `outcomeUnknown`, or why the relay was not reached.
+    /// - Throws: `badName`, `limitReached`, `relayFull`, or why the relay was not reached.
     public func subscribe(
         _ channel: String, features: Set<Feature> = [.messages, .presence], quiet: Bool = false, since: Since? = nil
     ) async throws(RelayError) {

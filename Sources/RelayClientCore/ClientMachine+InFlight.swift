@@ -34,10 +34,11 @@ extension ClientMachine {
         }
         for number in unstored.numbers { fail(unstored[number]!, .outcomeUnknown("message \(number)")) }
         for id in requests.keys.sorted() {
-            if let token = requests[id]!.token {
-                effects.append(.completed(token, .failure(.outcomeUnknown("a request"))))
+            let pending = requests[id]!
+            if pending.token == nil || pending.request.mayBeRepeated {
+                askedAgain.append(PendingRequest(token: pending.token, request: pending.request))
             } else {
-                askedAgain.append(requests[id]!.request)
+                fail(pending)
             }
         }
         publishes = [:]
@@ -45,6 +46,10 @@ extension ClientMachine {
         requests = [:]
         outbound = []
         outboundStart = 0
+    }
+
+    private mutating func fail(_ pending: PendingRequest) {
+        if let token = pending.token { effects.append(.completed(token, .failure(.outcomeUnknown("a request")))) }
     }
 
     /// A relay that was started anew, or has forgotten this client, knows nothing of what was sent, but for what is retained:
@@ -64,6 +69,8 @@ extension ClientMachine {
     /// The end: nothing that waits will be sent.
     mutating func failAll(_ error: RelayError) {
         failInFlight()
+        for pending in askedAgain { fail(pending) }
+        askedAgain = []
         for item in queue.elements {
             switch item {
             case .message(let message): fail(message, message.number.map { .outcomeUnknown("message \($0)") } ?? error)

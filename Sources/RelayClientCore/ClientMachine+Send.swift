@@ -100,7 +100,9 @@ extension ClientMachine {
             encode(first, at: now)
         }
         if askedAgain.isEmpty { pumpDrawings(at: now) }
-        if closeToken != nil, queue.isEmpty, publishes.isEmpty, requests.isEmpty, unstored.isEmpty, drawings.isEmpty { logOut(at: now) }
+        if closeToken != nil, queue.isEmpty, publishes.isEmpty, requests.isEmpty, askedAgain.isEmpty, unstored.isEmpty, drawings.isEmpty {
+            logOut(at: now)
+        }
         boundEvents(at: now)
     }
 

@@ -26,8 +26,10 @@ extension ClientMachine {
             known.unconfirmedFlows = Set(known.flows.keys)
             known.unconfirmedChannels = Set(wanted.channels.keys)
         } else {
+            let asked = askedAgain.filter { $0.token != nil }
             askedAgain = []
             askAgain()
+            for pending in asked { askAgain(pending) }
         }
         dropStalePackets(at: now)
     }
@@ -38,12 +40,12 @@ extension ClientMachine {
         let again = askedAgain
         askedAgain = []
         // Left by a request whose answer was lost with the link, unless it is asked for anew.
-        let wantedAgain = Set(again.compactMap(\.entered))
+        let wantedAgain = Set(again.filter { $0.token == nil }.compactMap(\.request.entered))
         for id in known.unconfirmedChannels.subtracting(wantedAgain).sorted() { left(id) }
-        for request in again {
+        for pending in again {
             // That request was heard, and only its answer lost.
-            if let id = request.entered, !known.unconfirmedChannels.contains(id) { continue }
-            askAgain(request)
+            if pending.token == nil, let id = pending.request.entered, !known.unconfirmedChannels.contains(id) { continue }
+            askAgain(pending)
         }
         known.unconfirmedChannels = []
     }
@@ -77,9 +79,13 @@ extension ClientMachine {
         for topic in wanted.publishing.keys.sorted() { askAgain(.joinTopic(topic, wanted.publishing[topic]!)) }
     }
 
-    /// Nobody waits for its answer; a message channel is taken up where it was left.
-    private mutating func askAgain(_ request: ClientRequest) {
-        guard case .subscribe(let channel, let features, let quiet, _) = request else { return ask(request, token: nil) }
+    private mutating func askAgain(_ request: ClientRequest) { askAgain(PendingRequest(request: request)) }
+
+    /// Where nobody waits for its answer, a message channel is taken up where it was left.
+    private mutating func askAgain(_ pending: PendingRequest) {
+        guard pending.token == nil, case .subscribe(let channel, let features, let quiet, _) = pending.request else {
+            return ask(pending.request, token: pending.token)
+        }
         let isRead = known.readings[channel] != nil
         ask(
             .subscribe(
@@ -100,11 +106,33 @@ extension ClientMachine {
             wanted.channels[id] = WantedSession.Channel(features: Set(restored.features), quiet: restored.quiet)
         }
         stands(frozen: restored.frozen == true, id)
-        standing(restored, id, start: .goesOn)
+        standing(restored, id, start: Start(of: placeAsked(of: id.channel)))
+        // It begins there now, and goes on where it is from here on.
+        for index in askedAgain.indices where askedAgain[index].request.entered == id {
+            askedAgain[index].request = askedAgain[index].request.withoutPlace
+        }
+    }
+
+    /// From where on the app wants a channel, where its `subscribe` was not answered. [SE11]
+    func placeAsked(of channel: Name) -> Since? {
+        for pending in askedAgain.reversed() {
+            if pending.token != nil, case .subscribe(channel, _, _, let since?) = pending.request { return since }
+        }
+        return nil
     }
 
     /// What was asked of a message channel.
-    private enum Start { case beginning, elsewhere, goesOn }
+    private enum Start {
+        case beginning, elsewhere, goesOn
+
+        init(of since: Since?) {
+            switch since {
+            case .beginning?: self = .beginning
+            case .position?, .rest?: self = .elsewhere
+            case nil: self = .goesOn
+            }
+        }
+    }
 
     /// Where a message channel stands: what was missed is told, and what is kept follows.
     ///
@@ -144,13 +172,7 @@ extension ClientMachine {
     {
         switch request {
         case .subscribe(_, let features, let quiet, let since):
-            let start: Start =
-                switch since {
-                case .beginning?: .beginning
-                case .position?, .rest?: isOfApp ? .elsewhere : .goesOn
-                case nil: .goesOn
-                }
-            try entered(frame, WantedSession.Channel(features: features, quiet: quiet), start)
+            try entered(frame, WantedSession.Channel(features: features, quiet: quiet), isOfApp ? Start(of: since) : .goesOn)
         case .join(_, let features, let quiet, let token):
             try entered(frame, WantedSession.Channel(features: features, quiet: quiet, token: token), .goesOn)
         case .unsubscribe(let channel): left(ChannelID(kind: .message, channel: channel))

@@ -49,8 +49,8 @@ package struct ClientMachine: Sendable {
     var wanted = WantedSession()
     var known = KnownSession()
 
-    /// What the machine itself had asked, to have again what the app wants, when the link ended before the answer.
-    var askedAgain: [ClientRequest] = []
+    /// What can be asked again, of what was not answered when the link ended. [SE11]
+    var askedAgain: [PendingRequest] = []
     /// Until the pong to the ping behind a login that resumed: flows may still be named again.
     var awaitsRestoration = false
 
@@ -193,12 +193,16 @@ package struct ClientMachine: Sendable {
     /// With the place of the app in each message channel. [SE2] More than a login may hold is not resumed.
     private var resumption: ResumeRequest? {
         guard let resumeToken else { return nil }
+        // A board that is being read wants its own records, too. [BL3]
+        var places = known.positions.mapValues { Since.position($0) }
+        for channel in known.readings.keys { if let position = known.positions[channel] { places[channel] = .rest(position) } }
+        for case .subscribe(let channel, _, _, _) in askedAgain.map(\.request) {
+            if let asked = placeAsked(of: channel) { places[channel] = asked }
+        }
         var seen: [String: [UInt64]] = [:]
         var bytes = 0
-        for (channel, position) in known.positions {
-            let place = position.epoch.place(position.offset)
-            // A board that is being read wants its own records, too. [BL3]
-            seen[channel.text] = known.readings[channel] == nil ? place : place + [1]
+        for (channel, since) in places {
+            seen[channel.text] = since.place
             // JSON escapes one character that a name may have. [NM1]
             bytes += channel.text.utf8.reduce(ClientLimits.placeBytes) { $0 + ($1 == UInt8(ascii: "\"") ? 2 : 1) }
         }

@@ -115,6 +115,21 @@ package enum ClientRequest: Hashable, Sendable {
         }
     }
 
+    /// Whether it can be asked again when its answer was lost: it changes nothing, or comes to the same. [SE11]
+    var mayBeRepeated: Bool {
+        switch self {
+        case .subscribe, .join, .subscribedUsers, .who, .whereIs, .getStates, .history, .getMetadata, .getLocks, .boards, .bans, .status:
+            true
+        default: false
+        }
+    }
+
+    /// A subscription that goes on where it is.
+    var withoutPlace: ClientRequest {
+        guard case .subscribe(let channel, let features, let quiet, _) = self else { return self }
+        return .subscribe(channel, features: features, quiet: quiet)
+    }
+
     /// The channel that it subscribes or joins.
     var entered: ChannelID? {
         switch self {

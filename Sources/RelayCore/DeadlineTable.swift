@@ -35,8 +35,8 @@ enum Deadline: Hashable {
     var isLiveness: Bool {
         switch self {
         case .login, .heartbeat, .slowConsumer, .sessionEnd, .heldOver, .direct, .lockExpiry: true
-        case .userForgotten, .presenceInterval, .channelEnd, .droppedNotice, .queueSweep, .historySweep, .windowSweep, .metadataEnd, .lockWait,
-            .boardReading, .boardAuthors, .boardExpiry, .credentialAnswer, .accessEnd, .lentRights, .claimSweep, .banSweep,
+        case .userForgotten, .presenceInterval, .channelEnd, .droppedNotice, .queueSweep, .historySweep, .windowSweep, .metadataEnd,
+            .lockWait, .boardReading, .boardAuthors, .boardExpiry, .credentialAnswer, .accessEnd, .lentRights, .claimSweep, .banSweep,
             .wrongCredentialSweep, .erasure:
             false
         }

@@ -189,6 +189,29 @@ public enum Since: JSONElement, Hashable, Sendable {
         }
     }
 
+    package var isRest: Bool { if case .rest = self { true } else { false } }
+
+    /// As `resume.seen` of a login has it. [SE2]
+    package var place: [UInt64] {
+        guard let position else { return [] }
+        let place = [position.offset, UInt64(position.epoch.start), UInt64(position.epoch.incarnation)]
+        if case .rest = self { return place + [1] }
+        return place
+    }
+
+    /// - Returns: `nil` for what no login may say.
+    package init?(place: [UInt64]) {
+        guard !place.isEmpty else {
+            self = .beginning
+            return
+        }
+        guard [3, 4].contains(place.count), place[0] <= Limits.integerMax, let start = UInt32(exactly: place[1]),
+            let incarnation = UInt32(exactly: place[2]), place.count == 3 || place[3] == 1
+        else { return nil }
+        let position = ChannelPosition(epoch: Epoch(start: start, incarnation: incarnation), offset: place[0])
+        self = place.count == 4 ? .rest(position) : .position(position)
+    }
+
     private struct Form: JSONObject {
         var beginning: Bool?
         var epoch: Epoch?
@@ -329,9 +352,6 @@ public struct Epoch: JSONObject, Hashable, Sendable {
     public var incarnation: UInt32 = 0
 
     package init() {}
-
-    /// An offset of this numbering, as a login tells it. [SE2]
-    package func place(_ offset: UInt64) -> [UInt64] { [offset, UInt64(start), UInt64(incarnation)] }
 
     /// The numbering that a relay with this start number began as its nth.
     public init(start: UInt32, incarnation: UInt32) { (self.start, self.incarnation) = (start, incarnation) }

@@ -56,7 +56,7 @@ package struct LoginRequest: JSONObject {
 package struct ResumeRequest: JSONObject {
     /// From the last `welcome`: 32 hexadecimal digits.
     package internal(set) var token = ""
-    /// By message channel: the last offset seen in it, its epoch's start and incarnation, and 1 while a board is read. [SE2]
+    /// By message channel: `Since.place`. [SE2]
     package internal(set) var seen: [String: [UInt64]]?
 
     package init() {}

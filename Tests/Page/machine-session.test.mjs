@@ -115,6 +115,41 @@ test('[SE9] a subscription whose answer was lost goes on from where the app is: 
   assert.deepEqual(texts(driver.events()), ['nine', 'ten'])
 })
 
+for (const wasHeard of [false, true]) {
+  test(`[SE11] a subscription that the app waits for is asked again; where it was to begin, the login says; heard: ${wasHeard}`, () => {
+    const driver = new MachineDriver()
+    driver.logIn()
+    driver.request('a', 'subscribe', {channel: 'lesson', features: ['messages'], quiet: false, since: {beginning: true}})
+    assert.deepEqual({...plain(driver.comeBack({resumed: true}).resume.seen)}, {lesson: []})
+    if (wasHeard) driver.feed(restored({head: 3, recovered: true, after: 0}), bob, deliver(1, 'one'))
+    // Once more, before the relay has restored all: now it goes on where it is.
+    const seen = plain(driver.comeBack({resumed: true}).resume.seen)
+    assert.deepEqual({...seen}, {lesson: wasHeard ? [1, 1000, 1, 1] : []})
+    if (wasHeard) driver.feed(restored({head: 3, recovered: true, after: 1}), bob, deliver(2, 'two'))
+    driver.pong()
+    const again = driver.sent().find(({type}) => type === 'subscribe').body
+    assert.deepEqual([driver.result('a'), again.since?.beginning], [undefined, wasHeard ? undefined : true])
+    driver.feed({type: 'answer', body: {...restored({head: 3, ...wasHeard ? {} : {recovered: true, after: 0}}).body, id: again.id}})
+    if (!wasHeard) driver.feed(bob, deliver(1, 'one'), deliver(2, 'two'))
+    driver.feed(deliver(3, 'three'), {type: 'caughtUp', body: {channel: 7, head: 3}})
+    assert.deepEqual([driver.result('a'), texts(driver.events('message'))], ['done', ['one', 'two', 'three']])
+  })
+}
+
+test('[SE11] a question that was not answered is asked again, resumed or not; at the end of the client its outcome is unknown', () => {
+  for (const resumed of [true, false]) {
+    const driver = new MachineDriver()
+    driver.logIn()
+    driver.request('question', 'who', {kind: 'message', channel: 'lesson'})
+    driver.comeBack({resumed})
+    if (resumed) driver.pong()
+    assert.deepEqual([driver.sentTypes(), driver.result('question')], [['who lesson'], undefined])
+    driver.cut()
+    driver.close()
+    assert.equal(driver.result('question'), 'outcomeUnknown')
+  }
+})
+
 test('[SE10, SE11] a new session has everything asked for again, in order; what is refused then is told', () => {
   const driver = new MachineDriver()
   driver.logIn()
@@ -126,9 +161,9 @@ test('[SE10, SE11] a new session has everything asked for again, in order; what 
   driver.answer({flow: 5, next: 1})
   driver.request('user', 'subscribeUserMetadata', {user: 'bob'})
   driver.answer()
-  driver.request('question', 'who', {kind: 'message', channel: 'lesson'})
+  driver.request('change', 'clear', {channel: 'lesson'})
   driver.comeBack({resumed: false})
-  assert.equal(driver.result('question'), 'outcomeUnknown')
+  assert.equal(driver.result('change'), 'outcomeUnknown')
   const asked = driver.sent().filter(({type}) => type !== 'ping')
   assert.deepEqual(asked.map(({type}) => type), ['setStates', 'subscribe', 'join', 'subscribeTopic', 'subscribeUserMetadata', 'joinTopic'])
   driver.events()

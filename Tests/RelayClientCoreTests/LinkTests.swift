@@ -253,12 +253,12 @@ import Testing
     }
 
     @Test(
-        "[SE11, MS9] messages that were not answered are sent again with their numbers, before what waits; requests may have happened or not",
+        "[SE11, MS9] messages that were not answered are sent again with their numbers, before what waits; a change may have happened or not",
         arguments: [false, true])
     func inFlight(resumed: Bool) throws {
         let driver = MachineDriver()
         driver.logIn()
-        let first = try driver.send("one"), second = try driver.send("two"), question = try driver.ask(.whereIs(try Name("bob")))
+        let first = try driver.send("one"), second = try driver.send("two"), question = try driver.ask(.leave(try Name("lesson")))
         _ = driver.sent()
         driver.feed(MachineDriver.accepted(1, offset: 4))
         driver.cut()

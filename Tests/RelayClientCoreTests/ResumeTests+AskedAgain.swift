@@ -110,6 +110,56 @@ extension ResumeTests {
         #expect(offsets(events) == Array(8...21) && missed(events).isEmpty)
     }
 
+    @Test("[SE11] a subscription that the app waits for is asked again; where it was to begin, the login says", arguments: [false, true])
+    func waitsForSubscription(wasHeard: Bool) throws {
+        let driver = MachineDriver(), lesson = try Name("lesson")
+        driver.logIn()
+        let token = try driver.ask(.subscribe(lesson, features: [.messages], quiet: false, since: .beginning))
+        _ = driver.sent()
+        comeBack(driver, resumed: true)
+        #expect(driver.completed[token] == nil && driver.lastLogin?.resume?.seen == ["lesson": []])
+        if wasHeard {
+            driver.feed(restored(3, after: 0))
+            driver.feed(MachineDriver.userNamed(2, "bob"))
+            driver.feed(MachineDriver.deliver(offset: 1, "kept"))
+        }
+        // Once more, before the relay has restored all: now it goes on where it is.
+        comeBack(driver, resumed: true)
+        #expect(driver.lastLogin?.resume?.seen == ["lesson": wasHeard ? [1, 1000, 1, 1] : []])
+        let first = driver.sent()
+        if wasHeard { driver.feed(restored(3, after: 1)) }
+        for ping in first where ping.type == FrameType.ping.rawValue { driver.feed(Frame(.pong, body: ping.body)) }
+        let again = try #require(driver.sent(.subscribe).first)
+        let request = MachineDriver.decode(SubscribeRequest.self, again)
+        #expect(request.since == (wasHeard ? nil : .beginning))
+        driver.feed(.json(.answer, MachineDriver.subscribed(id: request.id, handle: 10, head: 3, after: wasHeard ? nil : 0)))
+        #expect(try driver.completed[token]?.get() == .done)
+        driver.feed(MachineDriver.userNamed(2, "bob"))
+        for offset in UInt64(wasHeard ? 2 : 1)...3 { driver.feed(MachineDriver.deliver(offset: offset, "kept")) }
+        driver.feed(.json(.caughtUp, CaughtUp(channel: 10, head: 3)))
+        #expect(offsets(driver.events()) == [1, 2, 3])
+    }
+
+    @Test("[SE11] in a new session, too; a question is asked again as well, and what changes something is not")
+    func waitsInNewSession() throws {
+        let driver = MachineDriver(), lesson = try Name("lesson")
+        driver.logIn()
+        let tokens = try [
+            driver.ask(.subscribe(lesson, features: [.messages], quiet: false, since: .beginning)),
+            driver.ask(.whereIs(try Name("bob"))), driver.ask(.clear(lesson)),
+        ]
+        _ = driver.sent()
+        comeBack(driver, resumed: false)
+        #expect(throws: RelayError.self) { try driver.completed[tokens[2]]?.get() }
+        let names = driver.sent().compactMap { FrameType(rawValue: $0.type)?.name }.filter { $0 != "ping" }
+        #expect(names == ["subscribe", "where"] && driver.completed[tokens[0]] == nil && driver.completed[tokens[1]] == nil)
+        // What still waits when the client ends has an outcome that nobody knows.
+        driver.machine.close(token: 99, at: driver.now)
+        driver.cut()
+        #expect(throws: RelayError.self) { try driver.completed[tokens[0]]?.get() }
+        #expect(throws: RelayError.self) { try driver.completed[tokens[1]]?.get() }
+    }
+
     @Test("what is refused when it is asked again is told and not wanted any more")
     func refusedAgain() throws {
         let driver = try scene()

@@ -19,6 +19,8 @@ import Testing
         configuration.catchUpQueueBytes = 1
     }
 
+    private func place(_ offset: UInt64, _ epoch: Epoch) -> [UInt64] { Since.position(ChannelPosition(epoch: epoch, offset: offset)).place }
+
     private func bob(_ driver: HubDriver, resume: String? = nil) -> TestClient {
         TestClient(driver, "bob", instance: "00000000000000bb", resume: resume)
     }
@@ -197,8 +199,7 @@ import Testing
                     .login,
                     LoginRequest(
                         id: 1, user: try Name("bob"), instance: "00000000000000bb",
-                        resume: ResumeRequest(token: token, seen: ["lesson": epoch.place(seen)]))),
-                from: id)
+                        resume: ResumeRequest(token: token, seen: ["lesson": place(seen, epoch)]))), from: id)
             alice.publish("lesson", [10])
             let after = told(driver.received(id))
             #expect(after == (seen + 1...10).map { "\($0)" } + ["caughtUp 10"], "after \(bytes) bytes: \(after)")
@@ -226,7 +227,7 @@ import Testing
                 .login,
                 LoginRequest(
                     id: 1, user: try Name("bob"), instance: instance,
-                    resume: resumes ? ResumeRequest(token: token, seen: ["lesson": epoch.place(3)]) : nil)), from: id)
+                    resume: resumes ? ResumeRequest(token: token, seen: ["lesson": place(3, epoch)]) : nil)), from: id)
         #expect(driver.hub.census().catchingUp == (resumes ? 1 : 0))
         alice.publish("lesson", [7])
         if !resumes {

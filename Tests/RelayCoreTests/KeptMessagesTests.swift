@@ -378,6 +378,7 @@ import Testing
         let alice = TestClient(driver, "alice"), bob = bob(driver)
         let answer = try #require(bob.answer(SubscribeAnswer.self, bob.subscribe("lesson", features: ["messages"])))
         let epoch = try #require(answer.epoch)
+        func place(_ offset: UInt64) -> [UInt64] { Since.position(ChannelPosition(epoch: epoch, offset: offset)).place }
         let token = try #require(bob.welcome?.resumeToken)
         driver.cut(bob.id)
         for number in UInt8(1)...4 { alice.publish("lesson", [number]) }
@@ -387,7 +388,7 @@ import Testing
                 .login,
                 LoginRequest(
                     id: 1, user: try Name("bob"), instance: "00000000000000bb",
-                    resume: ResumeRequest(token: token, seen: seen.map { ["lesson": epoch.place($0), "elsewhere": epoch.place(1)] }))),
+                    resume: ResumeRequest(token: token, seen: seen.map { ["lesson": place($0), "elsewhere": place(1)] }))),
             from: id)
         let frames = driver.received(id)
         let restored = try #require(
@@ -402,9 +403,31 @@ import Testing
         #expect(told(driver.received(id)) == ["5"])
     }
 
+    @Test("[SE2, SE11] who has seen nothing of a channel yet says so in the login, and gets all that is kept")
+    func seenNothing() throws {
+        let driver = driver(), alice = TestClient(driver, "alice"), bob = bob(driver)
+        for number in UInt8(1)...3 { alice.publish("lesson", [number]) }
+        bob.subscribe("lesson", since: .beginning)
+        // The answer went with the link.
+        let token = try #require(bob.welcome?.resumeToken)
+        driver.cut(bob.id)
+        let id = driver.open()
+        driver.send(
+            .json(
+                .login,
+                LoginRequest(
+                    id: 1, user: try Name("bob"), instance: "00000000000000bb",
+                    resume: ResumeRequest(token: token, seen: ["lesson": Since.beginning.place]))), from: id)
+        let frames = driver.received(id)
+        let restored = try #require(
+            frames.first { $0.type == FrameType.restored.rawValue }.map { TestClient.decode(SubscribeAnswer.self, $0.body) })
+        #expect(restored.recovered == true && restored.after == 0 && restored.reset == nil)
+        #expect(told(frames) == ["1", "2", "3", "caughtUp 3"])
+    }
+
     @Test("[SE9] positions that are none are badRequest")
     func badPositions() throws {
-        let places: [[UInt64]] = [[], [1, 2], [1 << 53, 1, 1], [1, 1 << 32, 1], [1, 1, 1 << 32], [1, 2, 3, 0], [1, 2, 3, 1, 1]]
+        let places: [[UInt64]] = [[1], [1, 2], [1 << 53, 1, 1], [1, 1 << 32, 1], [1, 1, 1 << 32], [1, 2, 3, 0], [1, 2, 3, 1, 1]]
         for place in places {
             let driver = driver()
             let id = driver.open()

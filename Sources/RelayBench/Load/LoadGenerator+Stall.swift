@@ -84,7 +84,7 @@ extension LoadGenerator {
         guard let token = old.resumeToken else { return }
         var seen: [String: [UInt64]] = [:]
         if let channel = old.messageChannel, let epoch = channel.epoch {
-            seen[channel.channel.text] = epoch.place(old.lastOffset)
+            seen[channel.channel.text] = Since.position(ChannelPosition(epoch: epoch, offset: old.lastOffset)).place
         }
         do {
             let frames = try Entering.frames(

@@ -23,8 +23,6 @@ extension Hub {
         let board = channels[channel].board
         var seen: UInt64 = 0
         var isOlder = false
-        var isRest = false
-        if case .rest = since { isRest = true }
         if let position = since.position {
             if position.epoch == channels[channel].epoch, position.offset <= head {
                 seen = position.offset
@@ -45,11 +43,11 @@ extension Hub {
         guard board == nil else {
             // What is missing is told in its place, between what the board has. [BL3]
             answer.after = seen
-            return CatchUp.Start(offset: seen, isFresh: isFresh, takesOwn: isFresh || isRest)
+            return CatchUp.Start(offset: seen, isFresh: isFresh, takesOwn: isFresh || since.isRest)
         }
         if seen < floor { answer.missed = OffsetRange(from: seen + 1, to: floor) }
         answer.after = max(seen, floor)
-        return CatchUp.Start(offset: max(seen, floor), isFresh: isFresh, takesOwn: isFresh || isRest)
+        return CatchUp.Start(offset: max(seen, floor), isFresh: isFresh, takesOwn: isFresh || since.isRest)
     }
 
     /// From now on it gets what is kept, then what comes.

@@ -199,20 +199,18 @@ extension Hub {
     /// Tells a resumed session where everything stands. [SE9]
     ///
     /// - Parameter seen: where the client is in each message channel that it names.
-    private mutating func restore(_ session: Session.Index, _ connection: Connection.Index, seen: [String: CheckedLogin.Seen]) {
+    private mutating func restore(_ session: Session.Index, _ connection: Connection.Index, seen: [String: Since]) {
         for index in sortedMemberships(session) where !memberships[index].heldOver {
             let membership = memberships[index], channel = membership.channel
             var restored = subscribeAnswer(id: nil, index)
             var begin: CatchUp.Start?
             let told = membership.receivesMessages ? seen[channels[channel].id!.channel.text] : nil
             // In another epoch a client that says nothing holds what nobody knows.
-            let seen = told?.position ?? ChannelPosition(epoch: membership.epoch, offset: Limits.integerMax)
-            let isCurrent = seen.epoch == channels[channel].epoch && (told == nil || seen.offset >= channels[channel].head)
+            let seen = told ?? .position(ChannelPosition(epoch: membership.epoch, offset: Limits.integerMax))
+            let isCurrent =
+                seen.position.map { $0.epoch == channels[channel].epoch && (told == nil || $0.offset >= channels[channel].head) } ?? false
             if membership.receivesMessages, !isCurrent {
-                let isRest = told?.isRest ?? false
-                begin = recover(
-                    from: isRest ? .rest(seen) : .position(seen), channel, freshThrough: isRest ? membership.freshThrough : 0,
-                    into: &restored)
+                begin = recover(from: seen, channel, freshThrough: seen.isRest ? membership.freshThrough : 0, into: &restored)
             }
             memberships[index].epoch = channels[channel].epoch
             enqueueJSON(connection, .restored, restored)
@@ -247,13 +245,7 @@ private struct CheckedLogin {
     var client: String
     var resume: Entropy?
     /// By message channel.
-    var seen: [String: Seen] = [:]
-
-    struct Seen {
-        var position: ChannelPosition
-        /// It was getting a board from its beginning, and `caughtUp` has not come. [BL3]
-        var isRest: Bool
-    }
+    var seen: [String: Since] = [:]
 
     init(_ request: LoginRequest, timeoutDefault: Duration) throws(WireError) {
         guard request.instance.utf8.count == 16, let instance = UInt64(hex: request.instance) else {
@@ -290,15 +282,13 @@ private struct CheckedLogin {
         // A malformed token counts as an old one. [SE10]
         resume = request.resume.flatMap { Entropy(hex: $0.token) }
         for (channel, place) in request.resume?.seen ?? [:] {
-            guard [3, 4].contains(place.count), place[0] <= Limits.integerMax, place[1] <= UInt64(UInt32.max),
-                place[2] <= UInt64(UInt32.max), place.count == 3 || place[3] == 1
-            else {
+            guard let since = Since(place: place) else {
                 throw WireError(
                     .badRequest,
-                    "field resume.seen has for each channel an offset, its epoch's start and incarnation, and 1 if a board is being read")
+                    "field resume.seen has for each channel an offset, its epoch's start and incarnation, and 1 if a board is being read, "
+                        + "or nothing")
             }
-            let position = ChannelPosition(epoch: Epoch(start: UInt32(place[1]), incarnation: UInt32(place[2])), offset: place[0])
-            seen[channel] = Seen(position: position, isRest: place.count == 4)
+            seen[channel] = since
         }
     }
 

@@ -147,7 +147,7 @@ export class RelayClient {
    * @param {Since} [options.since] where to begin: kept messages come first, then `caughtUp`, then what is sent, without a hole
    *   or a duplicate between them. Without it: what is sent from now on. What is not kept any more is told (`messagesMissed`).
    *   After a break the client goes on where it was by itself.
-   * @throws {RelayError} `badName`, `limitReached`, `relayFull`, `outcomeUnknown`, or why the relay was not reached
+   * @throws {RelayError} `badName`, `limitReached`, `relayFull`, or why the relay was not reached
    */
   async subscribe(channel, {features = ['messages', 'presence'], quiet = false, since} = {}) {
     const body = {

@@ -6,6 +6,11 @@ import {channelKey, kindEntered, ownerKey, partsOfKey, topicKey} from './keys.js
 import {Limits} from './limits.js'
 import {messageOf} from './message.js'
 
+/** What changes nothing, or comes to the same when it is asked again. [SE11] */
+const repeatable = new Set(['subscribe', 'join', 'subscribedUsers', 'who', 'where', 'getStates', 'history', 'getMetadata', 'getLocks',
+  'boards', 'getBans', 'status'])
+export const mayBeRepeated = ({request, pending}) => !pending || repeatable.has(request.type)
+
 /** Requests that are not answered, by their id. */
 export class Requests {
   constructor(machine) {
@@ -13,7 +18,7 @@ export class Requests {
     /** @type {Map<number, {request: {type: string, body: object, texts?: Uint8Array[]}, pending?: Pending, items: object[]}>} */
     this.byID = new Map()
     this.lastRequest = 0
-    /** What the machine itself had asked when the link ended before the answer. */
+    /** What can be asked again, of what was not answered when the link ended: `{request, pending}`. [SE11] */
     this.askedAgain = []
   }
 
@@ -28,8 +33,10 @@ export class Requests {
     this.machine.outbound.write({type: request.type, body: {...request.body, id}, texts: request.texts})
   }
 
-  /** Nobody waits for its answer; a message channel is taken up where it was left. */
-  askAgain({type, body, texts}) {
+  /** Where nobody waits for its answer, a message channel is taken up where it was left. */
+  askAgain(request, pending = undefined) {
+    const {type, body, texts} = request
+    if (pending) return this.ask(request, pending)
     const position = type === 'subscribe' ? this.machine.messages.positions.get(body.channel) : undefined
     const since = position && {...position, ...this.machine.messages.readings.has(body.channel) && {own: true}}
     this.ask({type, body: type === 'subscribe' ? {...body, since} : body, texts})
@@ -113,6 +120,12 @@ export class Requests {
     if (selection.all || selection.listed.size > 0) this.machine.session.wanted.selections.set(topic, selection)
     else this.machine.session.wanted.selections.delete(topic)
     return {all, users: succeeded, failed: failed.map(({user, code}) => ({user, code}))}
+  }
+
+  /** From where on the app wants a channel, where its `subscribe` was not answered. [SE11] */
+  placeAsked(channel) {
+    const isMeant = ({request: {type, body}, pending}) => pending && type === 'subscribe' && body.channel === channel && body.since
+    return this.askedAgain.findLast(isMeant)?.request.body.since
   }
 
   refused(body, now) {

@@ -1,5 +1,6 @@
 // Messages that were sent: until they are accepted, and durable. [MS9, BL2]
 import {RelayError, outcomeUnknown} from './errors.js'
+import {mayBeRepeated} from './requests.js'
 import {Limits} from './limits.js'
 
 /** Messages under their numbers, until their outcome is known. */
@@ -103,9 +104,9 @@ export class SentMessages {
     if (this.machine.queue.hasNumbered && this.sentUntil === undefined) this.sentUntil = now
     for (const [number, {direct}] of this.publishes) direct.settle({error: outcomeUnknown(`message ${number}`)})
     this.publishes.clear()
-    for (const {request, pending} of this.machine.requests.byID.values()) {
-      if (pending) pending.settle({error: outcomeUnknown('a request')})
-      else this.machine.requests.askedAgain.push(request)
+    for (const asked of this.machine.requests.byID.values()) {
+      if (mayBeRepeated(asked)) this.machine.requests.askedAgain.push(asked)
+      else asked.pending.settle({error: outcomeUnknown('a request')})
     }
     this.machine.requests.byID.clear()
     this.machine.outbound.drop()
@@ -129,6 +130,7 @@ export class SentMessages {
   /** The end: nothing that waits will be sent by this client. What is kept over a reload stays for the next. */
   failAll(error) {
     this.failInFlight(this.machine.heartbeat.lastHeard)
+    for (const {pending} of this.machine.requests.askedAgain.splice(0)) pending?.settle({error: outcomeUnknown('a request')})
     const {outbox} = this.machine
     this.machine.outbox = undefined
     for (const {message, pending} of this.machine.queue.takeAll()) {

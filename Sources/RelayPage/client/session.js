@@ -4,6 +4,12 @@ import {fault} from './errors.js'
 import {channelID, channelKey, isSameEpoch, kindEntered, partsOfKey, sorted} from './keys.js'
 import {Limits} from './limits.js'
 
+/** The channel that a request subscribes or joins. */
+const keyOf = ({type, body}) => kindEntered[type] && channelKey(kindEntered[type], body.channel)
+
+/** What was asked of a message channel. */
+const startOf = since => since ? (since.beginning ? 'beginning' : 'elsewhere') : 'goesOn'
+
 /** What the app has asked for, and what is left of it on a new link. */
 export class Session {
   constructor(machine) {
@@ -49,8 +55,9 @@ export class Session {
       this.machine.flows.unconfirmed = new Set(this.machine.flows.byHandle.keys())
       this.unconfirmedChannels = new Set(this.wanted.channels.keys())
     } else {
-      this.machine.requests.askedAgain = []
+      const asked = this.machine.requests.askedAgain.splice(0)
       this.askForAll()
+      for (const {request, pending} of asked) if (pending) this.machine.requests.askAgain(request, pending)
     }
     this.machine.queue.dropStalePackets(now)
   }
@@ -58,30 +65,32 @@ export class Session {
   /** A resumption has named all that is there: the rest is gone, or was asked for by requests that went with a link. */
   restorationEnded() {
     this.machine.flows.closeUnconfirmed()
-    const again = this.machine.requests.askedAgain
-    this.machine.requests.askedAgain = []
-    const keyOf = ({type, body}) => kindEntered[type] && channelKey(kindEntered[type], body.channel)
-    const wantedAgain = new Set(again.map(keyOf))
+    const again = this.machine.requests.askedAgain.splice(0)
+    const wantedAgain = new Set(again.filter(({pending}) => !pending).map(({request}) => keyOf(request)))
     // Left by a request whose answer was lost with the link, unless it is asked for anew.
     for (const key of sorted(this.unconfirmedChannels)) if (!wantedAgain.has(key)) this.left(channelID(key))
-    for (const request of again) {
-      // That request was heard, and only its answer lost.
+    for (const {request, pending} of again) {
       const key = keyOf(request)
-      if (key && !this.unconfirmedChannels.has(key)) continue
-      this.machine.requests.askAgain(request)
+      // Nobody waits for it: that request was heard, and only its answer lost.
+      if (!pending && key && !this.unconfirmedChannels.has(key)) continue
+      this.machine.requests.askAgain(request, pending)
     }
     this.unconfirmedChannels.clear()
   }
 
   /** With the place of the app in each message channel. [SE2] More than a login may hold is not resumed. */
   get resumption() {
-    const {positions, readings} = this.machine.messages
-    if (this.resumeToken === undefined) return undefined
+    const {machine: {messages: {positions, readings}, requests}, resumeToken: token} = this
+    if (token === undefined) return undefined
     // A board that is being read wants its own records, too. [BL3]
-    const places = [...positions].map(([channel, {offset, epoch}]) =>
-      [channel, [offset, epoch.start, epoch.incarnation, ...readings.has(channel) ? [1] : []]])
-    const seen = places.length > 0 ? Object.fromEntries(places) : undefined
-    return JSON.stringify(seen ?? {}).length > Limits.placesBytesMax ? undefined : {token: this.resumeToken, seen}
+    const places = new Map([...positions].map(([channel, position]) => [channel, {...position, own: readings.has(channel)}]))
+    for (const {request: {body}} of requests.askedAgain) {
+      const asked = requests.placeAsked(body.channel)
+      if (asked) places.set(body.channel, asked)
+    }
+    const place = ({beginning, offset, epoch, own}) => beginning ? [] : [offset, epoch.start, epoch.incarnation, ...own ? [1] : []]
+    const seen = places.size > 0 ? Object.fromEntries([...places].map(([channel, since]) => [channel, place(since)])) : undefined
+    return JSON.stringify(seen ?? {}).length > Limits.placesBytesMax ? undefined : {token, seen}
   }
 
   /** A new session has nothing: everything the app wants is asked for again, in the order of names. */
@@ -127,14 +136,18 @@ export class Session {
     // Subscribed by a request whose answer was lost with the link.
     if (!this.wanted.channels.has(key)) this.wanted.channels.set(key, {features: body.features, quiet: body.quiet})
     this.machine.channels.stands(body)
-    this.machine.messages.standing(body, 'goesOn')
+    this.machine.messages.standing(body, startOf(this.machine.requests.placeAsked(channel)))
+    // It begins there now, and goes on where it is from here on.
+    for (const asked of this.machine.requests.askedAgain) {
+      if (keyOf(asked.request) === key) asked.request = {...asked.request, body: {...asked.request.body, since: undefined}}
+    }
   }
 
   entered(answer, request, isOfApp) {
     const {kind, channel, handle} = answer
     const {features, quiet, token, since} = request.body
     const key = channelKey(kind, channel)
-    const start = since?.beginning ? 'beginning' : since && isOfApp ? 'elsewhere' : 'goesOn'
+    const start = startOf(isOfApp ? since : undefined)
     const position = this.machine.messages.positions.get(channel)
     // It may be catching up without having been told, and then has not got all up to the head: it is where it was. [BL6, BL8]
     const goesOn = kind === 'message' && start === 'goesOn' && position && this.wanted.channels.get(key)?.features.includes('messages')

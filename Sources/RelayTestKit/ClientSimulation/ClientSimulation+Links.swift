@@ -93,7 +93,15 @@ extension ClientSimulation {
         guard let link = client.link else { return }
         client.link = nil
         relay.cut(link.connection)
-        if !link.isLetGo { client.machine.linkEnded(attempt: link.attempt, text: "cut", at: moment) }
+        if !link.isLetGo { end(link, of: client, "cut") }
+    }
+
+    private func end(_ link: SimulatedLink, of client: SimulatedClient, _ why: String) {
+        client.machine.linkEnded(attempt: link.attempt, text: why, at: moment)
+        // They are asked again; until then nobody knows whether the relay heard them.
+        for case .request(let request) in client.waiting.values {
+            if case .subscribe = request { becomeSure(client, request, isSure: false) }
+        }
     }
 
     /// The client closes: what it has written still arrives, what the relay has written does not.
@@ -149,7 +157,7 @@ extension ClientSimulation {
         if let current = client.link, current.attempt == link.attempt, current.toClient.isEnded, current.toClient.isEmpty {
             client.link = nil
             relay.cut(link.connection)
-            client.machine.linkEnded(attempt: link.attempt, text: "closed", at: moment)
+            end(link, of: client, "closed")
             moved = true
         }
         return moved

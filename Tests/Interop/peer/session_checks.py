@@ -70,7 +70,9 @@ class SessionChecks:
                 raise Violation("SE9", f"restored {event['channel']} after {self.last_restored.name}")
         seen = self.seen.get(event["channel"]) if event["kind"] == "message" else None
         since = None
-        if seen is not None:
+        if seen == []:
+            since = {"beginning": True}
+        elif seen is not None:
             epoch = {"start": seen[1], "incarnation": seen[2]}
             since = {"epoch": epoch, "offset": seen[0], "own": seen[3:] == [1]}
             if epoch == event["epoch"] and seen[0] >= event["head"]:
