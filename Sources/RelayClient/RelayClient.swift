@@ -191,6 +191,10 @@ public final class RelayClient: Sendable {
     ///     if client.access?.rights(on: "lesson").contains(.publish) == true { … }
     public var access: Access? { core.read { $0.access } }
 
+    /// The public id of the relay that let the client in last: 32 hexadecimal digits, the same over restarts of a relay with a data
+    /// folder. By it an app tells one relay from another that has taken its address.
+    public var relayID: String? { core.read { $0.relayID } }
+
     /// Whether it has subscribed or joined a channel, to its knowledge.
     package func isIn(_ channel: ChannelID) -> Bool { core.read { $0.isIn(channel) } }
 

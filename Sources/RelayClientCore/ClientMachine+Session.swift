@@ -13,6 +13,7 @@ extension ClientMachine {
         giveUpSent(at: now, isForgotten: welcome.forgotten ?? false)
         resumeToken = welcome.resumeToken
         access = Access(welcome.access)
+        relayID = welcome.relay
         limits = welcome.limits
         heartbeat = .milliseconds(max(100, welcome.heartbeatMs))
         known.users[welcome.handle] = welcome.user.text

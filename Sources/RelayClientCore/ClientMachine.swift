@@ -19,6 +19,8 @@ package struct ClientMachine: Sendable {
     package internal(set) var credential: Credential?
     /// What the session may; as the relay said last. [AC4]
     package internal(set) var access: Access?
+    /// The public id of the relay that let the client in last. [SE6]
+    package internal(set) var relayID: String?
     var state = State.closed
     /// Numbers links, so that what a link that was given up still says is not heard.
     var attempt: UInt64 = 0

@@ -20,6 +20,8 @@ package struct Hub {
     let configuration: Configuration
     /// Rises with each start of the relay. [CH5]
     let start: UInt32
+    /// The relay's public id: the same at each start with this data folder. [SE6]
+    var id: Entropy
     /// When that was. [AC16]
     let startedAt: Instant
 
@@ -69,11 +71,15 @@ package struct Hub {
     /// - Parameter start: greater at each start of the relay; part of each channel's epoch.
     /// - Parameter access: who may come in.
     /// - Parameter now: the moment of the start.
-    package init(configuration: Configuration, start: UInt32, access: AccessRules = .open, at now: Instant) {
+    /// - Parameter id: the relay's own, unless its data folder has one. [SE6]
+    package init(
+        configuration: Configuration, start: UInt32, id: Entropy = Entropy(high: 0, low: 0), access: AccessRules = .open, at now: Instant
+    ) {
         startedAt = now
         accessRules = access
         self.configuration = configuration
         self.start = start
+        self.id = id
         // 2²⁰ changes a second could be made and the next start would still begin above. Stays below 2⁵³.
         storage = StorageState(sequence: UInt64(start) << 20)
         outbox = Outbox(configuration)

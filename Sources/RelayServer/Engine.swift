@@ -84,7 +84,8 @@ actor Engine {
         log: @escaping @Sendable (LogLine) -> Void
     ) {
         executor = QueueExecutor(label: "boardrelay.engine")
-        hub = Hub(configuration: configuration, start: start, access: access, at: Self.now().instant)
+        let id = Entropy(high: SystemEntropy.word(), low: SystemEntropy.word())
+        hub = Hub(configuration: configuration, start: start, id: id, access: access, at: Self.now().instant)
         policy = flush
         self.web = web
         site = web.site(port: 0, addresses: [], names: [], links: [])

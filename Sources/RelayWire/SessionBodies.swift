@@ -4,7 +4,10 @@
 
 package struct LoginRequest: JSONObject {
     package var id: UInt32 = 0
-    package var version = 0
+    /// Of the protocol: those that the client speaks. [SE3]
+    package var versions: [Int] = []
+    /// What the client can beyond that: names. [SE3]
+    package var capabilities: [String]?
     package var user = Name.unread
     /// 128 bits as 32 hexadecimal digits, drawn once per installation and user id.
     package var secret: String?
@@ -22,11 +25,13 @@ package struct LoginRequest: JSONObject {
     package init() {}
 
     package init(
-        id: UInt32, version: Int = Limits.protocolVersion, user: Name, secret: String? = nil, key: String? = nil, token: String? = nil,
-        instance: String, lastNumber: UInt64? = nil, presenceTimeoutMs: Int? = nil, client: String? = nil, resume: ResumeRequest? = nil
+        id: UInt32, versions: [Int] = [Limits.protocolVersion], capabilities: [String]? = nil, user: Name, secret: String? = nil,
+        key: String? = nil, token: String? = nil, instance: String, lastNumber: UInt64? = nil,
+        presenceTimeoutMs: Int? = nil, client: String? = nil, resume: ResumeRequest? = nil
     ) {
         self.id = id
-        self.version = version
+        self.versions = versions
+        self.capabilities = capabilities
         self.user = user
         self.secret = secret
         self.key = key
@@ -39,6 +44,7 @@ package struct LoginRequest: JSONObject {
     }
 
     package mutating func fields(_ json: inout JSONFields) {
+        json("capabilities", &capabilities)
         json("client", &client)
         json("id", &id)
         json("instance", &instance)
@@ -49,7 +55,7 @@ package struct LoginRequest: JSONObject {
         json("secret", &secret)
         json("token", &token)
         json("user", &user)
-        json("version", &version)
+        json("versions", &versions)
     }
 }
 
@@ -71,7 +77,12 @@ package struct ResumeRequest: JSONObject {
 
 package struct Welcome: JSONObject {
     package internal(set) var id: UInt32 = 0
+    /// Of the protocol, chosen from those of the login. [SE3]
     package internal(set) var version = 0
+    /// Those of the login that the relay has, too. [SE3]
+    package internal(set) var capabilities: [String] = []
+    /// The relay's public id: 32 hexadecimal digits. [SE6]
+    package internal(set) var relay = ""
     package internal(set) var user = Name.unread
     /// The relay's handle of this user, as in `deliver`.
     package internal(set) var handle: UInt32 = 0
@@ -91,11 +102,13 @@ package struct Welcome: JSONObject {
     package init() {}
 
     package init(
-        id: UInt32, user: Name, handle: UInt32, resumeToken: String, resumed: Bool, lastEnd: CloseNotice?, lastNumber: UInt64 = 0,
-        forgotten: Bool = false, start: UInt32, heartbeatMs: Int, presenceTimeoutMs: Int, access: AccessBody, limits: ServerLimits
+        id: UInt32, relay: String, user: Name, handle: UInt32, resumeToken: String, resumed: Bool, lastEnd: CloseNotice?,
+        lastNumber: UInt64 = 0, forgotten: Bool = false, start: UInt32, heartbeatMs: Int, presenceTimeoutMs: Int,
+        access: AccessBody, limits: ServerLimits
     ) {
         self.id = id
         version = Limits.protocolVersion
+        self.relay = relay
         self.user = user
         self.handle = handle
         self.resumeToken = resumeToken
@@ -112,6 +125,7 @@ package struct Welcome: JSONObject {
 
     package mutating func fields(_ json: inout JSONFields) {
         json("access", &access)
+        json("capabilities", &capabilities)
         json("forgotten", &forgotten)
         json("handle", &handle)
         json("heartbeatMs", &heartbeatMs)
@@ -120,6 +134,7 @@ package struct Welcome: JSONObject {
         json("lastNumber", &lastNumber)
         json("limits", &limits)
         json("presenceTimeoutMs", &presenceTimeoutMs)
+        json("relay", &relay)
         json("resumeToken", &resumeToken)
         json("resumed", &resumed)
         json("start", &start)
@@ -160,6 +175,8 @@ package struct CloseNotice: JSONObject, Hashable, Sendable {
     package internal(set) var code: ErrorCode = .badRequest
     package internal(set) var name = ""
     package internal(set) var text = ""
+    /// With `versionNotSupported`: those that the relay speaks. [SE3]
+    package internal(set) var versions: [Int]?
 
     package init() {}
 
@@ -167,12 +184,14 @@ package struct CloseNotice: JSONObject, Hashable, Sendable {
         self.code = code
         name = code.name
         self.text = text
+        if code == .versionNotSupported { versions = [Limits.protocolVersion] }
     }
 
     package mutating func fields(_ json: inout JSONFields) {
         json("code", &code)
         json("name", &name)
         json("text", &text)
+        json("versions", &versions)
     }
 }
 

@@ -104,7 +104,7 @@ import Testing
     /// Constants that no row of the table has: where they stand, and how.
     static var limitsInRules: [String: (rule: String, words: String)] {
         [
-            "protocolVersion": ("SE2", "`version` (\(Limits.protocolVersion))"),
+            "protocolVersion": ("SE2", "\(Limits.protocolVersion) is this page"),
             "frameHeadBytes": ("FR1", "size plus \(Limits.frameHeadBytes - 4)"),
             "keyBytesMax": ("AC1", "1…\(Limits.keyBytesMax) bytes"),
             "wrongCredentialsMax": ("AC2", "**\(Limits.wrongCredentialsMax)rd**"),

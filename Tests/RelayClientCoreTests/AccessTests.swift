@@ -54,7 +54,8 @@ import Testing
             .json(
                 .welcome,
                 Welcome(
-                    id: id, user: try Name("alice"), handle: 1, resumeToken: String(repeating: "f", count: 32), resumed: false,
+                    id: id, relay: String(repeating: "0", count: 32), user: try Name("alice"), handle: 1,
+                    resumeToken: String(repeating: "f", count: 32), resumed: false,
                     lastEnd: nil,
                     start: 1, heartbeatMs: 5000, presenceTimeoutMs: 10_000, access: body, limits: limits)))
         let access = try #require(driver.machine.access)

@@ -49,7 +49,8 @@ final class MachineDriver {
             .json(
                 .welcome,
                 Welcome(
-                    id: request?.id ?? 1, user: try! Name("alice"), handle: 1, resumeToken: String(repeating: "f", count: 32),
+                    id: request?.id ?? 1, relay: String(repeating: "0", count: 32), user: try! Name("alice"), handle: 1,
+                    resumeToken: String(repeating: "f", count: 32),
                     resumed: resumed, lastEnd: nil, forgotten: forgotten || start != 1000 && request?.lastNumber != nil,
                     start: start, heartbeatMs: 5000, presenceTimeoutMs: 10_000, access: AccessBody(role: "moderator"), limits: limits)))
     }

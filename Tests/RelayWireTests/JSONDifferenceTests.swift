@@ -274,7 +274,8 @@ private struct RandomBody {
         var limits = ServerLimits()
         limits.messageBytesMax = integer()
         return Welcome(
-            id: integer(), user: name(), handle: integer(), resumeToken: random.text(), resumed: flag(), lastEnd: maybe(closeNotice()),
+            id: integer(), relay: String(repeating: "0", count: 32), user: name(), handle: integer(), resumeToken: random.text(),
+            resumed: flag(), lastEnd: maybe(closeNotice()),
             start: integer(),
             heartbeatMs: integer(), presenceTimeoutMs: integer(), access: access, limits: limits)
     }

@@ -7,9 +7,9 @@ extension Hub {
     // MARK: - Login
 
     mutating func login(_ body: UnsafeRawBufferPointer, _ connection: Connection.Index) throws(WireError) {
-        let version = try decode(LoginVersion.self, body).version
-        guard version == Limits.protocolVersion else {
-            return close(connection, .versionNotSupported, "this relay speaks version \(Limits.protocolVersion), not \(version)")
+        let versions = try decode(LoginVersions.self, body).versions
+        guard versions.contains(Limits.protocolVersion) else {
+            return close(connection, .versionNotSupported, "this relay speaks version \(Limits.protocolVersion), and this client does not")
         }
         let request = try decode(LoginRequest.self, body)
         let checked = try CheckedLogin(request, timeoutDefault: configuration.presenceTimeoutDefault)
@@ -41,7 +41,8 @@ extension Hub {
         enqueueJSON(
             connection, .welcome,
             Welcome(
-                id: request.id, user: request.user, handle: sessions[session].handle, resumeToken: connections[connection].entropy.hex,
+                id: request.id, relay: id.hex, user: request.user, handle: sessions[session].handle,
+                resumeToken: connections[connection].entropy.hex,
                 resumed: resumed, lastEnd: sessions[session].lastEnd,
                 lastNumber: sessions[session].window.lastNumber,
                 forgotten: sessions[session].window.hasForgotten(through: checked.lastNumber), start: start,
@@ -230,10 +231,11 @@ extension Hub {
     }
 }
 
-private struct LoginVersion: JSONObject {
-    var version = 0
+/// All that every version of a login has. [SE3]
+private struct LoginVersions: JSONObject {
+    var versions: [Int] = []
 
-    mutating func fields(_ json: inout JSONFields) { json("version", &version) }
+    mutating func fields(_ json: inout JSONFields) { json("versions", &versions) }
 }
 
 /// The fields of a login that need more than the right type. [SE2, SE7]

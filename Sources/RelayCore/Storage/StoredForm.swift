@@ -9,6 +9,7 @@ import RelayWire
 //     I owner 0 key        an item: version u8 (1) · revision u64 · flags u8 (1 author, 2 time) · [n u8, author] · [time u64] · value
 //     L channel 0 lock     a lock: version u8 (1) · ttl u32 ms · fencing u64 (0: never acquired) · n u8, owner (empty: free)
 //     S                    version u8 (1) · start number u32 of the relay that wrote it
+//     P                    the relay's public id: version u8 (1) · 16 bytes
 //     W instance place user  a retained publish of a client object (u64), in one of 256 places (u8): version u8 (1) · number u64 ·
 //                          offset u64 · id of the board u64
 //
@@ -29,6 +30,7 @@ enum StoredEntry {
     case item(MetadataOwner, Name, MetadataSetItem)
     case lock(ChannelID, Name, LockState)
     case start(UInt32)
+    case relay(Entropy)
     case claim(Name, UserClaim)
     case role(Name, Role)
     case frozen(Name)
@@ -79,6 +81,9 @@ enum StoredEntry {
             return .ban(user, ban)
         case UInt8(ascii: "S"):
             return value.integer(UInt32.self).map(StoredEntry.start)
+        case UInt8(ascii: "P"):
+            guard let high = value.integer(UInt64.self), let low = value.integer(UInt64.self) else { return nil }
+            return .relay(Entropy(high: high, low: low))
         default: return nil
         }
     }
@@ -181,6 +186,13 @@ enum StoredForm {
         var value: [UInt8] = [version]
         value.append(bigEndian: start)
         return JournalEntry(key: [UInt8(ascii: "S")], value: value)
+    }
+
+    static func relay(_ id: Entropy) -> JournalEntry {
+        var value: [UInt8] = [version]
+        value.append(bigEndian: id.high)
+        value.append(bigEndian: id.low)
+        return JournalEntry(key: [UInt8(ascii: "P")], value: value)
     }
 
     /// - Parameter claim: `nil`: forgotten.

@@ -59,7 +59,7 @@ const topicUsers = shape('bool all', {succeeded: listOf('text'), failed: listOf(
 
 /** By the type of a frame. */
 export const bodyShapes = {
-  welcome: shape('u32 id handle start, int version lastNumber heartbeatMs presenceTimeoutMs, name user', {
+  welcome: shape('u32 id handle start, int version lastNumber heartbeatMs presenceTimeoutMs, text relay, name user', {
     resumeToken: 'text', resumed: 'bool', 'forgotten?': 'bool', access: accessShape,
     limits: shape(`int ${Object.keys(sessionLimitDefaults).join(' ')}`), 'lastEnd?': shape('int code, text text'),
   }),

@@ -286,6 +286,11 @@ export class RelayClient {
 
   // MARK: Access and the link
 
+  /** The public id of the relay that let the client in last: 32 hexadecimal digits. @returns {string|undefined} */
+  get relayID() {
+    return this.machine.relayID
+  }
+
   /** What this client may; `undefined` before the first login. @returns {Access|undefined} */
   get access() {
     return this.machine.access
@@ -321,11 +326,7 @@ export class RelayClient {
     return this.machine.unsent
   }
 
-  /**
-   * Retained messages of an earlier client object that `storage` had kept, now under way, with their receipts.
-   *
-   * @returns {RestoredMessage[]}
-   */
+  /** Retained messages of an earlier client object that `storage` had kept, now under way. @returns {RestoredMessage[]} */
   get restored() {
     return this.machine.queue.takenUp
   }

@@ -178,7 +178,7 @@ export class ClientMachine {
     this.heartbeat.heard(now)
     const {user, secret, presenceTimeoutMs, description} = this.settings
     const body = {
-      id: this.requests.nextID(), version: 1, user, secret, instance: this.instance, lastNumber: this.sent.lastNumber || undefined,
+      id: this.requests.nextID(), versions: [1], user, secret, instance: this.instance, lastNumber: this.sent.lastNumber || undefined,
       presenceTimeoutMs, client: description, ...this.credential, resume: this.session.resumption,
     }
     this.outbound.write({type: 'login', body})

@@ -42,6 +42,7 @@ export class Session {
     this.machine.sent.giveUpSent(now, body.forgotten ?? false)
     this.resumeToken = body.resumeToken
     this.machine.access = new Access(body.access)
+    this.machine.relayID = body.relay
     this.machine.limits = body.limits
     this.machine.heartbeat.intervalMs = Math.max(100, body.heartbeatMs)
     this.machine.messages.users.set(body.handle, body.user)

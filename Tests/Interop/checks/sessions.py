@@ -39,7 +39,8 @@ def second_login(ctx):
 BAD_LOGINS = [({"instance": "xyz"}, "instance"), ({"instance": "0" * 15}, "instance"), ({"instance": "0" * 17}, "instance"),
               ({"instance": "g" * 16}, "instance"), ({"instance": None}, "instance"),
               ({"user": 5}, "user"), ({"user": None}, "user"),
-              ({"version": "1"}, "version"), ({"version": None}, "version"), ({"resume": "x"}, "resume"),
+              ({"versions": 1}, "versions"), ({"versions": ["1"]}, "versions"), ({"versions": None}, "versions"),
+              ({"version": 1, "versions": None}, "versions"), ({"capabilities": [1]}, "capabilities"), ({"resume": "x"}, "resume"),
               ({"resume": {"token": 5}}, "token"), ({"presenceTimeoutMs": "x"}, "presenceTimeoutMs")]
 
 
@@ -63,12 +64,14 @@ def client_description(ctx):
     ctx.refused("tooLarge", lambda: client.login(client="x" * (most + 1)), id=1)
 
 
-@check("[SE3] another version is closed with versionNotSupported, which names this one")
+@check("[SE3] other versions are closed with versionNotSupported, which lists this one; of several the relay chooses")
 def other_version(ctx):
-    for version in (0, 2, 4294967295):
+    for versions in ([], [0], [2, 3], [4294967295]):
         client = ctx.connect()
-        client.start_request("login", version=version, user="x", instance="0" * 16)
-        need("1" in ctx.closed(client, "versionNotSupported")["text"], "the text does not name version 1")
+        client.start_request("login", versions=versions, **{"user": 5, "of a later version": []})
+        need(ctx.closed(client, "versionNotSupported")["versions"] == [1], "the list is not [1]")
+    client = ctx.client(login={"versions": [7, 1, 2], "capabilities": ["of a later time", ""]})
+    need(client.checker.welcome["capabilities"] == [], f"{client.checker.welcome}")
 
 
 @check("[SE4] who does not log in for 10 s is closed with loginTimeout, pings or not", slow=True)
@@ -87,7 +90,7 @@ def login_timeout(ctx):
 
 def login_of_size(identity, size):
     """A login frame of exactly `size` bytes, head included."""
-    fields = {"id": 1, "version": 1, "user": identity.user, "instance": identity.instance, "x": ""}
+    fields = {"id": 1, "versions": [1], "user": identity.user, "instance": identity.instance, "x": ""}
     fields["x"] = "x" * (size - 6 - len(json_body(fields)))
     return fields
 

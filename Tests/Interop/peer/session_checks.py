@@ -1,5 +1,7 @@
 """Checks of a session: login, resumption, its end, pings."""
 
+import re
+
 from links import Violation
 from peer.constants import CODES, INTEGER_MAX, LIMIT_FIELDS
 from peer.errors import RelayError
@@ -20,6 +22,12 @@ class SessionChecks:
         wanted = asked.get("presenceTimeoutMs") or 10_000
         if fields["version"] != 1 or fields["user"] != asked["user"]:
             raise Violation("SE6", f"welcome of another: {event}")
+        if set(fields["capabilities"]) - set(asked.get("capabilities") or []):
+            raise Violation("SE3", f"asked for {asked.get('capabilities')}: {event}")
+        if not re.fullmatch("[0-9a-f]{32}", fields["relay"]):
+            raise Violation("SE6", f"no public id: {event}")
+        if self.previous and fields["resumed"] and self.previous.welcome["relay"] != fields["relay"]:
+            raise Violation("SE6", f"another relay resumes: {event}")
         if fields["presenceTimeoutMs"] != wanted or fields["heartbeatMs"] != min(5_000, wanted // 2):
             raise Violation("HB2", f"asked for {wanted}: {event}")
         for key in LIMIT_FIELDS:

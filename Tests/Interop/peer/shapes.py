@@ -37,11 +37,11 @@ CHANNEL_SHAPE = "kind:kind channel:name handle:u32 features:texts quiet:bool epo
 SINCE_SHAPE = " recovered?:bool missed?:object reset?:bool after?:u53"
 
 SHAPES = {
-    "welcome": "id:u32 version:u32 user:name handle:u32 resumeToken:text resumed:bool lastEnd?:object lastNumber:u53 forgotten?:true "
+    "welcome": "id:u32 version:u32 capabilities:texts relay:text user:name handle:u32 resumeToken:text resumed:bool lastEnd?:object lastNumber:u53 forgotten?:true "
                "start:any heartbeatMs:u32 presenceTimeoutMs:u32 access:object limits:object",
     "error": "id?:u32 number?:u53 flow?:u32 code:u32 name:text text:text retry:text limit?:u53 actual?:u53 "
              "retryAfterMs?:u53",
-    "closing": "code:u32 name:text text:text",
+    "closing": "code:u32 name:text text:text versions?:any",
     "answer": "id:u32",
     "restored": CHANNEL_SHAPE + SINCE_SHAPE,
     "flowOpened": "flow:u32 channel:u32 topic:name user:name meta?:text next:u32 from?:u32",

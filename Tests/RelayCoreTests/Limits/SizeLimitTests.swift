@@ -107,7 +107,7 @@ import Testing
     func largestLogin() {
         let driver = HubDriver()
         let id = driver.open()
-        let head = #"{"id":1,"instance":"00000000000000aa","pad":""#, tail = #"","user":"alice","version":1}"#
+        let head = #"{"id":1,"instance":"00000000000000aa","pad":""#, tail = #"","user":"alice","versions":[1]}"#
         let body = Array((head + String(repeating: "x", count: 16_384 - head.utf8.count - tail.utf8.count) + tail).utf8)
         driver.send(Frame(.login, body: body), from: id)
         #expect(driver.received(id).map(\.type) == [FrameType.welcome.rawValue])

@@ -75,6 +75,24 @@ import Testing
         }
     }
 
+    @Test("[SE6] a relay's public id is that of its data folder; without one it is drawn at each start")
+    func publicID() async throws {
+        func id(_ storage: RelayServer.Storage) async throws -> String {
+            try await withRelay(storage) { server in
+                let client = try await RelayClient.connect(to: server.address, as: "alice")
+                let id = try #require(client.relayID)
+                await client.close()
+                return id
+            }
+        }
+        try await withTemporaryPath { path in
+            let first = try await id(.folder(path))
+            #expect(first.utf8.count == 32 && Set(first).count > 1)
+            #expect(try await id(.folder(path)) == first)
+            #expect(try await Set([first, id(.inMemory), id(.inMemory)]).count == 3)
+        }
+    }
+
     @Test("a stored start number that none is greater than is why there is no relay, not a crash")
     func noStartNumber() async throws {
         try await withTemporaryPath { path in
