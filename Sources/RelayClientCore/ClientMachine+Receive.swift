@@ -7,6 +7,7 @@ extension ClientMachine {
     mutating func receive(_ frame: Frame, at now: Instant) throws(WireError) {
         // A newer relay may say what this client does not know. [FR6]
         guard let type = FrameType(rawValue: frame.type) else { return }
+        let frame = type.isBinary && frame.flags & FrameFlags.extensions.rawValue != 0 ? try withoutExtensions(frame) : frame
         // But flags say what stands in a body: with one that is not known, it cannot be read. [FR4]
         _ = try FrameFlags.checked(frame.flags, allowed: type.flagsAllowed)
         switch type {
@@ -57,6 +58,15 @@ extension ClientMachine {
             .acquireLock, .releaseLock, .revokeLock, .removeLock, .getLocks, .clear, .undoClear, .boards, .removeBoard,
             .setRole, .freezeChannel, .endSession, .banUser, .unbanUser, .getBans, .forgetUser, .status:
             throw WireError(.protocolError, "the relay sent a \(type.name), which only clients send")
+        }
+    }
+
+    /// What a later version has put in front of a frame is passed over, unless it says that it must not be. [FR9]
+    private func withoutExtensions(_ frame: Frame) throws(WireError) -> Frame {
+        try decoding(frame) { bytes throws(WireError) in
+            var (flags, body) = (frame.flags, bytes)
+            _ = try Extensions.take(from: &body, &flags)
+            return Frame(type: frame.type, flags: flags, body: Array(body))
         }
     }
 

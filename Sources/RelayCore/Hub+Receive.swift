@@ -157,13 +157,13 @@ extension Hub {
         guard let type = FrameType(rawValue: head.type) else { return handleUnknown(head, body, connection) }
         guard let session = connections[connection].session else { return handleBeforeLogin(type, head, body, connection) }
         switch type {
-        case .publishPacket: return publishPacket(flags: head.flags, body, session: session, connection)
-        case .publish: return publish(flags: head.flags, body, session: session, connection)
-        case .direct: return direct(flags: head.flags, body, session: session, connection)
+        case .publishPacket: return publishPacket(head, body, session: session, connection)
+        case .publish: return publish(head, body, session: session, connection)
+        case .direct: return direct(head, body, session: session, connection)
         case .ping: return ping(head, body, connection)
         case .pong: return pong(head, connection)
         case .login: return refuse(connection, WireError(.alreadyLoggedIn, "this connection is logged in already"), head, body)
-        case .directReceived: return directReceived(flags: head.flags, body, connection)
+        case .directReceived: return directReceived(head, body, connection)
         case .logout, .renew, .subscribe, .unsubscribe, .join, .leave, .joinTopic, .leaveTopic, .subscribeTopic, .unsubscribeTopic,
             .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates, .history, .setMetadata, .updateMetadata,
             .removeMetadata,

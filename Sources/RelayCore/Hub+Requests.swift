@@ -78,11 +78,14 @@ extension Hub {
     }
 
     /// Refuses a frame that nothing is done with, and names what it names. [ER1]
-    mutating func refuse(_ connection: Connection.Index, _ error: WireError, _ head: FrameHead, _ body: UnsafeRawBufferPointer) {
-        switch FrameType(rawValue: head.type) {
+    mutating func refuse(_ connection: Connection.Index, _ error: WireError, _ head: FrameHead, _ whole: UnsafeRawBufferPointer) {
+        let type = FrameType(rawValue: head.type)
+        var (flags, body) = (head.flags, whole)
+        if type?.isBinary == true { _ = try? Extensions.take(from: &body, &flags) }
+        switch type {
         case .publish?, .direct?: refuse(connection, error, number: Self.publishNumber(body))
         case .publishPacket?: refuse(connection, error, flow: PublishPacketFrame.flow(of: body))
-        case let type: refuse(connection, error, id: requestID(of: type, body))
+        default: refuse(connection, error, id: requestID(of: type, body))
         }
     }
 

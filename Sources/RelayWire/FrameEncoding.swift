@@ -53,6 +53,13 @@ extension Frame {
         return Frame(.directReceived, body: body)
     }
 
+    /// The same frame with these extensions in front of its body. [FR9]
+    package func extended(by entries: [UInt8]) -> Frame {
+        var block: [UInt8] = []
+        block.append(bigEndian: UInt16(entries.count))
+        return Frame(type: type, flags: flags | FrameFlags.extensions.rawValue, body: block + entries + body)
+    }
+
     /// A frame with a JSON body, its keys sorted. [JS1]
     package static func json(_ type: FrameType, _ value: some JSONObject) -> Frame {
         Frame(type, body: JSONBody.encode(value))

@@ -119,6 +119,9 @@ package struct FrameFlags: OptionSet, Sendable, Hashable {
     /// Not to be kept in the history (`publish`).
     package static let noHistory = Self(rawValue: 0x40)
 
+    /// A block of extensions stands in front of the body: in every binary frame but `ping` and `pong`. [FR9]
+    package static let extensions = Self(rawValue: 0x80)
+
     /// A slot, "latest wins", stands before the payload (`publishPacket`, `packet`).
     package static let slot = Self(rawValue: 0x02)
     /// The sender's own time stands before the payload (`publishPacket`, `packet`).

@@ -13,6 +13,8 @@ package struct PublishFrame {
     package var part: UInt16 = 1
     package var parts: UInt16 = 1
     package var payload: UnsafeRawBufferPointer
+    /// The block of extensions in front of it, which `init` leaves to its caller. [FR9]
+    package var extensions = UnsafeRawBufferPointer(start: nil, count: 0)
 
     package static let flagsAllowed: FrameFlags = [.text, .customType, .key, .part, .echo, .retain, .noHistory]
 
@@ -95,6 +97,8 @@ package struct PublishPacketFrame {
     package var slot: UInt32 = 0
     package var senderTime: UInt32 = 0
     package var payload: UnsafeRawBufferPointer
+    /// The block of extensions in front of it, which `init` leaves to its caller. [FR9]
+    package var extensions = UnsafeRawBufferPointer(start: nil, count: 0)
 
     package static let flagsAllowed: FrameFlags = [.text, .slot, .senderTime, .echo]
 
@@ -162,6 +166,8 @@ package struct DirectFrame {
     package var user: UnsafeRawBufferPointer
     package var customType = UnsafeRawBufferPointer(start: nil, count: 0)
     package var payload: UnsafeRawBufferPointer
+    /// The block of extensions in front of it, which `init` leaves to its caller. [FR9]
+    package var extensions = UnsafeRawBufferPointer(start: nil, count: 0)
 
     package static let flagsAllowed: FrameFlags = [.text, .customType]
 
@@ -303,6 +309,15 @@ package struct LostFrame {
 }
 
 extension FrameType {
+    /// Whether extensions may stand in front of its body. [FR9]
+    package var isBinary: Bool {
+        switch self {
+        case .publish, .publishPacket, .direct, .directReceived, .deliver, .packet, .directDeliver, .accepted, .confirmed, .historyItem,
+            .stored, .userNamed, .lost: true
+        default: false
+        }
+    }
+
     /// What a frame of this type may have set; all but the frames with a payload have none. [FR4]
     package var flagsAllowed: FrameFlags {
         switch self {

@@ -12,6 +12,8 @@ public enum Limits {
     public static let frameHeadBytes = 6
     /// Largest body of any frame; a longer one ends the connection as soon as its head is read. [FR3]
     public static let frameBodyBytesMax = 80 * 1024
+    /// Entries of the extensions of a frame, in bytes. [FR9]
+    public static let extensionBytesMax = 1024
     /// Largest JSON body. [JS1]
     public static let jsonBodyBytesMax = 16 * 1024
     /// Deepest nesting of a JSON body, the outer object counted. [JS4]

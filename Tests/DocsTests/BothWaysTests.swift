@@ -50,9 +50,11 @@ import Testing
         try #require(tables.count == 2)
         let names: [(FrameFlags, String)] = [
             (.text, "text"), (.customType, "customType"), (.key, "key"), (.part, "part"), (.echo, "echo"), (.retain, "retain"),
-            (.noHistory, "noHistory"),
+            (.noHistory, "noHistory"), (.extensions, "extensions"),
         ]
-        let ofPackets: [(FrameFlags, String)] = [(.text, "text"), (.slot, "slot"), (.senderTime, "senderTime"), (.echo, "echo")]
+        let ofPackets: [(FrameFlags, String)] = [
+            (.text, "text"), (.slot, "slot"), (.senderTime, "senderTime"), (.echo, "echo"), (.extensions, "extensions"),
+        ]
         let packets: Set<FrameType> = [.publishPacket, .packet]
         var seen: Set<FrameType> = []
         for row in tables[0] {
@@ -69,7 +71,7 @@ import Testing
         let bits = tables[1].map { row in
             [row[0]] + row[1...].map { cell in String(cell.prefix { $0.isLetter }) }
         }
-        let expected = (0..<7).map { bit -> [String] in
+        let expected = (0..<8).map { bit -> [String] in
             let flag = FrameFlags(rawValue: 1 << UInt8(bit))
             let digits = String(flag.rawValue, radix: 16)
             return ["0x\(digits.count == 1 ? "0" : "")\(digits)"] + [names, ofPackets].map { list in list.first { $0.0 == flag }?.1 ?? "" }

@@ -55,6 +55,7 @@ enum LimitsTable {
     static var fixed: [String: Fixed] {
         [
             "frame body": .init("frameBodyBytesMax", Limits.frameBodyBytesMax),
+            "extensions of a frame": .init("extensionBytesMax", Limits.extensionBytesMax),
             "JSON body from a client": .init("jsonBodyBytesMax", Limits.jsonBodyBytesMax),
             "JSON depth": .init("jsonDepthMax", Limits.jsonDepthMax),
             "integers, numbers, offsets": .init("integerMax", Limits.integerMax),

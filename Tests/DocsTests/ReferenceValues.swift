@@ -11,6 +11,7 @@ enum ReferenceValues {
             "defaultPort": "\(Limits.defaultPort)",
             "frameHeadBytes": written(Limits.frameHeadBytes),
             "frameBodyBytesMax": written(Limits.frameBodyBytesMax),
+            "extensionBytesMax": written(Limits.extensionBytesMax),
             "jsonBodyBytesMax": written(Limits.jsonBodyBytesMax),
             "jsonDepthMax": written(Limits.jsonDepthMax),
             "integerMax": written(Int(Limits.integerMax)),

@@ -21,10 +21,10 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from links import TCPLink, Violation, open_websocket
 from peer.client import Client
-from peer.constants import CODES, ECHO, FRAME_NAMES, FRAME_TYPES, KEY, NO_HISTORY, PATIENCE, RETAIN, TEXT
+from peer.constants import CODES, ECHO, EXTENSIONS, FRAME_NAMES, FRAME_TYPES, KEY, NO_HISTORY, PATIENCE, RETAIN, TEXT
 from peer.errors import Ended, RelayError, Timeout
 from peer.events import Event, Splitter, decode
-from peer.fields import encode_direct, encode_packet, encode_publish, frame, json_body, text8
+from peer.fields import encode_direct, encode_packet, encode_publish, extended, frame, json_body, text8
 from peer.memory import Ledger, Metadata
 from peer.replies import Identity, Reply
 from peer.shapes import RIGHTS

@@ -115,6 +115,19 @@ test('[SE9] a subscription whose answer was lost goes on from where the app is: 
   assert.deepEqual(texts(driver.events()), ['nine', 'ten'])
 })
 
+test('[FR9] what a later version puts in front of a frame is passed over; what must be known, or is no block, ends the link', () => {
+  const driver = new MachineDriver()
+  driver.logIn()
+  driver.subscribe()
+  driver.feed(...[bob, deliver(1, 'one')].map(frame => ({...frame, extensions: [0, 7, 0, 1, 255, 0, 9, 0, 0]})))
+  assert.deepEqual(texts(driver.events('message')), ['one'])
+  for (const extensions of [[0x80, 7, 0, 0], [0, 7, 0, 1], [0, 7, 0], [0, 7, 3, 253, ...new Uint8Array(1_021)]]) {
+    driver.feed({...deliver(2, 'two'), extensions})
+    assert.equal(driver.machine.state, 'waiting')
+    driver.comeBack()
+  }
+})
+
 for (const wasHeard of [false, true]) {
   test(`[SE11] a subscription that the app waits for is asked again; where it was to begin, the login says; heard: ${wasHeard}`, () => {
     const driver = new MachineDriver()

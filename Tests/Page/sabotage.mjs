@@ -59,6 +59,7 @@ const sabotages = [
   ['drawings: they wait without a bound', 'this.machine.drawings.list.length >= Limits.drawingsMax && actual > limit', 'false'],
   ['a clock that was set back is believed', 'head.ageMs >= 0 ? now - head.ageMs : -Infinity', 'now - head.ageMs'],
   ['flags that are not known are passed over', 'if (flags & ~layout.allowed) {', 'if (false) {'],
+  ['an extension that must be known is passed over', 'if (number & 0x8000) throw', 'if (false) throw'],
   ['a key that stands twice is taken', 'if (keys.has(key)) throw', 'if (false) throw'],
   ['bodies are not looked at', 'if (bodyShapes[type]) holds(bodyShapes[type], body, type)', ''],
   ['a body that is too large leaves', 'if (bytes > Limits.jsonBodyBytesMax - 2) throw', 'if (false) throw'],

@@ -14,6 +14,7 @@ function meaning(frame) {
   if (frame.body) return sortedJSON(frame.body)
   const words = []
   const {type, code, text, payload, ranges, echo, retain, noHistory, part, parts, ...fields} = frame
+  if (fields.extensions) fields.extensions = {toString: () => `hex:${hex(frame.extensions)}`}
   for (const [name, value] of Object.entries(fields)) words.push(`${name}=${typeof value === 'string' ? JSON.stringify(value) : value}`)
   if (part !== undefined) words.push(`part=${part}/${parts}`)
   if (ranges) words.push(`ranges=${ranges.map(({flow, first, last}) => `${flow}:${first}-${last}`).join()}`)

@@ -113,10 +113,10 @@ import Testing
     )
     func flags() throws {
         for frame in [
-            Frame(type: FrameType.deliver.rawValue, flags: 0x80, body: MachineDriver.deliver(publisher: 77, offset: 1, "x").body),
+            Frame(type: FrameType.deliver.rawValue, flags: 0x10, body: MachineDriver.deliver(publisher: 77, offset: 1, "x").body),
             Frame(type: FrameType.packet.rawValue, flags: 0x10, body: [UInt8](repeating: 0, count: 20)),
             Frame(type: FrameType.accepted.rawValue, flags: 1, body: [UInt8](repeating: 0, count: 16)),
-            Frame(type: FrameType.pong.rawValue, flags: 1), Frame(type: FrameType.topics.rawValue, flags: 1, body: Array("{}".utf8)),
+            Frame(type: FrameType.pong.rawValue, flags: 0x80), Frame(type: FrameType.topics.rawValue, flags: 1, body: Array("{}".utf8)),
             Frame(type: 0xEE, flags: 0xFF),
         ] {
             let driver = MachineDriver()
@@ -133,6 +133,25 @@ import Testing
                 continue
             }
             #expect(text.contains("flags"), "\(frame.type): \(text)")
+        }
+    }
+
+    @Test("[FR9] what a later version puts in front of a frame is passed over; what must be known, or is no block, ends the link")
+    func extensions() throws {
+        let driver = MachineDriver()
+        driver.logIn()
+        try driver.subscribe()
+        _ = try driver.send("own")
+        for frame in [MachineDriver.userNamed(2, "bob"), MachineDriver.deliver(offset: 1, "one"), MachineDriver.accepted(1, offset: 2)] {
+            driver.feed(frame.extended(by: [0, 7, 0, 1, 255]))
+        }
+        #expect(driver.events().contains { if case .message(let message) = $0 { message.payload == .text("one") } else { false } })
+        #expect(driver.machine.linkState.isConnected && driver.machine.unsent == (0, 0, 0))
+        for entries: [UInt8] in [[0x80, 7, 0, 0], [0, 7, 0, 1]] {
+            let driver = MachineDriver()
+            driver.logIn()
+            driver.feed(MachineDriver.userNamed(2, "bob").extended(by: entries))
+            #expect(!driver.machine.linkState.isConnected)
         }
     }
 

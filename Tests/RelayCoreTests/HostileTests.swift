@@ -132,8 +132,10 @@ import Testing
         }
         let alice = TestClient(driver, "alice")
         for (frame, name) in frames.prefix(3) + frames.dropFirst(4) {
-            // Of a request with flags, and of a message with one that nobody knows, as well.
-            driver.send(Frame(type: frame.type, flags: 0x80, body: frame.body), from: alice.id)
+            // Of a request with flags, and of a message with an extension that must be known, as well.
+            let isBinary = FrameType(rawValue: frame.type)?.isBinary == true
+            let refused = isBinary ? frame.extended(by: [0x80, 1, 0, 0]) : Frame(type: frame.type, flags: 0x80, body: frame.body)
+            driver.send(refused, from: alice.id)
             let error = alice.errors().first
             #expect([.badRequest, .unknownFrame].contains(error?.code) && names(error) == name, "\(frame.type)")
         }

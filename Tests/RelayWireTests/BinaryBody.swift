@@ -20,7 +20,15 @@ struct BinaryBody: Equatable {
 
     static func decode(_ type: FrameType, flags: UInt8, body: [UInt8]) throws -> BinaryBody? {
         guard let decoder = decoder(of: type) else { return nil }
-        return try body.withUnsafeBytes { try decoder(flags, $0) }
+        return try body.withUnsafeBytes { bytes in
+            var (flags, body) = (flags, bytes)
+            guard type.isBinary, flags & FrameFlags.extensions.rawValue != 0 else { return try decoder(flags, body) }
+            let entries = Array(try Extensions.take(from: &body, &flags).dropFirst(2))
+            var found = try decoder(flags, body)
+            found.fields.insert("extensions=hex:" + entries.hex, at: 0)
+            found.encoded = found.encoded?.extended(by: entries)
+            return found
+        }
     }
 
     /// The decoder of a frame type with a binary body, `nil` for JSON.

@@ -22,7 +22,8 @@ import Testing
         // `userNamed` ends with a name instead of a payload; which bytes are its name is all the same for a cut.
         // The head of texts says how long they are.
         let hasTexts = [.setMetadata, .updateMetadata, .metadataPage, .metadata].contains(type)
-        let openEnd = type == .userNamed ? body.count - 4 : hasTexts ? 0 : whole.payload?.count ?? 0
+        let block = vector.frame.flags & FrameFlags.extensions.rawValue == 0 ? 0 : 2 + Int(body[0]) << 8 + Int(body[1])
+        let openEnd = type == .userNamed ? body.count - block - 4 : hasTexts ? 0 : whole.payload?.count ?? 0
         for cut in 0..<body.count {
             var found: BinaryBody?
             let code = try refusal { found = try BinaryBody.decode(type, flags: vector.frame.flags, body: Array(body[..<cut])) }
@@ -34,6 +35,36 @@ import Testing
                 #expect(found.fields == whole.fields, "cut at \(cut)")
                 #expect(found.payload == Array(body[(body.count - openEnd)..<cut]), "cut at \(cut)")
             }
+        }
+    }
+
+    @Test("[FR9] extensions come off a body whole; what is cut, too long or must be known is badRequest")
+    func extensions() {
+        func take(_ bytes: [UInt8]) -> (block: Int, rest: Int, code: ErrorCode?) {
+            bytes.withUnsafeBytes { bytes in
+                var (flags, body) = (UInt8(0x81), bytes)
+                do throws(WireError) {
+                    let block = try Extensions.take(from: &body, &flags)
+                    #expect(flags == 0x01)
+                    return (block.count, body.count, nil)
+                } catch {
+                    return (0, body.count, error.code)
+                }
+            }
+        }
+        #expect(take([0, 0, 9, 9]) == (2, 2, nil) && take([0, 5, 0, 7, 0, 1, 3, 9]) == (7, 1, nil))
+        #expect(take([0, 8, 0x7F, 0xFF, 0, 0, 0, 1, 0, 0, 9]) == (10, 1, nil))
+        let most = [UInt8](repeating: 0, count: 1020)
+        #expect(take([4, 0, 0, 1, 3, 252] + most + [9]) == (1026, 1, nil))
+        #expect(take([4, 1, 0, 1, 3, 253] + most + [0, 9]).code == .badRequest)
+        for cut: [UInt8] in [[], [0], [0, 1], [0, 1, 9], [0, 3, 0, 0, 0], [0, 5, 0, 1, 0, 2, 9]] {
+            #expect(take(cut).code == .badRequest)
+        }
+        // The number behind it can still be read.
+        #expect(take([0, 4, 0x80, 1, 0, 0, 8, 8]) == (0, 2, .badRequest))
+        [UInt8]([1, 2]).withUnsafeBytes { bytes in
+            var (flags, body) = (UInt8(0x01), bytes)
+            #expect((try? Extensions.take(from: &body, &flags))?.isEmpty == true && body.count == 2)
         }
     }
 
@@ -79,8 +110,9 @@ import Testing
     func flags(index: Int) throws {
         let (type, allowed, body) = Self.withFlags[index]
         for flags in 0...UInt8.max {
-            let code = try refusal { _ = try BinaryBody.decode(type, flags: flags, body: body) }
-            #expect(code == (FrameFlags(rawValue: flags).isSubset(of: allowed) ? nil : .badRequest), "\(type.name), flags \(flags)")
+            let hasBlock = flags & FrameFlags.extensions.rawValue != 0
+            let code = try refusal { _ = try BinaryBody.decode(type, flags: flags, body: hasBlock ? [0, 0] + body : body) }
+            #expect(code == (FrameFlags(rawValue: flags & 0x7F).isSubset(of: allowed) ? nil : .badRequest), "\(type.name), flags \(flags)")
         }
     }
 

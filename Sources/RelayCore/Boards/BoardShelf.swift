@@ -190,6 +190,8 @@ struct Draft {
     var parts: UInt16
     var flags: FrameFlags
     var customType: [UInt8]
+    /// Of part 1. [FR9]
+    var extensions: [UInt8]
     var bytes: Int
     var lastAt: Instant
 }

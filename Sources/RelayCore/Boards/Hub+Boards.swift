@@ -79,7 +79,7 @@ extension Hub {
 
     /// Bytes that a record counts. [BL7]
     static func recordBytes(of frame: PublishFrame) -> Int {
-        frame.key.count + frame.customType.count + frame.payload.count + BoardSummary.recordOverheadBytes
+        frame.key.count + frame.customType.count + frame.extensions.count + frame.payload.count + BoardSummary.recordOverheadBytes
     }
 
     /// The board of a channel, made if there is none.
@@ -168,7 +168,7 @@ extension Hub {
         let isRemoval = frame.payload.isEmpty
         let put = BoardPut(
             key: Array(frame.key), isText: frame.flags.contains(.text),
-            customType: frame.flags.contains(.customType) ? Array(frame.customType) : nil, payload: [])
+            customType: frame.flags.contains(.customType) ? Array(frame.customType) : nil, extensions: Array(frame.extensions), payload: [])
         let change = change(
             board, offset: offset, session, instance: sessions[session].instance ?? 0, number: frame.number,
             isRemoval ? .remove(key: put.key) : .put(put))
@@ -194,7 +194,9 @@ extension Hub {
             draft = Draft(
                 channel: name, board: boards[board].id, key: key, upload: nextSequence, next: 1, parts: frame.parts,
                 flags: frame.flags.intersection([.text, .customType]), customType: Array(frame.customType),
-                bytes: key.text.utf8.count + frame.customType.count + BoardSummary.recordOverheadBytes, lastAt: now.instant)
+                extensions: Array(frame.extensions),
+                bytes: key.text.utf8.count + frame.customType.count + frame.extensions.count + BoardSummary.recordOverheadBytes,
+                lastAt: now.instant)
         }
         draft.bytes += frame.payload.count
         draft.lastAt = now.instant
@@ -212,7 +214,7 @@ extension Hub {
         let offset = takeOffset(channel)
         let put = BoardPut(
             key: Array(key.text.utf8), isText: draft.flags.contains(.text),
-            customType: draft.flags.contains(.customType) ? draft.customType : nil,
+            customType: draft.flags.contains(.customType) ? draft.customType : nil, extensions: draft.extensions,
             payload: [], upload: draft.upload, parts: draft.parts)
         let last = change(board, offset: 0, session, part)
         let whole = change(board, offset: offset, session, instance: instance, number: frame.number, .put(put))
@@ -225,7 +227,7 @@ extension Hub {
 
     /// Whether a part is the one that follows. [BL8]
     func checkPart(_ frame: PublishFrame, _ key: Name, _ channel: Name, _ session: Session.Index) throws(WireError) -> Int {
-        let head = key.text.utf8.count + frame.customType.count + BoardSummary.recordOverheadBytes
+        let head = key.text.utf8.count + frame.customType.count + frame.extensions.count + BoardSummary.recordOverheadBytes
         guard frame.part > 1 else {
             let others = sessions[session].window.drafts.count { !($0.channel == channel && $0.key == key) && isAlive($0) }
             guard others < configuration.draftsMax else {
@@ -240,6 +242,7 @@ extension Hub {
         guard let draft, isThere(draft) else {
             throw WireError(.partMissing, "part \(frame.part) of \(frame.parts) comes without the parts before it")
         }
+        guard frame.extensions.isEmpty else { throw WireError(.badRequest, "of a drawing in parts part 1 has the extensions") }
         let isLate = !isAlive(draft)
         let isSame =
             draft.parts == frame.parts && draft.flags == frame.flags.intersection([.text, .customType])
@@ -251,7 +254,7 @@ extension Hub {
             )
         }
         let bytes = draft.bytes + frame.payload.count
-        let drawn = bytes - key.text.utf8.count - BoardSummary.recordOverheadBytes
+        let drawn = bytes - key.text.utf8.count - draft.extensions.count - BoardSummary.recordOverheadBytes
         let limit = configuration.limits.largeMessageBytesMax
         guard drawn <= limit else {
             throw WireError(.tooLarge, "a drawing in parts has at most \(limit) bytes, not \(drawn)", limit: limit, actual: drawn)

@@ -86,7 +86,7 @@ struct CatchUp {
     mutating func gave(_ item: BoardBlock.Item) {
         guard case .giving(let block, let next) = state else { preconditionFailure("an item at \(item.offset) of no block was given") }
         state = .giving(block, next: next + 1)
-        if case .record(_, _, _, _, let part, let count) = item.content, part < count {
+        if case .record(_, let part, let count) = item.content, part < count {
             parts = (item.offset, part)
         } else {
             offset = item.offset

@@ -110,40 +110,40 @@ extension Hub {
             ).bytes
             enqueueWhole(connection, frame)
             return frame.count
-        case .removal(let key): return deliver(item, key: key, isText: false, customType: nil, payload: [], part: nil, catchUp, connection)
-        case .record(let key, let isText, let customType, let payload, let part, let parts):
-            return deliver(
-                item, key: key, isText: isText, customType: customType, payload: payload, part: parts > 1 ? (part, parts) : nil, catchUp,
-                connection)
+        case .removal(let key):
+            return deliver(item, BoardPut(key: key, isText: false, customType: nil, payload: []), part: nil, catchUp, connection)
+        case .record(let put, let part, let parts): return deliver(item, put, part: parts > 1 ? (part, parts) : nil, catchUp, connection)
         }
     }
 
     private mutating func deliver(
-        _ item: BoardBlock.Item, key: [UInt8], isText: Bool, customType: [UInt8]?, payload: [UInt8], part: (UInt16, UInt16)?,
-        _ catchUp: CatchUp.Index, _ connection: Connection.Index
+        _ item: BoardBlock.Item, _ put: BoardPut, part: (UInt16, UInt16)?, _ catchUp: CatchUp.Index, _ connection: Connection.Index
     ) -> Int {
         guard let user = author(item.author) else { return 0 }
         let publisher = name(user, nil, catchUp, connection)
         var flags: FrameFlags = [.retain, .key]
-        if isText { flags.insert(.text) }
-        if customType != nil { flags.insert(.customType) }
+        if put.isText { flags.insert(.text) }
+        if put.customType != nil { flags.insert(.customType) }
+        if !put.extensions.isEmpty { flags.insert(.extensions) }
         if part != nil { flags.insert(.part) }
         let head = FrameHead(
             type: FrameType.deliver.rawValue, flags: flags.rawValue,
-            bodyBytes: 24 + (customType.map { 1 + $0.count } ?? 0) + 1 + key.count + (part == nil ? 0 : 4) + payload.count)
+            bodyBytes: put.extensions.count + 24 + (put.customType.map { 1 + $0.count } ?? 0) + 1 + put.key.count + (part == nil ? 0 : 4)
+                + put.payload.count)
         let handle = channels[memberships[catchUps[catchUp].membership].channel].handle
         enqueuePrivate(connection, head: head) { writer in
+            put.extensions.withUnsafeBytes { writer.bytes($0) }
             writer.integer(handle)
             writer.integer(publisher)
             writer.integer(item.offset)
             writer.integer(item.wallMilliseconds)
-            if let customType { customType.withUnsafeBytes { writer.shortBytes($0) } }
-            key.withUnsafeBytes { writer.shortBytes($0) }
+            if let customType = put.customType { customType.withUnsafeBytes { writer.shortBytes($0) } }
+            put.key.withUnsafeBytes { writer.shortBytes($0) }
             if let part {
                 writer.integer(part.0)
                 writer.integer(part.1)
             }
-            payload.withUnsafeBytes { writer.bytes($0) }
+            put.payload.withUnsafeBytes { writer.bytes($0) }
         }
         counters.messagesDelivered += 1
         counters.messagesRecovered += 1

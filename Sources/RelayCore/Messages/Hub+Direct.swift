@@ -16,10 +16,12 @@ struct PendingDirect {
 // Messages from one user to another. [DM1–DM5]
 
 extension Hub {
-    mutating func direct(flags: UInt8, _ body: UnsafeRawBufferPointer, session: Session.Index, _ connection: Connection.Index) {
-        let number = Self.publishNumber(body)
+    mutating func direct(_ head: FrameHead, _ whole: UnsafeRawBufferPointer, session: Session.Index, _ connection: Connection.Index) {
+        var (flags, body) = (head.flags, whole)
         do throws(WireError) {
-            let frame = try DirectFrame(flags: flags, body: body)
+            let extensions = try Extensions.take(from: &body, &flags)
+            var frame = try DirectFrame(flags: flags, body: body)
+            frame.extensions = extensions
             try checkNumber(frame.number, session)
             try checkContent(frame.payload, frame.customType, flags: frame.flags)
             try requireEverywhere(.direct, session)
@@ -39,7 +41,7 @@ extension Hub {
             }
             accept(frame, from: session, to: receiver, over: link)
         } catch {
-            refuse(connection, error, number: number)
+            refuse(connection, error, number: Self.publishNumber(body))
         }
     }
 
@@ -58,9 +60,10 @@ extension Hub {
         let sender = sessions[session].user!.text.utf8
         let hasType = frame.flags.contains(.customType)
         let head = FrameHead(
-            type: FrameType.directDeliver.rawValue, flags: frame.flags.rawValue,
-            bodyBytes: 16 + 1 + sender.count + (hasType ? 1 + frame.customType.count : 0) + frame.payload.count)
+            type: FrameType.directDeliver.rawValue, flags: frame.flags.and(frame.extensions),
+            bodyBytes: frame.extensions.count + 16 + 1 + sender.count + (hasType ? 1 + frame.customType.count : 0) + frame.payload.count)
         enqueuePrivate(link, head: head) { writer in
+            writer.bytes(frame.extensions)
             writer.integer(delivery)
             writer.integer(wall)
             writer.integer(UInt8(sender.count))
@@ -70,7 +73,9 @@ extension Hub {
         }
     }
 
-    mutating func directReceived(flags: UInt8, _ body: UnsafeRawBufferPointer, _ connection: Connection.Index) {
+    mutating func directReceived(_ head: FrameHead, _ whole: UnsafeRawBufferPointer, _ connection: Connection.Index) {
+        var (flags, body) = (head.flags, whole)
+        do throws(WireError) { _ = try Extensions.take(from: &body, &flags) } catch { return refuse(connection, error) }
         var reader = ByteReader(body)
         guard flags == 0, let delivery = reader.integer(UInt64.self), reader.rest.isEmpty else {
             return refuse(connection, WireError(.badRequest, "directReceived has no flags and a body of 8 bytes"))

@@ -127,17 +127,20 @@ extension Hub {
         let message = channels[channel].history[index]
         message.frame.withUnsafeBytes { bytes in
             guard case .head(let head) = FrameHead.read(bytes) else { preconditionFailure("what is kept is no frame") }
-            let body = UnsafeRawBufferPointer(rebasing: bytes[Limits.frameHeadBytes...])
-            guard let frame = try? DeliverFrame(flags: head.flags, body: body) else { preconditionFailure("what is kept is no delivery") }
+            var (flags, body) = (head.flags, UnsafeRawBufferPointer(rebasing: bytes[Limits.frameHeadBytes...]))
+            guard let extensions = try? Extensions.take(from: &body, &flags), let frame = try? DeliverFrame(flags: flags, body: body) else {
+                preconditionFailure("what is kept is no delivery")
+            }
             let hasType = frame.flags.contains(.customType)
             let hasKey = frame.flags.contains(.key)
             let isPart = frame.flags.contains(.part)
             let user = message.user.text.utf8
             let itemHead = FrameHead(
-                type: FrameType.historyItem.rawValue, flags: frame.flags.intersection(HistoryItemFrame.flagsAllowed).rawValue,
-                bodyBytes: 20 + 1 + user.count + (hasType ? 1 + frame.customType.count : 0) + (hasKey ? 1 + frame.key.count : 0)
-                    + (isPart ? 4 : 0) + frame.payload.count)
+                type: FrameType.historyItem.rawValue, flags: frame.flags.intersection(HistoryItemFrame.flagsAllowed).and(extensions),
+                bodyBytes: extensions.count + 20 + 1 + user.count + (hasType ? 1 + frame.customType.count : 0)
+                    + (hasKey ? 1 + frame.key.count : 0) + (isPart ? 4 : 0) + frame.payload.count)
             enqueuePrivate(connection, head: itemHead) { writer in
+                writer.bytes(extensions)
                 writer.integer(id)
                 writer.integer(frame.offset)
                 writer.integer(frame.wallMilliseconds)

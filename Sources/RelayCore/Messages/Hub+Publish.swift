@@ -4,13 +4,14 @@ import RelayWire
 // Messages: accepted, numbered, delivered. [MS1–MS8]
 
 extension Hub {
-    mutating func publish(flags: UInt8, _ body: UnsafeRawBufferPointer, session: Session.Index, _ connection: Connection.Index) {
-        var number: UInt64?
+    mutating func publish(_ head: FrameHead, _ whole: UnsafeRawBufferPointer, session: Session.Index, _ connection: Connection.Index) {
+        var (flags, body) = (head.flags, whole)
         let hasPaid = connections[connection].input == .judgedAgain
         if hasPaid { connections[connection].input = .catchingUp }
         do throws(WireError) {
-            number = Self.publishNumber(body)
-            let frame = try PublishFrame(flags: flags, body: body)
+            let extensions = try Extensions.take(from: &body, &flags)
+            var frame = try PublishFrame(flags: flags, body: body)
+            frame.extensions = extensions
             if try isKnown(frame, session, connection) { return }
             let key = try checkKey(of: frame)
             try checkContent(frame.payload, frame.customType, flags: frame.flags)
@@ -29,7 +30,7 @@ extension Hub {
                 accept(frame, key, channel, session, connection)
             }
         } catch {
-            refuse(connection, error, number: number)
+            refuse(connection, error, number: Self.publishNumber(body))
         }
     }
 
@@ -168,13 +169,14 @@ extension Hub {
         let hasKey = frame.flags.contains(.key)
         let isPart = frame.flags.contains(.part)
         let head = FrameHead(
-            type: FrameType.deliver.rawValue, flags: frame.flags.intersection(DeliverFrame.flagsAllowed).rawValue,
-            bodyBytes: 24 + (hasType ? 1 + frame.customType.count : 0) + (hasKey ? 1 + frame.key.count : 0) + (isPart ? 4 : 0)
-                + frame.payload.count)
+            type: FrameType.deliver.rawValue, flags: frame.flags.intersection(DeliverFrame.flagsAllowed).and(frame.extensions),
+            bodyBytes: frame.extensions.count + 24 + (hasType ? 1 + frame.customType.count : 0) + (hasKey ? 1 + frame.key.count : 0)
+                + (isPart ? 4 : 0) + frame.payload.count)
         let channelHandle = channels[channel].handle
         let handle = sessions[session].handle
         let wall = now.wallMilliseconds
         func write(to writer: inout ByteWriter) {
+            writer.bytes(frame.extensions)
             writer.integer(channelHandle)
             writer.integer(handle)
             writer.integer(offset)

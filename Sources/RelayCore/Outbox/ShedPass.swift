@@ -28,7 +28,8 @@ struct ShedPass {
     /// - Parameter frame: on the wire in part, or announced, it stays whatever it is.
     mutating func addPacket(_ body: UnsafeRawBufferPointer, _ frame: QueuedFrame, _ mark: PacketMark, at milliseconds: UInt32) {
         guard !frame.isFixed else { return frames.append(Frame(bytes: 0, isFixed: true)) }
-        guard let packet = try? PacketFrame(flags: frame.head.flags, body: body) else {
+        var (flags, rest) = (frame.head.flags, body)
+        guard (try? Extensions.take(from: &rest, &flags)) != nil, let packet = try? PacketFrame(flags: flags, body: rest) else {
             preconditionFailure("no packet at \(frame.position)")
         }
         let isExpired = isEarlier(mark.expiresAt, than: milliseconds)

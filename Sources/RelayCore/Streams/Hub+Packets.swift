@@ -4,9 +4,14 @@ import RelayWire
 // Packets: counted, numbered, delivered. [ST5, ST6, RT4]
 
 extension Hub {
-    mutating func publishPacket(flags: UInt8, _ body: UnsafeRawBufferPointer, session: Session.Index, _ connection: Connection.Index) {
+    mutating func publishPacket(
+        _ head: FrameHead, _ whole: UnsafeRawBufferPointer, session: Session.Index, _ connection: Connection.Index
+    ) {
+        var (flags, body) = (head.flags, whole)
         do throws(WireError) {
-            let frame = try PublishPacketFrame(flags: flags, body: body)
+            let extensions = try Extensions.take(from: &body, &flags)
+            var frame = try PublishPacketFrame(flags: flags, body: body)
+            frame.extensions = extensions
             guard let flow = flows[named: frame.flow], flows[flow].session == session else {
                 throw WireError(.unknownFlow, "flow \(frame.flow) is not one of this session")
             }
@@ -39,8 +44,8 @@ extension Hub {
         let hasSlot = flags.contains(.slot)
         let hasTime = flags.contains(.senderTime)
         let head = FrameHead(
-            type: FrameType.packet.rawValue, flags: flags.rawValue,
-            bodyBytes: 8 + (hasSlot ? 4 : 0) + (hasTime ? 4 : 0) + frame.payload.count)
+            type: FrameType.packet.rawValue, flags: flags.and(frame.extensions),
+            bodyBytes: frame.extensions.count + 8 + (hasSlot ? 4 : 0) + (hasTime ? 4 : 0) + frame.payload.count)
         let room = channels[flows[flow].channel].room
         let except = frame.flags.contains(.echo) ? nil : session
         enqueueShared(
@@ -48,6 +53,7 @@ extension Hub {
             packet: PacketMark(expiresAt: outbox.milliseconds &+ flows[flow].lifetimeMilliseconds, rank: flows[flow].rank),
             to: rooms[room].catchingUp == 0 ? flows[flow].receivers : receiversNow(flow, except: except), except: except
         ) { writer in
+            writer.bytes(frame.extensions)
             writer.integer(frame.flow)
             writer.integer(sequence)
             if hasSlot { writer.integer(frame.slot) }

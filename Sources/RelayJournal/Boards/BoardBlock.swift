@@ -42,7 +42,7 @@ package struct BoardBlock: Hashable, Sendable {
     package struct Item: Hashable, Sendable {
         package enum Content: Hashable, Sendable {
             /// A record, or a part of it: `part` of `parts`, from 1.
-            case record(key: [UInt8], isText: Bool, customType: [UInt8]?, payload: [UInt8], part: UInt16, parts: UInt16)
+            case record(BoardPut, part: UInt16, parts: UInt16)
             case removal(key: [UInt8])
             case clear
         }

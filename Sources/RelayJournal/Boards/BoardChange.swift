@@ -62,16 +62,21 @@ package struct BoardPut: Hashable, Sendable {
     /// The payload is text.
     package var isText: Bool
     package var customType: [UInt8]?
+    /// What stood in front of the frame that brought it, in the same form; empty if nothing did.
+    package var extensions: [UInt8]
     /// Empty when it stands in parts.
     package var payload: [UInt8]
     /// The parts 1…`parts` of this upload, in order, are its payload.
     package var upload: UInt64?
     package var parts: UInt16
 
-    package init(key: [UInt8], isText: Bool, customType: [UInt8]?, payload: [UInt8], upload: UInt64? = nil, parts: UInt16 = 1) {
+    package init(key: [UInt8], isText: Bool, customType: [UInt8]?, extensions: [UInt8] = [], payload: [UInt8], upload: UInt64? = nil,
+        parts: UInt16 = 1
+    ) {
         self.key = key
         self.isText = isText
         self.customType = customType
+        self.extensions = extensions
         self.payload = payload
         self.upload = upload
         self.parts = parts

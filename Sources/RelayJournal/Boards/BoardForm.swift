@@ -13,7 +13,8 @@
 // and then by kind:
 //
 //     1 create   the name
-//     2 put      flags u8 (1 text, 2 custom type, 4 upload) · n u8, key · [n u8, custom type] · [upload u64 · parts u16] · payload
+//     2 put      flags u8 (1 text, 2 custom type, 4 upload, 8 extensions) · n u8, key · [n u8, custom type] ·
+//                [upload u64 · parts u16] · [n u16, extensions] · payload
 //     3 remove   the key
 //     4 part     upload u64 · number u16 · payload
 //     5 clear
@@ -148,7 +149,7 @@ extension BoardChange.Kind {
     fileprivate var byteCount: Int {
         switch self {
         case .create(let name): name.count
-        case .put(let put): 13 + put.key.count + (put.customType?.count ?? 0) + put.payload.count
+        case .put(let put): 13 + put.key.count + (put.customType?.count ?? 0) + put.extensions.count + put.payload.count
         case .remove(let key): key.count
         case .part(_, _, let payload): 10 + payload.count
         case .clear, .undo, .drop: 16
@@ -192,23 +193,26 @@ extension BoardChange.Kind {
 }
 
 extension BoardPut {
-    private static let textFlag: UInt8 = 1, customTypeFlag: UInt8 = 2, uploadFlag: UInt8 = 4
+    private static let textFlag: UInt8 = 1, customTypeFlag: UInt8 = 2, uploadFlag: UInt8 = 4, extensionsFlag: UInt8 = 8
 
     fileprivate func encode(to bytes: inout [UInt8]) {
-        bytes.append((isText ? Self.textFlag : 0) | (customType == nil ? 0 : Self.customTypeFlag) | (upload == nil ? 0 : Self.uploadFlag))
+        bytes.append(
+            (isText ? Self.textFlag : 0) | (customType == nil ? 0 : Self.customTypeFlag) | (upload == nil ? 0 : Self.uploadFlag)
+                | (extensions.isEmpty ? 0 : Self.extensionsFlag))
         bytes.append(short: key)
         if let customType { bytes.append(short: customType) }
         if let upload {
             bytes.append(bigEndian: upload)
             bytes.append(bigEndian: parts)
         }
+        bytes += extensions
         bytes += payload
     }
 
     /// All but the payload.
     fileprivate init?(_ reader: inout FieldReader) {
-        guard let flags = reader.integer(UInt8.self), flags & ~(Self.textFlag | Self.customTypeFlag | Self.uploadFlag) == 0,
-            let key = reader.short()
+        let known = Self.textFlag | Self.customTypeFlag | Self.uploadFlag | Self.extensionsFlag
+        guard let flags = reader.integer(UInt8.self), flags & ~known == 0, let key = reader.short()
         else { return nil }
         self.init(key: key, isText: flags & Self.textFlag != 0, customType: nil, payload: [])
         if flags & Self.customTypeFlag != 0 {
@@ -219,6 +223,11 @@ extension BoardPut {
             guard let upload = reader.integer(UInt64.self), let parts = reader.integer(UInt16.self) else { return nil }
             self.upload = upload
             self.parts = parts
+        }
+        if flags & Self.extensionsFlag != 0 {
+            guard let count = reader.integer(UInt16.self), let entries = reader.bytes(Int(count)) else { return nil }
+            extensions.append(bigEndian: count)
+            extensions += entries
         }
     }
 }

@@ -27,7 +27,7 @@ extension BoardIndex {
     private mutating func put(_ put: BoardPut, _ placed: PlacedChange, _ settings: BoardSettings) {
         var record = Record(
             key: put.key, author: number(of: placed.change.author), sequence: placed.change.sequence, place: placed.place,
-            headBytes: put.key.count + (put.customType?.count ?? 0), payloadBytes: placed.payloadBytes)
+            headBytes: put.key.count + (put.customType?.count ?? 0) + put.extensions.count, payloadBytes: placed.payloadBytes)
         if let upload = put.upload {
             let staged = uploads[upload]?.parts ?? [:]
             record.parts = put.parts == 0 ? [] : (1...put.parts).compactMap { staged[$0] }

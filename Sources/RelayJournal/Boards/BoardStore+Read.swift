@@ -90,15 +90,16 @@ extension BoardStore {
         let content: BoardBlock.Item.Content
         switch change.kind {
         case .put(let put):
-            var payload = put.payload
+            var item = put
             if let part = pick.part {
                 guard case .part(_, _, let bytes) = try self.change(at: part.place, board, runs).kind else {
                     throw .unsound(part.place.start)
                 }
-                payload = bytes
+                item.payload = bytes
+                (item.upload, item.parts) = (nil, 1)
+                if pick.number > 1 { item.extensions = [] }
             }
-            content = .record(
-                key: put.key, isText: put.isText, customType: put.customType, payload: payload, part: pick.number, parts: pick.parts)
+            content = .record(item, part: pick.number, parts: pick.parts)
         case .remove(let key): content = .removal(key: key)
         case .clear: content = .clear
         case .create, .part, .undo, .drop: throw .unsound(pick.place.start)

@@ -4,7 +4,7 @@
  * Frames of fields: number, fields in wire order, flags. A field is `name:kind`, with `?flag` if a flag says that it is there.
  *
  * Kinds: `n` a name and `s` a text, both behind one length byte [FR8]; `rest` bytes to the end; `user` a name to the end;
- * `ranges` the ranges of `lost`.
+ * `ranges` the ranges of `lost`. In front of all but `ping` and `pong` extensions may stand. [FR9]
  */
 const fieldFrames = {
   ping: [0x03, 'payload:rest'],
@@ -65,7 +65,8 @@ function addLayout(type, number, body, fields, flags = {}) {
 }
 
 for (const [type, [number, fields, flags]] of Object.entries(fieldFrames)) {
-  addLayout(type, number, 'fields', fields.split(' ').map(field => {
+  const all = type === 'ping' || type === 'pong' ? fields : `extensions:extensions?128 ${fields}`
+  addLayout(type, number, 'fields', all.split(' ').map(field => {
     const [, name, kind, flag] = /^(\w+):(\w+)\??(\d*)$/.exec(field)
     return {name, kind, flag: Number(flag)}
   }), flags)

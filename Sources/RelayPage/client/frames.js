@@ -42,6 +42,9 @@ export function encodeFrame(frame) {
       const bytes = utf8(value)
       putInteger(head, bytes.length, 1)
       head.push(...bytes)
+    } else if (kind === 'extensions') {
+      putInteger(head, value.length, 2)
+      head.push(...value)
     } else if (kind === 'ranges') {
       putInteger(head, value.length, 2)
       for (const range of value) for (const number of [range.flow, range.first, range.last]) putInteger(head, number, 4)
@@ -113,11 +116,26 @@ export function decodeFrame(bytes) {
     else if (kind === 'user') frame[name] = checkedName(textOf(take(body.length - at)))
     else if (kind === 'n') frame[name] = checkedName(textOf(take(integer(1))))
     else if (kind === 's') frame[name] = textOf(take(integer(1)))
+    else if (kind === 'extensions') frame[name] = checkedExtensions(take(integer(2)), layout.type)
     else if (kind === 'ranges') frame[name] = Array.from({length: integer(2)}, range)
     else frame[name] = integer(Number(kind.slice(1)) / 8)
   }
   if (at !== body.length) throw problem('badRequest', `${body.length - at} bytes behind the last field of ${layout.type}`)
   return frame
+}
+
+/** What a later version has put in front of a frame is passed over, unless it says that it must not be. [FR9] */
+function checkedExtensions(entries, type) {
+  if (entries.length > Limits.extensionBytesMax) throw problem('badRequest', `${entries.length} bytes of extensions of ${type}`)
+  const view = new DataView(entries.buffer, entries.byteOffset, entries.byteLength)
+  for (let at = 0; at < entries.length; at += 4 + view.getUint16(at + 2)) {
+    if (at + 4 > entries.length || at + 4 + view.getUint16(at + 2) > entries.length) {
+      throw problem('badRequest', `the extensions of ${type} end in the middle of an entry`)
+    }
+    const number = view.getUint16(at)
+    if (number & 0x8000) throw problem('badRequest', `extension ${number & 0x7fff} of ${type} must be known, and is not`)
+  }
+  return entries
 }
 
 /** Cuts a stream of bytes into frames, however it arrives. [FR2] */

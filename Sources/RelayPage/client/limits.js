@@ -3,6 +3,7 @@
 /** Numbers that the protocol fixes, and the client's own, each with its unit. */
 export const Limits = Object.freeze({
   frameHeadBytes: 6,
+  extensionBytesMax: 1_024,
   // [FR3]
   frameBodyBytesMax: 80 * 1024,
   // Of a request [JS1]

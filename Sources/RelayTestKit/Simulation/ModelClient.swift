@@ -134,9 +134,21 @@ final class ModelClient {
         }
     }
 
+    /// What stands in front of a frame with such a payload.
+    static func extensions(of count: Int, first: UInt8?) -> [UInt8]? { count % 4 == 0 ? [0, 7, 0, 1, first ?? 0] : nil }
+
+    private func check(_ extensions: UnsafeRawBufferPointer, _ payload: UnsafeRawBufferPointer) throws {
+        guard Array(extensions.dropFirst(2)) == Self.extensions(of: payload.count, first: payload.first) ?? [] else {
+            throw BrokenPromise("[FR9] \(user) got \(Array(extensions)) in front of a payload of \(payload.count) bytes")
+        }
+    }
+
     private func receiveMessage(_ frame: Frame) throws {
-        let item: Expected = try frame.body.withUnsafeBytes { body in
-            let deliver = try DeliverFrame(flags: frame.flags, body: body)
+        let item: Expected = try frame.body.withUnsafeBytes { bytes in
+            var (flags, body) = (frame.flags, bytes)
+            let extensions = try Extensions.take(from: &body, &flags)
+            let deliver = try DeliverFrame(flags: flags, body: body)
+            try check(extensions, deliver.payload)
             guard userHandles.contains(deliver.publisher) else {
                 throw BrokenPromise("[MS5] \(user) got a message of publisher \(deliver.publisher), who was not named")
             }
@@ -147,8 +159,11 @@ final class ModelClient {
     }
 
     private func receivePacket(_ frame: Frame) throws {
-        let item: Expected = try frame.body.withUnsafeBytes { body in
-            let packet = try PacketFrame(flags: frame.flags, body: body)
+        let item: Expected = try frame.body.withUnsafeBytes { bytes in
+            var (flags, body) = (frame.flags, bytes)
+            let extensions = try Extensions.take(from: &body, &flags)
+            let packet = try PacketFrame(flags: flags, body: body)
+            try check(extensions, packet.payload)
             guard openFlows.contains(packet.flow) else {
                 throw BrokenPromise("[ST9] \(user) got a packet of flow \(packet.flow) before flowOpened")
             }

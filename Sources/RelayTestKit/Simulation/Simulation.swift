@@ -250,8 +250,8 @@ package final class Simulation {
             }
             return other !== client || echo
         }
-        driver.send(
-            .publish(number: client.number, channel: channel.text, flags: echo ? .echo : [], payload: payload), from: client.connection!)
+        let frame = Frame.publish(number: client.number, channel: channel.text, flags: echo ? .echo : [], payload: payload)
+        driver.send(extended(frame, payload), from: client.connection!)
         let head = driver.hub.head(of: channel) ?? 0
         guard head > before else { return }
         done.messages += 1
@@ -266,16 +266,22 @@ package final class Simulation {
         let echo = random.chance(1, in: 6)
         guard let before = driver.hub.sequence(ofFlow: flow) else { return }
         let receivers = driver.hub.receivers(ofFlow: flow)
-        driver.send(
-            .publishPacket(
-                flow: flow, slot: random.chance(1, in: 3) ? UInt32.random(in: 1...2, using: &random) : nil, flags: echo ? .echo : [],
-                payload: payload), from: client.connection!)
+        let frame = Frame.publishPacket(
+            flow: flow, slot: random.chance(1, in: 3) ? UInt32.random(in: 1...2, using: &random) : nil, flags: echo ? .echo : [],
+            payload: payload)
+        driver.send(extended(frame, payload), from: client.connection!)
         guard let sequence = driver.hub.sequence(ofFlow: flow), sequence > before else { return }
         done.packets += 1
         let digest = payload.withUnsafeBytes(digestOf)
         for other in clients where other.isLive && receivers.contains(other.user) && (other !== client || echo) {
             other.expect(.packet(flow: flow, sequence: sequence, payload: digest))
         }
+    }
+
+    /// In front of every fourth stands something that the relay does not know, and hands on. [FR9]
+    private func extended(_ frame: Frame, _ payload: [UInt8]) -> Frame {
+        guard let entry = ModelClient.extensions(of: payload.count, first: payload.first) else { return frame }
+        return frame.extended(by: entry)
     }
 
     private func bytes(upTo count: Int) -> [UInt8] {

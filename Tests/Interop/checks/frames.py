@@ -5,7 +5,7 @@ import time
 
 from context import at_once, check
 from http_checks import need
-from relay_client import Client, ECHO, Identity, encode_direct, encode_packet, encode_publish, frame, json_body
+from relay_client import Client, ECHO, EXTENSIONS, Identity, encode_direct, encode_packet, encode_publish, extended, frame, json_body
 
 
 class Trickle(Client):
@@ -98,11 +98,46 @@ def undefined_flags(ctx):
             ctx.refused("badRequest", client.raw(kind, json_body({"id": 7, "channel": "c"}), flags, id=7))
     for flags in (0x01, 0x80):
         ctx.refused("badRequest", client.raw("ping", b"", flags))
-        ctx.refused("badRequest", client.raw("directReceived", bytes(8), flags))
-    ctx.refused("badRequest", client.raw("publish", encode_publish(1, "c", b"")[1], 0x80, number=1))
+    ctx.refused("badRequest", client.raw("directReceived", bytes(8), 0x01))
     ctx.refused("badRequest", client.raw("direct", encode_direct(1, "c", b"")[1], 0x10, number=1))
-    for flags in (0x08, 0x20, 0x40, 0x80):
+    for flags in (0x08, 0x20, 0x40):
         ctx.refused("badRequest", client.raw("publishPacket", encode_packet(1, b"")[1], flags, flow=1))
+    ctx.lives(client)
+
+
+LATER = [(7, b"of a later version"), (0x7FFF, b"")]
+
+
+@check("[FR9] extensions that nobody knows pass with messages, packets, direct messages and history, to the bound")
+def extensions_pass(ctx):
+    publisher, reader, channel, flow = ctx.stream()
+    reader.request("subscribe", channel=channel)
+    most = [(1, bytes(ctx.limit("extensions of a frame") - 4))]
+    for number, entries in enumerate((LATER, most, []), 1):
+        publisher.publish(channel, f"{number}", custom_type="t", extensions=entries).wait()
+        got = reader.wait_for("deliver", lambda e: e["payload"] == f"{number}")
+        need(got["extensions"] == entries, f"{got}")
+    publisher.packet(flow, b"p", extensions=LATER)
+    need(reader.wait_for("packet")["extensions"] == LATER, "not with the packet")
+    reader.request("history", channel=channel)
+    need([e["extensions"] for e in reader.since(0, "historyItem")] == [LATER, most, []], "not in the history")
+    late = ctx.client()
+    late.request("subscribe", channel=channel, since={"beginning": True})
+    late.wait_for("caughtUp")
+    need([e["extensions"] for e in late.since(0, "deliver")] == [LATER, most, []], "not for a late joiner")
+
+
+@check("[FR9 ER1] extensions that must be known, are too long or end in an entry are badRequest, with the number or flow")
+def extensions_refused(ctx):
+    client = ctx.client()
+    most = ctx.limit("extensions of a frame")
+    flags, message = encode_publish(5, "c", b"x")
+    for block in (extended(0, b"", (0x8001, b""))[1], extended(0, b"", (1, b""), (0xFFFF, b"x"))[1]):
+        ctx.refused("badRequest", client.raw("publish", block + message, flags | EXTENSIONS, number=5), number=5)
+        ctx.refused("badRequest", client.raw("publishPacket", block + encode_packet(3, b"")[1], EXTENSIONS, flow=3), flow=3)
+    ctx.refused("badRequest", client.raw("publish", extended(0, message, (1, bytes(most - 3)))[1], flags | EXTENSIONS), limit=most)
+    for block in (b"", b"\0", b"\0\5", b"\0\3abc", b"\0\5\0\1\0\2x"):
+        ctx.refused("badRequest", client.raw("directReceived", block, EXTENSIONS))
     ctx.lives(client)
 
 

@@ -62,6 +62,9 @@ ALLOWED_FLAGS = {"deliver": TEXT | CUSTOM_TYPE | KEY | PART | RETAIN,
                  "packet": TEXT | SLOT | SENDER_TIME, "directDeliver": TEXT | CUSTOM_TYPE,
                  "historyItem": TEXT | CUSTOM_TYPE | KEY | PART}
 
+# FR9: in front of every binary frame but these two.
+EXTENSIONS, CRITICAL, EXTENSION_BYTES_MAX = 0x80, 0x8000, 1_024
+
 # How long anything is waited for, in seconds. It ends a run that hangs, and judges nothing: a machine may have much else to do.
 PATIENCE = 300.0
 

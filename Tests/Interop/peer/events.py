@@ -4,8 +4,8 @@ import time
 
 from links import Violation
 from peer.constants import (
-    ALLOWED_FLAGS, BODY_MAX, CUSTOM_TYPE, FRAME_NAMES, KEY, PART, RELAY_JSON, RELAY_TEXTS, SENDER_TIME, SLOT, TEXT)
-from peer.fields import Fields, decode_utf8
+    ALLOWED_FLAGS, BODY_MAX, CUSTOM_TYPE, EXTENSIONS, FRAME_NAMES, KEY, PART, RELAY_JSON, RELAY_TEXTS, SENDER_TIME, SLOT, TEXT)
+from peer.fields import Fields, decode_utf8, without_extensions
 from peer.shapes import must_have_shape
 from peer.strict_json import parse_json
 
@@ -124,6 +124,9 @@ def decode(number, flags, body):
     name = FRAME_NAMES.get(number)
     if name is None:
         return None
+    extensions = None
+    if flags & EXTENSIONS and name in BINARY_DECODERS and name not in ("ping", "pong"):
+        flags, body, extensions = without_extensions(name, flags, body)
     if flags & ~ALLOWED_FLAGS.get(name, 0):
         raise Violation("FR4", f"{name} with flags {flags:#04x}")
     if name in RELAY_JSON:
@@ -135,6 +138,7 @@ def decode(number, flags, body):
         reader = Fields(name, body)
         fields = BINARY_DECODERS[name](reader, flags)
         reader.end()
+        fields["extensions"] = extensions
     else:
         raise Violation("FR6", f"the relay sent {name}, which only clients send")
     return Event(name, flags, fields, len(body))

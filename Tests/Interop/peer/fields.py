@@ -4,13 +4,35 @@ import json
 import struct
 
 from links import Violation
-from peer.constants import CUSTOM_TYPE, FRAME_TYPES, KEY, NAME_MAX, PART, SENDER_TIME, SLOT, TEXT
+from peer.constants import CRITICAL, CUSTOM_TYPE, EXTENSIONS, EXTENSION_BYTES_MAX, FRAME_TYPES, KEY, NAME_MAX, PART, SENDER_TIME, SLOT, TEXT
 
 
 def frame(kind, body=b"", flags=0):
     """One whole frame: FR1."""
     number = FRAME_TYPES[kind] if isinstance(kind, str) else kind
     return struct.pack(">IBB", len(body) + 2, number, flags) + body
+
+
+def extended(flags, body, *entries):
+    """(flags, body) of a frame with extensions in front: (type, bytes) each. FR9."""
+    data = b"".join(struct.pack(">HH", kind, len(value)) + value for kind, value in entries)
+    return flags | EXTENSIONS, struct.pack(">H", len(data)) + data + body
+
+
+def without_extensions(name, flags, body):
+    """(flags, body, [(type, bytes)]) of a frame of the relay: FR9."""
+    size, at, entries = int.from_bytes(body[:2], "big"), 2, []
+    if len(body) < 2 + size or size > EXTENSION_BYTES_MAX:
+        raise Violation("FR9", f"{name} has {len(body)} bytes and extensions of {size}")
+    while at < 2 + size:
+        kind, length = struct.unpack(">HH", body[at:at + 4])
+        at += 4 + length
+        if at > 2 + size:
+            raise Violation("FR9", f"{name}: extension {kind} has {length} bytes")
+        if kind & CRITICAL:
+            raise Violation("FR9", f"{name}: nobody agreed on extension {kind:#x}")
+        entries.append((kind, body[at - length:at]))
+    return flags & ~EXTENSIONS, body[at:], entries
 
 
 def text8(value):

@@ -7,7 +7,7 @@ import time
 from links import TCPLink, Violation
 from peer.constants import FRAME_TYPES, INTEGER_MAX, PATIENCE, RETAIN
 from peer.errors import Ended
-from peer.fields import encode_direct, encode_packet, encode_publish, frame, json_body
+from peer.fields import encode_direct, encode_packet, encode_publish, extended, frame, json_body
 from peer.replies import Pending, publish_fields
 
 
@@ -128,10 +128,12 @@ class Sending:
                   "resume": None if token is None else {"token": token, **({} if seen is None else {"seen": seen})}, **more}
         return self.start_request("login", **fields)
 
-    def publish(self, channel, payload=b"", number=None, custom_type=None, key=None, part=None, extra=0):
+    def publish(self, channel, payload=b"", number=None, custom_type=None, key=None, part=None, extra=0, extensions=None):
         """Publishes a message; the reply's value is its offset. `extra`: ECHO, RETAIN, NO_HISTORY."""
         number = number or self.identity.next_number()
         flags, body = encode_publish(number, channel, payload, custom_type, key, part, extra)
+        if extensions is not None:
+            flags, body = extended(flags, body, *extensions)
         if extra & RETAIN and part:
             self.checker.ledger.detours.add(channel)
         pending = Pending("publish", publish_fields(channel, payload, custom_type, extra, key, part), number=number)
@@ -191,9 +193,11 @@ class Sending:
         """The application has a direct message."""
         self.send("directReceived", struct.pack(">Q", event["delivery"]))
 
-    def packet(self, flow, payload=b"", slot=None, sender_time=None, extra=0):
+    def packet(self, flow, payload=b"", slot=None, sender_time=None, extra=0, extensions=None):
         """Publishes one packet; nothing answers it."""
         flags, body = encode_packet(flow, payload, slot, sender_time, extra)
+        if extensions is not None:
+            flags, body = extended(flags, body, *extensions)
         self.send("publishPacket", body, flags)
 
     def packets(self, flow, payloads, extra=0):

@@ -77,8 +77,8 @@ extension BoardBlock.Item {
     /// Key and offset, `-key` for a removal, `clear`.
     var short: String {
         switch content {
-        case .record(let key, _, _, _, let part, let parts):
-            "\(String(decoding: key, as: UTF8.self))@\(offset)" + (parts > 1 ? ".\(part)" : "")
+        case .record(let put, let part, let parts):
+            "\(String(decoding: put.key, as: UTF8.self))@\(offset)" + (parts > 1 ? ".\(part)" : "")
         case .removal(let key): "-\(String(decoding: key, as: UTF8.self))@\(offset)"
         case .clear: "clear@\(offset)"
         }

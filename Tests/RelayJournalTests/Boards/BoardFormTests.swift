@@ -11,6 +11,7 @@ import Testing
             BoardPut(
                 key: [UInt8](repeating: 98, count: 64), isText: false, customType: [UInt8](repeating: 99, count: 32), payload: [1, 2, 3])),
         .put(BoardPut(key: [97], isText: true, customType: [100], payload: [], upload: 7, parts: .max)),
+        .put(BoardPut(key: [97], isText: false, customType: nil, extensions: [0, 4, 0, 1, 0, 0], payload: [5], upload: 7, parts: 2)),
         .remove(key: [97]), .part(upload: .max, number: 3, payload: [UInt8](repeating: 4, count: 32 * 1024)), .clear,
         .undo(clear: 3, count: 9), .drop,
     ]

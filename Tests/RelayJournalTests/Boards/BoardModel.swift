@@ -9,6 +9,7 @@ struct BoardsModel: Equatable {
         var wall: UInt64
         var isText: Bool
         var customType: [UInt8]?
+        var extensions: [UInt8]
         var parts: [[UInt8]]
         var bytes: Int
 
@@ -56,10 +57,10 @@ struct BoardsModel: Equatable {
         case .put(let put):
             var parts = [put.payload]
             if let upload = put.upload { parts = (1...put.parts).map { board.staged[upload]?[$0] ?? [] } }
-            let bytes = put.key.count + (put.customType?.count ?? 0) + parts.reduce(0) { $0 + $1.count } + 64
+            let bytes = put.key.count + (put.customType?.count ?? 0) + put.extensions.count + parts.reduce(0) { $0 + $1.count } + 64
             board.live[put.key] = Record(
                 offset: change.offset, author: change.author, instance: change.instance, wall: change.wallMilliseconds, isText: put.isText,
-                customType: put.customType, parts: parts, bytes: bytes)
+                customType: put.customType, extensions: put.extensions, parts: parts, bytes: bytes)
             board.cleared?.changed.insert(put.key)
         case .remove(let key):
             board.live[key] = nil
@@ -109,12 +110,12 @@ struct BoardCopy {
             guard item.offset > last || item.offset == partial?.offset else { throw Broken("offset \(item.offset) after \(last)") }
             if item.offset != partial?.offset { partial = nil }
             switch item.content {
-            case .record(let key, _, _, let payload, let part, let parts):
+            case .record(let put, let part, let parts):
                 var all = partial?.parts ?? []
                 guard Int(part) == all.count + 1 else { throw Broken("part \(part) of \(parts) after \(all.count) at \(item.offset)") }
-                all.append(payload)
+                all.append(put.payload)
                 partial = part == parts ? nil : (item.offset, all)
-                if part == parts { records[key] = (item.offset, Array(all.joined())) }
+                if part == parts { records[put.key] = (item.offset, Array(all.joined())) }
             case .removal(let key): records[key] = nil
             case .clear: records = [:]
             }

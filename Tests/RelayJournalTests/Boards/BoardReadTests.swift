@@ -121,8 +121,8 @@ import Testing
         #expect(first.items.map(\.short) == ["a@1", "x@2.1", "x@2.2"] && first.through == 1)
         let second = try bench.read(above: 1, partsKnown: 2, bytesMax: 1)
         #expect(second.items.map(\.short) == ["x@2.3"] && second.through == 2)
-        guard case .record(_, _, let type, let payload, _, 3) = second.items[0].content else { throw Broken("no part") }
-        #expect(type == [7] && payload == [UInt8](repeating: 3, count: 100))
+        guard case .record(let part, _, 3) = second.items[0].content else { throw Broken("no part") }
+        #expect(part.customType == [7] && part.payload == [UInt8](repeating: 3, count: 100))
         #expect(try bench.read(above: 1, partsKnown: 3).items.map(\.short) == ["b@3"])
         try put(bench, "x")
         #expect(

@@ -180,13 +180,19 @@ final class BoardRun<Storage: JournalStorage> {
             guard let index = uploads.indices.randomElement(using: &dice) else { return [] }
             let upload = uploads.remove(at: index)
             guard upload.wall + 30_000 > wall else { return [] }
-            let put = BoardPut(key: key, isText: false, customType: nil, payload: [], upload: upload.upload, parts: upload.parts)
+            let put = BoardPut(
+                key: key, isText: false, customType: nil, extensions: extensions(), payload: [], upload: upload.upload, parts: upload.parts)
             return [change(upload.board, .put(put))]
         default:
             let type = dice.chance(1, in: 3) ? Array("type".utf8) : nil
-            return [change(board, .put(BoardPut(key: key, isText: dice.chance(1, in: 2), customType: type, payload: bytes())))]
+            let isText = dice.chance(1, in: 2)
+            return [
+                change(board, .put(BoardPut(key: key, isText: isText, customType: type, extensions: extensions(), payload: bytes())))
+            ]
         }
     }
+
+    private func extensions() -> [UInt8] { dice.chance(1, in: 5) ? [0, 5, 0, 7, 0, 1, UInt8.random(in: 0...255, using: &dice)] : [] }
 
     private func bytes() -> [UInt8] {
         let stamp = dice.next()
@@ -319,17 +325,18 @@ final class BoardRun<Storage: JournalStorage> {
             let block = try block(read)
             guard block.outcome == .read else { throw Broken("board \(id): \(block.outcome)") }
             items += block.items
-            for item in block.items { if case .record(_, _, _, _, let part, _) = item.content { known[item.offset] = part } }
+            for item in block.items { if case .record(_, let part, _) = item.content { known[item.offset] = part } }
             guard !block.items.isEmpty || block.through == board.head else { throw Broken("board \(id): nothing above \(read.above)") }
             read.above = block.through
         } while read.above < board.head
         let expected = board.inOrder.flatMap { key, record in
-            record.parts.enumerated().map { number, payload in
-                BoardBlock.Item(
+            record.parts.enumerated().map { number, payload -> BoardBlock.Item in
+                let put = BoardPut(
+                    key: key, isText: record.isText, customType: record.customType, extensions: number == 0 ? record.extensions : [],
+                    payload: payload)
+                return BoardBlock.Item(
                     offset: record.offset, author: record.author, instance: record.instance, wallMilliseconds: record.wall,
-                    content: .record(
-                        key: key, isText: record.isText, customType: record.customType, payload: payload, part: UInt16(number + 1),
-                        parts: UInt16(record.parts.count)))
+                    content: .record(put, part: UInt16(number + 1), parts: UInt16(record.parts.count)))
             }
         }
         guard items == expected else { throw Broken("board \(id): read \(items.map(\.offset)), expected \(expected.map(\.offset))") }
