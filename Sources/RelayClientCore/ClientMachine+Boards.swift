@@ -96,31 +96,7 @@ extension ClientMachine {
     // MARK: - Positions
 
     mutating func see(_ offset: UInt64, _ channel: Name, _ position: ChannelPosition) {
-        var seen = max(position.offset, offset)
-        if var ahead = known.ownAhead[channel] {
-            let reached = ahead.prefix { own in
-                guard own <= seen + 1 else { return false }
-                seen = max(seen, own)
-                return true
-            }.count
-            ahead.removeFirst(reached)
-            known.ownAhead[channel] = ahead.isEmpty ? nil : ahead
-        }
-        known.positions[channel] = ChannelPosition(epoch: position.epoch, offset: seen)
-    }
-
-    /// An own message that does not come back was accepted.
-    ///
-    /// It counts as seen when all before it has come. That it was accepted does not say so: a relay brings records of
-    /// large drawings, and those of an undone `clear`, by catching up, and does not say when it begins with that. [BL6, BL8]
-    mutating func seeOwn(_ offset: UInt64, _ channel: Name) {
-        guard let position = known.positions[channel], offset > position.offset else { return }
-        if offset == position.offset + 1 { return see(offset, channel, position) }
-        var ahead = known.ownAhead[channel] ?? []
-        // Without it more comes again than need be after a break: nothing is lost by that.
-        guard ahead.count < ClientLimits.ownAheadMax else { return }
-        ahead.insert(offset, at: (ahead.lastIndex { $0 < offset } ?? -1) + 1)
-        known.ownAhead[channel] = ahead
+        known.positions[channel] = ChannelPosition(epoch: position.epoch, offset: max(position.offset, offset))
     }
 
     // MARK: - Events
@@ -141,7 +117,6 @@ extension ClientMachine {
         dropPartials(channel.channel, isTold: false)
         emit(.messagesMissed(MessagesMissed(channel: channel.channel.text, epoch: reset.epoch, extent: .reset)))
         known.missedThrough[channel.channel] = nil
-        known.ownAhead[channel.channel] = nil
         known.positions[channel.channel] = ChannelPosition(epoch: reset.epoch, offset: receives ? 0 : reset.head)
         guard receives else { return }
         known.catchingUp.insert(channel.channel)
@@ -153,7 +128,7 @@ extension ClientMachine {
         dropPartials(channel, isTold: false)
         known.readings[channel] = nil
         known.missedThrough[channel] = nil
-        known.ownAhead[channel] = nil
+        known.behind.remove(channel)
     }
 }
 

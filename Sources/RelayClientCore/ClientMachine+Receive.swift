@@ -29,6 +29,8 @@ extension ClientMachine {
         case .lost: try lost(frame)
         case .historyItem: try historyItem(frame)
         case .gap: gap(try body(Gap.self, frame))
+        case .catchingUp:
+            if let channel = known.channels[try body(CatchingUp.self, frame).channel] { known.behind.insert(channel.channel) }
         case .caughtUp: caughtUp(try body(CaughtUp.self, frame))
         case .stored:
             let values = try integers(frame, 2)
@@ -113,7 +115,7 @@ extension ClientMachine {
         case .message(let message)?:
             // With an echo it is still to come, and the link may end before that. [SE9]
             let channel = message.channel
-            if !message.echo, !known.catchingUp.contains(channel) { seeOwn(values[1], channel) }
+            if !message.echo, !known.isCatchingUp(channel), let position = known.positions[channel] { see(values[1], channel, position) }
             if let part = message.part {
                 accepted(part, message, values[0], offset: values[1])
             } else {
@@ -214,14 +216,15 @@ extension ClientMachine {
                     channel: channel.text, epoch: epoch, extent: .range(OffsetRange(from: max(range.from, told + 1), to: range.to)))))
     }
 
-    private mutating func caughtUp(_ caughtUp: CaughtUp) {
+    mutating func caughtUp(_ caughtUp: CaughtUp) {
         guard let channel = known.channels[caughtUp.channel],
             let position = known.positions[channel.channel]
         else { return }
         dropPartials(channel.channel, isTold: true) { $0.head.isRetained }
         see(caughtUp.head, channel.channel, position)
         known.readings[channel.channel] = nil
-        // One that was live caught up with a large drawing, or an undone `clear`: nothing that the app waits for. [BL6, BL8]
+        // With a large drawing, or an undone `clear`: nothing that the app waits for. [HI7]
+        known.behind.remove(channel.channel)
         guard known.catchingUp.remove(channel.channel) != nil else { return }
         emit(.caughtUp(CaughtUpChannel(channel: channel.channel.text, head: caughtUp.head)))
     }

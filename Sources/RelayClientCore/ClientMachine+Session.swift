@@ -58,7 +58,7 @@ extension ClientMachine {
         known.channels = [:]
         known.ownFlows = [:]
         known.catchingUp = []
-        known.ownAhead = [:]
+        known.behind = []
         known.snapshotGoesOn = []
         // The handles of another start of the relay mean other flows.
         known.closedFlows.removeAll()
@@ -107,7 +107,12 @@ extension ClientMachine {
             wanted.channels[id] = WantedSession.Channel(features: Set(restored.features), quiet: restored.quiet)
         }
         stands(frozen: restored.frozen == true, id)
+        known.behind.remove(id.channel)
         standing(restored, id, start: Start(of: placeAsked(of: id.channel)))
+        // All had come when the link ended, but for the word that it had. [SE9]
+        if restored.after == nil, let head = restored.head, known.catchingUp.contains(id.channel) {
+            caughtUp(CaughtUp(channel: restored.handle, head: head))
+        }
         // It begins there now, and goes on where it is from here on.
         for index in askedAgain.indices where askedAgain[index].request.entered == id {
             askedAgain[index].request = askedAgain[index].request.withoutPlace
@@ -144,16 +149,16 @@ extension ClientMachine {
         if answer.reset == true || start != .goesOn { known.missedThrough[id.channel] = nil }
         if let missed = answer.missed { tellMissed(missed, id.channel, epoch) }
         if answer.reset == true || answer.missed != nil { dropPartials(id.channel, isTold: false) }
-        known.ownAhead[id.channel] = nil
         if let after = answer.after {
             known.catchingUp.insert(id.channel)
+            known.behind.remove(id.channel)
             switch start {
             case .elsewhere where answer.reset != true: known.readings[id.channel] = nil
             case .goesOn where answer.reset != true: known.readings[id.channel]?.head = head
             case .beginning, .elsewhere, .goesOn: known.readings[id.channel] = BoardReading(after: after, head: head)
             }
             known.positions[id.channel] = ChannelPosition(epoch: epoch, offset: after)
-        } else if !known.catchingUp.contains(id.channel) {
+        } else if !known.isCatchingUp(id.channel) {
             known.positions[id.channel] = ChannelPosition(epoch: epoch, offset: head)
         }
     }
@@ -256,13 +261,8 @@ extension ClientMachine {
     }
 
     private mutating func entered(_ frame: Frame, _ channel: WantedSession.Channel, _ start: Start) throws(WireError) {
-        var answer = try body(SubscribeAnswer.self, frame)
+        let answer = try body(SubscribeAnswer.self, frame)
         let id = ChannelID(kind: answer.kind, channel: answer.channel)
-        // It may be catching up without having been told, and then has not got all up to the head: it is where it was. [BL6, BL8]
-        let goesOn =
-            start == .goesOn && wanted.channels[id]?.features.contains(.messages) == true
-            && known.positions[id.channel]?.epoch == answer.epoch
-        if goesOn, answer.after == nil, let position = known.positions[id.channel] { answer.head = position.offset }
         wanted.channels[id] = channel
         known.channels[answer.handle] = id
         known.unconfirmedChannels.remove(id)

@@ -65,12 +65,12 @@ struct KnownSession: Sendable {
     var unconfirmedChannels: Set<ChannelID> = []
     var ownFlows: [TopicID: UInt32] = [:]
     var ownTopics: [UInt32: TopicID] = [:]
-    /// Message channels whose kept messages have not all come.
+    /// Message channels whose kept messages have not all come, as the app has asked.
     var catchingUp: Set<Name> = []
+    /// Those that were live, and get what is kept again for a while. [HI7]
+    var behind: Set<Name> = []
     /// The newest offset seen of each subscribed message channel; everything before it has come, or was told.
     var positions: [Name: ChannelPosition] = [:]
-    /// Offsets of own messages that were accepted above what has come, in order.
-    var ownAhead: [Name: [UInt64]] = [:]
     /// Up to where messages of each channel were told missed, if they are.
     var missedThrough: [Name: ChannelPosition] = [:]
     /// Boards that are being read from the beginning, or anew after a reset.
@@ -82,4 +82,7 @@ struct KnownSession: Sendable {
     var snapshotGoesOn: Set<UInt32> = []
     /// Channels that are frozen, as far as it is in them. [AC11]
     var frozen: Set<ChannelID> = []
+
+    /// What is accepted comes later: that an own message was accepted does not say that all before it has come.
+    func isCatchingUp(_ channel: Name) -> Bool { catchingUp.contains(channel) || behind.contains(channel) }
 }

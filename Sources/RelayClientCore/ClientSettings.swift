@@ -88,8 +88,6 @@ package enum ClientLimits {
     package static let partialDrawingsBytesFactor = 4
     /// Largest size of a drawing in bytes that a relay may name.
     package static let drawingBytesMax = 64 * 1024 * 1024
-    /// Own messages accepted above what has come of a channel.
-    package static let ownAheadMax = 1_024
     /// Messages of one batch of a board …
     package static let batchMessagesMax = 256
     /// … and their payloads, in bytes.

@@ -178,8 +178,7 @@ extension Hub {
             }
         case .welcome, .answer, .error, .closing, .restored, .deliver, .packet, .directDeliver, .accepted, .confirmed, .userNamed,
             .flowOpened, .flowClosed, .lost, .packetsDropped, .presence, .topics, .metadataPage, .metadata, .locks, .historyItem, .gap,
-            .caughtUp, .stored, .notStored,
-            .cleared, .reset, .accessExpiring, .removed, .accessChanged, .channelFrozen:
+            .catchingUp, .caughtUp, .stored, .notStored, .cleared, .reset, .accessExpiring, .removed, .accessChanged, .channelFrozen:
             return handleUnknown(head, body, connection)
         }
     }

@@ -30,6 +30,7 @@ extension TestClient {
         case .gap?:
             let gap = decode(Gap.self, frame.body)
             return "gap \(gap.from)…\(gap.to)"
+        case .catchingUp?: return "catchingUp \(decode(CatchingUp.self, frame.body).after)"
         case .caughtUp?: return "caughtUp \(decode(CaughtUp.self, frame.body).head)"
         case .reset?: return "reset \(decode(ChannelReset.self, frame.body).head)"
         case .cleared?: return "\(decode(Cleared.self, frame.body).offset) cleared"

@@ -269,6 +269,22 @@ package struct Gap: JSONObject {
     }
 }
 
+/// Body of `catchingUp`: one that was live gets what is kept behind an offset. [HI7]
+package struct CatchingUp: JSONObject {
+    /// Handle.
+    package internal(set) var channel: UInt32 = 0
+    package internal(set) var after: UInt64 = 0
+
+    package init() {}
+
+    package init(channel: UInt32, after: UInt64) { (self.channel, self.after) = (channel, after) }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("after", &after)
+        json("channel", &channel)
+    }
+}
+
 /// Body of `caughtUp`: from here on comes what is accepted. [HI2]
 package struct CaughtUp: JSONObject {
     /// Handle.

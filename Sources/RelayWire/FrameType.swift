@@ -84,6 +84,7 @@ package enum FrameType: UInt8, CaseIterable, Sendable {
     case removed = 0xB9
     case accessChanged = 0xBA
     case channelFrozen = 0xBB
+    case catchingUp = 0xBC
 
     /// Who may send it.
     package enum Sender: Sendable { case client, relay, either }

@@ -13,6 +13,7 @@ function meaning(frame) {
   if (frame.texts) return `head=${sorted(frame.body)} payload="${frame.texts.map(textOf).join('')}"`
   if (frame.body) return sorted(frame.body)
   const {type, code, text, payload, ranges, echo, retain, noHistory, part, parts, ...fields} = frame
+  if (fields.extensions) fields.extensions = {toString: () => `hex:${hex(frame.extensions)}`}
   const words = Object.entries(fields).map(([name, value]) => `${name}=${typeof value === 'string' ? JSON.stringify(value) : value}`)
   if (part !== undefined) words.push(`part=${part}/${parts}`)
   if (ranges) words.push(`ranges=${ranges.map(({flow, first, last}) => `${flow}:${first}-${last}`).join()}`)

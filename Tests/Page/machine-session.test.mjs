@@ -45,20 +45,38 @@ test('[SE9, HI4, CH6] what was missed is told once, whether in the answer or by 
   assert.deepEqual(plain(driver.machine.messages.positions.get('lesson')), {epoch: {start: 1000, incarnation: 2}, offset: 0})
 })
 
-test('[MS3, BL6, BL8] an own message counts as seen only when all before it has come', () => {
+test('[MS3, HI7] an own message counts as seen, but for one that was accepted while the client catches up', () => {
   const driver = new MachineDriver()
+  const seen = () => driver.machine.messages.positions.get('lesson').offset
   driver.logIn()
   driver.subscribe({head: 5})
-  driver.send('a')
-  driver.send('b')
+  for (const name of ['a', 'b', 'c']) driver.send(name)
   driver.send('echo', {echo: true})
-  driver.feed(bob, {type: 'accepted', number: 1, offset: 6}, {type: 'accepted', number: 2, offset: 9},
-      {type: 'accepted', number: 3, offset: 10})
-  assert.equal(driver.machine.messages.positions.get('lesson').offset, 6)
-  driver.feed(deliver(7, 'x'), deliver(8, 'y'))
-  assert.equal(driver.machine.messages.positions.get('lesson').offset, 9)
+  driver.feed(bob, {type: 'accepted', number: 1, offset: 6})
+  assert.equal(seen(), 6)
+  driver.feed({type: 'catchingUp', body: {channel: 7, after: 6}}, {type: 'accepted', number: 2, offset: 8})
+  assert.equal(seen(), 6)
+  // What the app asks anew goes on where it is.
+  driver.request('again', 'subscribe', {channel: 'lesson', features: ['messages'], quiet: false})
+  driver.answer({...restored({head: 8}).body})
+  assert.equal(seen(), 6)
+  driver.feed(record(7, 'k', 'x'), caughtUp(8), {type: 'accepted', number: 3, offset: 9}, {type: 'accepted', number: 4, offset: 10})
+  assert.equal(seen(), 9)
   driver.feed(deliver(10, 'echo'))
-  assert.equal(driver.machine.messages.positions.get('lesson').offset, 10)
+  assert.equal(seen(), 10)
+  assert.deepEqual(driver.events('caughtUp'), [])
+})
+
+test('[SE9] a link that ends between the last of what was kept and caughtUp: the next one says that all has come', () => {
+  const driver = new MachineDriver()
+  driver.logIn()
+  driver.request('a', 'subscribe', {channel: 'lesson', features: ['messages'], quiet: false, since: {beginning: true}})
+  driver.answer({...restored({head: 1, recovered: true, after: 0}).body})
+  driver.feed(bob, deliver(1, 'one'))
+  assert.deepEqual({...plain(driver.comeBack({resumed: true}).resume.seen)}, {lesson: [1, 1000, 1, 1]})
+  driver.feed(restored({head: 1}))
+  assert.deepEqual(driver.events('caughtUp').map(({head}) => head), [1])
+  assert.deepEqual({...plain(driver.comeBack({resumed: true}).resume.seen)}, {lesson: [1, 1000, 1]})
 })
 
 test('[BL3] a board comes in batches with progress, then live; coming back before its end asks for own records, too', () => {

@@ -136,6 +136,10 @@ extension MachineDriver {
 
     static func caughtUp(_ head: UInt64, channel: UInt32 = 10) -> Frame { .json(.caughtUp, CaughtUp(channel: channel, head: head)) }
 
+    static func catchingUp(after: UInt64, channel: UInt32 = 10) -> Frame {
+        .json(.catchingUp, CatchingUp(channel: channel, after: after))
+    }
+
     static func cleared(_ offset: UInt64) -> Frame {
         .json(.cleared, Cleared(channel: 10, offset: offset, user: try! Name("bob"), time: 5))
     }

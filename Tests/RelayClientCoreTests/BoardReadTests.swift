@@ -183,21 +183,24 @@ import Testing
         #expect(driver.events().isEmpty)
     }
 
-    @Test("[BL6, BL8] one that is live and catches up without having asked is not told caughtUp; its position is the head")
+    @Test("[HI7] one that is live and catches up without having asked is not told caughtUp; its position is the head")
     func caughtUpWhileLive() throws {
         let driver = try live()
-        driver.feed([MachineDriver.record(6, "back"), MachineDriver.record(9, "again"), MachineDriver.caughtUp(12)])
+        driver.feed([
+            MachineDriver.catchingUp(after: 5), MachineDriver.record(6, "back"), MachineDriver.record(9, "again"), MachineDriver.caughtUp(12),
+        ])
         #expect(driver.events().words == ["6r", "9r"] && driver.position == 12)
     }
 
     @Test(
-        "[BL8, SE9] subscribed again while a large drawing is still to come, the position stays where it was; with messages wanted anew it is the head"
+        "[HI7, SE9] subscribed again while a large drawing is still to come, the position stays; with messages wanted anew it is the head"
     )
     func subscribedAgain() throws {
         let driver = try live()
+        driver.feed([MachineDriver.catchingUp(after: 5)])
         try driver.subscribe(head: 6)
         #expect(driver.position == 5)
-        driver.feed([MachineDriver.record(6, "a", part: (1, 2)), MachineDriver.record(6, "b", part: (2, 2))])
+        driver.feed([MachineDriver.record(6, "a", part: (1, 2)), MachineDriver.record(6, "b", part: (2, 2)), MachineDriver.caughtUp(6)])
         #expect(driver.position == 6)
         for (features, position) in [([.presence], 8), ([.messages], 9)] as [(Set<Feature>, UInt64)] {
             try driver.ask(.subscribe(try Name("lesson"), features: features, quiet: false)) {

@@ -245,18 +245,47 @@ import Testing
         }
     }
 
-    @Test("[SE9, BL8] an own message above something that is still to come does not count as seen; with what comes it does")
-    func ownAhead() throws {
+    @Test("[HI7] an own message counts as seen, but for one that was accepted while the client catches up; with what comes that does, too")
+    func ownWhileBehind() throws {
         let driver = try scene()
         driver.feed(MachineDriver.userNamed(2, "bob"))
-        for text in ["a", "b"] { try driver.send(text) }
+        for text in ["a", "b", "c"] { try driver.send(text) }
         _ = driver.sent()
-        // 6 is a large drawing of bob's, whose parts come by catching up: the relay has not said so.
-        driver.feed([MachineDriver.accepted(1, offset: 7), MachineDriver.accepted(2, offset: 8)])
-        #expect(driver.position == 5)
-        driver.feed(MachineDriver.record(6, "ab", part: (1, 2)))
-        #expect(driver.position == 5)
-        driver.feed(MachineDriver.record(6, "cd", part: (2, 2)))
-        #expect(driver.position == 8)
+        driver.feed(MachineDriver.accepted(1, offset: 6))
+        #expect(driver.position == 6)
+        // 7 is a large drawing of bob's.
+        driver.feed([MachineDriver.catchingUp(after: 6), MachineDriver.accepted(2, offset: 8)])
+        #expect(driver.position == 6)
+        // What the app asks anew goes on where it is.
+        try driver.ask(.subscribe(try Name("lesson"), features: [.messages], quiet: false)) {
+            MachineDriver.subscribed(id: $0, handle: 10, head: 8)
+        }
+        #expect(driver.position == 6)
+        driver.feed([MachineDriver.record(7, "ab", part: (1, 2)), MachineDriver.record(7, "cd", part: (2, 2))])
+        #expect(driver.position == 7)
+        driver.feed([.json(.caughtUp, CaughtUp(channel: 10, head: 8)), MachineDriver.accepted(3, offset: 9)])
+        #expect(driver.position == 9 && !driver.events().contains { if case .caughtUp = $0 { true } else { false } })
+    }
+
+    @Test("[SE9] a link that ends between the last of what was kept and caughtUp: the next one says that all has come")
+    func onlyTheWordLost() throws {
+        let driver = MachineDriver()
+        driver.logIn()
+        try driver.ask(.subscribe(try Name("lesson"), features: [.messages], quiet: false, since: .beginning)) {
+            MachineDriver.subscribed(id: $0, handle: 10, head: 1, after: 0)
+        }
+        driver.feed([MachineDriver.userNamed(2, "bob"), MachineDriver.deliver(offset: 1, "one")])
+        driver.cut()
+        driver.pass(.seconds(1))
+        driver.open()
+        driver.logIn(resumed: true)
+        #expect(driver.lastLogin?.resume?.seen == ["lesson": [1, 1000, 1, 1]])
+        driver.feed(.json(.restored, MachineDriver.subscribed(id: nil, handle: 10, head: 1)))
+        #expect(driver.events().contains { if case .caughtUp(let channel) = $0 { channel.head == 1 } else { false } })
+        driver.cut()
+        driver.pass(.seconds(15))
+        driver.open()
+        driver.logIn(resumed: true)
+        #expect(driver.lastLogin?.resume?.seen == ["lesson": [1, 1000, 1]])
     }
 }

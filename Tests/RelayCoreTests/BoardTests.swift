@@ -374,9 +374,9 @@ import Testing
         driver.send(.json(.undoClear, ChannelRequest(id: undo, channel: try Name("lesson"))), from: bob.id)
         driver.persist()
         #expect(bob.answer(ClearAnswer.self, bob.outcome(undo))?.records == 3)
-        #expect(bob.board() == ["6 a=a", "8 c=c", "caughtUp 8"])
+        #expect(bob.board() == ["catchingUp 5", "6 a=a", "8 c=c", "caughtUp 8"])
         // Her own ones come back to her as well: nobody has them.
-        #expect(alice.board() == ["6 a=a", "8 c=c", "caughtUp 8"])
+        #expect(alice.board() == ["catchingUp 5", "6 a=a", "8 c=c", "caughtUp 8"])
         #expect(code(bob.request(.undoClear) { ChannelRequest(id: $0, channel: try! Name("lesson")) }) == .nothingToUndo)
         bob.request(.clear) { ChannelRequest(id: $0, channel: try! Name("lesson")) }
         driver.persist()

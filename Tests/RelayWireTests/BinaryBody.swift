@@ -68,7 +68,7 @@ struct BinaryBody: Equatable {
             .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates, .welcome, .answer, .error, .closing, .restored,
             .flowOpened, .flowClosed, .packetsDropped, .presence, .topics, .removeMetadata, .getMetadata,
             .subscribeUserMetadata, .unsubscribeUserMetadata, .setLock, .acquireLock, .releaseLock, .revokeLock, .removeLock, .getLocks,
-            .locks, .history, .gap, .caughtUp, .clear, .undoClear, .boards, .removeBoard, .notStored, .cleared, .reset, .renew,
+            .locks, .history, .gap, .catchingUp, .caughtUp, .clear, .undoClear, .boards, .removeBoard, .notStored, .cleared, .reset, .renew,
             .accessExpiring, .removed,
             .setRole, .freezeChannel, .endSession, .banUser, .unbanUser, .getBans, .forgetUser, .status, .accessChanged, .channelFrozen:
             nil

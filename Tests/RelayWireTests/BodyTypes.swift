@@ -40,6 +40,7 @@ extension FrameVector {
         case "locks": LocksEvent.self
         case "history": HistoryRequest.self
         case "gap": Gap.self
+        case "catchingUp": CatchingUp.self
         case "caughtUp": CaughtUp.self
         case "clear", "undoClear", "removeBoard": ChannelRequest.self
         case "boards": PageRequest.self

@@ -280,6 +280,7 @@ extension Hub {
         boards[board].unheld = channels[channel].head
         for session in channels[channel].messageReceivers {
             guard let connection = outbox.connection(of: session) else { continue }
+            enqueueJSON(connection, .catchingUp, CatchingUp(channel: channels[channel].handle, after: offset))
             beginCatchUp(
                 membership(of: session, inside: channel), CatchUp.Start(offset: offset, isFresh: false, takesOwn: false), connection)
         }

@@ -82,6 +82,7 @@ export const bodyShapes = {
   metadataPage: shape('u32 id, int majorRevision, name next?', {items: listOf(itemShape)}),
   locks: shape('u32 channel, text event, name user?', {locks: listOf(lockShape)}),
   gap: shape('u32 channel, int from to'),
+  catchingUp: shape('u32 channel, int after'),
   caughtUp: shape('u32 channel, int head'),
   cleared: shape('u32 channel, int offset time, name user'),
   reset: shape('u32 channel, int head', {epoch: epochShape}),

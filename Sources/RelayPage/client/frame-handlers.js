@@ -20,6 +20,7 @@ export const frameHandlers = {
   userNamed: (machine, body) => machine.messages.userNamed(body),
   deliver: (machine, body) => machine.messages.deliver(body),
   gap: (machine, body) => machine.messages.gap(body),
+  catchingUp: (machine, body) => machine.messages.fellBehind(body),
   caughtUp: (machine, body) => machine.messages.caughtUp(body),
   cleared: (machine, body) => machine.messages.cleared(body),
   reset: (machine, body) => machine.messages.reset(body),

@@ -58,7 +58,6 @@ export const Limits = Object.freeze({
   partialDrawingsMax: 256,
   partialDrawingsBytesFactor: 4,
   drawingBytesMax: 64 * 1024 * 1024,
-  ownAheadMax: 1_024,
   batchMessagesMax: 256,
   batchBytesMax: 512 * 1024,
   historyItemsMax: 1_000,

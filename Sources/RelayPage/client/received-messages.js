@@ -16,8 +16,8 @@ export class ReceivedMessages {
     // By the channel's name:
     /** The newest offset seen: everything before it has come, or was told. @type {Map<string, {epoch: Epoch, offset: number}>} */
     this.positions = new Map()
-    /** Offsets of own messages that were accepted above what has come. @type {Map<string, number[]>} */
-    this.ownAhead = new Map()
+    /** Channels that were live, and get what is kept again for a while. [HI7] */
+    this.behind = new Set()
     /** Up to where messages were told missed. @type {Map<string, {epoch: Epoch, offset: number}>} */
     this.missedThrough = new Map()
     /** Boards that are being read from the beginning, or anew. @type {Map<string, {after: number, head: number}>} */
@@ -46,14 +46,14 @@ export class ReceivedMessages {
     if (reset || start !== 'goesOn') this.missedThrough.delete(channel)
     if (missed) this.tellMissed(missed, channel, epoch)
     if (reset || missed) this.dropPartials(channel, false)
-    this.ownAhead.delete(channel)
     if (after !== undefined) {
       this.catchingUp.add(channel)
+      this.behind.delete(channel)
       if (reset || start === 'beginning') this.readings.set(channel, {after, head})
       else if (start === 'elsewhere') this.readings.delete(channel)
       else if (this.readings.has(channel)) this.readings.get(channel).head = head
       this.positions.set(channel, {epoch, offset: after})
-    } else if (!this.catchingUp.has(channel)) {
+    } else if (!this.isCatchingUp(channel)) {
       this.positions.set(channel, {epoch, offset: head})
     }
   }
@@ -128,26 +128,12 @@ export class ReceivedMessages {
 
   see(offset, channel) {
     const position = this.positions.get(channel)
-    if (!position) return
-    let seen = Math.max(position.offset, offset)
-    const ahead = this.ownAhead.get(channel) ?? []
-    while (ahead.length > 0 && ahead[0] <= seen + 1) seen = Math.max(seen, ahead.shift())
-    if (ahead.length === 0) this.ownAhead.delete(channel)
-    this.positions.set(channel, {epoch: position.epoch, offset: seen})
+    if (position) this.positions.set(channel, {epoch: position.epoch, offset: Math.max(position.offset, offset)})
   }
 
-  /**
-   * An own message that does not come back was accepted. It counts as seen when all before it has come: a relay brings large
-   * drawings, and an undone `clear`, by catching up, and does not say when it begins with that. [BL6, BL8]
-   */
-  seeOwn(offset, channel) {
-    const position = this.positions.get(channel)
-    if (!position || offset <= position.offset) return
-    if (offset === position.offset + 1) return this.see(offset, channel)
-    const ahead = this.ownAhead.get(channel) ?? []
-    // Without it more comes again than need be after a break: nothing is lost by that.
-    if (ahead.length >= Limits.ownAheadMax) return
-    this.ownAhead.set(channel, [...ahead, offset].sort((left, right) => left - right))
+  /** What is accepted comes later: that an own message was accepted does not say that all before it has come. */
+  isCatchingUp(channel) {
+    return this.catchingUp.has(channel) || this.behind.has(channel)
   }
 
   /** What was still to come is not kept any more. Records of its range may still come, so it counts as seen by nobody. [HI4, BL3] */
@@ -168,13 +154,20 @@ export class ReceivedMessages {
     this.machine.unread.emit({type: 'messagesMissed', channel, epoch, extent: {from: Math.max(from, told + 1), to}})
   }
 
+  /** It was live, and gets what is kept again for a while. [HI7] */
+  fellBehind({channel: handle}) {
+    const channel = this.machine.channels.byHandle.get(handle)?.channel
+    if (channel !== undefined) this.behind.add(channel)
+  }
+
   caughtUp({channel: handle, head}) {
     const channel = this.machine.channels.byHandle.get(handle)?.channel
     if (!this.positions.has(channel)) return
     this.dropPartials(channel, true, drawing => drawing.isRetained)
     this.see(head, channel)
     this.readings.delete(channel)
-    // One that was live caught up with a large drawing, or an undone `clear`: nothing that the app waits for. [BL6, BL8]
+    // With a large drawing, or an undone `clear`: nothing that the app waits for. [HI7]
+    this.behind.delete(channel)
     if (this.catchingUp.delete(channel)) this.machine.unread.emit({type: 'caughtUp', channel, head})
   }
 
@@ -193,7 +186,6 @@ export class ReceivedMessages {
     this.dropPartials(channel, false)
     this.machine.unread.emit({type: 'messagesMissed', channel, epoch, extent: 'reset'})
     this.missedThrough.delete(channel)
-    this.ownAhead.delete(channel)
     this.positions.set(channel, {epoch, offset: receives ? 0 : head})
     if (!receives) return
     this.catchingUp.add(channel)
@@ -203,6 +195,6 @@ export class ReceivedMessages {
   /** Nothing of a channel is put together or read any more. */
   forgetBoard(channel) {
     this.dropPartials(channel, false)
-    for (const map of [this.readings, this.missedThrough, this.ownAhead]) map.delete(channel)
+    for (const known of [this.readings, this.missedThrough, this.behind]) known.delete(channel)
   }
 }

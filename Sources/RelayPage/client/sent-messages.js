@@ -65,7 +65,7 @@ export class SentMessages {
     if (!message) return
     // With an echo it is still to come, and the link may end before that. [SE9]
     const {messages} = this.machine
-    if (!message.echo && !messages.catchingUp.has(message.channel)) messages.seeOwn(offset, message.channel)
+    if (!message.echo && !messages.isCatchingUp(message.channel)) messages.see(offset, message.channel)
     if (message.part) return this.machine.drawings.partAccepted(message, number, offset)
     if (!message.isRetained) return this.settle(message, {value: offset})
     // It was told before it was answered.

@@ -1,7 +1,7 @@
 // The session: what the app wants, and how it is had again after a break. [SE9]
 import {Access} from './access.js'
 import {fault} from './errors.js'
-import {channelID, channelKey, isSameEpoch, kindEntered, partsOfKey, sorted} from './keys.js'
+import {channelID, channelKey, kindEntered, partsOfKey, sorted} from './keys.js'
 import {Limits} from './limits.js'
 
 /** The channel that a request subscribes or joins. */
@@ -105,7 +105,7 @@ export class Session {
     flows.ownFlows.clear()
     flows.closed.clear()
     messages.catchingUp.clear()
-    messages.ownAhead.clear()
+    messages.behind.clear()
     const {states, channels, selections, userMetadata, publishing} = this.wanted
     const each = (map, use) => sorted(map.keys()).forEach(key => use(key, map.get?.(key)))
     each(states, (key, values) => this.machine.requests.ask({type: 'setStates', body: {...channelID(key), states: values}}))
@@ -137,7 +137,13 @@ export class Session {
     // Subscribed by a request whose answer was lost with the link.
     if (!this.wanted.channels.has(key)) this.wanted.channels.set(key, {features: body.features, quiet: body.quiet})
     this.machine.channels.stands(body)
-    this.machine.messages.standing(body, startOf(this.machine.requests.placeAsked(channel)))
+    const {messages} = this.machine
+    messages.behind.delete(channel)
+    messages.standing(body, startOf(this.machine.requests.placeAsked(channel)))
+    // All had come when the link ended, but for the word that it had.
+    if (kind === 'message' && body.after === undefined && messages.catchingUp.has(channel)) {
+      messages.caughtUp({channel: handle, head: body.head})
+    }
     // It begins there now, and goes on where it is from here on.
     for (const asked of this.machine.requests.askedAgain) {
       if (keyOf(asked.request) === key) asked.request = {...asked.request, body: {...asked.request.body, since: undefined}}
@@ -149,10 +155,6 @@ export class Session {
     const {features, quiet, token, since} = request.body
     const key = channelKey(kind, channel)
     const start = startOf(isOfApp ? since : undefined)
-    const position = this.machine.messages.positions.get(channel)
-    // It may be catching up without having been told, and then has not got all up to the head: it is where it was. [BL6, BL8]
-    const goesOn = kind === 'message' && start === 'goesOn' && position && this.wanted.channels.get(key)?.features.includes('messages')
-    if (goesOn && isSameEpoch(position.epoch, answer.epoch) && answer.after === undefined) answer.head = position.offset
     this.wanted.channels.set(key, {features, quiet, token})
     this.machine.channels.byHandle.set(handle, {kind, channel})
     this.unconfirmedChannels.delete(key)

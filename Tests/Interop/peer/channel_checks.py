@@ -124,18 +124,25 @@ class ChannelChecks:
         span.gaps.append((event["from"], event["to"]))
         span.gap_high = event["to"]  # records of its range still come (BL3)
 
+    def on_catchingUp(self, event):
+        """HI7: one that was live is not any more."""
+        channel = self.channel(event["channel"], "message", "CH9")
+        if not channel.span or channel.catching_up or channel.behind:
+            raise Violation("HI7", f"{event}, and it is not live")
+        channel.behind = True
+
     def on_caughtUp(self, event):
         """HI2: from here on it is live."""
         channel = self.catching_up(event)
         if event["head"] < max(channel.span.high, self.offsets.get(channel.name, 0)):
             raise Violation("HI2", f"{event}, but {self.offsets.get(channel.name, 0)} is known")
         channel.span.high = self.offsets[channel.name] = channel.span.caught_up_at = event["head"]
-        channel.catching_up = False
+        channel.catching_up = channel.behind = False
 
     def catching_up(self, event):
         """The channel of a frame that only comes while one catches up, behind the snapshots (HI2)."""
         channel = self.channel(event["channel"], "message", "CH9")
-        if not channel.catching_up and not (channel.span and channel.name in self.ledger.detours):
+        if not channel.catching_up and not channel.behind:
             raise Violation("HI2", f"{event}, and the session does not catch up")
         self.must_be_complete(channel)
         return channel

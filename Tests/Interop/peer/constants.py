@@ -19,7 +19,7 @@ FRAME_TYPES = {
     "historyItem": 0x95, "stored": 0x96, "notStored": 0x97,
     "userNamed": 0xA0, "flowOpened": 0xA1, "flowClosed": 0xA2, "lost": 0xA3, "packetsDropped": 0xA4,
     "presence": 0xB0, "topics": 0xB1, "metadata": 0xB2, "locks": 0xB3,
-    "gap": 0xB4, "caughtUp": 0xB5, "cleared": 0xB6, "reset": 0xB7, "accessExpiring": 0xB8, "removed": 0xB9,
+    "gap": 0xB4, "caughtUp": 0xB5, "catchingUp": 0xBC, "cleared": 0xB6, "reset": 0xB7, "accessExpiring": 0xB8, "removed": 0xB9,
     "accessChanged": 0xBA, "channelFrozen": 0xBB,
 }
 FRAME_NAMES = {number: name for name, number in FRAME_TYPES.items()}
@@ -55,7 +55,7 @@ TEXT, CUSTOM_TYPE, KEY, PART, ECHO, RETAIN, NO_HISTORY = 0x01, 0x02, 0x04, 0x08,
 SLOT, SENDER_TIME = 0x02, 0x04
 
 RELAY_JSON = {"welcome", "answer", "error", "closing", "restored", "flowOpened", "flowClosed",
-              "packetsDropped", "presence", "topics", "locks", "gap", "caughtUp",
+              "packetsDropped", "presence", "topics", "locks", "gap", "caughtUp", "catchingUp",
               "notStored", "cleared", "reset", "accessExpiring", "removed", "accessChanged", "channelFrozen"}
 RELAY_TEXTS = {"metadataPage", "metadata"}
 ALLOWED_FLAGS = {"deliver": TEXT | CUSTOM_TYPE | KEY | PART | RETAIN,

@@ -284,7 +284,7 @@ class Channel:
         self.members, self.loose = None, False
         self.publishers, self.topics_state = {}, "wanted"
         self.selections = {}
-        self.span, self.catching_up, self.was_catching_up = None, False, False
+        self.span, self.catching_up, self.was_catching_up, self.behind = None, False, False, False
         self.refresh(fields)
 
     def refresh(self, fields):

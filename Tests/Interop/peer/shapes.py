@@ -80,6 +80,7 @@ SHAPES = {
     "answer history": "id:u32 epoch?:object head:u53 count:u32 floor:u53 next?:u53",
     "gap": "channel:u32 from:u53 to:u53",
     "caughtUp": "channel:u32 head:u53",
+    "catchingUp": "channel:u32 after:u53",
 }
 SHAPE_RULES = {"welcome": "SE6", "error": "ER1", "closing": "ER2", "restored": "SE9", "flowOpened": "ST9",
                "flowClosed": "ST10", "packetsDropped": "RT4", "topics": "ST11", "member": "PR2", "answer history": "HI6", "gap": "HI4", "caughtUp": "HI2"}
