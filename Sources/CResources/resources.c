@@ -82,6 +82,9 @@ static const unsigned char client_pacing_js[] = {
 static const unsigned char client_page_wake_up_js[] = {
 #embed "../RelayPage/client/page-wake-up.js"
 };
+static const unsigned char client_pages_js[] = {
+#embed "../RelayPage/client/pages.js"
+};
 static const unsigned char client_part_js[] = {
 #embed "../RelayPage/client/part.js"
 };
@@ -232,6 +235,7 @@ static const struct resource_file files[] = {
     FILE_NAMED("client/outgoing-drawing.js", client_outgoing_drawing_js),
     FILE_NAMED("client/pacing.js", client_pacing_js),
     FILE_NAMED("client/page-wake-up.js", client_page_wake_up_js),
+    FILE_NAMED("client/pages.js", client_pages_js),
     FILE_NAMED("client/part.js", client_part_js),
     FILE_NAMED("client/partial-drawings.js", client_partial_drawings_js),
     FILE_NAMED("client/pending.js", client_pending_js),

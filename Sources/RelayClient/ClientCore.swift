@@ -83,8 +83,20 @@ final class ClientCore: Sendable {
         try await send(body).pending.result().get()
     }
 
+    /// What waits at the relay is withdrawn when the task is cancelled. What the relay has done by then counts. [SE14]
     func ask(_ request: ClientRequest) async throws(RelayError) -> ClientAnswer {
-        try await answer { (machine, token, now) throws(RelayError) in try machine.request(request, token: token, at: now) }
+        var asked: ClientToken = 0
+        let receipt = try send { (machine, token, now) throws(RelayError) in
+            asked = token
+            try machine.request(request, token: token, at: now)
+        }
+        guard request.waits else { return try await receipt.pending.result().get() }
+        let token = asked
+        return try await withTaskCancellationHandler {
+            await receipt.pending.result()
+        } onCancel: {
+            act { machine, now in machine.cancel(token, at: now) }
+        }.get()
     }
 
     /// Nobody holds the client any more: the link goes, and with it, after a while, the session.

@@ -58,8 +58,8 @@ public struct Metadata: Sendable {
     public func remove(
         _ keys: [String], revisions: [String: UInt64] = [:], majorRevision: UInt64? = nil, lock: String? = nil
     ) async throws(RelayError) -> UInt64 {
-        var items: [MetadataKey] = []
-        for key in keys { items.append(MetadataKey(key: try checkedName(key), revision: revisions[key])) }
+        var items: [RemoveMetadataRequest.Item] = []
+        for key in keys { items.append(RemoveMetadataRequest.Item(key: try checkedName(key), revision: revisions[key])) }
         return try await change(.removeMetadata(owner, items, majorRevision: majorRevision, lock: try name(lock)))
     }
 
@@ -75,7 +75,7 @@ public struct Metadata: Sendable {
     ) async throws(RelayError) -> UInt64 {
         var items: [MetadataWrite.Item] = []
         for key in values.keys.sorted() {
-            items.append(.init(key: MetadataKey(key: try checkedName(key), revision: revisions[key]), value: values[key]!))
+            items.append(.init(key: RemoveMetadataRequest.Item(key: try checkedName(key), revision: revisions[key]), value: values[key]!))
         }
         let write = MetadataWrite(
             items: items, mustExist: mustExist, majorRevision: majorRevision, lock: try name(lock), recordsUser: recordsUser,

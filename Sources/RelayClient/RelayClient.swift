@@ -123,6 +123,16 @@ public final class RelayClient: Sendable {
         return page
     }
 
+    /// Waits until every message that the relay accepted before has come: behind it a client is up to date. [HI8]
+    ///
+    /// They are in `events` then, or taken from it. When the task is cancelled, so is the wait.
+    ///
+    /// - Parameter channel: a message channel that is subscribed; `nil`: all.
+    /// - Throws: `notSubscribed`, `limitReached` when 8 wait already, `cancelled`, or why the relay was not reached.
+    public func barrier(in channel: String? = nil) async throws(RelayError) {
+        _ = try await core.ask(.barrier(try channel.map(checkedName)))
+    }
+
     /// Ends receiving a message channel and being seen in it.
     ///
     /// - Throws: `notSubscribed`, `badName`, or why the relay was not reached.

@@ -35,6 +35,8 @@ extension ClientMachine {
         for number in unstored.numbers { fail(unstored[number]!, .outcomeUnknown("message \(number)")) }
         for id in requests.keys.sorted() {
             let pending = requests[id]!
+            // What it withdraws went with the link.
+            if case .cancel = pending.request { continue }
             if pending.token == nil || pending.request.mayBeRepeated {
                 askedAgain.append(PendingRequest(token: pending.token, request: pending.request))
             } else {

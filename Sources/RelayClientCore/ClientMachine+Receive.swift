@@ -57,7 +57,7 @@ extension ClientMachine {
             .leaveTopic, .subscribeTopic, .unsubscribeTopic, .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates,
             .history,
             .setMetadata, .updateMetadata, .removeMetadata, .getMetadata, .subscribeUserMetadata, .unsubscribeUserMetadata, .setLock,
-            .acquireLock, .releaseLock, .revokeLock, .removeLock, .getLocks, .clear, .undoClear, .boards, .removeBoard,
+            .acquireLock, .releaseLock, .revokeLock, .removeLock, .getLocks, .barrier, .cancel, .clear, .undoClear, .boards, .removeBoard,
             .setRole, .freezeChannel, .endSession, .banUser, .unbanUser, .getBans, .forgetUser, .status:
             throw WireError(.protocolError, "the relay sent a \(type.name), which only clients send")
         }

@@ -240,7 +240,9 @@ extension ClientMachine {
             let answer = try body(BansAnswer.self, frame)
             return .bans(answer.bans, next: answer.next)
         case .status: return .status(try body(StatusAnswer.self, frame).status)
-        case .setLock, .releaseLock, .revokeLock, .removeLock, .removeBoard, .setRole, .freeze, .endSession, .ban, .unban, .forget: break
+        case .barrier, .cancel, .setLock, .releaseLock, .revokeLock, .removeLock, .removeBoard, .setRole, .freeze, .endSession, .ban,
+            .unban, .forget:
+            break
         }
         return .done
     }
@@ -335,6 +337,8 @@ extension ClientMachine {
     private mutating func refusedAgain(_ request: ClientRequest, _ error: RelayError) {
         var refusal = Refusal(subject: .unknown, channel: nil, topic: nil, error: error)
         switch request {
+        // The wait goes on, and has an end of its own.
+        case .cancel: return
         case .subscribe(let channel, _, _, _):
             refusal.subject = .channel
             refusal.channel = ChannelID(kind: .message, channel: channel)
@@ -360,12 +364,7 @@ extension ClientMachine {
         case .subscribeUserMetadata(let user):
             refusal.subject = .userMetadata(user.text)
             wanted.userMetadata.remove(user)
-        case .unsubscribe, .leave, .leaveTopic, .unsubscribeTopic, .subscribedUsers, .who, .whereIs, .removeStates, .getStates, .history,
-            .writeMetadata,
-            .removeMetadata, .getMetadata, .unsubscribeUserMetadata, .setLock, .acquireLock, .releaseLock, .revokeLock, .removeLock,
-            .getLocks,
-            .clear, .undoClear, .boards, .removeBoard, .renew, .setRole, .freeze, .endSession, .ban, .unban, .bans, .forget, .status:
-            break
+        default: break
         }
         emit(.refused(refusal))
     }

@@ -125,6 +125,8 @@ package struct ClientMachine: Sendable {
     /// What the app has subscribed or joined, to its knowledge, in order of name.
     package var subscribedChannels: [ChannelID] { wanted.channels.keys.sorted() }
     package func isIn(_ channel: ChannelID) -> Bool { wanted.channels[channel] != nil }
+    /// Everything up to there has come of a message channel, or was told.
+    package func position(in channel: Name) -> ChannelPosition? { known.positions[channel] }
 
     package var isClosed: Bool { state == .closed && attempt > 0 }
     package var hasEvents: Bool { !events.isEmpty }

@@ -19,8 +19,12 @@ package enum ClientRequest: Hashable, Sendable {
     case removeStates(ChannelID, [Name]?)
     case getStates(ChannelID, Name)
     case history(Name, from: UInt64?, backwards: Bool, limit: Int?)
+    /// `nil`: all channels.
+    case barrier(Name?)
+    /// The id of a request that waits.
+    case cancel(UInt32)
     case writeMetadata(MetadataOwner, MetadataWrite)
-    case removeMetadata(MetadataOwner, [MetadataKey]?, majorRevision: UInt64?, lock: Name?)
+    case removeMetadata(MetadataOwner, [RemoveMetadataRequest.Item]?, majorRevision: UInt64?, lock: Name?)
     case getMetadata(MetadataOwner, after: Name?)
     case subscribeUserMetadata(Name)
     case unsubscribeUserMetadata(Name)
@@ -78,13 +82,13 @@ package enum ClientRequest: Hashable, Sendable {
             .json(.getStates, GetStatesRequest(id: id, kind: channel.kind, channel: channel.channel, user: user))
         case .history(let channel, let from, let backwards, let limit):
             .json(.history, HistoryRequest(id: id, channel: channel, from: from, backwards: backwards ? true : nil, limit: limit))
+        case .barrier(let channel): .json(.barrier, BarrierRequest(id: id, channel: channel))
+        case .cancel(let request): .json(.cancel, CancelRequest(id: id, request: request))
         case .writeMetadata(let owner, let write): write.frame(id: id, owner)
         case .removeMetadata(let owner, let keys, let majorRevision, let lock):
             .json(
                 .removeMetadata,
-                RemoveMetadataRequest(
-                    id: id, owner, items: keys?.map { .init(key: $0.key, revision: $0.revision) }, majorRevision: majorRevision, lock: lock)
-            )
+                RemoveMetadataRequest(id: id, owner, items: keys, majorRevision: majorRevision, lock: lock))
         case .getMetadata(let owner, let after): .json(.getMetadata, GetMetadataRequest(id: id, owner, after: after))
         case .subscribeUserMetadata(let user): .json(.subscribeUserMetadata, UserRequest(id: id, user: user))
         case .unsubscribeUserMetadata(let user): .json(.unsubscribeUserMetadata, UserRequest(id: id, user: user))
@@ -118,8 +122,17 @@ package enum ClientRequest: Hashable, Sendable {
     /// Whether it can be asked again when its answer was lost: it changes nothing, or comes to the same. [SE11]
     var mayBeRepeated: Bool {
         switch self {
-        case .subscribe, .join, .subscribedUsers, .who, .whereIs, .getStates, .history, .getMetadata, .getLocks, .boards, .bans, .status:
+        case .subscribe, .join, .subscribedUsers, .who, .whereIs, .getStates, .history, .barrier, .getMetadata, .getLocks, .boards, .bans,
+            .status:
             true
+        default: false
+        }
+    }
+
+    /// Whether it may wait at the relay, and can be withdrawn there. [SE14]
+    package var waits: Bool {
+        switch self {
+        case .barrier, .acquireLock(_, waitMilliseconds: .some): true
         default: false
         }
     }

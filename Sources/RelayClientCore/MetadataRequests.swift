@@ -3,10 +3,10 @@ import RelayWire
 /// What `set` and `update` write. [MD3–MD6]
 package struct MetadataWrite: Hashable, Sendable {
     package struct Item: Hashable, Sendable {
-        package var key: MetadataKey
+        package var key: RemoveMetadataRequest.Item
         package var value: String
 
-        package init(key: MetadataKey, value: String) {
+        package init(key: RemoveMetadataRequest.Item, value: String) {
             self.key = key
             self.value = value
         }
@@ -59,17 +59,6 @@ package struct MetadataWrite: Hashable, Sendable {
                 "the keys of one change take at most \(Limits.jsonBodyBytesMax - 2) bytes as JSON, these \(bytes): write them in several changes",
                 limit: Limits.jsonBodyBytesMax - 2, actual: bytes)
         }
-    }
-}
-
-/// An item, and the revision it must have.
-package struct MetadataKey: Hashable, Sendable {
-    package var key: Name
-    package var revision: UInt64?
-
-    package init(key: Name, revision: UInt64? = nil) {
-        self.key = key
-        self.revision = revision
     }
 }
 

@@ -40,6 +40,8 @@ extension Hub {
         case .removeStates: try removeStates(body, session, connection)
         case .getStates: try getStates(body, session, connection)
         case .history: try history(body, session, connection)
+        case .barrier: try barrier(body, session, connection)
+        case .cancel: try cancel(body, session, connection)
         case .setMetadata: try writeMetadata(body, mustExist: false, session, connection)
         case .updateMetadata: try writeMetadata(body, mustExist: true, session, connection)
         case .removeMetadata: try removeMetadata(body, session, connection)

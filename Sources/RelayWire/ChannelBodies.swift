@@ -269,6 +269,38 @@ package struct Gap: JSONObject {
     }
 }
 
+/// Body of `barrier`. [HI8]
+package struct BarrierRequest: JSONObject {
+    package internal(set) var id: UInt32 = 0
+    /// A message channel; `nil`: all.
+    package internal(set) var channel: Name?
+
+    package init() {}
+
+    package init(id: UInt32, channel: Name?) { (self.id, self.channel) = (id, channel) }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("channel", &channel)
+        json("id", &id)
+    }
+}
+
+/// Body of `cancel`. [SE14]
+package struct CancelRequest: JSONObject {
+    package internal(set) var id: UInt32 = 0
+    /// Of the request that waits.
+    package internal(set) var request: UInt32 = 0
+
+    package init() {}
+
+    package init(id: UInt32, request: UInt32) { (self.id, self.request) = (id, request) }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("id", &id)
+        json("request", &request)
+    }
+}
+
 /// Body of `catchingUp`: one that was live gets what is kept behind an offset. [HI7]
 package struct CatchingUp: JSONObject {
     /// Handle.

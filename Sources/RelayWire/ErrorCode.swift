@@ -92,6 +92,8 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, JSONElement {
     public static let notPermitted = Self(139)
     /// `unbanUser` of a user who is not banned.
     public static let notBanned = Self(140)
+    /// A request that waited and that its client withdrew.
+    public static let cancelled = Self(141)
 
     // 2xx: the connection is closed; come back.
     /// The relay is ending.
@@ -147,7 +149,7 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, JSONElement {
         (.boardFull, "boardFull"), (.quotaReached, "quotaReached"), (.boardNotFound, "boardNotFound"), (.nothingToUndo, "nothingToUndo"),
         (.partMissing, "partMissing"), (.tokenInvalid, "tokenInvalid"), (.tokenExpired, "tokenExpired"), (.keyWrong, "keyWrong"),
         (.credentialRequired, "credentialRequired"), (.userIDTaken, "userIDTaken"), (.notPermitted, "notPermitted"),
-        (.notBanned, "notBanned"),
+        (.notBanned, "notBanned"), (.cancelled, "cancelled"),
         (.shuttingDown, "shuttingDown"), (.slowConsumer, "slowConsumer"), (.heartbeatTimeout, "heartbeatTimeout"),
         (.loginTimeout, "loginTimeout"), (.tooManyConnections, "tooManyConnections"), (.accessExpired, "accessExpired"),
         (.tooManySessions, "tooManySessions"),
@@ -180,7 +182,7 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, JSONElement {
     /// What the relay says of this code in `retry`. [ER5]
     public var retry: Retry {
         if clientReconnects || self == .tokenExpired { return .reconnect }
-        if self == .notAccepted || self == .partMissing { return .now }
+        if self == .notAccepted || self == .partMissing || self == .cancelled { return .now }
         return Self.helpedByTime.contains(self) ? .later : .never
     }
 

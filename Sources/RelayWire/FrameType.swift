@@ -16,6 +16,7 @@ package enum FrameType: UInt8, CaseIterable, Sendable {
     case getBans = 0x0B
     case forgetUser = 0x0C
     case status = 0x0D
+    case cancel = 0x0E
     case publish = 0x10
     case publishPacket = 0x11
     case direct = 0x12
@@ -35,6 +36,7 @@ package enum FrameType: UInt8, CaseIterable, Sendable {
     case removeStates = 0x2C
     case getStates = 0x2D
     case history = 0x2E
+    case barrier = 0x2F
     case setMetadata = 0x30
     case updateMetadata = 0x31
     case removeMetadata = 0x32

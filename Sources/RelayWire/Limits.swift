@@ -49,6 +49,8 @@ public enum Limits {
     public static let undoMilliseconds = 600_000
     /// How long the parts of a drawing wait for the next one, in milliseconds. [BL8]
     public static let partTimeoutMilliseconds = 30_000
+    /// Barriers of one connection that are not answered. [HI8]
+    public static let barriersMax = 8
     /// Longest custom type of a message, in bytes. [MS2]
     public static let customTypeBytesMax = 32
     /// Longest `meta` text that a publisher attaches to its stay in a topic, in bytes. [ST3]

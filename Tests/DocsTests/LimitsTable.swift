@@ -76,6 +76,7 @@ enum LimitsTable {
             "items of a set of metadata": .init("metadataItemsMax", Limits.metadataItemsMax),
             "ttl of a lock": .init("lockTTLMilliseconds", Limits.lockTTLMilliseconds),
             "remembered numbers per instance": .init("publishWindowMax", Limits.publishWindowMax),
+            "barriers of a connection that wait": .init("barriersMax", Limits.barriersMax),
             "a part after the one before": .init("partTimeoutMilliseconds", Limits.partTimeoutMilliseconds),
             "undoing a `clear`": .init("undoMilliseconds", Limits.undoMilliseconds),
             "removals remembered of a board": .init(

@@ -28,6 +28,7 @@ enum ReferenceValues {
             "boardMarkersMax": written(Limits.boardMarkersMax),
             "boardMarkerDays": written(Limits.boardMarkerDays),
             "undoMilliseconds": written(Int(Limits.undoMilliseconds)),
+            "barriersMax": written(Limits.barriersMax),
             "partTimeoutMilliseconds": written(Int(Limits.partTimeoutMilliseconds)),
             "customTypeBytesMax": written(Limits.customTypeBytesMax),
             "topicMetaBytesMax": written(Limits.topicMetaBytesMax),

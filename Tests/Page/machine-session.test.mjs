@@ -181,6 +181,36 @@ test('[SE11] a question that was not answered is asked again, resumed or not; at
   }
 })
 
+test('[SE14] what waits at the relay is withdrawn there, what waits here at once; a barrier is asked again, a cancel not', () => {
+  const driver = new MachineDriver()
+  driver.logIn()
+  const lock = {kind: 'message', channel: 'lesson', lock: 'pen', waitMs: 1_000}
+  driver.request('lock', 'acquireLock', lock)
+  driver.request('other', 'barrier', {})
+  const asked = driver.sent().find(({type}) => type === 'acquireLock').body
+  driver.cancel('lock')
+  const cancel = driver.sent().find(({type}) => type === 'cancel').body
+  assert.deepEqual([cancel.request, driver.result('lock')], [asked.id, undefined])
+  driver.feed({type: 'error', body: {id: asked.id, code: 141, name: 'cancelled', text: 'withdrawn', retry: 'now'}})
+  assert.equal(driver.result('lock'), 'cancelled')
+  driver.feed({type: 'error', body: {id: cancel.id, code: 107, name: 'rateLimited', text: 'too many', retry: 'later'}})
+  assert.deepEqual(driver.events('refused'), [])
+  driver.request('second', 'acquireLock', lock)
+  driver.request('barrier', 'barrier', {channel: 'lesson'})
+  driver.cancel('second')
+  driver.sent()
+  driver.cut()
+  assert.equal(driver.result('second'), 'outcomeUnknown')
+  driver.cancel('barrier')
+  driver.request('queued', 'barrier', {channel: 'lesson'})
+  driver.cancel('queued')
+  assert.deepEqual([driver.result('barrier'), driver.result('queued')], ['cancelled', 'cancelled'])
+  driver.comeBack({resumed: false})
+  assert.deepEqual([driver.sentTypes(), driver.result('other')], [['barrier'], undefined])
+  driver.cancel('lock')
+  assert.deepEqual(driver.sentTypes(), [])
+})
+
 test('[SE10, SE11] a new session has everything asked for again, in order; what is refused then is told', () => {
   const driver = new MachineDriver()
   driver.logIn()

@@ -187,7 +187,8 @@ import Testing
     func caughtUpWhileLive() throws {
         let driver = try live()
         driver.feed([
-            MachineDriver.catchingUp(after: 5), MachineDriver.record(6, "back"), MachineDriver.record(9, "again"), MachineDriver.caughtUp(12),
+            MachineDriver.catchingUp(after: 5), MachineDriver.record(6, "back"), MachineDriver.record(9, "again"),
+            MachineDriver.caughtUp(12),
         ])
         #expect(driver.events().words == ["6r", "9r"] && driver.position == 12)
     }

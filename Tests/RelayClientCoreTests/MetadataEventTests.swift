@@ -96,7 +96,7 @@ import Testing
         driver.logIn()
         let owner = MetadataOwner.channel(ChannelID(kind: .message, channel: try Name("lesson")))
         func write(_ items: [(String, String)]) throws {
-            let items = try items.map { MetadataWrite.Item(key: MetadataKey(key: try Name($0.0)), value: $0.1) }
+            let items = try items.map { MetadataWrite.Item(key: RemoveMetadataRequest.Item(key: try Name($0.0)), value: $0.1) }
             try driver.ask(
                 .writeMetadata(
                     owner,

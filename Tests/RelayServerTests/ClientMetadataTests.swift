@@ -118,6 +118,35 @@ import Testing
         await server.stop()
     }
 
+    @Test("[SE14, HI8] a task that waits for a lock and is cancelled leaves the line; a barrier returns when everything before it has come")
+    func waits() async throws {
+        let server = try await relay()
+        let alice = try await RelayClient.connect(to: server.address, as: "alice")
+        let bob = try await RelayClient.connect(to: server.address, as: "bob")
+        let alices = try alice.locks(of: .message("lesson")), bobs = try bob.locks(of: .message("lesson"))
+        try await alices.set("pen")
+        try await alices.acquire("pen")
+        let waiting = Task { await code { try await bobs.acquire("pen", wait: .seconds(60)) }?.code }
+        let late = Task { await code { try await bob.barrier() } }
+        waiting.cancel()
+        #expect(await waiting.value == .cancelled)
+        #expect(await late.value == nil)
+        try await alices.release("pen")
+        #expect(try await alices.all().first?.owner == nil)
+        for number in 1...20 { _ = try await alice.send(.text("\(number)"), to: "lesson").value }
+        try await bob.subscribe("lesson", since: .beginning)
+        try await bob.barrier(in: "lesson")
+        await bob.close()
+        var texts: [String] = []
+        for await event in bob.events {
+            if case .message(let message) = event, case .text(let text) = message.payload { texts.append(text) }
+        }
+        #expect(texts == (1...20).map(String.init))
+        #expect(await code { try await alice.barrier(in: "elsewhere") }?.code == .notSubscribed)
+        await alice.close()
+        await server.stop()
+    }
+
     @Test("[LK2, LK3, LK4, LK6, LK7, LK8, LK9] locks: set, acquired, waited for, released, revoked, removed; others are told")
     func locks() async throws {
         let server = try await relay()

@@ -66,11 +66,11 @@ struct BinaryBody: Equatable {
             }
         case .login, .logout, .subscribe, .unsubscribe, .join, .leave, .joinTopic, .leaveTopic, .subscribeTopic, .unsubscribeTopic,
             .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates, .welcome, .answer, .error, .closing, .restored,
-            .flowOpened, .flowClosed, .packetsDropped, .presence, .topics, .removeMetadata, .getMetadata,
-            .subscribeUserMetadata, .unsubscribeUserMetadata, .setLock, .acquireLock, .releaseLock, .revokeLock, .removeLock, .getLocks,
-            .locks, .history, .gap, .catchingUp, .caughtUp, .clear, .undoClear, .boards, .removeBoard, .notStored, .cleared, .reset, .renew,
-            .accessExpiring, .removed,
-            .setRole, .freezeChannel, .endSession, .banUser, .unbanUser, .getBans, .forgetUser, .status, .accessChanged, .channelFrozen:
+            .flowOpened, .flowClosed, .packetsDropped, .presence, .topics, .removeMetadata, .getMetadata, .subscribeUserMetadata,
+            .unsubscribeUserMetadata, .setLock, .acquireLock, .releaseLock, .revokeLock, .removeLock, .getLocks, .locks, .history, .gap,
+            .barrier, .cancel, .catchingUp, .caughtUp, .clear, .undoClear, .boards, .removeBoard, .notStored, .cleared, .reset, .renew,
+            .accessExpiring, .removed, .setRole, .freezeChannel, .endSession, .banUser, .unbanUser, .getBans, .forgetUser, .status,
+            .accessChanged, .channelFrozen:
             nil
         }
     }

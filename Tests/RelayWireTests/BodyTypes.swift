@@ -40,6 +40,8 @@ extension FrameVector {
         case "locks": LocksEvent.self
         case "history": HistoryRequest.self
         case "gap": Gap.self
+        case "barrier": BarrierRequest.self
+        case "cancel": CancelRequest.self
         case "catchingUp": CatchingUp.self
         case "caughtUp": CaughtUp.self
         case "clear", "undoClear", "removeBoard": ChannelRequest.self

@@ -103,6 +103,7 @@ extension Hub {
                 let membership = catchUps[catchUp].membership, channel = memberships[membership].channel
                 endCatchUp(membership)
                 enqueueJSON(connection, .caughtUp, CaughtUp(channel: channels[channel].handle, head: channels[channel].head))
+                passBarriers(of: membership)
             } else {
                 // Another channel's turn.
                 connections[connection].catchUps.append(connections[connection].catchUps.removeFirst())

@@ -103,7 +103,10 @@ extension Hub {
         memberships[membership].receive(features)
         if !wasSeen, !quiet { presenceJoined(membership) }
 
-        if !features.contains(.messages) { endCatchUp(membership) }
+        if !features.contains(.messages) {
+            endCatchUp(membership)
+            passBarriers(of: membership)
+        }
         if known != nil { removeReceiver(session, from: channel) }
         if features.contains(.messages), memberships[membership].catchUp == nil { channels[channel].messageReceivers.append(session) }
         if features.contains(.presence) { channels[channel].presenceReceivers.append(session) }
@@ -166,6 +169,7 @@ extension Hub {
     mutating func removeFromChannel(_ membership: Membership.Index, _ end: PresenceEnd) {
         let (session, channel) = (memberships[membership].session, memberships[membership].channel)
         endCatchUp(membership)
+        passBarriers(of: membership)
         closeFlows(of: membership)
         removeSelections(of: membership)
         let handle = channels[channel].handle

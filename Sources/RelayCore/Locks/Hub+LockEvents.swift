@@ -109,6 +109,21 @@ extension Hub {
         for waiter in ended { refuse(waiter, Self.notPermitted(.lock)) }
     }
 
+    /// Withdraws a request for a lock. [SE14]
+    ///
+    /// - Returns: whether it waited.
+    mutating func stopLockWait(_ request: UInt32, _ session: Session.Index, _ connection: Connection.Index) -> Bool {
+        let id = connections[connection].id
+        for lock in sessions[session].waitsForLocks.sorted() where locks[lock].name != nil {
+            let waiter = locks[lock].waiters.firstIndex { $0.requester.connection == id && $0.requester.id == request }
+            guard let waiter else { continue }
+            locks[lock].waiters.remove(at: waiter)
+            if locks[lock].applied == nil { forgetLockIfUnused(lock) }
+            return true
+        }
+        return false
+    }
+
     /// A user waits on one connection; with it the wait is over.
     mutating func stopWaiting(_ session: Session.Index, _ connection: ConnectionID) {
         for lock in sessions[session].waitsForLocks.sorted() where locks[lock].name != nil {

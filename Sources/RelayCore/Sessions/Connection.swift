@@ -53,6 +53,8 @@ struct Connection {
 
     /// What its session catches up with; the first is next. [HI2]
     var catchUps: [CatchUp.Index] = []
+    /// What is answered when it has. [HI8]
+    var barriers: [Barrier] = []
 
     var hasLoggedIn: Bool { state != .greeting && state != .requesting }
 

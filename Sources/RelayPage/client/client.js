@@ -2,7 +2,7 @@
 import {Board} from './board.js'
 import {problem} from './errors.js'
 import {hexadecimal, keptSecret} from './identity.js'
-import {channelID, channelKey, sorted} from './keys.js'
+import {channelID, sorted} from './keys.js'
 import {Limits} from './limits.js'
 import {credentialOf, webSocketTransport} from './links.js'
 import {Locks} from './locks.js'
@@ -10,7 +10,8 @@ import {ClientMachine} from './machine.js'
 import {Metadata} from './metadata.js'
 import {Moderation} from './moderation.js'
 import {Outbox} from './outbox.js'
-import {ownerOf} from './part.js'
+import {all} from './pages.js'
+import {ownerOf, waitingRequest} from './part.js'
 import {Pending} from './pending.js'
 import {Presence} from './presence.js'
 import {Receipt, StoredReceipt} from './receipts.js'
@@ -232,6 +233,16 @@ export class RelayClient {
     return this.request('history', {channel: checkedName(channel), from, backwards: backwards || undefined, limit})
   }
 
+  /**
+   * Waits until every message that the relay accepted before has come, of one message channel or of all. [HI8]
+   *
+   * @param {{channel?: string, signal?: AbortSignal}} [options] aborted, it is refused as `cancelled`
+   * @throws {RelayError} `notSubscribed`, `limitReached` when 8 wait already
+   */
+  async barrier({channel, signal} = {}) {
+    await waitingRequest(this, 'barrier', {channel: channel === undefined ? undefined : checkedName(channel)}, signal)
+  }
+
   /** What a message channel keeps for good: `clear`, `undoClear`. @param {string} channel */
   board(channel) {
     return new Board(this, checkedName(channel))
@@ -243,7 +254,7 @@ export class RelayClient {
    * @returns {Promise<{channel: string, records: number, bytes: number, changed: number}[]>}
    */
   async boards() {
-    return this.all('boards', {}, 'boards')
+    return all(this, 'boards', {}, 'boards')
   }
 
   /** Removes a board with all that is known of it; subscribers begin anew (`messagesMissed` with `reset`). [BL9] @param {string} channel */
@@ -271,7 +282,7 @@ export class RelayClient {
 
   /** The channels in which a user is seen. @param {string} user @returns {Promise<ChannelID[]>} */
   async channels(user) {
-    return this.all('where', {user: checkedName(user)}, 'channels')
+    return all(this, 'where', {user: checkedName(user)}, 'channels')
   }
 
   /** The metadata of a channel or user: `metadata({user: 'alice'})`. @param {MetadataReference} reference */
@@ -381,25 +392,6 @@ export class RelayClient {
 
   request(type, body, texts = undefined) {
     return this.ask((machine, pending, now) => machine.request(type, body, pending, now, texts))
-  }
-
-  /** The answers of a list's pages, one behind the other, as many as it takes. */
-  async *pages(type, body) {
-    const place = next => typeof next === 'string' ? next : channelKey(next.kind, next.channel)
-    for (let after; ;) {
-      const page = await this.request(type, {...body, after})
-      yield page
-      if (page.next === undefined) return
-      // A relay that names a page again would be asked for ever.
-      if (after !== undefined && place(page.next) <= place(after)) throw problem('relayFault', `the pages of ${type} do not go on`)
-      after = page.next
-    }
-  }
-
-  async all(type, body, field) {
-    const found = []
-    for await (const page of this.pages(type, body)) found.push(...page[field])
-    return found
   }
 
   carryOut() {

@@ -1,5 +1,5 @@
 // The locks of a channel.
-import {Part} from './part.js'
+import {Part, waitingRequest} from './part.js'
 import {checkedName} from './text.js'
 /** @import {LockDetail} from './types.js' */
 
@@ -22,12 +22,13 @@ export class Locks extends Part {
    * Makes this user the owner.
    *
    * @param {string} lock
-   * @param {{waitMs?: number}} [options] how long to stand in line for it, 1…300,000; without it one is refused at once
+   * @param {{waitMs?: number, signal?: AbortSignal}} [options] `waitMs`: how long to stand in line for it, 1…300,000; without it
+   *   one is refused at once. `signal`: aborted, one leaves the line, and is refused as `cancelled` unless the lock came before that
    * @returns {Promise<number>} the fencing number: greater than that of every earlier acquisition of any lock of this relay
    * @throws {RelayError} `lockHeld` (the text names the owner), `lockNotFound`, `limitReached` when 100 wait already
    */
-  async acquire(lock, {waitMs} = {}) {
-    return (await this.request('acquireLock', lock, {waitMs})).fencing
+  async acquire(lock, {waitMs, signal} = {}) {
+    return (await waitingRequest(this.client, 'acquireLock', {...this.place, lock: checkedName(lock), waitMs}, signal)).fencing
   }
 
   /** Gives the lock back; who waits longest gets it. @param {string} lock */

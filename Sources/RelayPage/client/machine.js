@@ -106,6 +106,10 @@ export class ClientMachine {
     this.queue.request(type, body, pending, now, texts)
   }
 
+  cancel(pending) {
+    this.requests.cancel(pending)
+  }
+
   // MARK: What the shell takes
 
   takeEffects() {

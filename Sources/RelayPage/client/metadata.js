@@ -1,6 +1,7 @@
 // The metadata of a channel or user.
 import {problem} from './errors.js'
 import {sorted} from './keys.js'
+import {pages} from './pages.js'
 import {Part} from './part.js'
 import {checkedName, utf8} from './text.js'
 /** @import {MetadataItem, WriteConditions} from './types.js' */
@@ -57,7 +58,7 @@ export class Metadata extends Part {
   async get() {
     reading: for (let round = 0; round < 8; round++) {
       const found = {items: [], majorRevision: undefined}
-      for await (const {items, majorRevision} of this.client.pages('getMetadata', this.place)) {
+      for await (const {items, majorRevision} of pages(this.client, 'getMetadata', this.place)) {
         found.majorRevision ??= majorRevision
         if (found.majorRevision !== majorRevision) continue reading
         found.items.push(...items)

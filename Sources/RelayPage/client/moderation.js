@@ -1,6 +1,7 @@
 // What a moderator decides.
 import {tooLarge} from './errors.js'
 import {Limits} from './limits.js'
+import {all} from './pages.js'
 import {Part} from './part.js'
 import {checkedName, utf8} from './text.js'
 /** @import {Ban, RelayStatus} from './types.js' */
@@ -75,7 +76,7 @@ export class Moderation extends Part {
 
   /** Who is banned, in order of user ids; `until` is absent where `unban` ends it. Times are the relay's. @returns {Promise<Ban[]>} */
   async bans() {
-    return this.client.all('getBans', {}, 'bans')
+    return all(this.client, 'getBans', {}, 'bans')
   }
 
   /**

@@ -1,14 +1,15 @@
 // Requests and what their answers achieve.
 import {Access} from './access.js'
 import {answerShapes, holds} from './body-shapes.js'
-import {ErrorCode, RelayError, fault} from './errors.js'
+import {ErrorCode, RelayError, fault, problem} from './errors.js'
 import {channelKey, kindEntered, ownerKey, partsOfKey, topicKey} from './keys.js'
 import {Limits} from './limits.js'
 import {messageOf} from './message.js'
+import {Pending} from './pending.js'
 
 /** What changes nothing, or comes to the same when it is asked again. [SE11] */
-const repeatable = new Set(['subscribe', 'join', 'subscribedUsers', 'who', 'where', 'getStates', 'history', 'getMetadata', 'getLocks',
-  'boards', 'getBans', 'status'])
+const repeatable = new Set(['subscribe', 'join', 'subscribedUsers', 'who', 'where', 'getStates', 'history', 'barrier', 'getMetadata',
+  'getLocks', 'boards', 'getBans', 'status'])
 export const mayBeRepeated = ({request, pending}) => !pending || repeatable.has(request.type)
 
 /** Requests that are not answered, by their id. */
@@ -40,6 +41,17 @@ export class Requests {
     const position = type === 'subscribe' ? this.machine.messages.positions.get(body.channel) : undefined
     const since = position && {...position, ...this.machine.messages.readings.has(body.channel) && {own: true}}
     this.ask({type, body: type === 'subscribe' ? {...body, since} : body, texts})
+  }
+
+  /** Withdraws a request that waits. The relay answers it: what it has done meanwhile counts. [SE14] */
+  cancel(pending) {
+    for (const [id, asked] of this.byID) {
+      if (asked.pending === pending) return this.ask({type: 'cancel', body: {request: id}}, new Pending())
+    }
+    const isMeant = waiting => waiting.pending === pending
+    if (!this.machine.queue.withdraw(isMeant) && !this.askedAgain.some(isMeant)) return
+    this.askedAgain = this.askedAgain.filter(waiting => !isMeant(waiting))
+    pending.settle({error: problem('cancelled', 'withdrawn before it was sent')})
   }
 
   answer(body) {

@@ -201,11 +201,18 @@ export class SendQueue {
 
   dropNumbered(matches) {
     const over = new Set(this.numbered(matches))
+    this.withdraw(item => over.has(item.message))
+  }
+
+  /** @returns whether anything was there */
+  withdraw(matches) {
+    const before = this.items.length
     this.items = this.items.filter(item => {
-      if (!over.has(item.message)) return true
+      if (!matches(item)) return true
       this.count(item, -1)
       return false
     })
+    return this.items.length < before
   }
 
   dropped(count, key, reason) {

@@ -1,4 +1,5 @@
 // A stream channel that was joined.
+import {pages} from './pages.js'
 import {Part} from './part.js'
 import {checkedName} from './text.js'
 /** @import {Payload, Selection} from './types.js' */
@@ -39,7 +40,7 @@ export class StreamChannel extends Part {
   /** Those listed; with `all` everybody who publishes now. @param {string} topic @returns {Promise<Selection>} */
   async subscribedUsers(topic) {
     const found = {all: false, users: [], failed: []}
-    for await (const {all, users} of this.client.pages('subscribedUsers', {channel: this.place, topic: checkedName(topic)})) {
+    for await (const {all, users} of pages(this.client, 'subscribedUsers', {channel: this.place, topic: checkedName(topic)})) {
       found.all = all
       found.users.push(...users)
     }

@@ -16,6 +16,8 @@ final class BoardApp {
         case clear
         case undo
         case subscribe
+        /// Asked when the channel was there.
+        case barrier(epoch: Epoch, head: UInt64)
         case other
     }
 

@@ -50,6 +50,8 @@ package final class BoardSimulation {
         package var missed = 0
         package var unsure = 0
         package var notPermitted = 0
+        package var barriers = 0
+        package var cancelled = 0
         package init() {}
 
         package static func += (left: inout Tally, right: Tally) {
@@ -59,8 +61,7 @@ package final class BoardSimulation {
         private static var paths: [WritableKeyPath<Tally, Int>] {
             [
                 \.stored, \.notStored, \.drawings, \.clears, \.undone, \.restarts, \.crashes, \.resets, \.batches, \.failures, \.missed,
-                \.unsure,
-                \.notPermitted,
+                \.unsure, \.notPermitted, \.barriers, \.cancelled,
             ]
         }
 
@@ -159,8 +160,20 @@ package final class BoardSimulation {
         case 90: if random.chance(1, in: 3) { try restart() }
         case 91: if random.chance(1, in: 2) { failDisk() }
         case 92: relay.advance(.milliseconds(Int.random(in: 500...15_000, using: &random)))
+        case 93..<96: askBarrier(app)
+        case 96: cancelBarrier(app)
         default: break
         }
+    }
+
+    private func askBarrier(_ app: BoardApp) {
+        guard let epoch = relay.hub.epoch(of: Self.channel), let head = relay.hub.head(of: Self.channel) else { return }
+        ask(app, .barrier(steps.isMultiple(of: 2) ? Self.channel : nil), .barrier(epoch: epoch, head: head))
+    }
+
+    private func cancelBarrier(_ app: BoardApp) {
+        let waiting = app.waiting.filter { if case .barrier = $0.value { true } else { false } }
+        if let token = waiting.keys.min() { app.machine.cancel(token, at: moment) }
     }
 
     private func payload(bytes: Int) -> Payload {
@@ -349,6 +362,13 @@ package final class BoardSimulation {
         case (.undo, .success(.boardChange(let change))):
             done.undone += 1
             facts[change.offset] = .undo(records: change.records)
+        case (.barrier(let epoch, let head), .success):
+            done.barriers += 1
+            // In a channel that is not subscribed nothing comes.
+            if let seen = app.machine.position(in: Self.channel), seen.epoch == epoch, seen.offset < head {
+                throw BrokenPromise("[HI8] \(app.name) has \(seen.offset) behind a barrier, and \(head) was accepted before")
+            }
+        case (.barrier, .failure(let error)): if error.code == .cancelled { done.cancelled += 1 }
         case (.clear, .failure(let error)), (.undo, .failure(let error)):
             if error.code == .outcomeUnknown {
                 isUnsure = true

@@ -85,12 +85,7 @@ extension ClientSimulation {
             if isSure { return }
             client.books.unsureTopics.formUnion(Self.topics.map { TopicID(channel: channel, topic: $0) })
             client.books.excuseAllPackets()
-        case .joinTopic, .leaveTopic, .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates, .writeMetadata,
-            .removeMetadata, .history,
-            .getMetadata, .subscribeUserMetadata, .unsubscribeUserMetadata, .setLock, .acquireLock, .releaseLock, .revokeLock, .removeLock,
-            .getLocks,
-            .clear, .undoClear, .boards, .removeBoard, .renew, .setRole, .freeze, .endSession, .ban, .unban, .bans, .forget, .status:
-            break
+        default: break
         }
     }
 
@@ -106,12 +101,7 @@ extension ClientSimulation {
             client.publishing = client.publishing.filter { $0.channel != channel }
             client.books.excuseAllPackets()
         case .unsubscribeTopic: client.books.excuseAllPackets()
-        case .join, .subscribeTopic, .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates, .writeMetadata,
-            .removeMetadata, .history,
-            .getMetadata, .subscribeUserMetadata, .unsubscribeUserMetadata, .setLock, .acquireLock, .releaseLock, .revokeLock, .removeLock,
-            .getLocks,
-            .clear, .undoClear, .boards, .removeBoard, .renew, .setRole, .freeze, .endSession, .ban, .unban, .bans, .forget, .status:
-            break
+        default: break
         }
     }
 

@@ -23,6 +23,7 @@ extension Command {
             .flag("--metadata", help: "Prints the channel's metadata and its changes."),
             .flag("--locks", help: "Prints the channel's locks and what happens to them."),
             .value("--since", as: "WHERE", help: "beginning: prints all kept messages first. Default: now."),
+            .flag("--until-now", help: "Ends when every message that was accepted until now has come."),
             .flag("--quiet", help: "Hides this user from others."),
             .url, .user, .key, .keyFile, .token, .tokenFile,
         ],
@@ -37,6 +38,7 @@ extension Command {
             .init(
                 "boardrelay sub lesson --raw | while read line; do echo \"$line\"; done",
                 "What was sent and nothing else, for other programs."),
+            .init("boardrelay sub lesson --since beginning --until-now --json", "All that the relay keeps of it, and no more."),
             .init("boardrelay sub lesson -n 1 --timeout 10s", "Waits for one message; exit code 124 if none comes in 10 s."),
         ],
         run: sub)
@@ -62,6 +64,8 @@ extension Command {
             }
             if form == .json { try Console.print(EventJSON.subscribed(channel, as: user).line) }
             Console.note("Listening on \(channel) as \(user).")
+            // Where the barrier fails the link has ended for good, or the channel is gone, and an event says so.
+            if arguments.flag("--until-now") { Task { if (try? await client.barrier(in: channel)) != nil { await client.close() } } }
             events: for await events in client.events {
                 for event in events.oneByOne {
                     if try show(event, as: form, topics: arguments.flag("--stream")) { arrived += 1 }

@@ -246,6 +246,27 @@ def packets_while_catching_up(ctx):
     reader.wait_for("flowClosed", lambda e: e["flow"] == flows["opens"])
 
 
+@check("[HI8 SE14] a barrier is answered behind caughtUp, at once in a channel that is live; at most 8 wait; one that waits is cancelled",
+       slow=True)
+def barriers(ctx):
+    name, live, most = big_board(ctx, 240), ctx.name("live"), ctx.limit("barriers of a connection that wait")
+    reader, _ = slow_joiner(ctx, name, before=[("subscribe", {"channel": live})])
+    waiting = [reader.start_request("barrier", **({"channel": name} if n else {})) for n in range(most)]
+    one_more = reader.start_request("barrier", channel=name)
+    passed = reader.start_request("barrier", channel=live)
+    cancel = reader.start_request("cancel", request=waiting[-1].id)
+    reader.unpause()
+    end = caught_up(reader)
+    ctx.refused("limitReached", one_more.wait, limit=most, actual=most + 1)
+    ctx.refused("cancelled", waiting.pop().wait)
+    answered = {e["id"]: e.index for pending in (*waiting, passed, cancel) for e in [pending.wait()]
+                for e in reader.since(0, "answer") if e["id"] == pending.id}
+    need(all(answered[pending.id] > end.index for pending in waiting), f"{answered}, caught up at {end.index}")
+    need(all(answered[pending.id] < end.index for pending in (passed, cancel)), f"{answered}, caught up at {end.index}")
+    need(reader.request("barrier").keys() == {"id"}, "live, and more than the id in the answer")
+    ctx.refused("notSubscribed", lambda: reader.request("barrier", channel=ctx.name("elsewhere")))
+
+
 @check("[HI2 HI5 CH3] subscribing again lets catching up go on, with since it begins anew; unsubscribing ends it", slow=True)
 def again_while_catching_up(ctx):
     name = big_board(ctx, 240)

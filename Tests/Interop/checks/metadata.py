@@ -101,7 +101,7 @@ def metadata_rate(ctx):
     client.texts("setMetadata", [("a", "1")], user=client.identity.user)
 
 
-@check("[LK1 LK2 LK3 LK4 LK6 LK7 LK8 LK9] locks: set, acquired, released, revoked, removed, told to all; fencing grows")
+@check("[LK1 LK2 LK3 LK4 LK6 LK7 LK8 LK9 SE14] locks: set, acquired, released, revoked, removed, told to all; fencing grows")
 def locks(ctx):
     a, b, where = ctx.client(), ctx.client(), {"kind": "message", "channel": ctx.name("c")}
     a.request("subscribe", channel=where["channel"], features=["locks"])
@@ -126,10 +126,17 @@ def locks(ctx):
     short = b.start_request("acquireLock", lock="pen", waitMs=200, **where)
     need(b.request("getLocks", **where)["locks"][-1]["owner"] == a.identity.user, "getLocks while waiting")
     ctx.refused("lockHeld", short.wait)
+    ended = b.start_request("acquireLock", lock="pen", waitMs=60_000, **where)
+    b.request("cancel", request=ended.id)
+    ctx.refused("cancelled", ended.wait)
+    b.request("cancel", request=ended.id)
+    a.request("releaseLock", lock="pen", **where)
+    need(a.request("acquireLock", lock="pen", **where)["fencing"] > first, "who left the line got it")
     a.request("removeLock", lock="pen", **where)
     a.sync()
     told = [e["event"] for e in a.since(0, "locks")][33:]
-    need(told == ["removed", "set", "acquired", "released", "acquired", "revoked", "acquired", "removed"], f"{told}")
+    held = ["acquired", "released", "acquired", "revoked", "acquired", "released", "acquired"]
+    need(told == ["removed", "set", *held, "removed"], f"{told}")
 
 
 @check("[LK5] a lock whose owner has gone is free after its ttl, and not before", slow=True)

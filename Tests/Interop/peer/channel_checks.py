@@ -127,7 +127,7 @@ class ChannelChecks:
     def on_catchingUp(self, event):
         """HI7: one that was live is not any more."""
         channel = self.channel(event["channel"], "message", "CH9")
-        if not channel.span or channel.catching_up or channel.behind:
+        if not channel.span or channel.is_catching_up:
             raise Violation("HI7", f"{event}, and it is not live")
         channel.behind = True
 
@@ -138,11 +138,13 @@ class ChannelChecks:
             raise Violation("HI2", f"{event}, but {self.offsets.get(channel.name, 0)} is known")
         channel.span.high = self.offsets[channel.name] = channel.span.caught_up_at = event["head"]
         channel.catching_up = channel.behind = False
+        for request in self.requests:
+            request.behind_caught_up.discard(channel.name)
 
     def catching_up(self, event):
         """The channel of a frame that only comes while one catches up, behind the snapshots (HI2)."""
         channel = self.channel(event["channel"], "message", "CH9")
-        if not channel.catching_up and not channel.behind:
+        if not channel.is_catching_up:
             raise Violation("HI2", f"{event}, and the session does not catch up")
         self.must_be_complete(channel)
         return channel

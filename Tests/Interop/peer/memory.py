@@ -287,6 +287,11 @@ class Channel:
         self.span, self.catching_up, self.was_catching_up, self.behind = None, False, False, False
         self.refresh(fields)
 
+    @property
+    def is_catching_up(self):
+        """HI2, HI7."""
+        return self.catching_up or self.behind
+
     def refresh(self, fields):
         """A new answer to `subscribe` or `join`, or `restored`."""
         self.features, self.quiet = set(fields["features"]), fields["quiet"]

@@ -29,7 +29,8 @@ class Identity:
 class Reply:
     """What comes back for one frame: a value, or an exception."""
 
-    def __init__(self):
+    def __init__(self, id=None):
+        self.id = id  # of the request
         self.done = threading.Event()
         self.value = self.problem = None
 
@@ -65,7 +66,8 @@ class Pending:
 
     def __init__(self, kind, fields, id=None, number=None, flow=None):
         self.kind, self.fields, self.id, self.number, self.flow = kind, fields, id, number, flow
-        self.reply = Reply()
+        self.reply = Reply(id)
+        self.behind_caught_up = set()  # channels that a barrier waits for (HI8)
 
     def matches(self, event):
         """Can this error, which has neither id nor number, answer it?"""

@@ -28,11 +28,11 @@ class RequestChecks:
 
     @staticmethod
     def may_be_overtaken(earlier, later, what):
-        """A wait for a lock ends when it ends (LK4); a change is answered when it is durable, and refused at once
+        """A wait ends when it ends (LK4, HI8); a change is answered when it is durable, and refused at once
         if it is, but no change is answered before an earlier one (SG1)."""
         if earlier.kind == "renew" or earlier.kind == "login" and what == "error":  # AC2: a wrong one is answered late
             return True
-        if earlier.kind == "acquireLock" and (earlier.fields or {}).get("waitMs"):
+        if earlier.kind == "barrier" or earlier.kind == "acquireLock" and (earlier.fields or {}).get("waitMs"):
             return True
         if earlier.kind in BOARD_CHANGES or earlier.kind in ERASURES:
             return True
@@ -64,7 +64,13 @@ class RequestChecks:
     answer_setLock = answer_releaseLock = answer_revokeLock = answer_removeLock = answer_plain
     answer_setRole = answer_freezeChannel = answer_endSession = answer_plain
     answer_banUser = answer_unbanUser = answer_forgetUser = answer_plain
-    answer_undoClear = answer_removeBoard = answer_plain
+    answer_undoClear = answer_removeBoard = answer_cancel = answer_plain
+
+    def answer_barrier(self, event, asked):
+        """HI8: behind `caughtUp` of what caught up when it was asked."""
+        late = [c.name for c in self.channels.values() if c.name in self.in_hand.behind_caught_up and c.is_catching_up]
+        if late:
+            raise Violation("HI8", f"{asked} answered, and {late} still catch up")
 
     @staticmethod
     def answer_getBans(event, asked):

@@ -66,6 +66,9 @@ class Sending:
             self.checker.ledger.detours.add(fields.get("channel"))
         if kind == "forgetUser" and fields.get("withRecords"):
             self.checker.ledger.detours.update(channel.name for channel in self.checker.channels.values())
+        if kind == "barrier":
+            pending.behind_caught_up = {channel.name for channel in self.checker.channels.values() if channel.is_catching_up
+                                        and fields.get("channel") in (None, channel.name)}
         if kind == "subscribe":
             pending.durable = self.checker.ledger.durable_in(fields.get("channel"))
         return self._submit(kind, 0, body, pending, self.checker.requests.append)

@@ -98,6 +98,7 @@ SHAPES.update({
     "answer subscribeUserMetadata": "id:u32",
     "answer unsubscribeUserMetadata": "id:u32",
     "answer setLock": "id:u32",
+    "answer barrier": "id:u32", "answer cancel": "id:u32",
     "answer acquireLock": "id:u32 fencing:u53",
     "answer releaseLock": "id:u32",
     "answer revokeLock": "id:u32",

@@ -199,6 +199,11 @@ export class MachineDriver {
     this.machine.request(type, body, this.watch(name), this.now, texts)
   }
 
+  cancel(name) {
+    this.machine.cancel(this.watched.get(name))
+    this.carryOut()
+  }
+
   close() {
     this.machine.close(this.watch('close'), this.now)
     this.carryOut()
