@@ -46,6 +46,12 @@ extension ClientMachine {
         if let position {
             see(part.isRetained && part.part < part.parts ? part.offset - min(1, part.offset) : part.offset, channel, position)
         }
+        guard part.part > 0 else {
+            // Its publisher has given it up.
+            return dropPartials(channel, isTold: true) {
+                !$0.head.isRetained && $0.head.sender == part.sender && $0.head.key == part.key
+            }
+        }
         let bytesMax = min(limits.largeMessageBytesMax, ClientLimits.drawingBytesMax)
         let (outcome, givenUp) = known.partials[channel, default: PartialDrawings()].add(part, bytesMax: bytesMax)
         if known.partials[channel]!.isEmpty { known.partials[channel] = nil }
@@ -63,8 +69,8 @@ extension ClientMachine {
                 channel)
         case .broken:
             drawingsDropped += 1
-            // All parts of a record are sent; of others one may have come in the middle, or the publisher began anew.
-            if part.isRetained, part.part == part.parts { missed(part.offset, channel) }
+            // One may have come in the middle of it.
+            if part.part == part.parts { missed(part.offset, channel) }
         }
     }
 

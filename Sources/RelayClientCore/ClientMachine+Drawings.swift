@@ -155,7 +155,7 @@ extension ClientMachine {
                 $0.number != nil && $0.part?.drawing == drawing.id && $0.part!.isLast
             }
             guard let last else {
-                // Also when all that left was answered: a relay does not say of parts that are messages that some are missing.
+                // Also when all that left was answered: that relay has none of it.
                 if drawing.next > 1, let index = drawings.firstIndex(where: { $0.id == drawing.id }) {
                     beginAnew(index, RelayError(.partMissing, "the relay was started anew too often"))
                 }

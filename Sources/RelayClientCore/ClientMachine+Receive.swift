@@ -156,7 +156,10 @@ extension ClientMachine {
             let key = deliver.flags.contains(.key) ? try Name(bytes: deliver.key).text : nil
             let content: Content
             if deliver.flags.contains(.part) {
-                guard deliver.parts >= 2, (1...deliver.parts).contains(deliver.part), key != nil, !deliver.payload.isEmpty else {
+                let isEnd = deliver.part == 0
+                guard deliver.parts >= 2, deliver.part <= deliver.parts, key != nil, deliver.payload.isEmpty == isEnd,
+                    !isEnd || !deliver.flags.contains(.retain)
+                else {
                     throw WireError(
                         .protocolError, "part \(deliver.part) of \(deliver.parts), \(deliver.payload.count) bytes, of a drawing")
                 }
@@ -234,7 +237,7 @@ extension ClientMachine {
         let (id, message) = try decoding(frame) { bytes throws(WireError) in
             let item = try HistoryItemFrame(flags: frame.flags, body: bytes)
             let isPart = item.flags.contains(.part)
-            guard !isPart || item.parts >= 2 && (1...item.parts).contains(item.part) && item.flags.contains(.key) else {
+            guard !isPart || item.parts >= 2 && item.part <= item.parts && item.flags.contains(.key) else {
                 throw WireError(.protocolError, "part \(item.part) of \(item.parts) of a drawing")
             }
             return (

@@ -148,7 +148,9 @@ extension ClientMachine {
         if answer.reset == true { emit(.messagesMissed(MessagesMissed(channel: id.channel.text, epoch: epoch, extent: .reset))) }
         if answer.reset == true || start != .goesOn { known.missedThrough[id.channel] = nil }
         if let missed = answer.missed { tellMissed(missed, id.channel, epoch) }
-        if answer.reset == true || answer.missed != nil { dropPartials(id.channel, isTold: false) }
+        let isTold = answer.reset == true || answer.missed != nil
+        // What was sent in parts to an earlier start of the relay will not go on.
+        if isTold || known.positions[id.channel]?.epoch != epoch { dropPartials(id.channel, isTold: !isTold) }
         if let after = answer.after {
             known.catchingUp.insert(id.channel)
             known.behind.remove(id.channel)

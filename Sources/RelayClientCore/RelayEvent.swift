@@ -123,7 +123,7 @@ public struct Message: Hashable, Sendable {
 
 /// Which part of a drawing a message of the history is; its payload is bytes.
 public struct MessagePart: Hashable, Sendable {
-    /// From 1.
+    /// From 1; 0 says that no more parts of the drawing will come, and it is not whole.
     public var number: UInt16
     /// How many parts the drawing has.
     public var of: UInt16

@@ -40,6 +40,8 @@ package struct JoinedHistory {
 
     package mutating func add(_ message: Message) {
         guard let part = message.part else { return groups.append([message]) }
+        // It says that there are no more.
+        guard part.number > 0 else { return }
         let drawing = Drawing(sender: message.sender, key: message.key)
         if let place = places[drawing], continues(groups[place].last!, part, message) {
             groups[place].append(message)

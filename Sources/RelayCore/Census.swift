@@ -148,6 +148,8 @@ public struct Counters: Sendable, Hashable, Codable {
     public var messagesAccepted: UInt64 = 0
     /// Messages put into readers' queues.
     public var messagesDelivered: UInt64 = 0
+    /// Drawings that came in parts, and whose last part did not come in time. [BL8]
+    public var drawingsEnded: UInt64 = 0
     /// Packets that got a sequence.
     public var packetsAccepted: UInt64 = 0
     /// Put into a reader's queue; those shed later are counted in `packetsShed…` as well.

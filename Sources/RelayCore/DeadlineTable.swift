@@ -9,6 +9,7 @@ enum Deadline: Hashable {
     case slowConsumer(connection: Connection.Index, generation: UInt32)
     case sessionEnd(session: Session.Index, generation: UInt32)
     case heldOver(session: Session.Index, generation: UInt32)
+    case partsEnd(session: Session.Index, generation: UInt32)
     case userForgotten(session: Session.Index, generation: UInt32)
     case presenceInterval(channel: Channel.Index, generation: UInt32)
     case channelEnd(channel: Channel.Index, generation: UInt32)
@@ -35,9 +36,9 @@ enum Deadline: Hashable {
     var isLiveness: Bool {
         switch self {
         case .login, .heartbeat, .slowConsumer, .sessionEnd, .heldOver, .direct, .lockExpiry: true
-        case .userForgotten, .presenceInterval, .channelEnd, .droppedNotice, .queueSweep, .historySweep, .windowSweep, .metadataEnd,
-            .lockWait, .boardReading, .boardAuthors, .boardExpiry, .credentialAnswer, .accessEnd, .lentRights, .claimSweep, .banSweep,
-            .wrongCredentialSweep, .erasure:
+        case .partsEnd, .userForgotten, .presenceInterval, .channelEnd, .droppedNotice, .queueSweep, .historySweep, .windowSweep,
+            .metadataEnd, .lockWait, .boardReading, .boardAuthors, .boardExpiry, .credentialAnswer, .accessEnd, .lentRights, .claimSweep,
+            .banSweep, .wrongCredentialSweep, .erasure:
             false
         }
     }

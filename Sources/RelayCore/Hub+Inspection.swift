@@ -51,6 +51,9 @@ extension Hub {
     /// Bytes of connections that wait for whose record is theirs to change. [BL10]
     package var bytesHeld: Int { authors.heldBytes }
 
+    /// Drawings in parts that are remembered of a user who has a session. [BL8]
+    package func draftsKnown(of user: Name) -> Int { sessions[named: user].map { sessions[$0].window.drafts.count } ?? 0 }
+
     package var queueMemoryBytes: Int { outbox.liveBytes }
     package var settings: Configuration { configuration }
 }

@@ -200,6 +200,9 @@ package struct Hub {
         case .heldOver(let session, let generation):
             guard sessions[session].generation == generation else { return }
             dropHeldOver(session, telling: .timeout)
+        case .partsEnd(let session, let generation):
+            guard sessions[session].generation == generation, sessions[session].instance != nil else { return }
+            partsDeadline(session)
         case .userForgotten(let session, let generation):
             guard sessions[session].generation == generation, sessions[session].state == .lingering else { return }
             forgetUser(session)

@@ -114,6 +114,8 @@ test('[FR4, MS5, DL6, SE9] what breaks a rule is a fault of the relay, named in 
     [{...deliver(1, 'x', {channel: 2}), retain: true}, /without a key/],
     [{...deliver(1, '', {channel: 2, text: true}), payload: Uint8Array.of(0xff)}, /UTF-8/],
     [record(60, 'k', 'x', {channel: 2, part: 0, parts: 3}), /part 0 of 3/],
+    [record(60, 'k', '', {channel: 2, part: 0, parts: 3}), /part 0 of 3/],
+    [record(60, 'k', 'x', {channel: 2, part: 0, parts: 3, retain: false}), /part 0 of 3/],
     [record(60, 'k', 'x', {channel: 2, part: 2, parts: 1}), /part 2 of 1/],
     [{type: 'lost', reason: 1, ranges: [{flow: 7, first: 3, last: 2}]}, /lost range/],
     [{type: 'restored', body: {kind: 'message', channel: 'x', handle: 4, features: [], quiet: false}}, /restores what was not there/],

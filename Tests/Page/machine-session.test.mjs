@@ -97,10 +97,11 @@ test('[BL3] a board comes in batches with progress, then live; coming back befor
   assert.deepEqual(plain(driver.comeBack().resume.seen), {lesson: [411, 1000, 1]})
 })
 
-test('[BL3, BL5] a new session goes on behind what was seen; after a restart of the relay under another epoch as well', () => {
+test('[BL3, BL5, BL8] a new session goes on behind what was seen; after a restart of the relay under another epoch as well', () => {
   const driver = new MachineDriver()
   driver.logIn()
-  driver.subscribe({head: 5})
+  driver.subscribe({head: 4})
+  driver.feed(bob, record(5, 'big', 'a', {part: 1, parts: 2, retain: false}))
   driver.comeBack({resumed: false, start: 1001})
   const [asked] = driver.sent().filter(({type}) => type === 'subscribe')
   assert.deepEqual(plain(asked.body), {id: asked.body.id, channel: 'lesson', features: ['messages', 'presence'], quiet: false,
@@ -109,7 +110,10 @@ test('[BL3, BL5] a new session goes on behind what was seen; after a restart of 
       quiet: false,
     epoch: {start: 1001, incarnation: 1}, head: 6, recovered: false, after: 5}}, bob, {...deliver(6, 'six'), channel: 3},
     {...caughtUp(6), body: {channel: 3, head: 6}})
-  assert.deepEqual(texts(driver.events()).slice(-2), ['six', 'caughtUp'])
+  const events = driver.events()
+  assert.deepEqual(texts(events).slice(-2), ['six', 'caughtUp'])
+  // The drawing of whose parts the new relay knows nothing.
+  assert.deepEqual(events.filter(({type}) => type === 'messagesMissed').map(({extent}) => plain(extent)), [{from: 5, to: 5}])
   // A board that was being read goes on to be read.
   driver.feed({type: 'reset', body: {channel: 3, epoch: {start: 1001, incarnation: 2}, head: 9}})
   driver.comeBack({resumed: false, start: 1002})
@@ -386,6 +390,10 @@ test('[BL8] parts are put together by publisher and key, those of a record by of
   driver.feed(part(11, 1, 2, '', {retain: false, payload: letters.subarray(0, 2)}), part(12, 1, 2, 'x', {retain: false, publisher: 3}))
   driver.feed(part(13, 2, 2, '', {retain: false, payload: letters.subarray(2)}), part(14, 2, 2, 'y', {retain: false, publisher: 3}))
   assert.deepEqual(driver.events().map(({payload, offset, sender}) => [payload, offset, sender]), [['héllo', 13, 'bob'], ['xy', 14, 'eve']])
+  // One that is not completed.
+  driver.feed(part(15, 1, 2, 'a', {retain: false}), part(16, 0, 2, '', {retain: false}), part(17, 0, 3, '', {retain: false}))
+  assert.deepEqual(driver.events().map(({type, extent}) => [type, extent]), [['messagesMissed', {from: 15, to: 15}]])
+  assert.equal(driver.machine.messages.positions.get('lesson').offset, 17)
   // A record: seen only with its last part.
   driver.feed(part(20, 1, 3, 'a'), part(20, 2, 3, 'b'))
   assert.equal(driver.machine.messages.positions.get('lesson').offset, 19)
@@ -398,7 +406,7 @@ test('[BL8] parts are put together by publisher and key, those of a record by of
   // One that ends in the middle, and one whose beginning is missing.
   driver.feed(part(22, 1, 2, 'a'), deliver(23, 'x'), part(24, 2, 2, 'b'))
   assert.deepEqual(driver.events().map(({type, extent}) => extent ? extent.from : type), [22, 'message', 24])
-  assert.equal(driver.machine.messages.drawingsDropped, 2)
+  assert.equal(driver.machine.messages.drawingsDropped, 3)
 })
 
 test('[BL6] cleared is told in its place, and counts as seen', () => {

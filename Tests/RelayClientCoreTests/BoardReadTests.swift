@@ -259,7 +259,9 @@ import Testing
         }
         let message = try #require(page(1, of: 2, [.text, .key, .part]).0?.messages.first)
         #expect(message.part == MessagePart(number: 1, of: 2, isText: true) && message.payload == .bytes([0xC3]) && message.key == "k")
-        for (part, parts, flags) in [(0, 2, [.key, .part]), (3, 2, [.key, .part]), (1, 1, [.key, .part]), (1, 2, .part)]
+        let end = MessagePart(number: 0, of: 2, isText: false)
+        #expect(try page(0, of: 2, [.key, .part]).0?.messages.first?.part == end)
+        for (part, parts, flags) in [(3, 2, [.key, .part]), (1, 1, [.key, .part]), (1, 2, .part)]
             as [(UInt16, UInt16, FrameFlags)]
         {
             #expect(try page(part, of: parts, flags).0 == nil, "\(part) of \(parts)")

@@ -108,8 +108,31 @@ import Testing
         #expect(messages(driver.events()).map(\.payload) == [.text("ab")])
     }
 
+    @Test("[BL8] the end of a drawing that is not whole drops its parts, of that publisher and key, and tells it as missed")
+    func ended() throws {
+        let driver = try live()
+        driver.feed([part(6, 1, "a"), part(7, 1, "A", publisher: 3), part(8, 1, "1", key: "l"), part(9, 0, "")])
+        #expect(driver.events().words == ["missed 6…6"] && driver.position == 9 && driver.machine.drawingsDropped == 1)
+        driver.feed([part(10, 2, "B", publisher: 3), part(11, 2, "2", key: "l"), part(12, 0, "", key: "nobody's")])
+        #expect(messages(driver.events()).map(\.payload) == [.text("AB"), .text("12")])
+        #expect(driver.position == 12 && driver.machine.known.partials.isEmpty)
+    }
+
+    @Test("[BL8, BL5] a relay that was started anew does not go on with parts that were messages: the drawing is told as missed")
+    func startedAnew() throws {
+        let driver = try live()
+        driver.feed(part(6, 1, "a"))
+        driver.comeBack(resumed: false)
+        let id = MachineDriver.decode(RequestID.self, try #require(driver.sent(.subscribe).first)).id
+        _ = driver.events()
+        var answer = MachineDriver.subscribed(id: id, handle: 11, head: 9, start: 1_001, after: 6)
+        answer.recovered = false
+        driver.feed(.json(.answer, answer))
+        #expect(driver.events().words == ["missed 6…6"] && driver.machine.known.partials.isEmpty)
+    }
+
     @Test(
-        "[BL8] parts that do not follow one another, or differ, make nothing; the drawing after them does",
+        "[BL8] parts that do not follow one another, or differ, make nothing, which is told; the drawing after them is made",
         arguments: [
             "gap", "twice", "parts", "customType", "noFirst",
         ])
@@ -122,7 +145,8 @@ import Testing
         case "customType": driver.feed([part(6, 1, "a"), part(7, 2, "b", customType: "t")])
         default: driver.feed(part(7, 2, "b"))
         }
-        #expect(driver.events().isEmpty && driver.machine.drawingsDropped > 0 && driver.machine.known.partials.isEmpty)
+        #expect(driver.events().words == [how == "twice" ? "missed 9…9" : "missed 7…7"])
+        #expect(driver.machine.drawingsDropped > 0 && driver.machine.known.partials.isEmpty)
         driver.feed([part(16, 1, "a"), part(17, 2, "b")])
         #expect(messages(driver.events()).map(\.payload) == [.text("ab")])
     }
@@ -158,7 +182,9 @@ import Testing
     @Test(
         "[BL8, FR7] parts that no relay may send end the link with relayFault",
         arguments: [
-            MachineDriver.record(6, "a", part: (0, 2)), MachineDriver.record(6, "a", part: (3, 2)),
+            MachineDriver.record(6, "a", part: (0, 2)), MachineDriver.record(6, "", part: (0, 2)),
+            MachineDriver.record(6, "a", part: (3, 2)),
+            MachineDriver.record(6, "a", part: (0, 2), retain: false), MachineDriver.record(6, "", part: (0, 1), retain: false),
             MachineDriver.record(6, "a", part: (1, 1)),
             MachineDriver.record(6, "a", part: (1, 0)), MachineDriver.record(6, "", part: (1, 2)),
             MachineDriver.record(6, key: nil, "a", part: (1, 2)),

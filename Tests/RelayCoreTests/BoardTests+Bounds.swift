@@ -283,15 +283,4 @@ extension BoardTests {
         again.retain("lesson", "c", [1])
         #expect(again.board() == ["accepted 3 at 3", "stored 3 at 3"])
     }
-
-    @Test("[BL8] parts without retain are messages like any other, with their key and number")
-    func unretainedParts() {
-        let driver = driver(), alice = client(driver, "alice"), bob = client(driver, "bob")
-        bob.subscribe("lesson", features: ["messages"])
-        alice.part("lesson", "k", 1, of: 2, [0xC3], flags: .text)
-        alice.part("lesson", "k", 2, of: 2, [0xA9], flags: .text)
-        let frames = bob.takeOthers(.deliver)
-        #expect(frames.map { FrameFlags(rawValue: $0.flags) } == [[.text, .key, .part], [.text, .key, .part]])
-        #expect(driver.hub.census().boards == 0)
-    }
 }

@@ -181,7 +181,7 @@ struct PendingRecord {
 /// A drawing whose parts are coming in, of one client object. [BL8]
 struct Draft {
     var channel: Name
-    /// Id of the board that has the parts.
+    /// Id of the board that has the parts, or 0: each is a message.
     var board: UInt64
     var key: Name
     var upload: UInt64
@@ -194,6 +194,8 @@ struct Draft {
     var extensions: [UInt8]
     var bytes: Int
     var lastAt: Instant
+
+    var isRetained: Bool { flags.contains(.retain) }
 }
 
 /// A change of a board that was accepted and is not durable.

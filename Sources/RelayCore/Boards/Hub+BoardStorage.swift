@@ -150,10 +150,10 @@ extension Hub {
         authorsAfterFailure()
     }
 
-    /// Drawings in parts that a user has begun are forgotten: the next part has nothing before it.
+    /// Records in parts that a user has begun are forgotten: the next part has nothing before it.
     mutating func dropDrafts(of user: Name) {
-        if let session = sessions[named: user] { sessions[session].window.drafts = [] }
-        keptWindows.change(of: user, where: { _ in true }) { $0.drafts = [] }
+        if let session = sessions[named: user] { sessions[session].window.drafts.removeAll(where: \.isRetained) }
+        keptWindows.change(of: user, where: { _ in true }) { $0.drafts.removeAll(where: \.isRetained) }
     }
 
     /// Parts that are not there: the next one has nothing before it.

@@ -187,20 +187,7 @@ extension Hub {
         let user = sessions[session].user!
         let name = channels[channel].id!.channel
         let (board, begins) = boardFor(channel, by: user)
-        var draft: Draft
-        if let begun = sessions[session].window.takeDraft(name, key) {
-            draft = begun
-        } else {
-            draft = Draft(
-                channel: name, board: boards[board].id, key: key, upload: nextSequence, next: 1, parts: frame.parts,
-                flags: frame.flags.intersection([.text, .customType]), customType: Array(frame.customType),
-                extensions: Array(frame.extensions),
-                bytes: key.text.utf8.count + frame.customType.count + frame.extensions.count + BoardSummary.recordOverheadBytes,
-                lastAt: now.instant)
-        }
-        draft.bytes += frame.payload.count
-        draft.lastAt = now.instant
-        draft.next += 1
+        let draft = advanced(frame, key, name, board: boards[board].id, session)
         let instance = sessions[session].instance ?? 0
         let part = BoardChange.Kind.part(upload: draft.upload, number: frame.part, payload: [])
         guard frame.part == frame.parts else {
@@ -223,50 +210,6 @@ extension Hub {
             entries: remembered(session, frame.number, offset, board))
         readFromFile(channel, board, above: offset - 1)
         return board
-    }
-
-    /// Whether a part is the one that follows. [BL8]
-    func checkPart(_ frame: PublishFrame, _ key: Name, _ channel: Name, _ session: Session.Index) throws(WireError) -> Int {
-        let head = key.text.utf8.count + frame.customType.count + frame.extensions.count + BoardSummary.recordOverheadBytes
-        guard frame.part > 1 else {
-            let others = sessions[session].window.drafts.count { !($0.channel == channel && $0.key == key) && isAlive($0) }
-            guard others < configuration.draftsMax else {
-                throw WireError(
-                    .limitReached, "at most \(configuration.draftsMax) drawings of a client come in parts at once",
-                    limit: configuration.draftsMax,
-                    actual: others + 1)
-            }
-            return head + frame.payload.count
-        }
-        let draft = sessions[session].window.drafts.first { $0.channel == channel && $0.key == key }
-        guard let draft, isThere(draft) else {
-            throw WireError(.partMissing, "part \(frame.part) of \(frame.parts) comes without the parts before it")
-        }
-        guard frame.extensions.isEmpty else { throw WireError(.badRequest, "of a drawing in parts part 1 has the extensions") }
-        let isLate = !isAlive(draft)
-        let isSame =
-            draft.parts == frame.parts && draft.flags == frame.flags.intersection([.text, .customType])
-            && frame.customType.elementsEqual(draft.customType)
-        guard !isLate, isSame, draft.next == frame.part else {
-            throw WireError(
-                .partMissing,
-                "part \(frame.part) of \(frame.parts) does not follow: \(isLate ? "the parts before it are forgotten" : "part \(draft.next) of \(draft.parts) does")"
-            )
-        }
-        let bytes = draft.bytes + frame.payload.count
-        let drawn = bytes - key.text.utf8.count - draft.extensions.count - BoardSummary.recordOverheadBytes
-        let limit = configuration.limits.largeMessageBytesMax
-        guard drawn <= limit else {
-            throw WireError(.tooLarge, "a drawing in parts has at most \(limit) bytes, not \(drawn)", limit: limit, actual: drawn)
-        }
-        return bytes
-    }
-
-    /// The board that has its parts is there still, and is not another one of the same name.
-    private func isThere(_ draft: Draft) -> Bool { boards[named: draft.channel].map { boards[$0].id } == draft.board }
-
-    private func isAlive(_ draft: Draft) -> Bool {
-        isThere(draft) && now.instant - draft.lastAt <= .milliseconds(Limits.partTimeoutMilliseconds)
     }
 
     mutating func takeOffset(_ channel: Channel.Index) -> UInt64 {

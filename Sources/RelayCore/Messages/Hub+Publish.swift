@@ -17,6 +17,9 @@ extension Hub {
             try checkContent(frame.payload, frame.customType, flags: frame.flags)
             let mayReplace = if let key, frame.flags.contains(.retain) { try checkRetained(frame, key, session) } else { true }
             let (channel, bucket) = try target(of: frame, session)
+            if let key, frame.flags.contains(.part), !frame.flags.contains(.retain) {
+                _ = try checkPart(frame, key, channels[channel].id!.channel, session)
+            }
             let rate = configuration.limits.messagesPerSecond
             if !hasPaid, let wait = try spend(bucket, rate: rate, capacity: rate, connection, "messages") {
                 throw .overRate("messages", rate: rate, wait: wait)
@@ -145,7 +148,6 @@ extension Hub {
     ) {
         counters.messagesAccepted += 1
         channels[channel].lastUsed = now.instant
-        if frame.part == 1 { _ = sessions[session].window.takeDraft(channels[channel].id!.channel, key) }
         // Answered before `stored` may be.
         let isLast = frame.part == frame.parts
         let offset = isLast ? channels[channel].head + 1 : 0
@@ -163,8 +165,18 @@ extension Hub {
         sendAccepted(frame.number, offset, to: connection)
         var board: ShelvedBoard.Index?
         if let key, isRetained { board = keepRecord(frame, key, channel, session, offset: offset) }
+        if let key, frame.flags.contains(.part) { follow(frame, key, channels[channel].id!.channel, session) }
         take(frame.number, offset: offset, board: boardID(board), session)
+        handOn(frame, channel, session, offset: offset, board: board)
+    }
 
+    /// Keeps a message as long as its channel does, and delivers it.
+    ///
+    /// - Parameter board: the one that keeps it for good.
+    mutating func handOn(
+        _ frame: PublishFrame, _ channel: Channel.Index, _ session: Session.Index, offset: UInt64, board: ShelvedBoard.Index?
+    ) {
+        let isRetained = frame.flags.contains(.retain)
         let hasType = frame.flags.contains(.customType)
         let hasKey = frame.flags.contains(.key)
         let isPart = frame.flags.contains(.part)

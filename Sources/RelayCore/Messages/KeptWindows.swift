@@ -100,6 +100,7 @@ extension Hub {
     mutating func keepWindow(of session: Session.Index) {
         guard let instance = sessions[session].instance else { return }
         let user = sessions[session].user!
+        endParts(of: session)
         let until = now.instant + .milliseconds(Limits.publishMemoryMilliseconds)
         keptWindows.add(KeptPublishWindow(instance: instance, window: sessions[session].window, until: until), of: user)
         if keptWindows[user].count > configuration.publishWindowsPerUserMax {

@@ -35,6 +35,8 @@ struct PublishWindow {
     private var forgottenRetained: UInt64 = 0
     /// Drawings that come in parts. [BL8]
     var drafts: [Draft] = []
+    /// Whether a deadline looks for those that will not be completed.
+    var watchesDrafts = false
     /// Retained messages so far: where the next one is remembered in the journal. [BL2]
     private(set) var retained = 0
 
@@ -110,9 +112,12 @@ struct PublishWindow {
         forgottenRetained = hasGoneRound ? accepted[0].number : 0
     }
 
-    mutating func takeDraft(_ channel: Name, _ key: Name) -> Draft? {
-        guard let index = drafts.firstIndex(where: { $0.channel == channel && $0.key == key }) else { return nil }
-        return drafts.remove(at: index)
+    func draft(_ channel: Name, _ key: Name, isRetained: Bool) -> Int? {
+        drafts.firstIndex { $0.channel == channel && $0.key == key && $0.isRetained == isRetained }
+    }
+
+    mutating func takeDraft(_ channel: Name, _ key: Name, isRetained: Bool) -> Draft? {
+        draft(channel, key, isRetained: isRetained).map { drafts.remove(at: $0) }
     }
 
     /// A number above this one was never accepted. Direct messages have no others. [MS1]

@@ -169,6 +169,7 @@ extension Hub {
     /// Takes a session out of everything; its rate buckets stay for a moment. [RT3]
     mutating func endSession(_ session: Session.Index, telling end: PresenceEnd) {
         userWasSeen(sessions[session].user!)
+        endParts(of: session)
         for membership in sortedMemberships(session) { removeFromChannel(membership, end) }
         sessions[session].statesBefore = [:]
         stopUserMetadata(of: session)

@@ -45,7 +45,10 @@ export class ReceivedMessages {
     if (reset) this.machine.unread.emit({type: 'messagesMissed', channel, epoch, extent: 'reset'})
     if (reset || start !== 'goesOn') this.missedThrough.delete(channel)
     if (missed) this.tellMissed(missed, channel, epoch)
-    if (reset || missed) this.dropPartials(channel, false)
+    const isTold = reset || missed
+    const before = this.positions.get(channel)?.epoch
+    // What was sent in parts to an earlier start of the relay will not go on.
+    if (isTold || (before && !isSameEpoch(before, epoch))) this.dropPartials(channel, !isTold)
     if (after !== undefined) {
       this.catchingUp.add(channel)
       this.behind.delete(channel)
@@ -61,7 +64,8 @@ export class ReceivedMessages {
   deliver(frame) {
     const {key, part, parts: of, payload, offset, text, time, customType} = frame
     const isRetained = frame.retain ?? false
-    if (part !== undefined && (of < 2 || part < 1 || part > of || key === undefined || payload.length === 0)) {
+    const isEnd = part === 0
+    if (part !== undefined && (of < 2 || part > of || key === undefined || (payload.length === 0) !== isEnd || (isEnd && isRetained))) {
       throw fault(`part ${part} of ${of}, ${payload.length} bytes, of a drawing`)
     }
     const content = part === undefined ? contentOf(payload, text) : undefined
@@ -85,6 +89,11 @@ export class ReceivedMessages {
     }
     // A retained one has not been seen before its last part.
     this.see(isRetained && part < of ? offset - Math.min(1, offset) : offset, channel)
+    if (isEnd) {
+      // Its publisher has given it up.
+      this.dropPartials(channel, true, drawing => !drawing.isRetained && drawing.sender === sender && drawing.key === key)
+      return undefined
+    }
     if (!this.partials.has(channel)) this.partials.set(channel, new PartialDrawings())
     const partials = this.partials.get(channel)
     const bytesMax = Math.min(this.machine.limits.largeMessageBytesMax, Limits.drawingBytesMax)
@@ -94,8 +103,8 @@ export class ReceivedMessages {
     this.drawingsGivenUp(givenUp, channel)
     if (isBroken) {
       this.drawingsDropped++
-      // All parts of a record are sent; of others one may have come in the middle, or the publisher began anew.
-      if (isRetained && part === of) this.missed(offset, channel)
+      // One may have come in the middle of it.
+      if (part === of) this.missed(offset, channel)
     } else if (whole) {
       // A publisher's invalid text stays bytes. [BL8]
       let carried = whole

@@ -190,7 +190,7 @@ export class Requests {
   historyItem(frame) {
     const found = this.byID.get(frame.id)
     const {part: number, parts: of, key, payload, text: isText = false} = frame
-    if (number !== undefined && (of < 2 || number < 1 || number > of || key === undefined)) {
+    if (number !== undefined && (of < 2 || number > of || key === undefined)) {
       throw fault(`part ${number} of ${of} of a drawing`)
     }
     // Text may be cut inside a character: it is checked as a whole. [BL8]

@@ -85,7 +85,7 @@ export class SentDrawings {
     for (const drawing of this.list.filter(({isUnderWay}) => isUnderWay)) {
       const [last] = this.machine.queue.numbered(({part}) => part?.drawing === drawing && part.isLast)
       if (!last) {
-        // Also when all that left was answered: a relay does not say of parts that are messages that some are missing.
+        // Also when all that left was answered: that relay has none of it.
         if (drawing.next > 1) this.beginAnew(drawing, problem('partMissing', 'the relay was started anew too often'))
       } else if (drawing.isRetained && !isTooLate) {
         this.machine.queue.dropNumbered(({part}) => part?.drawing === drawing && !part.isLast)

@@ -65,6 +65,8 @@ extension Engine {
         text.single("boardrelay_messages_accepted_total", .counter, "Messages that got an offset.", counters.messagesAccepted)
         text.single("boardrelay_messages_delivered_total", .counter, "Messages put into readers' queues.", counters.messagesDelivered)
         text.single("boardrelay_messages_recovered_total", .counter, "Messages delivered from what is kept.", counters.messagesRecovered)
+        text.single(
+            "boardrelay_drawings_ended_total", .counter, "Drawings in parts whose next part did not come in time.", counters.drawingsEnded)
         text.single("boardrelay_packets_accepted_total", .counter, "Packets that got a sequence.", counters.packetsAccepted)
         text.single(
             "boardrelay_packets_queued_total", .counter, "Packets put into readers' queues, those shed later counted.",
@@ -97,13 +99,17 @@ extension Engine {
         text.begin("boardrelay_http_answers_total", .counter, "Answers of HTTP, by their status.")
         for (status, count) in webCounters.answers.sorted(by: { $0.key < $1.key }) { text.sample(count, [.init("status", "\(status)")]) }
 
+        delays(counters.delivery, &text)
+        return text.text
+    }
+
+    private func delays(_ delivery: DelayCounts, _ text: inout MetricsText) {
         text.begin("boardrelay_journal_seconds", .histogram, "From the hand-over of changes to the journal until they are durable.")
         text.histogram(journalTimes.histogram)
         text.begin(
             "boardrelay_delivery_seconds", .histogram,
             "From a frame that finds a reader's queue empty until the socket has taken all that came behind it, too.")
-        text.histogram(MetricHistogram(bounds: DelayCounts.bounds, counts: counters.delivery.counts, sum: counters.delivery.seconds))
-        return text.text
+        text.histogram(MetricHistogram(bounds: DelayCounts.bounds, counts: delivery.counts, sum: delivery.seconds))
     }
 
     private static func from0(_ names: [String], _ counts: [String: UInt64]) -> [String: UInt64] {

@@ -34,6 +34,9 @@ extension BoardSimulation {
         for app in apps {
             guard app.machine.linkState.isConnected else { throw BrokenPromise("\(app.name) has not come back: \(app.machine.linkState)") }
             guard app.waiting.isEmpty else { throw BrokenPromise("[BL2] \(app.name) was never told about \(app.waiting)") }
+            guard app.machine.drawingsUnfinished == 0 else {
+                throw BrokenPromise("[BL8] \(app.name) holds \(app.machine.drawingsUnfinished) drawings that will not be whole")
+            }
             if !mayReset, app.resets > 0 { throw BrokenPromise("[BL4] \(app.name) was reset, and nothing had failed") }
             done.resets += app.resets
             done.batches += app.batches

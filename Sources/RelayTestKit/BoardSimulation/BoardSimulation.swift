@@ -52,6 +52,7 @@ package final class BoardSimulation {
         package var notPermitted = 0
         package var barriers = 0
         package var cancelled = 0
+        package var left = 0
         package init() {}
 
         package static func += (left: inout Tally, right: Tally) {
@@ -61,7 +62,7 @@ package final class BoardSimulation {
         private static var paths: [WritableKeyPath<Tally, Int>] {
             [
                 \.stored, \.notStored, \.drawings, \.clears, \.undone, \.restarts, \.crashes, \.resets, \.batches, \.failures, \.missed,
-                \.unsure, \.notPermitted, \.barriers, \.cancelled,
+                \.unsure, \.notPermitted, \.barriers, \.cancelled, \.left,
             ]
         }
 
@@ -162,6 +163,8 @@ package final class BoardSimulation {
         case 92: relay.advance(.milliseconds(Int.random(in: 500...15_000, using: &random)))
         case 93..<96: askBarrier(app)
         case 96: cancelBarrier(app)
+        case 97...98: sendLargeMessage(app)
+        case 99: if !hasRoles { leaveDrawing() }
         default: break
         }
     }
@@ -208,6 +211,21 @@ package final class BoardSimulation {
         send(app, .record(key: key, payload: payload.digest)) { machine, tokens, now throws(RelayError) in
             try machine.sendLarge(payload, to: "lesson", customType: "stroke", key: key, retain: true, echo: false, tokens: tokens, at: now)
         }
+    }
+
+    private func sendLargeMessage(_ app: BoardApp) {
+        let payload = payload(bytes: Int.random(in: 400...1_500, using: &random))
+        send(app, .plain(payload: payload.digest)) { machine, tokens, now throws(RelayError) in
+            try machine.sendLarge(payload, to: "lesson", customType: nil, key: nil, retain: false, echo: false, tokens: tokens, at: now)
+        }
+    }
+
+    /// Somebody sends the first part of a message, and is gone for good.
+    private func leaveDrawing() {
+        let leaver = TestClient(relay, "leaver-\(steps)")
+        leaver.part("lesson", "left", 1, of: 2, [1], flags: [])
+        relay.cut(leaver.id)
+        done.left += 1
     }
 
     private func send(

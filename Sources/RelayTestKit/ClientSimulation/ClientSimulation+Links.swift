@@ -98,7 +98,11 @@ extension ClientSimulation {
 
     private func end(_ link: SimulatedLink, of client: SimulatedClient, _ why: String) {
         client.machine.linkEnded(attempt: link.attempt, text: why, at: moment)
-        // They are asked again; until then nobody knows whether the relay heard them.
+        becomeUnsure(client)
+    }
+
+    /// Subscriptions that were not answered are asked for again; until then nobody knows whether the relay heard them.
+    private func becomeUnsure(_ client: SimulatedClient) {
         for case .request(let request) in client.waiting.values {
             if case .subscribe = request { becomeSure(client, request, isSure: false) }
         }
@@ -107,6 +111,7 @@ extension ClientSimulation {
     /// The client closes: what it has written still arrives, what the relay has written does not.
     func letGo(_ client: SimulatedClient) {
         client.link!.isLetGo = true
+        becomeUnsure(client)
         client.link!.toRelay.isEnded = true
         // It makes another link while this one drains: nobody waits for that.
         while let bytes = client.link!.toRelay.popDue(at: .max) { feed(client, bytes) }

@@ -168,7 +168,7 @@ def record_in_parts(ctx):
     a.publish(name, b"1", key="one more", part=(1, 2), extra=RETAIN).wait()
 
 
-@check("[BL8] parts that are not retained are messages of their own; a text may be cut inside a character")
+@check("[BL8] parts that are not retained are messages of their own; a text may be cut inside a character; part 0 says that no more come")
 def parts_unretained(ctx):
     a, b, name = ctx.client(), ctx.client(), ctx.name("c")
     b.request("subscribe", channel=name)
@@ -178,6 +178,16 @@ def parts_unretained(ctx):
     b.sync()
     need(b"".join(e["payload"] for e in b.since(0, "deliver")).decode() == "aé", "the pieces differ")
     need([e["part"] for e in b.since(0, "deliver")] == [(1, 2), (2, 2)], "the parts differ")
+    a.publish(name, b"1", key="cut", part=(1, 3)).wait()
+    for part, key in (((3, 3), "cut"), ((2, 4), "cut"), ((2, 2), "lone")):
+        ctx.refused("partMissing", a.publish(name, b"x", key=key, part=part), number=...)
+    a.request("logout")
+    end = b.wait_for("deliver", lambda e: e["part"] == (0, 3))
+    need(end["key"] == "cut" and end["payload"] == b"" and end["offset"] == 4, f"{end}")
+    late = ctx.client()
+    late.request("subscribe", channel=name, since=BEGINNING)
+    caught_up(late)
+    need([e["part"] for e in late.since(0, "deliver")] == [(1, 2), (2, 2), (1, 3), (0, 3)], "a latecomer is not told")
 
 
 @check("[BL9 BL4] boards in pages; removeBoard takes one away, its readers get reset and then what is left")
@@ -330,19 +340,19 @@ def board_bytes(ctx):
         board_request(a, "removeBoard", channel=name)
 
 
-@check("[BL8] a record in parts has at most largeMessageBytesMax, its custom type counted", relay="boards")
+@check("[BL8] a drawing in parts has at most largeMessageBytesMax, its custom type counted", relay="boards")
 def drawing_bytes(ctx):
     most, names = BOARDS["drawing"], [ctx.name("draw") for _ in range(2)]
     for name, size in zip(names, (most, most + 1)):
         a = ctx.client()
         need(a.checker.welcome["limits"]["largeMessageBytesMax"] == most, f"{a.checker.welcome['limits']}")
         pieces = [bytes(2_000)] * 3 + [bytes(size - 6_000 - 1)]
-        # Those that are not retained are messages, each for itself.
-        a.draw(name, "loose", pieces, extra=0, custom_type="t")
-        if size == most:
-            a.draw(name, "kept", pieces, custom_type="t")
-        else:
-            ctx.refused("tooLarge", lambda: a.draw(name, "kept", pieces, custom_type="t"), number=..., limit=most, actual=size)
+        for key, extra in (("loose", 0), ("kept", RETAIN)):
+            if size == most:
+                a.draw(name, key, pieces, extra=extra, custom_type="t")
+            else:
+                ctx.refused("tooLarge", lambda key=key, extra=extra: a.draw(name, key, pieces, extra=extra, custom_type="t"),
+                            number=..., limit=most, actual=size)
     board_request(a, "removeBoard", channel=names[0])
 
 

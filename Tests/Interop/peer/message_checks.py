@@ -3,7 +3,7 @@
 import time
 
 from links import Violation
-from peer.constants import CLOCK_TOLERANCE_MS, CODES, INTEGER_MAX, NUMBERS_REMEMBERED, RETAIN
+from peer.constants import CLOCK_TOLERANCE_MS, CODES, INTEGER_MAX, KEY, NUMBERS_REMEMBERED, PART, RETAIN
 from peer.fields import must_be_name
 from peer.memory import Span
 from peer.shapes import must_have_shape
@@ -162,8 +162,10 @@ class MessageChecks:
             raise Violation("MS7", f"key, retain and part of {event}, flags {event.flags:#04x}")
         if event["key"] is not None:
             must_be_name(event["key"], "key")
-        if part and not 1 <= part[0] <= part[1] or part and part[1] < 2:
+        if part and not 0 <= part[0] <= part[1] or part and part[1] < 2:
             raise Violation("BL8", f"part {part}")
+        if part and part[0] == 0 and (event["payload"] or event["customType"] or event.flags != KEY | PART):
+            raise Violation("BL8", f"the end of a drawing that is not whole: {event}, flags {event.flags:#04x}")
 
     def answer_clear(self, event, asked):
         """BL6: durable when it is answered."""
