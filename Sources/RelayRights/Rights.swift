@@ -16,10 +16,12 @@ public struct Rights: OptionSet, Hashable, Sendable {
     public static let metadata = Self(rawValue: 1 << 4)
     /// Set, acquire, release and remove locks.
     public static let lock = Self(rawValue: 1 << 5)
-    /// Clear the board, undo that, remove it; replace and remove others' records.
+    /// Clear the board, undo that, remove it.
     public static let clear = Self(rawValue: 1 << 6)
     /// Send messages to one user; granted on `*` only.
     public static let direct = Self(rawValue: 1 << 7)
+    /// Replace and remove others' records, with `publish`.
+    public static let revise = Self(rawValue: 1 << 8)
 
     /// Every right there is.
     public static let all = Self(words.map(\.right))
@@ -27,7 +29,7 @@ public struct Rights: OptionSet, Hashable, Sendable {
     /// The rights with their words, in the order of `docs/security.md`.
     package static let words: [(word: String, right: Rights)] = [
         ("subscribe", .subscribe), ("presence", .presence), ("publish", .publish), ("stream", .stream),
-        ("metadata", .metadata), ("lock", .lock), ("clear", .clear), ("direct", .direct),
+        ("metadata", .metadata), ("lock", .lock), ("revise", .revise), ("clear", .clear), ("direct", .direct),
     ]
 
     /// The right of a word; `nil` if there is none.

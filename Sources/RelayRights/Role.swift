@@ -7,6 +7,8 @@ public enum Role: String, CaseIterable, Comparable, Sendable {
     case reader
     /// Draws.
     case editor
+    /// Draws, and changes what others drew.
+    case coeditor
     /// Leads.
     case moderator
 
@@ -15,6 +17,7 @@ public enum Role: String, CaseIterable, Comparable, Sendable {
         switch self {
         case .reader: [.subscribe, .presence]
         case .editor: [.subscribe, .presence, .publish, .stream, .metadata, .lock, .direct]
+        case .coeditor: Role.editor.rights.union(.revise)
         case .moderator: .all
         }
     }

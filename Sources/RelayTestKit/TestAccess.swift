@@ -6,12 +6,14 @@ internal import RelayWire
 package enum TestAccess {
     package static let readerKey = "KEYREADER-0001"
     package static let editorKey = "KEYEDITOR-0002"
+    package static let coeditorKey = "KEYCOEDITOR-0004"
     package static let hostKey = "KEYHOST-0003"
 
     package static func key(_ role: Role) -> String {
         switch role {
         case .reader: readerKey
         case .editor: editorKey
+        case .coeditor: coeditorKey
         case .moderator: hostKey
         }
     }
@@ -20,7 +22,7 @@ package enum TestAccess {
 
     /// A key for each role, and tokens, whose times are exact: no clock differs here.
     package static let rules = AccessRules(
-        keys: [.init(readerKey, .reader), .init(editorKey, .editor), .init(hostKey, .moderator)],
+        keys: [.init(readerKey, .reader), .init(editorKey, .editor), .init(hostKey, .moderator), .init(coeditorKey, .coeditor)],
         tokens: try! TokenRules(secrets: [tokenSecret], toleranceSeconds: 0))
 
     /// Of a client that always uses this user id: 32 hexadecimal digits.

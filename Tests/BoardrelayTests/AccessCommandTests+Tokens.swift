@@ -89,7 +89,7 @@ extension AccessCommandTests {
             (["token", "create", "--secret-file", "SECRET", "--user", "ann"], "--role or --grant is missing"),
             (
                 ["token", "create", "--secret-file", "SECRET", "--user", "ann", "--role", "king"],
-                "option --role wants one of reader, editor, moderator, not \"king\""
+                "option --role wants one of reader, editor, coeditor, moderator, not \"king\""
             ),
             (["token", "create", "--secret-file", "SECRET", "--user", "ann", "--grant", "lesson"], "option --grant wants PATTERN=RIGHT"),
             (["token", "create", "--secret-file", "SECRET", "--user", "ann", "--grant", "lesson="], "option --grant names no right"),
@@ -114,7 +114,7 @@ extension AccessCommandTests {
             (["serve", "--auth", "token"], "--auth token wants what signs tokens: option --token-secret-file"),
             (["serve", "--auth", "open", "--token-secret-file", "SECRET"], "option --token-secret-file does not go with --auth open"),
             (["serve", "--auth", "token", "--token-secret-file", "SECRET", "--pupils", "view"], "option --pupils goes with --auth key"),
-            (["serve", "--pupils", "dance"], "option --pupils wants one of draw, view, not \"dance\""),
+            (["serve", "--pupils", "dance"], "option --pupils wants one of draw, view, revise, not \"dance\""),
             (["serve", "--token-audience", "school"], "option --token-audience goes with --token-secret-file"),
             (["sub", "lesson", "--key", "k", "--token-file", "t"], "options --key and --token-file exclude each other"),
             (["sub", "lesson", "--key", "k", "--url", "ftp://x/#key=SECRETISH"], "not \"ftp://x/\""),

@@ -82,7 +82,7 @@ struct UsageTests {
             (["key", "show", "--end-sessions"], "option --end-sessions is for rotate"),
             (["user", "bans", "anna"], "bans takes no USER"),
             (["user", "role", "anna"], "ROLE is missing"),
-            (["user", "role", "anna", "moderator"], "ROLE is one of reader, editor, own, not \"moderator\""),
+            (["user", "role", "anna", "moderator"], "ROLE is one of reader, editor, coeditor, own, not \"moderator\""),
             (["user", "end", "anna", "reader"], "end takes no ROLE"),
             (["user", "end", "anna", "--for", "2h"], "option --for is for ban"),
             (["user", "ban", "anna", "--reason", "x"], "option --reason is for end"),

@@ -7,14 +7,15 @@ import Testing
     func roles() {
         #expect(Role.reader.rights.words == ["subscribe", "presence"])
         #expect(Role.editor.rights.words == ["subscribe", "presence", "publish", "stream", "metadata", "lock", "direct"])
-        #expect(Role.moderator.rights == .all && Role.editor.rights.union(.clear) == .all)
+        #expect(Role.moderator.rights == .all && Role.coeditor.rights.union(.clear) == .all)
+        #expect(Role.coeditor.rights == Role.editor.rights.union(.revise))
         #expect(Role.editor.rights.isSuperset(of: Role.reader.rights))
     }
 
     @Test("each right has one word and one bit of its own, and no other word is a right")
     func words() {
-        #expect(Rights.words.count == 8 && Set(Rights.words.map(\.word)).count == 8)
-        #expect(Rights.all.rawValue.nonzeroBitCount == 8)
+        #expect(Rights.words.count == 9 && Set(Rights.words.map(\.word)).count == 9)
+        #expect(Rights.all.rawValue.nonzeroBitCount == 9)
         for (word, right) in Rights.words {
             #expect(right.rawValue.nonzeroBitCount == 1 && Rights(word: word) == right && right.words == [word])
         }

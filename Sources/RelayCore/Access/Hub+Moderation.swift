@@ -14,8 +14,8 @@ extension Hub {
         var role: Role?
         if let word = request.role {
             role = Role(word: word)
-            guard role == .reader || role == .editor else {
-                throw WireError(.badRequest, "field role is reader or editor: the role moderator comes of a credential")
+            guard let role, role < .moderator else {
+                throw WireError(.badRequest, "field role is reader, editor or coeditor: the role moderator comes of a credential")
             }
         }
         try requireNoModerator(request.user, session)

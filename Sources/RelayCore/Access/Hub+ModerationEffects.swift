@@ -41,7 +41,7 @@ extension Hub {
         guard let role = moderation.revealed.roles[user], accessRules.isOpen || !given.isModerator else { return given }
         switch role {
         case .reader: return given.limited(to: .reader)
-        case .editor: return given.raised(to: .editor)
+        case .editor, .coeditor: return given.raised(to: role)
         case .moderator: preconditionFailure("user \(user): the role moderator is not set")
         }
     }

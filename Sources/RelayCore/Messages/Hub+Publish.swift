@@ -120,7 +120,7 @@ extension Hub {
 
     /// Where it goes, before anything has changed. [BL7, BL8, BL10]
     ///
-    /// - Returns: whether it may take the place of what others wrote: a user who may take everything away may do that, too.
+    /// - Returns: whether it may take the place of what others wrote.
     private func checkRetained(_ frame: PublishFrame, _ key: Name, _ session: Session.Index) throws(WireError) -> Bool {
         let channel = try Name(bytes: frame.channel)
         let rights = rights(of: session, on: ChannelID(kind: .message, channel: channel))
@@ -128,7 +128,7 @@ extension Hub {
         let isPart = frame.flags.contains(.part)
         let bytes = isPart ? try checkPart(frame, key, channel, session) : frame.payload.isEmpty ? 0 : Self.recordBytes(of: frame)
         try checkBoard(channel, session, bytes: bytes)
-        return rights.contains(.clear)
+        return rights.contains(.revise)
     }
 
     private func boardID(_ board: ShelvedBoard.Index?) -> UInt64 {

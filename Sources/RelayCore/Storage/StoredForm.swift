@@ -210,13 +210,23 @@ enum StoredForm {
 
     /// - Parameter role: `nil`: what the credential gives.
     static func role(_ user: Name, _ role: Role?) -> JournalEntry {
-        JournalEntry(key: [UInt8(ascii: "A")] + Array(user.text.utf8), value: role.map { [version, $0 == .reader ? 1 : 2] })
+        JournalEntry(key: [UInt8(ascii: "A")] + Array(user.text.utf8), value: role.map { [version, number($0)] })
+    }
+
+    private static func number(_ role: Role) -> UInt8 {
+        switch role {
+        case .reader: 1
+        case .editor: 2
+        case .coeditor: 3
+        case .moderator: preconditionFailure("the role moderator is not set")
+        }
     }
 
     fileprivate static func role(_ number: UInt8) -> Role? {
         switch number {
         case 1: .reader
         case 2: .editor
+        case 3: .coeditor
         default: nil
         }
     }

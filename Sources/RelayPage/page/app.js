@@ -235,9 +235,10 @@ async function invite() {
       : session.mayDraw ? 'Point a phone or tablet in the same network at the code.' : 'Whoever scans the code can watch.'
   // On a wall the code stands for long: a key that is drawn anew meanwhile takes its place.
   const timer = setInterval(() => renewGuestKey().then(show), 3_000)
+  // Behind a modal panel nobody asks again; who closes it may do so at once.
+  isInviting = false
   await ask('invite-dialog', 'Scan to draw along', text, [['invite-close', 'Done']], [box, make('div', {className: 'field'}, input, copy)])
   clearInterval(timer)
-  isInviting = false
 }
 
 async function renewGuestKey() {

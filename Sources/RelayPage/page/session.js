@@ -201,6 +201,9 @@ export class Session {
   get mayDraw() {
     return (this.rights?.has('publish') ?? true) && (!this.isFrozen || this.mayClear)
   }
+  get mayRevise() {
+    return this.rights?.has('revise') ?? false
+  }
   get mayClear() {
     return this.rights?.has('clear') ?? false
   }
@@ -223,7 +226,7 @@ export class Session {
   }
   /** Whether all records of an element are one's own, or one may change what others drew. [BL10] */
   mayChange(element) {
-    return this.mayDraw && (this.mayClear || element.records.every(({author}) => author === this.user))
+    return this.mayDraw && (this.mayRevise || element.records.every(({author}) => author === this.user))
   }
   access() {
     if (!this.mayDraw) this.hasTopics = false

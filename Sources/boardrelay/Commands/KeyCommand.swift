@@ -21,7 +21,7 @@ extension Command {
         notes: [
             "Asks through a Unix socket that only the relay's user can open. The output is secret.",
             """
-            The join key makes editors (with 'serve --pupils view': readers), the host key moderators. After rotate the old key is \
+            The join key makes editors (with 'serve --pupils view' readers, with 'revise' coeditors), the host key moderators. After rotate the old key is \
             invalid at once: a lost connection cannot come back with it.
             """,
         ],

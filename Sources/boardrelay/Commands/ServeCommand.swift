@@ -23,7 +23,7 @@ extension Command {
                     Who may connect. key (default): anyone with the join key or the host key. token: anyone with a token. open: anyone \
                     who can reach the port, with all rights.
                     """),
-            .value("--pupils", as: "WHAT", help: "What the join key allows: draw (default) or view."),
+            .value("--pupils", as: "WHAT", help: "What the join key allows: draw (default), view, or revise (draw, and change what others drew)."),
             .list(
                 "--token-secret-file", as: "[ID=]FILE",
                 help: """
@@ -98,7 +98,17 @@ extension Command {
         run: serve)
 
     private enum Auth: String, CaseIterable { case key, token, open }
-    private enum Pupils: String, CaseIterable { case draw, view }
+    private enum Pupils: String, CaseIterable {
+        case draw, view, revise
+
+        var role: Role {
+            switch self {
+            case .draw: .editor
+            case .view: .reader
+            case .revise: .coeditor
+            }
+        }
+    }
     private enum Level: String, CaseIterable { case debug, info, warning, error }
 
     private static func serve(_ arguments: Arguments) async throws -> ExitCode {
@@ -241,7 +251,7 @@ extension Command {
         switch mode {
         case .open: return .open
         case .token: return .tokens(rules!)
-        case .key: return .keys(join: pupils == .view ? .reader : .editor, tokens: rules)
+        case .key: return .keys(join: (pupils ?? .draw).role, tokens: rules)
         }
     }
 

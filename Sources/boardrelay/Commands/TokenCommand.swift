@@ -14,7 +14,7 @@ extension Command {
         options: [
             .list("--secret-file", as: "[ID=]FILE", help: "Secret that signs tokens: 32…1024 bytes. check takes several, with an id each."),
             .value("--user", as: "USER", help: "create: the token's user id. check: accepts only a token of this user."),
-            .value("--role", as: "ROLE", help: "create: reader, editor or moderator, in every channel."),
+            .value("--role", as: "ROLE", help: "create: reader, editor, coeditor or moderator, in every channel."),
             .list(
                 "--grant", as: "PATTERN=RIGHT,…",
                 help: "create: rights in the channels of a pattern, such as board-*=subscribe,presence."),
@@ -57,7 +57,7 @@ extension Command {
         if let word = arguments.value("--role") {
             role = Role(rawValue: word)
             guard role != nil else {
-                throw UsageError("option --role wants one of reader, editor, moderator, not \(Printable.quoted(word))")
+                throw UsageError("option --role wants one of reader, editor, coeditor, moderator, not \(Printable.quoted(word))")
             }
         }
         var words: [String: [String]] = [:]

@@ -10,7 +10,7 @@ extension Command {
         arguments: [
             .init(name: "ACTION", help: "role, end, ban, unban, bans (lists them) or forget."),
             .init(name: "USER", isOptional: true, help: "A user id; at a terminal also the name of a person who is here. bans takes none."),
-            .init(name: "ROLE", isOptional: true, help: "role: reader, editor, or own (what the key or token gives)."),
+            .init(name: "ROLE", isOptional: true, help: "role: reader, editor, coeditor, or own (what the key or token gives)."),
         ],
         options: [
             .value("--reason", as: "TEXT", help: "end: text for the user, at most 256 bytes."),
@@ -50,12 +50,13 @@ extension Command {
 
     private enum UserAction: String, CaseIterable { case role, end, ban, unban, bans, forget }
     private enum SetRole: String, CaseIterable {
-        case reader, editor, own
+        case reader, editor, coeditor, own
 
         var role: Role? {
             switch self {
             case .reader: .reader
             case .editor: .editor
+            case .coeditor: .coeditor
             case .own: nil
             }
         }
@@ -79,7 +80,7 @@ extension Command {
         let word = arguments.positional.dropFirst(2).first
         try checkWords(action, user: user, role: word, arguments)
         let role = word.map { SetRole(rawValue: $0) } ?? .own
-        guard let role else { throw UsageError("ROLE is one of reader, editor, own, not \(Printable.quoted(word!))") }
+        guard let role else { throw UsageError("ROLE is one of reader, editor, coeditor, own, not \(Printable.quoted(word!))") }
         let time = try arguments.duration("--for"), reason = arguments.value("--reason")
         let allowed = Limits.banMilliseconds
         if let time, !(.milliseconds(allowed.lowerBound)...(.milliseconds(allowed.upperBound))).contains(time) {
@@ -157,7 +158,8 @@ extension Command {
     private static func question(_ action: UserAction, _ role: SetRole) -> ((String) -> String)? {
         switch action {
         case .role where role == .own: { "Give \($0) back what their key or token gives?" }
-        case .role: { "Make \($0) \(role == .editor ? "an editor" : "a reader")?" }
+        case .role where role == .editor: { "Make \($0) an editor?" }
+        case .role: { "Make \($0) a \(role.rawValue)?" }
         case .end: { "End the session of \($0)?" }
         case .ban: { "Ban \($0)?" }
         case .forget: { "Forget \($0)?" }

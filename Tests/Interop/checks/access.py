@@ -195,6 +195,7 @@ def own_records(ctx):
     need(replies[3].wait() == replies[1].wait() + 1, "what was refused took an offset")
     a.retain(name, "a", b"own")
     host.retain(name, "a", b"host's")
+    guest(ctx, role="coeditor").retain(name, "a", b"a coeditor's")
     ctx.refused("notPermitted", lambda: a.publish(name, b"", key="a", extra=RETAIN).wait())
     board_request(host, "clear", channel=name)
     a.retain(name, "gone", b"anybody's")

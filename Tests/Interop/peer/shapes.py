@@ -143,8 +143,8 @@ SHAPES.update({
 })
 SHAPE_RULES.update({name: "AC16" for name in ("answer status", "status sessions", "status channels", "status counters", "status user")})
 SHAPE_RULES.update({"answer getBans": "AC13", "ban": "AC13", "accessChanged": "AC10", "channelFrozen": "AC11"})
-ROLES = ("reader", "editor", "moderator")
-RIGHTS = ("subscribe", "presence", "publish", "stream", "metadata", "lock", "clear", "direct")
+ROLES = ("reader", "editor", "coeditor", "moderator")
+RIGHTS = ("subscribe", "presence", "publish", "stream", "metadata", "lock", "revise", "clear", "direct")
 ACCESS_NOTICE_MS = 30_000
 LOCK_EVENTS = ("snapshot", "set", "acquired", "released", "revoked", "expired", "removed")
 

@@ -80,10 +80,17 @@ import Testing
         #expect(tess.accessChanges().map(\.access) == [AccessBody(role: "editor", grants: ["lesson": ["clear"]], untilMs: 3_600_000)])
         #expect(canPublish(anna) && canPublish(tess))
         #expect(TestClient.code(tess.request(.clear) { ChannelRequest(id: $0, channel: try! Name("lesson")) }) == .boardNotFound)
+        host.retain("lesson", "a", [1])
+        anna.retain("lesson", "a", [2])
+        #expect(anna.board() == ["error 3 notPermitted"])
+        _ = host.setRole("anna", "coeditor")
+        #expect(anna.accessChanges().map(\.access) == [AccessBody(role: "coeditor")])
+        anna.retain("lesson", "a", [3])
+        #expect(anna.board() == ["accepted 4 at 4", "stored 4 at 4"])
         #expect(TestClient.code(host.setRole("anna", nil)) == nil)
         #expect(anna.accessChanges().map(\.access) == [AccessBody(role: "reader")])
         #expect(!canPublish(anna))
-        #expect(driver.audit.count == 3 && driver.audit[2].hasSuffix("gave user anna back what its credential gives"))
+        #expect(driver.audit.count == 4 && driver.audit[3].hasSuffix("gave user anna back what its credential gives"))
     }
 
     @Test("[AC10] it holds for who is not there, who comes back, resumes or renews, whatever the key gives; welcome and renew tell it")
@@ -120,7 +127,7 @@ import Testing
     @Test("[AC10] a moderator is one by its credential: it is not made less, nor oneself, and who comes with that credential has all of it")
     func moderators() {
         let other = TestClient(driver, "other", by: TestAccess.hostKey)
-        for (user, role) in [("other", "reader"), ("other", "editor"), ("other", nil), ("host", "reader"), ("host", "editor")] {
+        for (user, role) in [("other", "reader"), ("other", "coeditor"), ("other", nil), ("host", "reader"), ("host", "editor")] {
             #expect(TestClient.code(host.setRole(user, role)) == .notPermitted, "\(user) \(role ?? "-")")
         }
         #expect(TestClient.code(host.setRole("anna", "moderator")) == .badRequest)
