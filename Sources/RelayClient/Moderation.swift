@@ -5,11 +5,11 @@
 public struct Moderation: Sendable {
     let core: ClientCore
 
-    /// Makes a user a reader or an editor, until that is set anew.
+    /// Makes a user a reader, an editor or a coeditor, until that is set anew.
     ///
     /// - Parameters:
-    ///   - role: `reader` takes away what readers may not; `editor` gives that role to a user with less; `nil`: what the
-    ///     user's credential gives counts again.
+    ///   - role: `reader` takes away what readers may not; `editor` and `coeditor` give that role to a user with less; `nil`: what
+    ///     the user's credential gives counts again.
     ///   - user: whether it is there or not.
     /// - Throws: `notPermitted` also for oneself and for a user who is a moderator by its credential; `badRequest` for the role
     ///   moderator, `limitReached`, `badName`, `storageFailed`, `outcomeUnknown`.

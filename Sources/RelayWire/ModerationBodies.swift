@@ -4,7 +4,7 @@
 package struct SetRoleRequest: JSONObject {
     package internal(set) var id: UInt32 = 0
     package internal(set) var user = Name.unread
-    /// `reader` or `editor`.
+    /// `reader`, `editor` or `coeditor`.
     package internal(set) var role: String?
 
     package init() {}

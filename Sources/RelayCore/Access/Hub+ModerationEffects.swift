@@ -145,7 +145,7 @@ extension ModerationChange {
     /// For the log: ids are ASCII and no secrets.
     fileprivate var words: String {
         switch self {
-        case .role(let user, let role?): "made user \(user) \(role == .reader ? "a reader" : "an editor")"
+        case .role(let user, let role?): "made user \(user) \(role == .editor ? "an editor" : "a \(role.rawValue)")"
         case .role(let user, nil): "gave user \(user) back what its credential gives"
         case .frozen(let channel, true): "froze channel \(channel)"
         case .frozen(let channel, false): "unfroze channel \(channel)"

@@ -18,7 +18,7 @@ struct Ban: Equatable {
 /// What moderators have decided, as far as it holds until somebody decides otherwise. A value: what was accepted and what is
 /// durable are two of them. [AC10–AC15]
 struct ModerationBook {
-    /// Reader or editor, by user id. [AC10]
+    /// None is moderator, by user id. [AC10]
     private(set) var roles: [Name: Role] = [:]
     /// Names of channels of both kinds. [AC11]
     private(set) var frozen: Set<Name> = []

@@ -14,7 +14,7 @@ import RelayWire
 //                          offset u64 · id of the board u64
 //
 //     U user               who a user id belongs to: version u8 (1) · flags u8 (1 digest) · [digest, 16 bytes] · last seen u64 ms
-//     A user               the role that moderators have set: version u8 (1) · role u8 (1 reader, 2 editor)
+//     A user               the role that moderators have set: version u8 (1) · role u8 (1 reader, 2 editor, 3 coeditor)
 //     F channel            a frozen channel, of both kinds: version u8 (1)
 //     E sequence u64       what that change has removed is still to be erased: version u8 (1) · n u8, user whose records go, too ·
 //                          n u8, by (empty: nobody)

@@ -18,10 +18,10 @@ export class Moderation extends Part {
   }
 
   /**
-   * Makes a user, there or not, a reader or an editor, until that is set anew. `reader` takes away what readers may not; `editor`
-   * gives that role to a user with less; `undefined`: what the user's credential gives counts again.
+   * Makes a user, there or not, a reader, an editor or a coeditor, until that is set anew. `reader` takes away what readers may not;
+   * the others give that role to a user with less; `undefined`: what the user's credential gives counts again.
    *
-   * @param {'reader'|'editor'|undefined} role
+   * @param {'reader'|'editor'|'coeditor'|undefined} role
    * @param {{of: string}} options
    * @throws {RelayError} `notPermitted` also for oneself and for a user who is a moderator by its credential; `limitReached`
    */

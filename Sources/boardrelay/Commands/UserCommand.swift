@@ -112,7 +112,7 @@ extension Command {
             case .role:
                 try await moderation.setRole(role.role, of: user!)
                 fields = .object([fields, ["role": .string(role.rawValue)]])
-                words = "\(user!) is \(role == .reader ? "a reader" : "an editor")."
+                words = "\(user!) is \(role == .editor ? "an editor" : "a \(role.rawValue)")."
                 if role == .own { words = "\(user!) may do what its key or token gives." }
             case .end:
                 try await moderation.endSession(of: user!, reason: reason)

@@ -96,7 +96,7 @@ import Testing
         host.ban("carl")
         for id in sendAll() { _ = host.outcome(id) }
         host.ban("dora", forMs: 3_600_000)
-        host.setRole("emil", "editor")
+        host.setRole("emil", "coeditor")
         driver.persist()
         var next = driver.restarted(start: 1_800_000_001)
         next.persist()
@@ -107,7 +107,7 @@ import Testing
         #expect(TestClient(next, "anna", by: TestAccess.editorKey).welcome == nil)
         #expect(TestClient(next, "fritz", secret: TestAccess.secret(of: "anna"), key: TestAccess.editorKey).welcome == nil)
         let emil = TestClient(next, "emil", by: TestAccess.readerKey)
-        #expect(emil.welcome?.access == AccessBody(role: "editor"))
+        #expect(emil.welcome?.access == AccessBody(role: "coeditor"))
         #expect(!publishes(emil), "the channel is frozen")
         #expect(emil.answer(SubscribeAnswer.self, emil.subscribe("lesson"))?.frozen == true)
         next.advance(.seconds(3600))

@@ -90,7 +90,8 @@ import Testing
         #expect(TestClient.code(host.setRole("anna", nil)) == nil)
         #expect(anna.accessChanges().map(\.access) == [AccessBody(role: "reader")])
         #expect(!canPublish(anna))
-        #expect(driver.audit.count == 4 && driver.audit[3].hasSuffix("gave user anna back what its credential gives"))
+        #expect(driver.audit.count == 4 && driver.audit[2].hasSuffix("made user anna a coeditor"))
+        #expect(driver.audit[3].hasSuffix("gave user anna back what its credential gives"))
     }
 
     @Test("[AC10] it holds for who is not there, who comes back, resumes or renews, whatever the key gives; welcome and renew tell it")
