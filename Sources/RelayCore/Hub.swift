@@ -20,8 +20,6 @@ package struct Hub {
     let configuration: Configuration
     /// Rises with each start of the relay. [CH5]
     let start: UInt32
-    /// The relay's public id: the same at each start with this data folder. [SE6]
-    var id: Entropy
     /// When that was. [AC16]
     let startedAt: Instant
 
@@ -79,9 +77,8 @@ package struct Hub {
         accessRules = access
         self.configuration = configuration
         self.start = start
-        self.id = id
         // 2²⁰ changes a second could be made and the next start would still begin above. Stays below 2⁵³.
-        storage = StorageState(sequence: UInt64(start) << 20)
+        storage = StorageState(relayID: id, sequence: UInt64(start) << 20)
         outbox = Outbox(configuration)
     }
 

@@ -107,5 +107,5 @@ def invitation(stage):
         until(lambda: page.is_shown("#invite-close"), "it is shown again", 5)
         page.ask("document.querySelector('#invite-dialog').close(); document.querySelector('#invite').click()")
         until(lambda: page.is_shown("#invite-close"), "it is shown to who asks in the moment in which it closes", 5)
-        page.press(Keys.ESCAPE)
-        until(lambda: not page.is_shown("#invite-dialog"), "Escape closes it again", 5)
+        page.click("#invite-close")
+        until(lambda: not page.is_shown("#invite-dialog"), "its button closes it", 5)

@@ -154,7 +154,7 @@ class User:
                 raise SystemExit(f"{self.name} cannot come in: {head}")
             self.link = links.WebSocketLink(self.dice)
         self.splitter = relay_client.Splitter()
-        self.ask("login", version=1, user=self.name, instance=f"{self.dice.getrandbits(64):016x}",
+        self.ask("login", versions=[1], user=self.name, instance=f"{self.dice.getrandbits(64):016x}",
                  secret=f"{self.dice.getrandbits(128):032x}", key=self.key)
         await self.until(lambda event: event.name == "welcome")
         self.ask("subscribe", channel="lesson")

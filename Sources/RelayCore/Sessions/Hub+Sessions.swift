@@ -41,7 +41,7 @@ extension Hub {
         enqueueJSON(
             connection, .welcome,
             Welcome(
-                id: request.id, relay: id.hex, user: request.user, handle: sessions[session].handle,
+                id: request.id, relay: storage.relayID.hex, user: request.user, handle: sessions[session].handle,
                 resumeToken: connections[connection].entropy.hex,
                 resumed: resumed, lastEnd: sessions[session].lastEnd,
                 lastNumber: sessions[session].window.lastNumber,

@@ -12,7 +12,7 @@ extension Hub {
         do throws(WireError) {
             switch entry {
             case .start: break
-            case .relay(let stored): id = stored
+            case .relay(let id): storage.relayID = id
             case .claim(let user, let claim): claims[user] = claim
             case .role(let user, let role): moderation.applied.apply(.role(user, role))
             case .frozen(let channel): moderation.applied.apply(.frozen(channel, true))
@@ -60,7 +60,7 @@ extension Hub {
         if !claims.isEmpty { sweepClaims() }
         moderation.revealed = moderation.applied
         sweepBans()
-        if configuration.isJournaled { store([StoredForm.start(start), StoredForm.relay(id)], .nothing, nil) }
+        if configuration.isJournaled { store([StoredForm.start(start), StoredForm.relay(storage.relayID)], .nothing, nil) }
         // What was removed before the end, and was still on the disk then.
         eraseAgain()
     }

@@ -47,6 +47,8 @@ struct Requester {
 
 /// How changes stand with the journal.
 struct StorageState {
+    /// The relay's public id: the same at each start with this data folder. [SE6]
+    var relayID: Entropy
     /// Of the last change. Rises over restarts, and is a lock's fencing number. [LK3]
     var sequence: UInt64
     /// Oldest first, from `head` on.
