@@ -20,12 +20,26 @@ public struct Moderation: Sendable {
     /// Lets everybody but moderators only look on, in the message and the stream channel of this name.
     ///
     /// - Throws: `notPermitted`, `limitReached`, `badName`, `storageFailed`, `outcomeUnknown`.
-    public func freeze(_ channel: String) async throws(RelayError) { _ = try await core.ask(.freeze(try checkedName(channel), true)) }
+    public func freeze(_ channel: String) async throws(RelayError) { try await set(.frozen, true, channel) }
 
     /// Ends that.
     ///
     /// - Throws: `notPermitted`, `badName`, `storageFailed`, `outcomeUnknown`.
-    public func unfreeze(_ channel: String) async throws(RelayError) { _ = try await core.ask(.freeze(try checkedName(channel), false)) }
+    public func unfreeze(_ channel: String) async throws(RelayError) { try await set(.frozen, false, channel) }
+
+    /// Lets everybody who may publish also replace and remove others' records, in the message channel of this name.
+    ///
+    /// - Throws: `notPermitted`, `limitReached`, `badName`, `storageFailed`, `outcomeUnknown`.
+    public func openEditing(_ channel: String) async throws(RelayError) { try await set(.openEditing, true, channel) }
+
+    /// Ends that.
+    ///
+    /// - Throws: `notPermitted`, `badName`, `storageFailed`, `outcomeUnknown`.
+    public func closeEditing(_ channel: String) async throws(RelayError) { try await set(.openEditing, false, channel) }
+
+    private func set(_ mode: ChannelMode, _ isOn: Bool, _ channel: String) async throws(RelayError) {
+        _ = try await core.ask(.setMode(try checkedName(channel), mode, isOn))
+    }
 
     /// Ends the session of a user, who may come in again, but whose client does not by itself.
     ///

@@ -229,6 +229,19 @@ public final class RelayClient: Sendable {
         }
     }
 
+    /// What moderators have set of a channel that this client is in. With `openEditing`, who may publish may also replace and remove
+    /// others' records.
+    ///
+    /// - Throws: `badName`.
+    public func modes(of channel: ChannelReference) throws(RelayError) -> Set<ChannelMode> {
+        let id =
+            switch channel {
+            case .message(let name): ChannelID(kind: .message, channel: try checkedName(name))
+            case .stream(let name): ChannelID(kind: .stream, channel: try checkedName(name))
+            }
+        return core.read { $0.modes(of: id) }
+    }
+
     /// Last measured time to the relay and back; `nil` before the first.
     public var roundTrip: Duration? { core.read { $0.roundTrip } }
 

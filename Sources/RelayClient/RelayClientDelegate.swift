@@ -36,8 +36,8 @@
     func relayClient(_ client: RelayClient, accessExpiringIn time: Duration)
     /// A moderator has changed what this client may.
     func relayClient(_ client: RelayClient, accessChanged change: AccessChange)
-    /// A channel was frozen, or is so no more.
-    func relayClient(_ client: RelayClient, channelFrozen freeze: ChannelFreeze)
+    /// A channel was frozen or opened for editing, or is so no more.
+    func relayClient(_ client: RelayClient, channelMode change: ChannelModeChange)
     func relayClient(_ client: RelayClient, linkChanged state: LinkState)
 }
 
@@ -61,7 +61,7 @@ extension RelayClientDelegate {
         case .refused(let refusal): relayClient(client, refused: refusal)
         case .accessExpiring(let time): relayClient(client, accessExpiringIn: time)
         case .accessChanged(let change): relayClient(client, accessChanged: change)
-        case .channelFrozen(let freeze): relayClient(client, channelFrozen: freeze)
+        case .channelMode(let change): relayClient(client, channelMode: change)
         case .link(let state): relayClient(client, linkChanged: state)
         }
     }
@@ -101,7 +101,7 @@ extension RelayClientDelegate {
     /// Does nothing.
     public func relayClient(_ client: RelayClient, accessChanged change: AccessChange) {}
     /// Does nothing.
-    public func relayClient(_ client: RelayClient, channelFrozen freeze: ChannelFreeze) {}
+    public func relayClient(_ client: RelayClient, channelMode change: ChannelModeChange) {}
     /// Does nothing.
     public func relayClient(_ client: RelayClient, linkChanged state: LinkState) {}
 }

@@ -41,7 +41,7 @@ extension ClientMachine {
         case .accessExpiring: emit(.accessExpiring(in: .milliseconds(Int64(clamping: try body(AccessExpiring.self, frame).inMs))))
         case .removed: removed(try body(RemovedNotice.self, frame))
         case .accessChanged: accessChanged(try body(AccessChanged.self, frame))
-        case .channelFrozen: channelFrozen(try body(ChannelFrozen.self, frame))
+        case .modeChanged: modeChanged(try body(ModeChanged.self, frame))
         case .flowOpened: try flowOpened(try body(FlowOpened.self, frame))
         case .flowClosed: flowClosed(try body(FlowClosed.self, frame))
         case .packetsDropped:
@@ -58,7 +58,7 @@ extension ClientMachine {
             .history,
             .setMetadata, .updateMetadata, .removeMetadata, .getMetadata, .subscribeUserMetadata, .unsubscribeUserMetadata, .setLock,
             .acquireLock, .releaseLock, .revokeLock, .removeLock, .getLocks, .barrier, .cancel, .clear, .undoClear, .boards, .removeBoard,
-            .setRole, .freezeChannel, .endSession, .banUser, .unbanUser, .getBans, .forgetUser, .status:
+            .setRole, .setMode, .endSession, .banUser, .unbanUser, .getBans, .forgetUser, .status:
             throw WireError(.protocolError, "the relay sent a \(type.name), which only clients send")
         }
     }

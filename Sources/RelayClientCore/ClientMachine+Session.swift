@@ -106,7 +106,7 @@ extension ClientMachine {
         if wanted.channels[id] == nil {
             wanted.channels[id] = WantedSession.Channel(features: Set(restored.features), quiet: restored.quiet)
         }
-        stands(frozen: restored.frozen == true, id)
+        stands(modes: restored.modes, id)
         known.behind.remove(id.channel)
         standing(restored, id, start: Start(of: placeAsked(of: id.channel)))
         // All had come when the link ended, but for the word that it had. [SE9]
@@ -242,7 +242,7 @@ extension ClientMachine {
             let answer = try body(BansAnswer.self, frame)
             return .bans(answer.bans, next: answer.next)
         case .status: return .status(try body(StatusAnswer.self, frame).status)
-        case .barrier, .cancel, .setLock, .releaseLock, .revokeLock, .removeLock, .removeBoard, .setRole, .freeze, .endSession, .ban,
+        case .barrier, .cancel, .setLock, .releaseLock, .revokeLock, .removeLock, .removeBoard, .setRole, .setMode, .endSession, .ban,
             .unban, .forget:
             break
         }
@@ -270,7 +270,7 @@ extension ClientMachine {
         wanted.channels[id] = channel
         known.channels[answer.handle] = id
         known.unconfirmedChannels.remove(id)
-        stands(frozen: answer.frozen == true, id)
+        stands(modes: answer.modes, id)
         if id.kind == .message, !channel.features.contains(.messages) {
             known.catchingUp.remove(id.channel)
             forgetBoard(id.channel)
@@ -283,7 +283,7 @@ extension ClientMachine {
         wanted.states[id] = nil
         for (handle, channel) in known.channels where channel == id { known.channels[handle] = nil }
         known.metadata[.channel(id)] = nil
-        known.frozen.remove(id)
+        known.modes[id] = nil
         switch id.kind {
         case .message:
             known.positions[id.channel] = nil

@@ -125,6 +125,8 @@ package struct ClientMachine: Sendable {
     /// What the app has subscribed or joined, to its knowledge, in order of name.
     package var subscribedChannels: [ChannelID] { wanted.channels.keys.sorted() }
     package func isIn(_ channel: ChannelID) -> Bool { wanted.channels[channel] != nil }
+    /// What moderators have set of a channel that it is in.
+    package func modes(of channel: ChannelID) -> Set<ChannelMode> { known.modes[channel, default: []] }
     /// Large drawings whose last part has not come.
     package var drawingsUnfinished: Int { known.partials.values.reduce(0) { $0 + $1.drawings.count } }
     /// Everything up to there has come of a message channel, or was told.

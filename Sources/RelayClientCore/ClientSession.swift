@@ -80,8 +80,8 @@ struct KnownSession: Sendable {
     var metadata: [MetadataOwner: MetadataPicture] = [:]
     /// Stream channels whose topics snapshot is not over.
     var snapshotGoesOn: Set<UInt32> = []
-    /// Channels that are frozen, as far as it is in them. [AC11]
-    var frozen: Set<ChannelID> = []
+    /// Of the channels that it is in. [AC11]
+    var modes: [ChannelID: Set<ChannelMode>] = [:]
 
     /// What is accepted comes later: that an own message was accepted does not say that all before it has come.
     func isCatchingUp(_ channel: Name) -> Bool { catchingUp.contains(channel) || behind.contains(channel) }

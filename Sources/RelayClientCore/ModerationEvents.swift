@@ -9,14 +9,17 @@ public struct AccessChange: Hashable, Sendable {
     public var by: String
 }
 
-/// A channel was frozen, or is so no more: while it is, everybody but moderators may only look on. [AC11]
+/// Moderators have set a mode of a channel, or have taken it back. [AC11]
 ///
-/// Topics in which this client published are left when it begins (`refused`); they are joined again by `joinTopic` when it is over.
-public struct ChannelFreeze: Hashable, Sendable {
-    /// Where this client is: the message or the stream channel of the name that is frozen.
+/// When a channel is frozen, topics in which this client published are left (`refused`); they are joined again by `joinTopic`
+/// when that is over.
+public struct ChannelModeChange: Hashable, Sendable {
+    /// Where this client is: the message or the stream channel of the name.
     public var channel: ChannelID
+    /// What it is about.
+    public var mode: ChannelMode
     /// Whether it begins.
-    public var isFrozen: Bool
+    public var isOn: Bool
     /// Id of the moderator; `nil` when that was before this client came, or came back.
     public var by: String?
 }
@@ -27,16 +30,22 @@ extension ClientMachine {
         emit(.accessChanged(AccessChange(access: access!, by: changed.by.text)))
     }
 
-    mutating func channelFrozen(_ frozen: ChannelFrozen) {
-        guard let channel = known.channels[frozen.channel] else { return }
-        if frozen.frozen { known.frozen.insert(channel) } else { known.frozen.remove(channel) }
-        emit(.channelFrozen(ChannelFreeze(channel: channel, isFrozen: frozen.frozen, by: frozen.by.text)))
+    /// One that a later version has says nothing.
+    mutating func modeChanged(_ changed: ModeChanged) {
+        guard let channel = known.channels[changed.channel], let mode = ChannelMode(rawValue: changed.mode) else { return }
+        set(mode, changed.on, channel, by: changed.by.text)
     }
 
     /// How a channel is as one comes in, or comes back: told if that is news.
-    mutating func stands(frozen isFrozen: Bool, _ channel: ChannelID) {
-        guard known.frozen.contains(channel) != isFrozen else { return }
-        if isFrozen { known.frozen.insert(channel) } else { known.frozen.remove(channel) }
-        emit(.channelFrozen(ChannelFreeze(channel: channel, isFrozen: isFrozen, by: nil)))
+    mutating func stands(modes: [String]?, _ channel: ChannelID) {
+        let modes = Set((modes ?? []).compactMap(ChannelMode.init))
+        for mode in modes.symmetricDifference(known.modes[channel, default: []]).sorted() {
+            set(mode, modes.contains(mode), channel, by: nil)
+        }
+    }
+
+    private mutating func set(_ mode: ChannelMode, _ isOn: Bool, _ channel: ChannelID, by moderator: String?) {
+        if isOn { known.modes[channel, default: []].insert(mode) } else { known.modes[channel]?.remove(mode) }
+        emit(.channelMode(ChannelModeChange(channel: channel, mode: mode, isOn: isOn, by: moderator)))
     }
 }

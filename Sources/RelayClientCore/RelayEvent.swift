@@ -34,8 +34,8 @@ public enum RelayEvent: Hashable, Sendable {
     case accessExpiring(in: Duration)
     /// A moderator has changed what this client may.
     case accessChanged(AccessChange)
-    /// A channel was frozen, or is so no more.
-    case channelFrozen(ChannelFreeze)
+    /// A channel was frozen or opened for editing, or is so no more.
+    case channelMode(ChannelModeChange)
     /// How the client stands with its relay.
     case link(LinkState)
 }

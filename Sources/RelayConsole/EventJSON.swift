@@ -53,10 +53,10 @@ package enum EventJSON {
                 "grants": grants.isEmpty
                     ? .null : .object(grants.keys.sorted().map { .init(key: $0, value: .array(grants[$0]!.map { .string($0) })) }),
             ]
-        case .channelFrozen(let freeze):
+        case .channelMode(let change):
             return [
-                "type": "channelFrozen", "channel": .string(freeze.channel.channel.text), "kind": .string(freeze.channel.kind.rawValue),
-                "frozen": .bool(freeze.isFrozen), "by": .optional(freeze.by),
+                "type": "channelMode", "channel": .string(change.channel.channel.text), "kind": .string(change.channel.kind.rawValue),
+                "mode": .string(change.mode.rawValue), "on": .bool(change.isOn), "by": .optional(change.by),
             ]
         case .refused(let refusal):
             return [

@@ -56,9 +56,10 @@ package enum EventText {
             let grants = change.access.grants.entries.count
             return "\(Printable.escaped(change.by)) changed what this client may: \(role)"
                 + (grants == 0 ? "" : ", \(Printable.count(grants, "grant"))")
-        case .channelFrozen(let freeze):
-            let by = freeze.by.map { " by \(Printable.escaped($0))" } ?? ""
-            return "\(place(freeze.channel)): " + (freeze.isFrozen ? "frozen\(by)" : "not frozen any more\(by.isEmpty ? "" : ",")\(by)")
+        case .channelMode(let change):
+            let by = change.by.map { " by \(Printable.escaped($0))" } ?? ""
+            let mode = change.mode == .frozen ? "frozen" : "open for editing"
+            return "\(place(change.channel)): " + (change.isOn ? "\(mode)\(by)" : "not \(mode) any more\(by.isEmpty ? "" : ",")\(by)")
         case .refused(let refusal): return "refused: \(Printable.escaped(refusal.error.description))"
         case .link(let state):
             let words = words(state)

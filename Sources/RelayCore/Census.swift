@@ -90,6 +90,8 @@ public struct Census: Sendable, Hashable, Codable {
     public var setRoles = 0
     /// Names of channels that are frozen.
     public var frozenChannels: [String] = []
+    /// Names of channels that are open for editing.
+    public var openChannels: [String] = []
     /// Users who are banned. It includes bans that are over and were not looked at since.
     public var bans = 0
     /// Messages that channels keep.

@@ -39,8 +39,8 @@ public struct Configuration: Sendable, Hashable {
     public var claimTime = Duration.seconds(24 * 3600)
     /// Users whose role moderators have set. [AC10]
     public var setRolesMax = 10_000
-    /// Names of channels that may be frozen at once. [AC11]
-    public var frozenChannelsMax = 10_000
+    /// Names of channels that may have a mode at once. [AC11]
+    public var channelModesMax = 10_000
     /// Users who may be banned at once. [AC13]
     public var bansMax = 10_000
     /// Erasures that were accepted and are not done: a forgotten user, a removed board. [AC14, BL9]

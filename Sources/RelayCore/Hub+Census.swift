@@ -22,7 +22,9 @@ extension Hub {
         census.metadataBytes = storage.metadataBytes
         census.locks = locks.count
         census.setRoles = moderation.revealed.roles.count
-        census.frozenChannels = moderation.revealed.frozen.sorted().map(\.text)
+        let modes = moderation.revealed.modes.sorted { $0.key < $1.key }
+        census.frozenChannels = modes.filter { $0.value.contains(.frozen) }.map(\.key.text)
+        census.openChannels = modes.filter { $0.value.contains(.openEditing) }.map(\.key.text)
         census.bans = moderation.revealed.bans.count
         census.historyMessages = historyTotals.messages
         census.historyBytes = historyTotals.bytes

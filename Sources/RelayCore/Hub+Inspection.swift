@@ -33,13 +33,14 @@ extension Hub {
         return sessions[session].memberships.all.reduce(0) { $0 + (memberships[$1].catchUp.map { catchUps[$0].lost.ranges.count } ?? 0) }
     }
 
-    /// What moderators have decided and what holds: roles, frozen channels, and who has banned whom.
-    package var decisions: (roles: [String: String], frozen: Set<String>, bans: [String: String]) {
+    /// What moderators have decided and what holds: roles, modes of channels, and who has banned whom.
+    package var decisions: (roles: [String: String], modes: [String: Set<ChannelMode>], bans: [String: String]) {
         let book = moderation.revealed
         func texts<Value>(_ entries: [Name: Value], _ text: (Value) -> String) -> [String: String] {
             Dictionary(uniqueKeysWithValues: entries.map { ($0.key.text, text($0.value)) })
         }
-        return (texts(book.roles) { $0.rawValue }, Set(book.frozen.map(\.text)), texts(book.bans) { $0.by.text })
+        let modes = Dictionary(uniqueKeysWithValues: book.modes.map { ($0.key.text, $0.value) })
+        return (texts(book.roles) { $0.rawValue }, modes, texts(book.bans) { $0.by.text })
     }
 
     /// Keys of all boards whose author is known. [BL10]

@@ -167,7 +167,7 @@ extension Hub {
         case .logout, .renew, .subscribe, .unsubscribe, .join, .leave, .joinTopic, .leaveTopic, .subscribeTopic, .unsubscribeTopic,
             .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates, .history, .barrier, .cancel, .setMetadata,
             .updateMetadata, .removeMetadata, .getMetadata, .subscribeUserMetadata, .unsubscribeUserMetadata, .setLock, .acquireLock,
-            .releaseLock, .revokeLock, .removeLock, .getLocks, .clear, .undoClear, .boards, .removeBoard, .setRole, .freezeChannel,
+            .releaseLock, .revokeLock, .removeLock, .getLocks, .clear, .undoClear, .boards, .removeBoard, .setRole, .setMode,
             .endSession, .banUser, .unbanUser, .getBans, .forgetUser, .status:
             return handleRequest(type, head, body, connection) { hub throws(WireError) in
                 try hub.spendRequest(session, connection)
@@ -176,7 +176,7 @@ extension Hub {
             }
         case .welcome, .answer, .error, .closing, .restored, .deliver, .packet, .directDeliver, .accepted, .confirmed, .userNamed,
             .flowOpened, .flowClosed, .lost, .packetsDropped, .presence, .topics, .metadataPage, .metadata, .locks, .historyItem, .gap,
-            .catchingUp, .caughtUp, .stored, .notStored, .cleared, .reset, .accessExpiring, .removed, .accessChanged, .channelFrozen:
+            .catchingUp, .caughtUp, .stored, .notStored, .cleared, .reset, .accessExpiring, .removed, .accessChanged, .modeChanged:
             return handleUnknown(head, body, connection)
         }
     }

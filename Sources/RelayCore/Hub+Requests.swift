@@ -59,7 +59,7 @@ extension Hub {
         case .boards: try listBoards(body, session, connection)
         case .removeBoard: try removeBoard(body, session, connection)
         case .setRole: try setRole(body, session, connection)
-        case .freezeChannel: try freezeChannel(body, session, connection)
+        case .setMode: try setMode(body, session, connection)
         case .endSession: try endSession(body, session, connection)
         case .banUser: try banUser(body, session, connection)
         case .unbanUser: try unbanUser(body, session, connection)

@@ -42,7 +42,7 @@ import RelayClient
             tell { $0.rtmKit(kit, didReceiveLockEvent: event) }
         case .link(let state): deliver(state, of: kit, to: tell)
         case .accessExpiring: tell { $0.rtmKit(kit, tokenPrivilegeWillExpire: nil) }
-        case .cleared, .packetsLost, .packetsDropped, .messagesMissed, .caughtUp, .refused, .accessChanged, .channelFrozen:
+        case .cleared, .packetsLost, .packetsDropped, .messagesMissed, .caughtUp, .refused, .accessChanged, .channelMode:
             tell { $0.rtmKit(kit, didReceiveRelayEvent: event) }
         }
     }

@@ -17,7 +17,12 @@ extension TestClient {
 
     @discardableResult
     package func freeze(_ channel: String, _ frozen: Bool = true) -> Outcome {
-        request(.freezeChannel) { FreezeChannelRequest(id: $0, channel: try! Name(channel), frozen: frozen) }
+        setMode(channel, .frozen, frozen)
+    }
+
+    @discardableResult
+    package func setMode(_ channel: String, _ mode: ChannelMode, _ isOn: Bool) -> Outcome {
+        request(.setMode) { SetModeRequest(id: $0, channel: try! Name(channel), mode: mode, on: isOn) }
     }
 
     @discardableResult
@@ -74,8 +79,8 @@ extension TestClient {
     /// What it was told that it may, in order.
     package func accessChanges() -> [AccessChanged] { takeOthers(.accessChanged).map { Self.decode(AccessChanged.self, $0.body) } }
 
-    /// What it was told of channels that are frozen, in order.
-    package func freezes() -> [ChannelFrozen] { takeOthers(.channelFrozen).map { Self.decode(ChannelFrozen.self, $0.body) } }
+    /// What it was told of modes of channels, in order.
+    package func modeChanges() -> [ModeChanged] { takeOthers(.modeChanged).map { Self.decode(ModeChanged.self, $0.body) } }
 
     /// Nothing that came counts.
     package func ignore() { _ = (frames(), others = []) }

@@ -31,6 +31,16 @@ public enum Feature: String, JSONElement, Hashable, Sendable, CaseIterable, Comp
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
+/// What moderators set of a name's message and stream channel, until they take it back. [AC11]
+public enum ChannelMode: String, Hashable, Sendable, CaseIterable, Comparable {
+    /// Everybody but moderators has a reader's rights.
+    case frozen
+    /// Who may publish may also replace and remove others' records.
+    case openEditing
+
+    public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}
+
 /// `subscribe` (message channels).
 package struct SubscribeRequest: JSONObject, Equatable {
     package internal(set) var id: UInt32 = 0
@@ -111,8 +121,8 @@ package struct SubscribeAnswer: JSONObject {
     package var reset: Bool?
     /// When `since` was given, or a resumption has something to catch up with: what is kept above this offset follows.
     package var after: UInt64?
-    /// While it is frozen; absent otherwise. [AC11]
-    package var frozen: Bool?
+    /// Those that are on; absent: none. [AC11]
+    package var modes: [String]?
 
     package init() {}
 
@@ -120,7 +130,7 @@ package struct SubscribeAnswer: JSONObject {
         id: UInt32?, kind: ChannelKind, channel: Name, handle: UInt32, features: [Feature], quiet: Bool,
         epoch: Epoch? = nil, head: UInt64? = nil, recovered: Bool? = nil, missed: OffsetRange? = nil, reset: Bool? = nil,
         after: UInt64? = nil,
-        frozen: Bool? = nil
+        modes: [String]? = nil
     ) {
         self.id = id
         self.kind = kind
@@ -134,7 +144,7 @@ package struct SubscribeAnswer: JSONObject {
         self.missed = missed
         self.reset = reset
         self.after = after
-        self.frozen = frozen
+        self.modes = modes
     }
 
     package mutating func fields(_ json: inout JSONFields) {
@@ -142,12 +152,12 @@ package struct SubscribeAnswer: JSONObject {
         json("channel", &channel)
         json("epoch", &epoch)
         json("features", &features)
-        json("frozen", &frozen)
         json("handle", &handle)
         json("head", &head)
         json("id", &id)
         json("kind", &kind)
         json("missed", &missed)
+        json("modes", &modes)
         json("quiet", &quiet)
         json("recovered", &recovered)
         json("reset", &reset)

@@ -9,7 +9,7 @@ package enum FrameType: UInt8, CaseIterable, Sendable {
     case logout = 0x02
     case renew = 0x05
     case setRole = 0x06
-    case freezeChannel = 0x07
+    case setMode = 0x07
     case endSession = 0x08
     case banUser = 0x09
     case unbanUser = 0x0A
@@ -85,7 +85,7 @@ package enum FrameType: UInt8, CaseIterable, Sendable {
     case accessExpiring = 0xB8
     case removed = 0xB9
     case accessChanged = 0xBA
-    case channelFrozen = 0xBB
+    case modeChanged = 0xBB
     case catchingUp = 0xBC
 
     /// Who may send it.

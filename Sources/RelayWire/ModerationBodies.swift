@@ -18,21 +18,26 @@ package struct SetRoleRequest: JSONObject {
     }
 }
 
-/// `freezeChannel`. [AC11]
-package struct FreezeChannelRequest: JSONObject {
+/// `setMode`. [AC11]
+package struct SetModeRequest: JSONObject {
     package internal(set) var id: UInt32 = 0
     /// Both kinds of this name.
     package internal(set) var channel = Name.unread
-    package internal(set) var frozen = false
+    /// A `ChannelMode`.
+    package internal(set) var mode = ""
+    package internal(set) var on = false
 
     package init() {}
 
-    package init(id: UInt32, channel: Name, frozen: Bool) { (self.id, self.channel, self.frozen) = (id, channel, frozen) }
+    package init(id: UInt32, channel: Name, mode: ChannelMode, on: Bool) {
+        (self.id, self.channel, self.mode, self.on) = (id, channel, mode.rawValue, on)
+    }
 
     package mutating func fields(_ json: inout JSONFields) {
         json("channel", &channel)
-        json("frozen", &frozen)
         json("id", &id)
+        json("mode", &mode)
+        json("on", &on)
     }
 }
 
@@ -159,21 +164,26 @@ package struct AccessChanged: JSONObject, Equatable {
     }
 }
 
-/// Body of `channelFrozen`. [AC11]
-package struct ChannelFrozen: JSONObject, Equatable {
+/// Body of `modeChanged`. [AC11]
+package struct ModeChanged: JSONObject, Equatable {
     /// Handle.
     package internal(set) var channel: UInt32 = 0
-    package internal(set) var frozen = false
+    /// A `ChannelMode`, or one that a later version has.
+    package internal(set) var mode = ""
+    package internal(set) var on = false
     /// Id of the moderator.
     package internal(set) var by = Name.unread
 
     package init() {}
 
-    package init(channel: UInt32, frozen: Bool, by: Name) { (self.channel, self.frozen, self.by) = (channel, frozen, by) }
+    package init(channel: UInt32, mode: ChannelMode, on: Bool, by: Name) {
+        (self.channel, self.mode, self.on, self.by) = (channel, mode.rawValue, on, by)
+    }
 
     package mutating func fields(_ json: inout JSONFields) {
         json("by", &by)
         json("channel", &channel)
-        json("frozen", &frozen)
+        json("mode", &mode)
+        json("on", &on)
     }
 }

@@ -57,8 +57,8 @@ struct ModerationCommandTests {
             let frozen = try await run("channel", "freeze", "lesson", "--as", "teacher", url: url)
             #expect(frozen.code == 0 && frozen.output == "" && frozen.errors == "\(url): lesson is frozen.\n")
             #expect(
-                await anna.line(containing: "channelFrozen")
-                    == #"{"type":"channelFrozen","channel":"lesson","kind":"message","frozen":true,"by":"teacher"}"#)
+                await anna.line(containing: "channelMode")
+                    == #"{"type":"channelMode","channel":"lesson","kind":"message","mode":"frozen","on":true,"by":"teacher"}"#)
             let refused = try await run("pub", "lesson", "-m", "x", "--key-file", key, url: url)
             #expect(refused.code == 1 && refused.errors.contains("(notPermitted)"))
             #expect(try await run("channel", "unfreeze", "lesson", url: url).code == 0)

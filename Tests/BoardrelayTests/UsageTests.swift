@@ -90,7 +90,7 @@ struct UsageTests {
             (["user", "ban", "anna", "--for", "366d"], "option --for wants 1s to 365d"),
             (["user", "end", "anna", "--reason", String(repeating: "x", count: 257)], "option --reason has at most 256 bytes, not 257"),
             (["channel", "freeze"], "NAME is missing"),
-            (["channel", "melt", "lesson"], "ACTION is one of freeze, unfreeze, not \"melt\""),
+            (["channel", "melt", "lesson"], "ACTION is one of freeze, unfreeze, open, close, not \"melt\""),
             (["board"], "ACTION is missing"),
             (["board", "list"], "ACTION is one of ls, export, import, rm, clear, undo, not \"list\""),
             (["board", "ls", "lesson"], "ls takes no NAME"),

@@ -91,7 +91,7 @@ enum LimitsTable {
     /// Rules that state defaults which have a row.
     static let inRules: [(rule: String, settings: [Setting])] = [
         ("SE5", [.init(\.connectionsMax), .init(\.greetingsMax), .init(\.sessionsMax)]),
-        ("AC10", [.init(\.setRolesMax)]), ("AC11", [.init(\.frozenChannelsMax)]), ("AC13", [.init(\.bansMax)]),
+        ("AC10", [.init(\.setRolesMax)]), ("AC11", [.init(\.channelModesMax)]), ("AC13", [.init(\.bansMax)]),
         ("AC14", [.init(\.erasuresMax)]),
         ("CH7", [.init(\.limits.subscribedChannelsMax), .init(\.limits.joinedChannelsMax)]), ("CH8", [.init(\.channelsMax)]),
         ("MS2", [.init(\.limits.messageBytesMax)]),
@@ -132,7 +132,7 @@ enum LimitsTable {
             "connections without login per relay": [.init(\.greetingsMax)],
             "sessions per relay": [.init(\.sessionsMax)],
             "users with a role set by a moderator": [.init(\.setRolesMax)],
-            "frozen channels": [.init(\.frozenChannelsMax)],
+            "channels with a mode": [.init(\.channelModesMax)],
             "bans": [.init(\.bansMax)],
             "erasures under way": [.init(\.erasuresMax)],
             "packets queued for a reader": [.init(\.packetBacklogBytesMax)],

@@ -80,7 +80,7 @@ on({}, '[AC7, AC10, AC11] topics that a freeze or a role has closed are joined a
   }
   for (const [close, open, tells] of [
     [() => host.moderation.freeze('lesson'), () => host.moderation.unfreeze('lesson'),
-        ({type, channel, isFrozen}) => type === 'channelFrozen' && channel.kind === 'stream' && !isFrozen],
+        ({type, channel, isOn}) => type === 'channelMode' && channel.kind === 'stream' && !isOn],
     [() => host.moderation.setRole('reader', {of: 'anna'}), () => host.moderation.setRole(undefined, {of: 'anna'}),
         ({type, access}) => type === 'accessChanged' && access.role === 'editor'],
   ]) {

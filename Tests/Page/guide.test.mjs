@@ -62,7 +62,7 @@ test('every piece of code in docs/javascript.md runs, and does what the page say
     assert.deepEqual(heard.get('showFrozen').sort(), [['message', false], ['message', true], ['stream', false], ['stream', true]])
     const [[banned, until]] = heard.get('showBan')
     assert.deepEqual([banned, until > Date.now() + 3_000_000], ['eve-90aa', true])
-    assert.deepEqual(seen.of('channelFrozen').map(({channel, isFrozen, by}) => `${channel.kind} ${isFrozen} ${by}`).sort(),
+    assert.deepEqual(seen.of('channelMode').map(({channel, isOn, by}) => `${channel.kind} ${isOn} ${by}`).sort(),
       ['message false alice-7f3a', 'message true alice-7f3a', 'stream false alice-7f3a', 'stream true alice-7f3a'])
     assert.deepEqual(heard.get('showConflict'), [[1]])
     assert.equal(seen.of('metadata').at(-1).items.get('title').value, 'Autumn')

@@ -120,7 +120,7 @@ test('[FR4, MS5, DL6, SE9] what breaks a rule is a fault of the relay, named in 
     [{type: 'lost', reason: 1, ranges: [{flow: 7, first: 3, last: 2}]}, /lost range/],
     [{type: 'restored', body: {kind: 'message', channel: 'x', handle: 4, features: [], quiet: false}}, /restores what was not there/],
     [{type: 'accessChanged', body: {role: 'reader', by: '_'}}, /accessChanged.by/],
-    [{type: 'channelFrozen', body: {channel: 2, frozen: 1, by: 'host'}}, /channelFrozen.frozen/],
+    [{type: 'modeChanged', body: {channel: 2, mode: 'frozen', on: 1, by: 'host'}}, /modeChanged.on/],
     [{type: 'caughtUp', body: {channel: -1, head: 1}}, /caughtUp.channel/],
     [{type: 'presence', body: {channel: 2, event: 'join', user: 'a*', states: {}}}, /presence.user/],
     [{type: 'presence', body: {channel: 2, event: 'snapshot', members: [{user: 'a', states: {x: 1}}]}}, /presence.members\[0\].states.x/],

@@ -5,10 +5,10 @@ import {ErrorCode, Limits, Outbox, RelayClient} from '../../Sources/RelayPage/re
 import {MachineDriver, plain, record} from './support/machine-driver.mjs'
 import {MemoryStorage} from './support/memory-storage.mjs'
 
-const frozen = (channel, isFrozen) => ({type: 'channelFrozen', body: {channel, frozen: isFrozen, by: 'host'}})
+const frozen = (channel, isFrozen) => ({type: 'modeChanged', body: {channel, mode: 'frozen', on: isFrozen, by: 'host'}})
 const restored = more => ({type: 'restored', body: {kind: 'message', channel: 'lesson', handle: 7, features: ['messages', 'presence'],
     quiet: false, epoch: {start: 1000, incarnation: 1}, head: 0, ...more}})
-const freezes = driver => driver.events('channelFrozen').map(({channel, isFrozen, by}) => [channel.kind, isFrozen, by])
+const freezes = driver => driver.events('channelMode').map(({channel, isOn, by}) => [channel.kind, isOn, by])
 
 test('[AC10] accessChanged is what this client may from then on, over what the credential gave', () => {
   const driver = new MachineDriver()
@@ -29,7 +29,7 @@ test('[AC10] accessChanged is what this client may from then on, over what the c
 test('[AC11] a freeze is told to who is there, by the channel one is in, and when it was over before one came', () => {
   const driver = new MachineDriver()
   driver.logIn()
-  driver.subscribe({frozen: true})
+  driver.subscribe({modes: ['frozen']})
   driver.hear()
   assert.deepEqual(freezes(driver), [['message', true, undefined]], 'who comes is told that it is so')
   driver.feed(frozen(9, true), frozen(7, false), frozen(99, true))
@@ -43,11 +43,11 @@ test('[AC11, SE9] of a freeze that began or ended while one was away the resumpt
   driver.logIn()
   driver.subscribe()
   driver.comeBack()
-  driver.feed(restored({frozen: true}))
+  driver.feed(restored({modes: ['frozen']}))
   driver.pong()
   assert.deepEqual(freezes(driver), [['message', true, undefined]])
   driver.comeBack()
-  driver.feed(restored({frozen: true}))
+  driver.feed(restored({modes: ['frozen']}))
   driver.pong()
   assert.deepEqual(freezes(driver), [])
   driver.comeBack({resumed: false})
@@ -66,7 +66,7 @@ test('[AC11, AC7] a frozen channel\'s own flows are left and told; whoever leave
   driver.answer({flow: 5, next: 1})
   driver.events()
   driver.feed(frozen(9, true), {type: 'error', body: {flow: 5, code: 139, name: 'notPermitted', text: 'frozen'}})
-  assert.deepEqual(driver.events().map(({type, topic}) => [type, topic]), [['channelFrozen', undefined], ['refused', 'points']])
+  assert.deepEqual(driver.events().map(({type, topic}) => [type, topic]), [['channelMode', undefined], ['refused', 'points']])
   assert.throws(() => driver.machine.sendPacket({payload: 'x', channel: 'lesson', topic: 'points'}, driver.now), {name: 'topicNotJoined'})
   driver.request('leave', 'leave', {channel: 'lesson'})
   driver.answer()
@@ -151,8 +151,8 @@ test('[AC10–AC14] what a moderator asks for, and what is wrong with it before 
   await moderation.forget({user: 'anna'})
   await moderation.forget({user: 'anna', withRecords: true})
   assert.deepEqual(asked, [
-    ['setRole', {role: 'reader', user: 'anna'}], ['setRole', {user: 'anna'}], ['freezeChannel', {channel: 'lesson', frozen: true}],
-    ['freezeChannel', {channel: 'lesson', frozen: false}], ['endSession', {user: 'anna'}],
+    ['setRole', {role: 'reader', user: 'anna'}], ['setRole', {user: 'anna'}], ['setMode', {channel: 'lesson', mode: 'frozen', on: true}],
+    ['setMode', {channel: 'lesson', mode: 'frozen', on: false}], ['endSession', {user: 'anna'}],
         ['endSession', {user: 'anna', reason: 'é'.repeat(128)}],
     ['banUser', {user: 'anna'}], ['banUser', {user: 'anna', forMs: 1_000}], ['unbanUser', {user: 'anna'}], ['forgetUser', {user: 'anna'}],
     ['forgetUser', {user: 'anna', withRecords: true}],

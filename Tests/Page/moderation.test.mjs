@@ -29,6 +29,23 @@ on({}, '[AC6, AC10] a pupil is made a reader and draws no more, until what its k
   ]) await assert.rejects(ask(anna), {name: 'notPermitted'}, String(ask))
 })
 
+on({}, '[AC11, BL10] a board that is open for editing is everybody\'s who may draw, until it is closed', async ({connect}) => {
+  const host = await connect('host')
+  const anna = await connect('anna', {key: 'join'})
+  await host.send('host', {to: 'lesson', retainedAs: 'a'}).stored
+  await anna.subscribe('lesson')
+  await assert.rejects(anna.send('anna', {to: 'lesson', retainedAs: 'a'}).accepted, {name: 'notPermitted'})
+  await host.moderation.openEditing('lesson')
+  await anna.seen.until(({type, mode, isOn}) => type === 'channelMode' && mode === 'openEditing' && isOn)
+  assert.deepEqual([...anna.modes({message: 'lesson'})], ['openEditing'])
+  await anna.send('anna', {to: 'lesson', retainedAs: 'a'}).stored
+  await host.send('host', {to: 'lesson', retainedAs: 'a'}).stored
+  await host.moderation.closeEditing('lesson')
+  await anna.seen.until(({type, isOn}) => type === 'channelMode' && !isOn)
+  assert.equal(anna.modes({message: 'lesson'}).size, 0)
+  await assert.rejects(anna.send('anna', {to: 'lesson', retainedAs: 'a'}).accepted, {name: 'notPermitted'})
+})
+
 on({}, '[AC11, AC7] a frozen lesson is only looked at: topics are left, who comes or comes back is told, and it is over when it is over',
     async ({daemon, connect, proxy, dice}) => {
   const between = await proxy(dice)
@@ -40,7 +57,7 @@ on({}, '[AC11, AC7] a frozen lesson is only looked at: topics are left, who come
   await host.moderation.freeze('lesson')
   const refused = await anna.seen.until(({type}) => type === 'refused')
   assert.deepEqual([refused.topic, refused.error.name], ['points', 'notPermitted'])
-  assert.deepEqual(anna.seen.of('channelFrozen').map(({channel, isFrozen, by}) => [channel.kind, isFrozen, by]).sort(),
+  assert.deepEqual(anna.seen.of('channelMode').map(({channel, isOn, by}) => [channel.kind, isOn, by]).sort(),
       [['message', true, 'host'], ['stream', true, 'host']])
   assert.throws(() => stream.send('x', {topic: 'points'}), {name: 'topicNotJoined'})
   await assert.rejects(anna.send('x', {to: 'lesson'}).value, {name: 'notPermitted'})
@@ -48,17 +65,17 @@ on({}, '[AC11, AC7] a frozen lesson is only looked at: topics are left, who come
 
   const late = await connect('late', {key: 'join'})
   await late.subscribe('lesson')
-  assert.deepEqual(late.seen.of('channelFrozen').map(({isFrozen, by}) => [isFrozen, by]), [[true, undefined]])
+  assert.deepEqual(late.seen.of('channelMode').map(({isOn, by}) => [isOn, by]), [[true, undefined]])
   // It ends while she is away.
   between.holds = true
   await host.moderation.unfreeze('lesson')
-  await late.seen.until(({type, isFrozen}) => type === 'channelFrozen' && !isFrozen)
-  const told = anna.seen.of('channelFrozen').length
+  await late.seen.until(({type, isOn}) => type === 'channelMode' && !isOn)
+  const told = anna.seen.of('channelMode').length
   between.holds = false
   between.cutAll()
   await anna.seen.until(({type, state, resumed}) => type === 'link' && state === 'connected' && resumed)
-  await anna.seen.until(({type, isFrozen, channel}) => type === 'channelFrozen' && !isFrozen && channel.kind === 'stream')
-  assert.deepEqual(anna.seen.of('channelFrozen').slice(told).map(({channel, isFrozen, by}) => [channel.kind, isFrozen, by]),
+  await anna.seen.until(({type, isOn, channel}) => type === 'channelMode' && !isOn && channel.kind === 'stream')
+  assert.deepEqual(anna.seen.of('channelMode').slice(told).map(({channel, isOn, by}) => [channel.kind, isOn, by]),
       [['message', false, undefined], ['stream', false, undefined]])
   await stream.joinTopic('points')
   await anna.send('x', {to: 'lesson'}).value

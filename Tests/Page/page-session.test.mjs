@@ -251,11 +251,11 @@ test('a text that others moved while it was written stays where they put it; one
 test('[AC11] while drawing is paused the page says so, to a guest who only looks on and to a host who still draws', () => {
   const {session, client} = page()
   assert.equal(session.standing, undefined)
-  client.say('channelFrozen', {channel: {kind: 'message', channel: 'lesson'}, isFrozen: true, by: 'host'})
+  client.say('channelMode', {channel: {kind: 'message', channel: 'lesson'}, mode: 'frozen', isOn: true, by: 'host'})
   assert.equal(session.standing, 'The host has paused drawing')
   client.access = {rights: () => new Set(['publish', 'clear'])}
   assert.deepEqual([session.mayDraw, session.standing], [true, 'Drawing is paused for guests'])
-  client.say('channelFrozen', {channel: {kind: 'message', channel: 'lesson'}, isFrozen: false, by: 'host'})
+  client.say('channelMode', {channel: {kind: 'message', channel: 'lesson'}, mode: 'frozen', isOn: false, by: 'host'})
   assert.equal(session.standing, undefined)
   client.access = {rights: () => new Set(['subscribe'])}
   assert.equal(session.standing, 'View only')

@@ -66,7 +66,7 @@ const sabotages = [
   ['states of before are not set again', "each(states, (key, values) =>", "each(new Map(), (key, values) =>"],
   ['what a moderator has changed is told and does not count', 'this.machine.access = new Access(access)', ''],
   ['a freeze of meanwhile is not told', 'this.machine.channels.stands(body)', ''],
-  ['a channel that was left stays frozen', 'this.machine.channels.frozen.delete(key)', ''],
+  ['a channel that was left stays frozen', 'this.machine.channels.modes.delete(key)', ''],
   ['a ban for a time that is no number is one for good', "if (typeof part === 'number' && !Number.isSafeInteger(part)) {", 'if (false) {'],
   ["a drawing on another's record is sent for ever", 'if (begins) this.beginAnew', 'if (true) this.beginAnew'],
   ['a board that is reset is read without own records', 'this.readings.set(channel, {after: 0, head})', ''],

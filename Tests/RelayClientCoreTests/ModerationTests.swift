@@ -5,13 +5,13 @@ import Testing
 
 /// What moderators decide, as the client's machine asks for it and is told of it.
 @Suite struct ModerationTests {
-    private func freezes(_ driver: MachineDriver) -> [ChannelFreeze] {
-        driver.events().compactMap { if case .channelFrozen(let freeze) = $0 { freeze } else { nil } }
+    private func freezes(_ driver: MachineDriver) -> [ChannelModeChange] {
+        driver.events().compactMap { if case .channelMode(let change) = $0 { change } else { nil } }
     }
 
     private func subscribed(_ id: UInt32?, frozen: Bool) -> SubscribeAnswer {
         var answer = MachineDriver.subscribed(id: id, handle: 10, head: 0)
-        answer.frozen = frozen ? true : nil
+        answer.modes = frozen ? ["frozen"] : nil
         return answer
     }
 
@@ -35,20 +35,38 @@ import Testing
         #expect(driver.machine.access == access)
     }
 
+    @Test("[AC11, FR6] each mode is told by itself, one that is not known is not; a channel that was left has none")
+    func modes() throws {
+        let driver = MachineDriver(), channel = ChannelID(kind: .message, channel: try Name("lesson"))
+        driver.logIn()
+        try driver.ask(.subscribe(channel.channel, features: [.messages], quiet: false)) { id in
+            var answer = subscribed(id, frozen: true)
+            answer.modes = ["frozen", "melted", "openEditing"]
+            return answer
+        }
+        #expect(freezes(driver).map(\.mode) == [.frozen, .openEditing] && driver.machine.modes(of: channel) == [.frozen, .openEditing])
+        driver.feed(.json(.modeChanged, ModeChanged(channel: 10, mode: .frozen, on: false, by: try Name("host"))))
+        #expect(freezes(driver) == [ChannelModeChange(channel: channel, mode: .frozen, isOn: false, by: "host")])
+        #expect(driver.machine.modes(of: channel) == [.openEditing])
+        try driver.ask(.unsubscribe(channel.channel)) { EmptyAnswer(id: $0) }
+        #expect(driver.machine.modes(of: channel).isEmpty)
+    }
+
     @Test("[AC11] a channel that is frozen is told once: by the relay's notice, by the answer, or by restored, and so is its end")
     func frozen() throws {
         let driver = MachineDriver()
         driver.logIn()
         let channel = ChannelID(kind: .message, channel: try Name("lesson")), by = try Name("host")
         try driver.ask(.subscribe(channel.channel, features: [.messages], quiet: false)) { subscribed($0, frozen: true) }
-        #expect(freezes(driver) == [ChannelFreeze(channel: channel, isFrozen: true, by: nil)])
+        #expect(freezes(driver) == [ChannelModeChange(channel: channel, mode: .frozen, isOn: true, by: nil)])
         try driver.ask(.subscribe(channel.channel, features: [.messages], quiet: false)) { subscribed($0, frozen: true) }
         #expect(freezes(driver).isEmpty)
-        driver.feed(.json(.channelFrozen, ChannelFrozen(channel: 10, frozen: false, by: by)))
-        driver.feed(.json(.channelFrozen, ChannelFrozen(channel: 99, frozen: true, by: by)))
+        driver.feed(.json(.modeChanged, ModeChanged(channel: 10, mode: .frozen, on: false, by: by)))
+        driver.feed(.json(.modeChanged, ModeChanged(channel: 99, mode: .frozen, on: true, by: by)))
         #expect(
-            freezes(driver) == [ChannelFreeze(channel: channel, isFrozen: false, by: "host")], "and nothing of a channel that it is not in")
-        driver.feed(.json(.channelFrozen, ChannelFrozen(channel: 10, frozen: true, by: by)))
+            freezes(driver) == [ChannelModeChange(channel: channel, mode: .frozen, isOn: false, by: "host")],
+            "and nothing of a channel that it is not in")
+        driver.feed(.json(.modeChanged, ModeChanged(channel: 10, mode: .frozen, on: true, by: by)))
         _ = driver.events()
 
         // Unfrozen while it was away, and frozen again while it was away once more.
@@ -56,7 +74,7 @@ import Testing
             comeBack(driver)
             driver.logIn(resumed: true)
             driver.feed(.json(.restored, subscribed(nil, frozen: isFrozen)))
-            #expect(freezes(driver) == [ChannelFreeze(channel: channel, isFrozen: isFrozen, by: nil)], "\(isFrozen)")
+            #expect(freezes(driver) == [ChannelModeChange(channel: channel, mode: .frozen, isOn: isFrozen, by: nil)], "\(isFrozen)")
         }
         comeBack(driver)
         driver.logIn(resumed: true)
@@ -84,7 +102,7 @@ import Testing
         _ = driver.sent()
         let anna = try Name("anna"), lesson = try Name("lesson")
         for request in [
-            ClientRequest.setRole(anna, .reader), .setRole(anna, nil), .freeze(lesson, true), .freeze(lesson, false),
+            ClientRequest.setRole(anna, .reader), .setRole(anna, nil), .setMode(lesson, .frozen, true), .setMode(lesson, .frozen, false),
             .endSession(anna, reason: "enough"),
             .ban(anna, forMilliseconds: 7_200_000), .ban(anna, forMilliseconds: nil), .unban(anna), .bans(after: anna),
             .forget(anna, withRecords: false),
@@ -98,8 +116,8 @@ import Testing
         #expect(
             bodies == [
                 #"setRole {"role":"reader","user":"anna"}"#, #"setRole {"user":"anna"}"#,
-                #"freezeChannel {"channel":"lesson","frozen":true,}"#,
-                #"freezeChannel {"channel":"lesson","frozen":false,}"#, #"endSession {"reason":"enough","user":"anna"}"#,
+                #"setMode {"channel":"lesson","mode":"frozen","on":true}"#,
+                #"setMode {"channel":"lesson","mode":"frozen","on":false}"#, #"endSession {"reason":"enough","user":"anna"}"#,
                 #"banUser {"forMs":7200000,"user":"anna"}"#, #"banUser {"user":"anna"}"#, #"unbanUser {"user":"anna"}"#,
                 #"getBans {"after":"anna",}"#,
                 #"forgetUser {"user":"anna"}"#, #"forgetUser {"user":"anna","withRecords":true}"#,

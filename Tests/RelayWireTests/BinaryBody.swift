@@ -69,8 +69,8 @@ struct BinaryBody: Equatable {
             .flowOpened, .flowClosed, .packetsDropped, .presence, .topics, .removeMetadata, .getMetadata, .subscribeUserMetadata,
             .unsubscribeUserMetadata, .setLock, .acquireLock, .releaseLock, .revokeLock, .removeLock, .getLocks, .locks, .history, .gap,
             .barrier, .cancel, .catchingUp, .caughtUp, .clear, .undoClear, .boards, .removeBoard, .notStored, .cleared, .reset, .renew,
-            .accessExpiring, .removed, .setRole, .freezeChannel, .endSession, .banUser, .unbanUser, .getBans, .forgetUser, .status,
-            .accessChanged, .channelFrozen:
+            .accessExpiring, .removed, .setRole, .setMode, .endSession, .banUser, .unbanUser, .getBans, .forgetUser, .status,
+            .accessChanged, .modeChanged:
             nil
         }
     }

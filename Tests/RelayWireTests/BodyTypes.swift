@@ -11,7 +11,7 @@ extension FrameVector {
         case "logout": EmptyRequest.self
         case "renew": RenewRequest.self
         case "setRole": SetRoleRequest.self
-        case "freezeChannel": FreezeChannelRequest.self
+        case "setMode": SetModeRequest.self
         case "endSession": EndSessionRequest.self
         case "banUser": BanUserRequest.self
         case "unbanUser": UserRequest.self
@@ -52,7 +52,7 @@ extension FrameVector {
         case "accessExpiring": AccessExpiring.self
         case "removed": RemovedNotice.self
         case "accessChanged": AccessChanged.self
-        case "channelFrozen": ChannelFrozen.self
+        case "modeChanged": ModeChanged.self
         case "welcome": Welcome.self
         case "error": ErrorBody.self
         case "closing": CloseNotice.self
@@ -69,7 +69,7 @@ extension FrameVector {
             case "answer.bans", "answer.bans.next": BansAnswer.self
             case "answer.status", "answer.status.next": StatusAnswer.self
             case "answer.history", "answer.history.none": HistoryAnswer.self
-            case "answer.subscribe", "answer.join", "answer.join.frozen", "answer.caughtUp": SubscribeAnswer.self
+            case "answer.subscribe", "answer.join", "answer.join.modes", "answer.caughtUp": SubscribeAnswer.self
             case "answer.clear": ClearAnswer.self
             case "answer.boards", "answer.boards.next": BoardsAnswer.self
             case "answer.joinTopic": JoinTopicAnswer.self

@@ -285,7 +285,8 @@ private struct RandomBody {
             id: maybe(integer()), kind: flag() ? .message : .stream, channel: name(), handle: integer(),
             features: Feature.allCases.filter { _ in flag() },
             quiet: flag(), epoch: maybe(Epoch(start: integer(), incarnation: integer())), head: maybe(integer()), recovered: maybe(flag()),
-            missed: maybe(OffsetRange(from: integer(), to: integer())), reset: maybe(flag()), after: maybe(integer()), frozen: maybe(flag())
+            missed: maybe(OffsetRange(from: integer(), to: integer())), reset: maybe(flag()), after: maybe(integer()),
+            modes: maybe(names().map(\.text))
         )
     }
 

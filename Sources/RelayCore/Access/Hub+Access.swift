@@ -15,7 +15,8 @@ extension Hub {
     func rights(of session: Session.Index, on channel: ChannelID, lent: LentRights?) -> Rights {
         let rights = thawedRights(of: session, on: channel, lent: lent)
         let isHeld = sessions[session].isHeldToReading || isFrozen(channel.channel) && !sessions[session].access.isModerator
-        return isHeld ? rights.intersection(Role.reader.rights) : rights
+        guard !isHeld else { return rights.intersection(Role.reader.rights) }
+        return rights.contains(.publish) && isOn(.openEditing, channel.channel) ? rights.union(.revise) : rights
     }
 
     /// What they are, or would be while the channel is not frozen.
@@ -23,8 +24,12 @@ extension Hub {
         sessions[session].access.rights(on: channel.channel).union(lent?.rights ?? [])
     }
 
-    /// Whether everybody but moderators has a reader's rights there. [AC11]
-    func isFrozen(_ channel: Name) -> Bool { !moderation.revealed.frozen.isEmpty && moderation.revealed.frozen.contains(channel) }
+    func isFrozen(_ channel: Name) -> Bool { isOn(.frozen, channel) }
+
+    /// Whether moderators have set a mode of the channels of a name. [AC11]
+    private func isOn(_ mode: ChannelMode, _ channel: Name) -> Bool {
+        !moderation.revealed.modes.isEmpty && moderation.revealed.modes[channel]?.contains(mode) == true
+    }
 
     /// - Throws: `notPermitted`, the same whatever else is there or not. [AC5] Only a user who has the right is told of a freeze.
     func require(_ right: Rights, on channel: ChannelID, _ session: Session.Index) throws(WireError) {

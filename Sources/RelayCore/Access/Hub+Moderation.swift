@@ -27,16 +27,20 @@ extension Hub {
         decide(.role(request.user, role), [StoredForm.role(request.user, role)], session, connection, requester)
     }
 
-    mutating func freezeChannel(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError)
-    {
-        let request = try decode(FreezeChannelRequest.self, body)
+    mutating func setMode(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) {
+        let request = try decode(SetModeRequest.self, body)
         try requireModerator(session)
+        guard let mode = ChannelMode(rawValue: request.mode) else {
+            let known = ChannelMode.allCases.map(\.rawValue).joined(separator: " or ")
+            throw WireError(.badRequest, "field mode is \(known)")
+        }
         let requester = requester(connection, request.id, .empty)
-        guard moderation.applied.frozen.contains(request.channel) != request.frozen else { return answerInOrder(requester) }
-        if request.frozen { try checkCount(moderation.applied.frozen.count, configuration.frozenChannelsMax, "channels are frozen") }
+        let before = moderation.applied.modes[request.channel, default: []]
+        guard before.contains(mode) != request.on else { return answerInOrder(requester) }
+        if before.isEmpty { try checkCount(moderation.applied.modes.count, configuration.channelModesMax, "channels have a mode") }
         try checkStorage()
-        decide(
-            .frozen(request.channel, request.frozen), [StoredForm.frozen(request.channel, request.frozen)], session, connection, requester)
+        let entry = StoredForm.mode(request.channel, mode, request.on)
+        decide(.mode(request.channel, mode, request.on), [entry], session, connection, requester)
     }
 
     mutating func endSession(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) {

@@ -12,7 +12,7 @@ extension Hub {
         if let (book, change) = moderation.metadata { revealMetadata(book, change) }
         switch moderation.change {
         case .role(let user, _): roleWasSet(user, by: moderation.by!.user)
-        case .frozen(let channel, let isFrozen): wasFrozen(channel, isFrozen, by: moderation.by!.user)
+        case .mode(let channel, let mode, let isOn): modeWasSet(channel, mode, isOn, by: moderation.by!.user)
         case .ban(let user, let ban?):
             wasBanned(user, ban)
             setBanSweep()
@@ -55,9 +55,9 @@ extension Hub {
         applyAccess(session)
     }
 
-    // MARK: - Frozen channels
+    // MARK: - Modes of channels
 
-    private mutating func wasFrozen(_ name: Name, _ isFrozen: Bool, by moderator: Name) {
+    private mutating func modeWasSet(_ name: Name, _ mode: ChannelMode, _ isOn: Bool, by moderator: Name) {
         var kinds: [Channel.Index] = []
         for kind in ChannelKind.allCases {
             if let channel = channels[named: ChannelID(kind: kind, channel: name)] { kinds.append(channel) }
@@ -68,11 +68,11 @@ extension Hub {
                 if !memberships[membership(of: session, inside: channel)].heldOver { inside.append(session) }
             }
             enqueueJSON(
-                room: channels[channel].room, .channelFrozen,
-                ChannelFrozen(channel: channels[channel].handle, frozen: isFrozen, by: moderator),
+                room: channels[channel].room, .modeChanged,
+                ModeChanged(channel: channels[channel].handle, mode: mode, on: isOn, by: moderator),
                 to: inside)
         }
-        guard isFrozen else { return }
+        guard mode == .frozen, isOn else { return }
         // A publish finds its channel without asking for the right again.
         for session in sessions.indices {
             if sessions[session].lastPublish?.name == name { sessions[session].lastPublish = nil }
@@ -147,8 +147,8 @@ extension ModerationChange {
         switch self {
         case .role(let user, let role?): "made user \(user) \(role == .editor ? "an editor" : "a \(role.rawValue)")"
         case .role(let user, nil): "gave user \(user) back what its credential gives"
-        case .frozen(let channel, true): "froze channel \(channel)"
-        case .frozen(let channel, false): "unfroze channel \(channel)"
+        case .mode(let channel, .frozen, let isOn): "\(isOn ? "froze" : "unfroze") channel \(channel)"
+        case .mode(let channel, .openEditing, let isOn): "\(isOn ? "opened" : "closed") channel \(channel) for editing"
         case .ban(let user, let ban?):
             "banned user \(user)" + (ban.until.map { " for \((max($0, ban.time) - ban.time) / 1000) s" } ?? "")
         case .ban(let user, nil): "unbanned user \(user)"

@@ -20,8 +20,8 @@ struct Ban: Equatable {
 struct ModerationBook {
     /// None is moderator, by user id. [AC10]
     private(set) var roles: [Name: Role] = [:]
-    /// Names of channels of both kinds. [AC11]
-    private(set) var frozen: Set<Name> = []
+    /// By the name of channels of both kinds, if any is on. [AC11]
+    private(set) var modes: [Name: Set<ChannelMode>] = [:]
     private(set) var bans: [Name: Ban] = [:]
     /// Users with a ban, to be listed page by page.
     private(set) var bannedNames = SortedNames()
@@ -31,11 +31,16 @@ struct ModerationBook {
     mutating func apply(_ change: ModerationChange) {
         switch change {
         case .role(let user, let role): roles[user] = role
-        case .frozen(let channel, true): frozen.insert(channel)
-        case .frozen(let channel, false): frozen.remove(channel)
+        case .mode(let channel, let mode, let isOn): set(mode, isOn, channel)
         case .ban(let user, let ban): set(ban, user)
         case .forget(let user, _): roles[user] = nil
         }
+    }
+
+    private mutating func set(_ mode: ChannelMode, _ isOn: Bool, _ channel: Name) {
+        var modes = modes[channel, default: []]
+        if isOn { modes.insert(mode) } else { modes.remove(mode) }
+        self.modes[channel] = modes.isEmpty ? nil : modes
     }
 
     private mutating func set(_ ban: Ban?, _ user: Name) {
@@ -65,7 +70,8 @@ struct ModerationBook {
 enum ModerationChange: Equatable {
     /// `nil`: what the credential gives.
     case role(Name, Role?)
-    case frozen(Name, Bool)
+    /// Whether it is on.
+    case mode(Name, ChannelMode, Bool)
     /// `nil`: it is over, or taken back.
     case ban(Name, Ban?)
     /// What is kept of a user, but for its ban; its metadata and whose its id is go with it, its records if so wanted.

@@ -15,7 +15,7 @@ extension Hub {
             case .relay(let id): storage.relayID = id
             case .claim(let user, let claim): claims[user] = claim
             case .role(let user, let role): moderation.applied.apply(.role(user, role))
-            case .frozen(let channel): moderation.applied.apply(.frozen(channel, true))
+            case .mode(let channel, let mode): moderation.applied.apply(.mode(channel, mode, true))
             case .ban(let user, let ban): moderation.applied.apply(.ban(user, ban))
             case .erasure(let mark): erasure.marks.append(mark)
             case .publish(let user, let instance, let remembered): keptWindows.restore(remembered, of: user, instance)

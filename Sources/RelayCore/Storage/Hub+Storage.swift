@@ -128,7 +128,7 @@ extension Hub {
         switch type {
         case .setMetadata, .updateMetadata, .removeMetadata, .setLock, .acquireLock, .releaseLock, .revokeLock, .removeLock, .clear,
             .undoClear, .removeBoard,
-            .setRole, .freezeChannel, .banUser, .unbanUser:
+            .setRole, .setMode, .banUser, .unbanUser:
             break
         default: return false
         }

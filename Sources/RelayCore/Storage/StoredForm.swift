@@ -16,6 +16,7 @@ import RelayWire
 //     U user               who a user id belongs to: version u8 (1) · flags u8 (1 digest) · [digest, 16 bytes] · last seen u64 ms
 //     A user               the role that moderators have set: version u8 (1) · role u8 (1 reader, 2 editor, 3 coeditor)
 //     F channel            a frozen channel, of both kinds: version u8 (1)
+//     O channel            a channel that is open for editing, of both kinds: version u8 (1)
 //     E sequence u64       what that change has removed is still to be erased: version u8 (1) · n u8, user whose records go, too ·
 //                          n u8, by (empty: nobody)
 //     X user               a ban: version u8 (1) · flags u8 (1 digest, 2 end) · [digest, 16 bytes] · [end u64 ms] · made u64 ms · n u8, by
@@ -33,7 +34,7 @@ enum StoredEntry {
     case relay(Entropy)
     case claim(Name, UserClaim)
     case role(Name, Role)
-    case frozen(Name)
+    case mode(Name, ChannelMode)
     case ban(Name, Ban)
     case erasure(ErasureMark)
     case publish(Name, instance: UInt64, PublishWindow.Remembered)
@@ -73,9 +74,9 @@ enum StoredEntry {
             guard names.count == 1, let user = try? Name(bytes: names[0]), let role = value.integer(UInt8.self).flatMap(StoredForm.role)
             else { return nil }
             return .role(user, role)
-        case UInt8(ascii: "F"):
+        case UInt8(ascii: "F"), UInt8(ascii: "O"):
             guard names.count == 1, let channel = try? Name(bytes: names[0]) else { return nil }
-            return .frozen(channel)
+            return .mode(channel, first == UInt8(ascii: "F") ? .frozen : .openEditing)
         case UInt8(ascii: "X"):
             guard names.count == 1, let user = try? Name(bytes: names[0]), let ban = ban(&value) else { return nil }
             return .ban(user, ban)
@@ -231,8 +232,9 @@ enum StoredForm {
         }
     }
 
-    static func frozen(_ channel: Name, _ isFrozen: Bool) -> JournalEntry {
-        JournalEntry(key: [UInt8(ascii: "F")] + Array(channel.text.utf8), value: isFrozen ? [version] : nil)
+    static func mode(_ channel: Name, _ mode: ChannelMode, _ isOn: Bool) -> JournalEntry {
+        let kind = UInt8(ascii: mode == .frozen ? "F" : "O")
+        return JournalEntry(key: [kind] + Array(channel.text.utf8), value: isOn ? [version] : nil)
     }
 
     /// - Parameter ban: `nil`: it is over.

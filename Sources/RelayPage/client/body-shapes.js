@@ -50,7 +50,8 @@ const channelShape = shape('name channel', {kind: isKind})
 const memberShape = shape('name user', {states: mapOf('text')})
 const accessFields = {'grants?': mapOf(listOf('text'))}
 const accessShape = shape('text role?, int untilMs?', accessFields)
-const enteredShape = shape('name channel, u32 handle, bool quiet recovered? reset? frozen?, int head? after?', {
+const enteredShape = shape('name channel, u32 handle, bool quiet recovered? reset?, int head? after?', {
+  'modes?': listOf('text'),
   kind: isKind, features: listOf('text'), 'epoch?': epochShape, 'missed?': rangeShape,
 })
 const itemShape = shape('name key author?, int bytes revision time?')
@@ -89,7 +90,7 @@ export const bodyShapes = {
   accessExpiring: shape('int inMs'),
   removed: shape('u32 channel, int code, text text'),
   accessChanged: shape('text role?, int untilMs?, name by', accessFields),
-  channelFrozen: shape('u32 channel, bool frozen, name by'),
+  modeChanged: shape('u32 channel, bool on, text mode, name by'),
 }
 
 /** By the type of the request that is answered. */

@@ -6,6 +6,9 @@ import {Limits} from './limits.js'
 import {contentOf, textOf} from './text.js'
 /** @import {ChannelID} from './types.js' */
 
+/** What moderators set of the channels of a name. [AC11] */
+const channelModes = ['frozen', 'openEditing']
+
 /** The channels that this client is in, and what is told of them. */
 export class Channels {
   constructor(machine) {
@@ -14,8 +17,8 @@ export class Channels {
     this.byHandle = new Map()
     /** Handles of stream channels whose snapshot of topics is not over. */
     this.snapshotGoesOn = new Set()
-    /** Frozen channels, as far as this client is in them. [AC11] */
-    this.frozen = new Set()
+    /** Of the channels that this client is in, by key. [AC11] @type {Map<string, Set<string>>} */
+    this.modes = new Map()
     /** Sets of metadata, by owner. */
     this.metadataSets = new Map()
   }
@@ -41,19 +44,26 @@ export class Channels {
     this.machine.unread.emit({type: 'accessChanged', access: this.machine.access, by})
   }
 
-  channelFrozen({channel: handle, frozen, by}) {
+  modeChanged({channel: handle, mode, on, by}) {
     const channel = this.byHandle.get(handle)
-    if (channel) this.tellFrozen(channel, frozen, by)
+    if (channel) this.tellMode(channel, mode, on, by)
   }
 
   /** How a channel is as one comes in, or comes back: told if that is news. [AC11] */
-  stands({kind, channel, frozen = false}) {
-    if (this.frozen.has(channelKey(kind, channel)) !== frozen) this.tellFrozen({kind, channel}, frozen)
+  stands({kind, channel, modes = []}) {
+    const before = this.modes.get(channelKey(kind, channel)) ?? new Set()
+    for (const mode of channelModes) {
+      if (before.has(mode) !== modes.includes(mode)) this.tellMode({kind, channel}, mode, modes.includes(mode))
+    }
   }
 
-  tellFrozen(channel, isFrozen, by = undefined) {
-    this.frozen[isFrozen ? 'add' : 'delete'](channelKey(channel.kind, channel.channel))
-    this.machine.unread.emit({type: 'channelFrozen', channel, isFrozen, by})
+  /** One that a later version has says nothing. */
+  tellMode(channel, mode, isOn, by = undefined) {
+    if (!channelModes.includes(mode)) return
+    const key = channelKey(channel.kind, channel.channel)
+    if (!this.modes.has(key)) this.modes.set(key, new Set())
+    this.modes.get(key)[isOn ? 'add' : 'delete'](mode)
+    this.machine.unread.emit({type: 'channelMode', channel, mode, isOn, by})
   }
 
   locks({channel: handle, event, locks, user}) {

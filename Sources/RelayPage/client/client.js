@@ -2,7 +2,7 @@
 import {Board} from './board.js'
 import {problem} from './errors.js'
 import {hexadecimal, keptSecret} from './identity.js'
-import {channelID, sorted} from './keys.js'
+import {channelID, channelKey, sorted} from './keys.js'
 import {Limits} from './limits.js'
 import {credentialOf, webSocketTransport} from './links.js'
 import {Locks} from './locks.js'
@@ -293,6 +293,12 @@ export class RelayClient {
   /** The locks of a channel. @param {ChannelReference} reference */
   locks(reference) {
     return new Locks(this, ownerOf(reference))
+  }
+
+  /** What moderators set of a channel that this client is in: `frozen`, `openEditing`. @param {ChannelReference} reference */
+  modes(reference) {
+    const {kind, channel} = ownerOf(reference)
+    return new Set(this.machine.channels.modes.get(channelKey(kind, channel)))
   }
 
   // MARK: Access and the link

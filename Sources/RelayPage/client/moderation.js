@@ -36,12 +36,27 @@ export class Moderation extends Part {
    * @throws {RelayError} `limitReached`
    */
   async freeze(channel) {
-    await this.decide('freezeChannel', {channel: checkedName(channel), frozen: true})
+    await this.decide('setMode', {channel: checkedName(channel), mode: 'frozen', on: true})
   }
 
   /** Ends that. @param {string} channel */
   async unfreeze(channel) {
-    await this.decide('freezeChannel', {channel: checkedName(channel), frozen: false})
+    await this.decide('setMode', {channel: checkedName(channel), mode: 'frozen', on: false})
+  }
+
+  /**
+   * Lets everybody who may publish also replace and remove others' records, in the message channel of this name.
+   *
+   * @param {string} channel
+   * @throws {RelayError} `limitReached`
+   */
+  async openEditing(channel) {
+    await this.decide('setMode', {channel: checkedName(channel), mode: 'openEditing', on: true})
+  }
+
+  /** Ends that. @param {string} channel */
+  async closeEditing(channel) {
+    await this.decide('setMode', {channel: checkedName(channel), mode: 'openEditing', on: false})
   }
 
   /**

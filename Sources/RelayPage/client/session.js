@@ -171,7 +171,7 @@ export class Session {
     this.wanted.channels.delete(key)
     this.wanted.states.delete(key)
     this.machine.channels.metadataSets.delete(key)
-    this.machine.channels.frozen.delete(key)
+    this.machine.channels.modes.delete(key)
     const {byHandle} = this.machine.channels
     for (const [handle, other] of byHandle) if (other.kind === kind && other.channel === channel) byHandle.delete(handle)
     if (kind === 'message') {

@@ -87,6 +87,6 @@ export {}
  *   |{type: 'refused', subject: string, channel?: ChannelID, topic?: string, users?: string[], user?: string, error: RelayError}
  *   |{type: 'accessExpiring', inMs: number}
  *   |{type: 'accessChanged', access: Access, by: string}
- *   |{type: 'channelFrozen', channel: ChannelID, isFrozen: boolean, by?: string}
+ *   |{type: 'channelMode', channel: ChannelID, mode: 'frozen'|'openEditing', isOn: boolean, by?: string}
  *   |({type: 'link'} & LinkState)} ClientEvent
  */

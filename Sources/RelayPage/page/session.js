@@ -14,6 +14,8 @@ export class Session {
   members = new Map()
   Client = RelayClient
   isFrozen = false
+  /** Who may draw may also change what others drew. */
+  isOpen = false
   cursorAt = 0
 
   /** @param {{board, user, name, credential, records, live, changed: (what: string) => void, failed: (error: Error, what?: string) => void}} parts */
@@ -35,7 +37,7 @@ export class Session {
       records.reset()
       unsent.forEach(({key}) => records.touched.add(key))
     }
-    Object.assign(this, {user, hasTopics: false, isFrozen: false, stream: undefined})
+    Object.assign(this, {user, hasTopics: false, isFrozen: false, isOpen: false, stream: undefined})
     this.client = new this.Client(location.origin + '/ws', user, {
       storage: open('localStorage'), scope: location.host, credential: this.credential, presenceTimeoutMs,
           description: [...this.name].slice(0, 12).join('') + ' (whiteboard)', retriesFirstConnect: true,
@@ -131,8 +133,8 @@ export class Session {
       this.title = items.get('title')
       this.changed('title')
     })
-    onBoard('channelFrozen', ({isFrozen}) => {
-      this.isFrozen = isFrozen
+    onBoard('channelMode', ({mode, isOn}) => {
+      this[mode === 'frozen' ? 'isFrozen' : 'isOpen'] = isOn
       this.access()
     })
     on('accessChanged', () => this.access())
@@ -202,7 +204,7 @@ export class Session {
     return (this.rights?.has('publish') ?? true) && (!this.isFrozen || this.mayClear)
   }
   get mayRevise() {
-    return this.rights?.has('revise') ?? false
+    return (this.rights?.has('revise') || (this.isOpen && this.rights?.has('publish'))) ?? false
   }
   get mayClear() {
     return this.rights?.has('clear') ?? false

@@ -22,14 +22,15 @@ extension StorageSimulation {
         let asker = Asker(user: user, client: client, id: id)
         switch Int.random(in: 0..<6, using: &moderationRandom) {
         case 0, 1:
-            let role = [nil, "reader", "editor"].randomElement(using: &moderationRandom)!
+            let role = [nil, "reader", "editor", "coeditor"].randomElement(using: &moderationRandom)!
             driver.send(.json(.setRole, SetRoleRequest(id: id, user: name, role: role)), from: client.id)
             decide(asker, isNew: applied.decisions.roles[pupil] != role) { $0.decisions.roles[pupil] = role }
         case 2, 3:
-            let isFrozen = moderationRandom.chance(1, in: 2)
-            driver.send(.json(.freezeChannel, FreezeChannelRequest(id: id, channel: try! Name(room), frozen: isFrozen)), from: client.id)
-            decide(asker, isNew: applied.decisions.frozen.contains(room) != isFrozen) { model in
-                if isFrozen { model.decisions.frozen.insert(room) } else { model.decisions.frozen.remove(room) }
+            let isOn = moderationRandom.chance(1, in: 2), mode = ChannelMode.allCases.randomElement(using: &moderationRandom)!
+            driver.send(.json(.setMode, SetModeRequest(id: id, channel: try! Name(room), mode: mode, on: isOn)), from: client.id)
+            decide(asker, isNew: applied.decisions.modes[room, default: []].contains(mode) != isOn) { model in
+                if isOn { model.decisions.modes[room, default: []].insert(mode) } else { model.decisions.modes[room]?.remove(mode) }
+                if model.decisions.modes[room]?.isEmpty == true { model.decisions.modes[room] = nil }
             }
         case 4:
             if moderationRandom.chance(1, in: 2) {
@@ -75,7 +76,7 @@ extension StorageSimulation {
     /// What holds is what is durable, no less and no more.
     func checkDecisions() throws {
         let held = driver.hub.decisions
-        guard held.roles == durable.decisions.roles, held.frozen == durable.decisions.frozen, held.bans == durable.decisions.bans else {
+        guard held.roles == durable.decisions.roles, held.modes == durable.decisions.modes, held.bans == durable.decisions.bans else {
             throw BrokenPromise("[AC15, SG1] moderators' decisions are \(held), durable is \(durable.decisions)")
         }
     }
@@ -84,7 +85,7 @@ extension StorageSimulation {
 /// What moderators have decided.
 struct DecisionsModel: Equatable {
     var roles: [String: String] = [:]
-    var frozen: Set<String> = []
+    var modes: [String: Set<ChannelMode>] = [:]
     /// By whom, by user.
     var bans: [String: String] = [:]
 }

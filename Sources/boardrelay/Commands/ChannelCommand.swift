@@ -5,9 +5,9 @@ import RelayWire
 extension Command {
     static let channel = Command(
         name: "channel",
-        summary: "freezes channels, so that only moderators can change them",
+        summary: "freezes channels, and opens them for editing",
         arguments: [
-            .init(name: "ACTION", help: "freeze or unfreeze."),
+            .init(name: "ACTION", help: "freeze, unfreeze, open or close."),
             .init(name: "NAME", help: "The channel's name; its message and stream channel are both meant."),
         ],
         options: [
@@ -16,18 +16,31 @@ extension Command {
         ],
         notes: [
             """
-            If nobody is in the channel, the command freezes it, says so, and lists the channels in use. Hidden users (sub --quiet) do \
+            If nobody is in the channel, the command does it, says so, and lists the channels in use. Hidden users (sub --quiet) do \
             not count.
             """,
-            "For moderators: see 'boardrelay user'. A frozen channel stays frozen after a restart, and the people in it are told.",
+            "For moderators: see 'boardrelay user'. It holds after a restart, and the people in the channel are told.",
         ],
         examples: [
             .init("boardrelay channel freeze lesson", "Nobody but moderators draws on 'lesson'."),
             .init("boardrelay channel unfreeze lesson", "Everybody may draw again who might before."),
+            .init("boardrelay channel open lesson", "Everybody who may draw there may also change what others drew."),
+            .init("boardrelay channel close lesson", "Only moderators and coeditors may, as before."),
         ],
         run: moderateChannel)
 
-    private enum ChannelAction: String, CaseIterable { case freeze, unfreeze }
+    private enum ChannelAction: String, CaseIterable {
+        case freeze, unfreeze, open, close
+
+        var words: String {
+            switch self {
+            case .freeze: "frozen"
+            case .unfreeze: "not frozen any more"
+            case .open: "open for editing"
+            case .close: "not open for editing any more"
+            }
+        }
+    }
 
     private static func moderateChannel(_ arguments: Arguments) async throws -> ExitCode {
         let action: ChannelAction = try arguments.action()
@@ -40,12 +53,14 @@ extension Command {
             switch action {
             case .freeze: try await client.moderation.freeze(name)
             case .unfreeze: try await client.moderation.unfreeze(name)
+            case .open: try await client.moderation.openEditing(name)
+            case .close: try await client.moderation.closeEditing(name)
             }
             if json {
                 let fields: JSONValue = ["type": .string(action.rawValue), "channel": .string(name), "relay": .string("\(address)")]
                 try Console.print(JSONValue.object([fields, room.fields]).line)
             } else {
-                Console.note("\(address): \(name) is " + (action == .freeze ? "frozen." : "not frozen any more."))
+                Console.note("\(address): \(name) is \(action.words).")
                 for line in room.lines { Console.note(line) }
             }
         }

@@ -137,6 +137,7 @@ enum StatusText {
             "\(Printable.count(census.setRoles, "role")) set, \(Printable.count(census.frozenChannels.count, "channel")) frozen,"
                 + " \(Printable.count(census.bans, "ban")); " + Printable.count(counters.moderations, "decision"))
         if !census.frozenChannels.isEmpty { table.add("frozen", names(census.frozenChannels)) }
+        if !census.openChannels.isEmpty { table.add("open", names(census.openChannels)) }
         table.add(
             "process",
             "\(Printable.fixed(process.userSeconds)) s in the program, \(Printable.fixed(process.systemSeconds)) s in the system for it,"

@@ -99,7 +99,7 @@ extension Command {
             case .waiting, .paused: Console.note(EventText.line(event))
             }
         case .topics where !topics: break
-        case .presence, .topics, .metadata, .locks, .cleared, .accessChanged, .channelFrozen: try form.print(event)
+        case .presence, .topics, .metadata, .locks, .cleared, .accessChanged, .channelMode: try form.print(event)
         case .refused(let refusal) where refusal.subject == .channel:
             // What it listens to is not there for it any more: nothing would ever come.
             if form == .json { try form.print(event) }

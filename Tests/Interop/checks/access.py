@@ -135,7 +135,7 @@ def needing_rights(ctx, name, other):
         (["metadata"], ask("subscribeUserMetadata", user=other), "everywhere"),
         (None, ask("revokeLock", **lock, owner=other), "everywhere"), (None, set_items(user=other), "everywhere"),
         (None, ask("setRole", user=other + "-x", role="reader"), "everywhere"),
-        (None, ask("freezeChannel", channel=name, frozen=False), "everywhere"),
+        (None, ask("setMode", channel=name, mode="frozen", on=False), "everywhere"),
         (None, ask("endSession", user=other + "-x"), "everywhere"), (None, ask("banUser", user=other + "-x", forMs=1_000), "everywhere"),
         (None, ask("unbanUser", user=other + "-x"), "everywhere"), (None, ask("getBans"), "everywhere"),
         (None, ask("forgetUser", user=other + "-x"), "everywhere"), (None, ask("status", after=other), "everywhere"),

@@ -5,7 +5,7 @@ import time
 from context import check, presence_of
 from guests import guest, host_key, join_key, mint, stranger
 from http_checks import Failed, need
-from relay_client import Ended, PATIENCE, RelayError
+from relay_client import Ended, PATIENCE, RETAIN, RelayError
 from steps import BEGINNING, caught_up, shown
 
 
@@ -50,6 +50,24 @@ def roles_set(ctx):
     need(not host.since(hosts, "accessChanged") and len(back.since(mark, "accessChanged")) == 1, "told who is not concerned, or again")
 
 
+@check("[AC11 BL10] in a channel that is open for editing an editor changes what others drew, until it is closed", relay="access")
+def open_editing(ctx):
+    name, other, host, editor = ctx.name("c"), ctx.name("d"), guest(ctx, host_key(ctx)), guest(ctx, join_key(ctx))
+    editor.request("subscribe", channel=name)
+    for channel in (name, other):
+        host.retain(channel, "a", b"host's")
+    ctx.refused("badRequest", lambda: host.request("setMode", channel=name, mode="melted", on=True))
+    host.request("setMode", channel=name, mode="openEditing", on=True)
+    event = editor.wait_for("modeChanged")
+    need((event["mode"], event["on"], event["by"]) == ("openEditing", True, host.identity.user), f"{event}")
+    editor.retain(name, "a", b"editor's")
+    ctx.refused("notPermitted", editor.publish(other, b"x", key="a", extra=RETAIN))
+    need(editor.request("subscribe", channel=name)["modes"] == ["openEditing"], "who comes in is not told")
+    host.retain(name, "a", b"host's")
+    host.request("setMode", channel=name, mode="openEditing", on=False)
+    ctx.refused("notPermitted", editor.publish(name, b"x", key="a", extra=RETAIN))
+
+
 @check("[AC11] in a frozen channel all but moderators look on, in both kinds; those inside are told, those who come, too", relay="access")
 def frozen(ctx):
     name = ctx.name("c")
@@ -65,11 +83,11 @@ def frozen(ctx):
     wait = client.start_request("acquireLock", kind="message", channel=name, lock="pen", waitMs=20_000)
     client.sync()
     mark, hosts = client.mark(), host.mark()
-    host.request("freezeChannel", channel=name, frozen=True)
+    host.request("setMode", channel=name, mode="frozen", on=True)
     ctx.refused("notPermitted", wait)
     client.sync()
-    need([e["frozen"] for e in client.since(mark, "channelFrozen")] == [True, True], f"{client.since(mark)}")
-    need({e["by"] for e in client.since(mark, "channelFrozen")} == {host.identity.user}, "by whom")
+    need([e["on"] for e in client.since(mark, "modeChanged")] == [True, True], f"{client.since(mark)}")
+    need({e["by"] for e in client.since(mark, "modeChanged")} == {host.identity.user}, "by whom")
     need([e["flow"] for e in client.since(mark, "error") if e.get("flow")] == [flow], f"{client.since(mark, 'error')}")
     ctx.refused("notPermitted", client.publish(name, b"x"))
     ctx.refused("notPermitted", client.start_texts("setMetadata", [("k", "v")], kind="stream", channel=name))
@@ -78,20 +96,20 @@ def frozen(ctx):
     host.publish(name, b"still").wait()
     host.packet(own, b"still")
     client.wait_for("deliver", since=mark)
-    need(late.request("subscribe", channel=name).get("frozen") is True and late.request("join", channel=name).get("frozen") is True,
+    need(late.request("subscribe", channel=name).get("modes") == late.request("join", channel=name).get("modes") == ["frozen"],
          "not told")
     client.publish(ctx.name("another"), b"x").wait()
     client.drop()
     back = ctx.resume(client)
     back.sync()
-    need([e.get("frozen") for e in back.since(0, "restored")] == [True, True], f"{back.since(0, 'restored')}")
+    need([e.get("modes") for e in back.since(0, "restored")] == [["frozen"]] * 2, f"{back.since(0, 'restored')}")
     mark = back.mark()
     for _ in range(2):
-        host.request("freezeChannel", channel=name, frozen=False)
+        host.request("setMode", channel=name, mode="frozen", on=False)
     back.publish(name, b"x").wait()
-    need([e["frozen"] for e in back.since(mark, "channelFrozen")] == [False, False], "told again, or not")
-    need(len(host.since(hosts, "channelFrozen")) == 4, "a moderator inside is told as others are")
-    need("frozen" not in back.request("subscribe", channel=name), "not any more")
+    need([e["on"] for e in back.since(mark, "modeChanged")] == [False, False], "told again, or not")
+    need(len(host.since(hosts, "modeChanged")) == 4, "a moderator inside is told as others are")
+    need("modes" not in back.request("subscribe", channel=name), "not any more")
 
 
 @check("[AC12] a session is ended with a reason, others see a leave, it resumes nothing and comes in again", relay="access")

@@ -2,7 +2,7 @@
 
 FRAME_TYPES = {
     "login": 0x01, "logout": 0x02, "ping": 0x03, "pong": 0x04, "renew": 0x05,
-    "setRole": 0x06, "freezeChannel": 0x07, "endSession": 0x08, "banUser": 0x09, "unbanUser": 0x0A, "getBans": 0x0B,
+    "setRole": 0x06, "setMode": 0x07, "endSession": 0x08, "banUser": 0x09, "unbanUser": 0x0A, "getBans": 0x0B,
     "forgetUser": 0x0C, "status": 0x0D, "cancel": 0x0E,
     "publish": 0x10, "publishPacket": 0x11, "direct": 0x12, "directReceived": 0x13,
     "subscribe": 0x20, "unsubscribe": 0x21, "join": 0x22, "leave": 0x23,
@@ -20,7 +20,7 @@ FRAME_TYPES = {
     "userNamed": 0xA0, "flowOpened": 0xA1, "flowClosed": 0xA2, "lost": 0xA3, "packetsDropped": 0xA4,
     "presence": 0xB0, "topics": 0xB1, "metadata": 0xB2, "locks": 0xB3,
     "gap": 0xB4, "caughtUp": 0xB5, "catchingUp": 0xBC, "cleared": 0xB6, "reset": 0xB7, "accessExpiring": 0xB8, "removed": 0xB9,
-    "accessChanged": 0xBA, "channelFrozen": 0xBB,
+    "accessChanged": 0xBA, "modeChanged": 0xBB,
 }
 FRAME_NAMES = {number: name for name, number in FRAME_TYPES.items()}
 
@@ -45,7 +45,7 @@ CODES = {
 # Requests whose answer waits until they are durable (SG1).
 CHANGES = {"setMetadata", "updateMetadata", "removeMetadata",
            "setLock", "acquireLock", "releaseLock", "revokeLock", "removeLock",
-           "setRole", "freezeChannel", "banUser", "unbanUser"}  # AC15
+           "setRole", "setMode", "banUser", "unbanUser"}  # AC15
 # Those of boards wait, too (BL6, BL9), for a storage of their own.
 BOARD_CHANGES = {"clear", "undoClear", "removeBoard"}
 # These wait until the disk has nothing of it any more (AC14).
@@ -56,7 +56,7 @@ SLOT, SENDER_TIME = 0x02, 0x04
 
 RELAY_JSON = {"welcome", "answer", "error", "closing", "restored", "flowOpened", "flowClosed",
               "packetsDropped", "presence", "topics", "locks", "gap", "caughtUp", "catchingUp",
-              "notStored", "cleared", "reset", "accessExpiring", "removed", "accessChanged", "channelFrozen"}
+              "notStored", "cleared", "reset", "accessExpiring", "removed", "accessChanged", "modeChanged"}
 RELAY_TEXTS = {"metadataPage", "metadata"}
 ALLOWED_FLAGS = {"deliver": TEXT | CUSTOM_TYPE | KEY | PART | RETAIN,
                  "packet": TEXT | SLOT | SENDER_TIME, "directDeliver": TEXT | CUSTOM_TYPE,

@@ -295,7 +295,7 @@ class Channel:
     def refresh(self, fields):
         """A new answer to `subscribe` or `join`, or `restored`."""
         self.features, self.quiet = set(fields["features"]), fields["quiet"]
-        self.frozen = fields.get("frozen") is True
+        self.modes = set(fields.get("modes") or ())
         self.snapshot_wanted = "presence" in self.features
         self.metadata_wanted, self.locks_wanted = "metadata" in self.features, "locks" in self.features
         self.metadata, self.locks, self.metadata_more = Metadata(), {}, False

@@ -62,7 +62,7 @@ class RequestChecks:
 
     answer_setMetadata = answer_updateMetadata = answer_removeMetadata = answer_plain
     answer_setLock = answer_releaseLock = answer_revokeLock = answer_removeLock = answer_plain
-    answer_setRole = answer_freezeChannel = answer_endSession = answer_plain
+    answer_setRole = answer_setMode = answer_endSession = answer_plain
     answer_banUser = answer_unbanUser = answer_forgetUser = answer_plain
     answer_undoClear = answer_removeBoard = answer_cancel = answer_plain
 

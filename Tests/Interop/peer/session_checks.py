@@ -151,12 +151,12 @@ class SessionChecks:
             raise Violation("AC10", f"{event}: the end is that of the credential: {self.access}")
         self.access = access
 
-    def on_channelFrozen(self, event):
+    def on_modeChanged(self, event):
         """AC11: of a channel that one is in, and only what is news."""
         channel = self.channel(event["channel"], None, "AC11")
-        if channel.frozen == event["frozen"]:
+        if (event["mode"] in channel.modes) == event["on"]:
             raise Violation("AC11", f"{channel.name} was so already: {event}")
-        channel.frozen = event["frozen"]
+        channel.modes ^= {event["mode"]}
 
     def on_accessExpiring(self, event):
         """AC8: not before its time, and only to who has an end."""

@@ -33,7 +33,7 @@ SHAPE_TESTS = {
     "kind": lambda v: v in ("message", "stream"),
 }
 
-CHANNEL_SHAPE = "kind:kind channel:name handle:u32 features:texts quiet:bool epoch?:object head?:u53 frozen?:true"
+CHANNEL_SHAPE = "kind:kind channel:name handle:u32 features:texts quiet:bool epoch?:object head?:u53 modes?:texts"
 SINCE_SHAPE = " recovered?:bool missed?:object reset?:bool after?:u53"
 
 SHAPES = {
@@ -126,7 +126,7 @@ SHAPES.update({
 })
 SHAPE_RULES.update({"access": "AC4", "answer renew": "AC8", "accessExpiring": "AC8", "removed": "AC7"})
 SHAPES.update({
-    "answer setRole": "id:u32", "answer freezeChannel": "id:u32", "answer endSession": "id:u32", "answer banUser": "id:u32",
+    "answer setRole": "id:u32", "answer setMode": "id:u32", "answer endSession": "id:u32", "answer banUser": "id:u32",
     "answer unbanUser": "id:u32", "answer forgetUser": "id:u32",
     "answer getBans": "id:u32 bans:objects next?:name",
     "ban": "user:name by:name time:u53 until?:u53",
@@ -139,10 +139,10 @@ SHAPES.update({
         "packetsShedCatchingUp", "packetsDiscarded", "packetsDroppedRate", "directAccepted", "refusals")),
     "status user": "user:name client:text peer:text away:bool sessionMs:u53 queuedBytes:u53 queuedPacketBytes:u53 packetsLost:u53 backlogMs:u53",
     "accessChanged": "role?:text grants?:object untilMs?:u53 by:name",
-    "channelFrozen": "channel:u32 frozen:bool by:name",
+    "modeChanged": "channel:u32 mode:text on:bool by:name",
 })
 SHAPE_RULES.update({name: "AC16" for name in ("answer status", "status sessions", "status channels", "status counters", "status user")})
-SHAPE_RULES.update({"answer getBans": "AC13", "ban": "AC13", "accessChanged": "AC10", "channelFrozen": "AC11"})
+SHAPE_RULES.update({"answer getBans": "AC13", "ban": "AC13", "accessChanged": "AC10", "modeChanged": "AC11"})
 ROLES = ("reader", "editor", "coeditor", "moderator")
 RIGHTS = ("subscribe", "presence", "publish", "stream", "metadata", "lock", "revise", "clear", "direct")
 ACCESS_NOTICE_MS = 30_000

@@ -135,7 +135,7 @@ extension AccessRow {
                 Probe("removeMetadata of another", .removeMetadata) { RemoveMetadataRequest(id: $0, .user(name($1.user))) },
             ]),
         AccessRow(
-            request: "`setRole`, `freezeChannel`, `endSession`, `banUser`, `unbanUser`, `getBans`, `forgetUser`, `status`",
+            request: "`setRole`, `setMode`, `endSession`, `banUser`, `unbanUser`, `getBans`, `forgetUser`, `status`",
             right: "the role `moderator`",
             probes: [
                 // Of a user without a session: a moderator is none's to make less, or to ban.
@@ -144,8 +144,8 @@ extension AccessRow {
                     SetRoleRequest(id: $0, user: name($1.user), role: "reader")
                 },
                 Probe("setRole, none", .setRole) { SetRoleRequest(id: $0, user: name("of-" + $1.user)) },
-                Probe("freezeChannel", .freezeChannel) { FreezeChannelRequest(id: $0, channel: name($1.channel), frozen: true) },
-                Probe("freezeChannel, not", .freezeChannel) { FreezeChannelRequest(id: $0, channel: name($1.channel), frozen: false) },
+                Probe("setMode", .setMode) { SetModeRequest(id: $0, channel: name($1.channel), mode: .frozen, on: true) },
+                Probe("setMode, not", .setMode) { SetModeRequest(id: $0, channel: name($1.channel), mode: .openEditing, on: false) },
                 Probe("endSession", .endSession) { EndSessionRequest(id: $0, user: name($1.user), reason: "enough") },
                 Probe("banUser", .banUser) { BanUserRequest(id: $0, user: name("of-" + $1.user), forMs: 1_000) },
                 Probe("banUser, a moderator", .banUser, others: [.notPermitted]) { BanUserRequest(id: $0, user: name($1.user)) },

@@ -76,7 +76,7 @@ import Testing
         driver.persist()
         let wait = anna.sendAcquire("lesson", "L", waitMs: 60_000)
         let freeze = host.nextRequest()
-        driver.send(.json(.freezeChannel, FreezeChannelRequest(id: freeze, channel: try! Name("lesson"), frozen: true)), from: host.id)
+        driver.send(.json(.setMode, SetModeRequest(id: freeze, channel: try! Name("lesson"), mode: .frozen, on: true)), from: host.id)
         ask(host, .removeLock)
         driver.persist(1)
         driver.failStorage()
@@ -141,22 +141,23 @@ import Testing
         let quiet = TestClient(driver, "quiet", by: TestAccess.editorKey), outside = TestClient(driver, "outside", by: TestAccess.editorKey)
         let message = try #require(anna.answer(SubscribeAnswer.self, anna.subscribe("lesson")))
         let stream = try #require(anna.answer(SubscribeAnswer.self, anna.join("lesson")))
-        #expect(message.frozen == nil && stream.frozen == nil)
+        #expect(message.modes == nil && stream.modes == nil)
         quiet.subscribe("lesson", features: ["messages"], quiet: true)
         host.subscribe("lesson")
         outside.subscribe("other")
         for client in [host, anna, quiet, outside] { client.ignore() }
         host.freeze("lesson")
         let by = try Name("host")
-        #expect(anna.freezes() == [message, stream].map { ChannelFrozen(channel: $0.handle, frozen: true, by: by) })
-        for client in [host, quiet] { #expect(client.freezes() == [ChannelFrozen(channel: message.handle, frozen: true, by: by)]) }
-        #expect(outside.freezes().isEmpty)
-        #expect(outside.answer(SubscribeAnswer.self, outside.subscribe("lesson"))?.frozen == true)
-        #expect(outside.answer(SubscribeAnswer.self, outside.join("lesson"))?.frozen == true)
-        #expect(outside.answer(SubscribeAnswer.self, outside.subscribe("third"))?.frozen == nil)
+        #expect(anna.modeChanges() == [message, stream].map { ModeChanged(channel: $0.handle, mode: .frozen, on: true, by: by) })
+        let told = [ModeChanged(channel: message.handle, mode: .frozen, on: true, by: by)]
+        for client in [host, quiet] { #expect(client.modeChanges() == told) }
+        #expect(outside.modeChanges().isEmpty)
+        #expect(outside.answer(SubscribeAnswer.self, outside.subscribe("lesson"))?.modes == ["frozen"])
+        #expect(outside.answer(SubscribeAnswer.self, outside.join("lesson"))?.modes == ["frozen"])
+        #expect(outside.answer(SubscribeAnswer.self, outside.subscribe("third"))?.modes == nil)
         for _ in 0..<2 { #expect(TestClient.code(host.freeze("lesson", false)) == nil) }
-        #expect(anna.freezes().map(\.frozen) == [false, false], "of both, and not again")
-        #expect(anna.answer(SubscribeAnswer.self, anna.subscribe("lesson"))?.frozen == nil)
+        #expect(anna.modeChanges().map(\.on) == [false, false], "of both, and not again")
+        #expect(anna.answer(SubscribeAnswer.self, anna.subscribe("lesson"))?.modes == nil)
         #expect(driver.audit.count == 2)
     }
 
@@ -169,7 +170,7 @@ import Testing
         let back = TestClient(driver, "anna", by: TestAccess.editorKey, resume: anna.welcome?.resumeToken)
         #expect(back.welcome?.resumed == true)
         let restored = back.takeOthers(.restored).map { TestClient.decode(SubscribeAnswer.self, $0.body) }
-        #expect(restored.map(\.frozen) == [true, true])
+        #expect(restored.map(\.modes) == [["frozen"], ["frozen"]])
         #expect(!publishes(back) && topic(back) == .notPermitted)
     }
 
@@ -190,7 +191,7 @@ import Testing
     @Test("[AC11] a channel that does not exist is frozen as well, for when it comes to be; one more than may be is limitReached")
     func bounds() {
         var configuration = Configuration()
-        configuration.frozenChannelsMax = 2
+        configuration.channelModesMax = 2
         let driver = HubDriver(configuration: configuration, access: TestAccess.rules)
         let host = TestClient(driver, "host", by: TestAccess.hostKey), anna = TestClient(driver, "anna", by: TestAccess.editorKey)
         for channel in ["a", "b"] { #expect(TestClient.code(host.freeze(channel)) == nil) }
@@ -200,5 +201,41 @@ import Testing
         #expect(error.code == .limitReached && error.limit == 2 && error.actual == 3)
         #expect(TestClient.code(host.freeze("a", false)) == nil && TestClient.code(host.freeze("c")) == nil)
         #expect(publishes(anna, "a") && !publishes(anna, "c"))
+    }
+
+    @Test("[AC11, BL10] in a channel that is open for editing who may publish may change what others drew, until it is closed")
+    func openEditing() throws {
+        let driver = HubDriver(access: TestAccess.rules)
+        let host = TestClient(driver, "host", by: TestAccess.hostKey), anna = TestClient(driver, "anna", by: TestAccess.editorKey)
+        let reader = TestClient(driver, "reader", by: TestAccess.readerKey)
+        for channel in ["lesson", "other"] { host.retain(channel, "a", [1]) }
+        let handle = try #require(reader.answer(SubscribeAnswer.self, reader.subscribe("lesson", features: ["messages"]))).handle
+        let opened = host.setMode("lesson", .openEditing, true)
+        #expect(TestClient.code(opened) == nil && TestClient.code(anna.setMode("lesson", .openEditing, false)) == .notPermitted)
+        #expect(reader.modeChanges() == [ModeChanged(channel: handle, mode: .openEditing, on: true, by: try Name("host"))])
+        #expect(anna.answer(SubscribeAnswer.self, anna.subscribe("lesson"))?.modes == ["openEditing"])
+        anna.retain("lesson", "a", [2])
+        anna.retain("other", "a", [2])
+        reader.retain("lesson", "a", [3])
+        #expect(anna.board() == ["accepted 1 at 2", "stored 1 at 2", "error 2 notPermitted"])
+        #expect(reader.board().contains("error 1 notPermitted"))
+        #expect(TestClient.code(anna.request(.clear) { ChannelRequest(id: $0, channel: try! Name("lesson")) }) == .notPermitted)
+        // Frozen as well, it is looked at only.
+        host.freeze("lesson")
+        #expect(anna.answer(SubscribeAnswer.self, anna.subscribe("lesson"))?.modes == ["frozen", "openEditing"])
+        anna.retain("lesson", "a", [4])
+        #expect(anna.board().last == "error 3 notPermitted")
+        host.freeze("lesson", false)
+        anna.retain("lesson", "a", [5])
+        #expect(anna.board().contains("accepted 4 at 3"))
+        host.retain("lesson", "a", [6])
+        host.setMode("lesson", .openEditing, false)
+        anna.retain("lesson", "a", [7])
+        #expect(anna.board().last == "error 5 notPermitted" && driver.hub.census().openChannels.isEmpty)
+        #expect(driver.audit.count { $0.contains("channel lesson for editing") } == 2)
+        let id = host.nextRequest()
+        let body = #"{"channel":"lesson","id":\#(id),"mode":"melted","on":true}"#
+        driver.send(Frame(.setMode, body: Array(body.utf8)), from: host.id)
+        #expect(TestClient.code(host.outcome(id)) == .badRequest)
     }
 }

@@ -37,7 +37,7 @@ import Testing
     private func sendAll() -> [UInt32] {
         [
             send(.setRole) { SetRoleRequest(id: $0, user: try! Name("anna"), role: "reader") },
-            send(.freezeChannel) { FreezeChannelRequest(id: $0, channel: try! Name("lesson"), frozen: true) },
+            send(.setMode) { SetModeRequest(id: $0, channel: try! Name("lesson"), mode: .frozen, on: true) },
             send(.banUser) { BanUserRequest(id: $0, user: try! Name("anna")) },
         ]
     }
@@ -54,7 +54,7 @@ import Testing
         #expect(anna.accessChanges().count == 1 && !publishes(anna) && driver.audit.count == 1)
         host.ignore()
         driver.persist(1)
-        #expect(host.frames().map(\.type) == [FrameType.answer.rawValue, FrameType.channelFrozen.rawValue])
+        #expect(host.frames().map(\.type) == [FrameType.answer.rawValue, FrameType.modeChanged.rawValue])
         #expect(driver.audit.count == 2 && !driver.isClosing(anna.id))
         driver.persist()
         #expect(host.frames().map(\.type) == [FrameType.answer.rawValue, FrameType.presence.rawValue])
@@ -109,7 +109,7 @@ import Testing
         let emil = TestClient(next, "emil", by: TestAccess.readerKey)
         #expect(emil.welcome?.access == AccessBody(role: "coeditor"))
         #expect(!publishes(emil), "the channel is frozen")
-        #expect(emil.answer(SubscribeAnswer.self, emil.subscribe("lesson"))?.frozen == true)
+        #expect(emil.answer(SubscribeAnswer.self, emil.subscribe("lesson"))?.modes == ["frozen"])
         next.advance(.seconds(3600))
         next.persist()
         #expect(TestClient(next, "dora", by: TestAccess.editorKey).welcome != nil)
@@ -126,7 +126,7 @@ import Testing
             next.send(.json(type, UserRequest(id: id, user: try! Name(user))), from: last.id)
             return id
         }
-        next.send(.json(.freezeChannel, FreezeChannelRequest(id: 900, channel: try Name("lesson"), frozen: false)), from: last.id)
+        next.send(.json(.setMode, SetModeRequest(id: 900, channel: try Name("lesson"), mode: .frozen, on: false)), from: last.id)
         next.persist()
         for id in ids { #expect(TestClient.code(last.outcome(id)) == nil) }
         #expect(next.disk.keys.allSatisfy { !"AFX".utf8.contains($0[0]) })
@@ -155,7 +155,7 @@ import Testing
         ask(host, .subscribeUserMetadata) { UserRequest(id: $0, user: anna) }
         for role in ["reader", "reader", "editor", nil, "reader"] { ask(host, .setRole) { SetRoleRequest(id: $0, user: anna, role: role) } }
         for isFrozen in [true, true, false, true] {
-            ask(host, .freezeChannel) { FreezeChannelRequest(id: $0, channel: lesson, frozen: isFrozen) }
+            ask(host, .setMode) { SetModeRequest(id: $0, channel: lesson, mode: .frozen, on: isFrozen) }
         }
         ask(host, .banUser) { BanUserRequest(id: $0, user: bob, forMs: 60_000) }
         ask(host, .banUser) { BanUserRequest(id: $0, user: try! Name("host")) }
@@ -177,7 +177,7 @@ import Testing
         let kept = Self.transcript(isJournaled: true)
         #expect(kept == Self.transcript(isJournaled: false))
         #expect(
-            kept.count { $0.contains("accessChanged") } == 5 && kept.count { $0.contains("channelFrozen") } == 3 * 2 * 3,
+            kept.count { $0.contains("accessChanged") } == 5 && kept.count { $0.contains("modeChanged") } == 3 * 2 * 3,
             "each change of both channels, to three users")
     }
 
