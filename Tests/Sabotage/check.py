@@ -4,6 +4,7 @@
     python3 Tests/Sabotage/check.py                  all
     python3 Tests/Sabotage/check.py NAME …           those named (without .sabotage)
     python3 Tests/Sabotage/check.py --in-place       in this tree, which is built already and has no change: nothing is built twice
+    python3 Tests/Sabotage/check.py --match          only whether all still match
 
 A file NAME.sabotage says what it breaks, then `tests: FILTER`, `file: PATH`, and behind `--- old` and `--- new` whole lines: the old
 ones stand exactly once in that file, and the new ones, if there are any, take their place. What no longer matches is told first, for
@@ -110,6 +111,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--in-place", action="store_true")
+    parser.add_argument("--match", action="store_true")
     options = parser.parse_args()
     every = [Sabotage(path) for path in sorted(HERE.glob("*.sabotage"))]
     chosen = [sabotage for sabotage in every if not options.names or sabotage.name in options.names]
@@ -122,6 +124,9 @@ def main():
     if mismatches:
         print(f"{len(mismatches)} of {len(every)} sabotages no longer match, none was tried")
         return 1
+    if options.match:
+        print(f"{len(every)} sabotages match")
+        return 0
     failed = 0
     with tree(options.in_place) as target:
         for sabotage in chosen:
