@@ -13,6 +13,9 @@ static const unsigned char client_board_js[] = {
 static const unsigned char client_body_shapes_js[] = {
 #embed "../RelayPage/client/body-shapes.js"
 };
+static const unsigned char client_changes_js[] = {
+#embed "../RelayPage/client/changes.js"
+};
 static const unsigned char client_channels_js[] = {
 #embed "../RelayPage/client/channels.js"
 };
@@ -111,6 +114,9 @@ static const unsigned char client_requests_js[] = {
 };
 static const unsigned char client_send_queue_js[] = {
 #embed "../RelayPage/client/send-queue.js"
+};
+static const unsigned char client_sending_js[] = {
+#embed "../RelayPage/client/sending.js"
 };
 static const unsigned char client_sent_drawings_js[] = {
 #embed "../RelayPage/client/sent-drawings.js"
@@ -212,6 +218,7 @@ static const struct resource_file files[] = {
     FILE_NAMED("client/access.js", client_access_js),
     FILE_NAMED("client/board.js", client_board_js),
     FILE_NAMED("client/body-shapes.js", client_body_shapes_js),
+    FILE_NAMED("client/changes.js", client_changes_js),
     FILE_NAMED("client/channels.js", client_channels_js),
     FILE_NAMED("client/client.js", client_client_js),
     FILE_NAMED("client/errors.js", client_errors_js),
@@ -245,6 +252,7 @@ static const struct resource_file files[] = {
     FILE_NAMED("client/received-messages.js", client_received_messages_js),
     FILE_NAMED("client/requests.js", client_requests_js),
     FILE_NAMED("client/send-queue.js", client_send_queue_js),
+    FILE_NAMED("client/sending.js", client_sending_js),
     FILE_NAMED("client/sent-drawings.js", client_sent_drawings_js),
     FILE_NAMED("client/sent-messages.js", client_sent_messages_js),
     FILE_NAMED("client/session.js", client_session_js),

@@ -52,13 +52,32 @@ extension RelayClient {
     }
 
     /// Removes the record of a key, whether there is one or not. Others receive a message with `isRemoval`. Another user's record takes the
-    /// right `clear`, as it does to replace it: the receipt throws `notPermitted`. [BL10]
+    /// right `revise`, as it does to replace it: the receipt throws `notPermitted`. [BL10]
     ///
     /// - Throws: `badName`, `unsentFull`, `clientClosed`; nothing was sent then. [BL1]
     @discardableResult
     public func send(removing key: String, from channel: String) throws(RelayError) -> StoredReceipt {
         try core.sendStored { (machine, tokens, now) throws(RelayError) in
             try machine.send(removing: key, from: channel, tokens: tokens, at: now)
+        }
+    }
+
+    /// Writes and removes many records of one board together: all of them or none, for its readers and after a crash of the relay.
+    ///
+    /// Moving 400 strokes is one call. It costs one message of the rate for each 64 changes, or 32,768 bytes, begun. Readers have all of
+    /// it at their next `caughtUp`; messages with one of its keys that are sent behind it wait until it is accepted. After a break it goes
+    /// on, or begins anew, at most 5 times.
+    ///
+    /// - Parameter changes: 1…4,096, in this order; their payloads and custom types together have at most `largeMessageBytesMax` of the
+    ///   relay (8,388,608 bytes).
+    /// - Returns: the receipt: `accepted` with the offset of the last change, behind those of the others without a gap, then `stored`.
+    ///   Its error has `changeIndex` where the relay refused one change, and then none was made.
+    /// - Throws: `badName`, `tooLarge`, `badRequest` for an empty payload or no change, `limitReached`, `unsentFull`, `clientClosed`;
+    ///   nothing was sent then. [BL11]
+    @discardableResult
+    public func send(changes: [RecordChange], to channel: String) throws(RelayError) -> StoredReceipt {
+        try core.sendStored { (machine, tokens, now) throws(RelayError) in
+            try machine.send(changes: changes, to: channel, tokens: tokens, at: now)
         }
     }
 

@@ -15,11 +15,18 @@ struct BoardReading: Sendable {
     }
 }
 
+/// Records that come to a live subscriber by catching up: told together, so that a change set is seen as one. [HI7, BL11]
+struct GatheredRecords: Sendable {
+    var messages: [Message] = []
+    var bytes = 0
+}
+
 extension ClientMachine {
     // MARK: - Messages
 
     /// Records that come while a board is read are gathered.
     mutating func tell(_ message: Message, _ channel: Name) {
+        if known.behind.contains(channel), known.readings[channel] == nil { return gather(message, channel) }
         guard message.isRetained, let reading = known.readings[channel] else { return emit(.message(message)) }
         if batch?.channel != channel.text { flushBatch() }
         batch = batch ?? BoardBatch(channel: channel.text, messages: [], progress: 0)
@@ -27,6 +34,34 @@ extension ClientMachine {
         batch!.progress = reading.progress(at: message.offset)
         batchBytes += message.payload.byteCount
         if batch!.messages.count >= ClientLimits.batchMessagesMax || batchBytes >= ClientLimits.batchBytesMax { flushBatch() }
+    }
+
+    private mutating func gather(_ message: Message, _ channel: Name) {
+        guard message.isRetained else {
+            tellGathered(channel)
+            return emit(.message(message))
+        }
+        if let gathered = known.gathered[channel], gathered.messages.count >= ClientLimits.gatheredMax
+            || gathered.bytes + message.payload.byteCount > ClientLimits.gatheredBytesMax
+        {
+            tellGathered(channel)
+        }
+        known.gathered[channel, default: GatheredRecords()].messages.append(message)
+        known.gathered[channel]!.bytes += message.payload.byteCount
+    }
+
+    /// Before whatever comes behind them in their channel.
+    mutating func tellGathered(_ channel: Name) {
+        guard let messages = known.gathered.removeValue(forKey: channel)?.messages else { return }
+        emit(messages.count == 1 ? .message(messages[0]) : .board(BoardBatch(channel: channel.text, messages: messages, progress: 1)))
+    }
+
+    /// The link has ended: what was not told comes again.
+    mutating func forgetGathered() {
+        for (channel, gathered) in known.gathered {
+            if let first = gathered.messages.first { known.positions[channel]?.offset = first.offset - 1 }
+        }
+        known.gathered = [:]
     }
 
     /// Before whatever comes behind it, and when nothing more has come for now.
@@ -93,6 +128,7 @@ extension ClientMachine {
     }
 
     private mutating func missed(_ offset: UInt64, _ channel: Name) {
+        tellGathered(channel)
         emit(
             .messagesMissed(
                 MessagesMissed(
@@ -109,6 +145,7 @@ extension ClientMachine {
 
     mutating func cleared(_ cleared: Cleared) {
         guard let channel = known.channels[cleared.channel] else { return }
+        tellGathered(channel.channel)
         if let position = known.positions[channel.channel] { see(cleared.offset, channel.channel, position) }
         emit(
             .cleared(
@@ -121,6 +158,7 @@ extension ClientMachine {
         guard let channel = known.channels[reset.channel], channel.kind == .message else { return }
         let receives = wanted.channels[channel]?.features.contains(.messages) ?? false
         dropPartials(channel.channel, isTold: false)
+        known.gathered[channel.channel] = nil
         emit(.messagesMissed(MessagesMissed(channel: channel.channel.text, epoch: reset.epoch, extent: .reset)))
         known.missedThrough[channel.channel] = nil
         known.positions[channel.channel] = ChannelPosition(epoch: reset.epoch, offset: receives ? 0 : reset.head)
@@ -132,6 +170,7 @@ extension ClientMachine {
     /// Nothing of a channel is put together or read any more.
     mutating func forgetBoard(_ channel: Name) {
         dropPartials(channel, isTold: false)
+        tellGathered(channel)
         known.readings[channel] = nil
         known.missedThrough[channel] = nil
         known.behind.remove(channel)

@@ -36,14 +36,19 @@ extension ClientMachine {
                         key: retain ? checkedKey : nil,
                         isRetained: retain, storedToken: tokens.stored)), at: now)
         }
-        guard drawings.count < ClientLimits.drawingsMax else {
+        let under = drawings.count { !$0.isChanges }
+        guard under < ClientLimits.drawingsMax else {
             throw RelayError(
                 .limitReached, "at most \(ClientLimits.drawingsMax) drawings are under way", limit: ClientLimits.drawingsMax,
-                actual: drawings.count + 1)
+                actual: under + 1)
         }
         let drawing = try OutgoingDrawing(
             id: tokens.accepted!, channel: name, key: checkedKey, customType: customType, isRetained: retain, echo: echo, payload: payload,
             tokens: tokens, limits: limits)
+        try enqueue(drawing, at: now)
+    }
+
+    private mutating func enqueue(_ drawing: OutgoingDrawing, at now: Instant) throws(RelayError) {
         drawings.append(drawing)
         do throws(RelayError) {
             try enqueue(.drawing(drawing.id), at: now)
@@ -51,6 +56,43 @@ extension ClientMachine {
             drawings.removeAll { $0.id == drawing.id }
             throw error
         }
+    }
+
+    /// - Throws: `badName`, `badRequest` without a change and for an empty payload, `tooLarge`, `limitReached`, `unsentFull`,
+    ///   `clientClosed`; with `changeIndex` where one change is meant. Nothing was queued.
+    package mutating func send(changes: [RecordChange], to channel: String, tokens: StoredTokens, at now: Instant) throws(RelayError) {
+        let name = try checkedName(channel)
+        guard !changes.isEmpty else { throw RelayError(.badRequest, "a change set has one change or more") }
+        guard changes.count <= Limits.changesMax else {
+            throw RelayError(
+                .limitReached, "a change set has at most \(Limits.changesMax) changes, not \(changes.count)", limit: Limits.changesMax,
+                actual: changes.count)
+        }
+        var keys: Set<Name> = []
+        for (index, change) in changes.enumerated() {
+            do throws(RelayError) {
+                keys.insert(try checkedName(change.key))
+                guard let payload = change.payload else { continue }
+                try refuseEmpty(payload)
+                try check(payload, change.customType)
+            } catch {
+                var error = error
+                error.changeIndex = index
+                throw error
+            }
+        }
+        let bytes = changes.reduce(0) { $0 + $1.contentBytes }
+        guard bytes <= limits.largeMessageBytesMax else {
+            throw RelayError(
+                .tooLarge, "payloads and custom types of a change set have at most \(limits.largeMessageBytesMax) bytes, not \(bytes)",
+                limit: limits.largeMessageBytesMax, actual: bytes)
+        }
+        let waiting = drawings.reduce(bytes) { $0 + ($1.isChanges ? $1.bytes.count : 0) }
+        guard waiting <= settings.unsentBytesMax else {
+            throw RelayError(.unsentFull, "too many bytes wait to be sent", limit: settings.unsentBytesMax, actual: waiting)
+        }
+        try enqueue(
+            OutgoingDrawing(id: tokens.accepted!, channel: name, keys: keys, changes: changes, tokens: tokens, limits: limits), at: now)
     }
 
     /// Of no other drawing of this user.
@@ -64,11 +106,13 @@ extension ClientMachine {
     /// `nil` for a part of an earlier round.
     func bytes(of part: DrawingPart) -> ArraySlice<UInt8>? { index(of: part).map { drawings[$0].bytes(of: part) } }
 
-    /// Whether something with this key is to wait for a drawing that was sent before it.
-    func waitsForDrawing(_ channel: Name, _ key: Name?) -> Bool {
-        guard let key else { return false }
-        return drawings.contains { $0.isUnderWay && !$0.isAccepted && $0.channel == channel && $0.key == key }
+    /// Whether something with these keys is to wait for a drawing, or a change set, that was sent before it.
+    func waitsForDrawing(_ channel: Name, _ keys: Set<Name>) -> Bool {
+        drawings.contains { $0.isUnderWay && !$0.isAccepted && $0.channel == channel && !$0.keys.isDisjoint(with: keys) }
     }
+
+    /// Of a drawing that waits for its turn.
+    func waitsForDrawing(_ id: UInt64) -> Bool { drawings.contains { $0.id == id && waitsForDrawing($0.channel, $0.keys) } }
 
     mutating func begin(_ id: UInt64) {
         if let index = drawings.firstIndex(where: { $0.id == id }) { drawings[index].isUnderWay = true }
@@ -80,12 +124,19 @@ extension ClientMachine {
         guard !hasNumbered else { return }
         var index = 0
         while index < drawings.count, outbound.count - outboundStart < ClientLimits.outboundBytes {
-            guard drawings[index].isUnderWay, drawings[index].hasMore, partMayLeave(drawings[index].channel, at: now) else {
+            guard drawings[index].isUnderWay, drawings[index].hasMore, !waitsForChanges(index),
+                partMayLeave(drawings[index].channel, at: now)
+            else {
                 index += 1
                 continue
             }
             encode(.message(drawings[index].nextPart()), at: now)
         }
+    }
+
+    /// A relay takes the parts of one change set at a time. [BL11]
+    private func waitsForChanges(_ index: Int) -> Bool {
+        drawings[index].isChanges && drawings[index].next == 1 && drawings.contains { $0.isChanges && $0.next > 1 && $0.hasMore }
     }
 
     private mutating func partMayLeave(_ channel: Name, at now: Instant) -> Bool {
@@ -128,7 +179,14 @@ extension ClientMachine {
         let sent =
             publishes.values.compactMap(\.message) + unstored.numbers.compactMap { unstored[$0] }
             + queue.elements.compactMap(\.message).filter { $0.number != nil }
-        return sent.contains { $0.key == drawing.key && $0.channel == drawing.channel && $0.part?.drawing != drawing.id }
+        return sent.contains {
+            $0.channel == drawing.channel && $0.part?.drawing != drawing.id && !keys(of: $0).isDisjoint(with: drawing.keys)
+        }
+    }
+
+    private func keys(of message: OutgoingMessage) -> Set<Name> {
+        if let key = message.key { return [key] }
+        return drawings.first { $0.id == message.part?.drawing }?.keys ?? []
     }
 
     /// The relay said what has become of the last part.

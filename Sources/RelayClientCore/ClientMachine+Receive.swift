@@ -52,8 +52,8 @@ extension ClientMachine {
         case .metadataPage: try metadataPage(frame)
         case .metadata: try metadata(frame)
         case .locks: if let event = try event(LocksEvent.self, frame, LocksEvent.Event.self) { locks(event) }
-        case .login, .logout, .renew, .publish, .publishPacket, .direct, .directReceived, .subscribe, .unsubscribe, .join, .leave,
-            .joinTopic,
+        case .login, .logout, .renew, .publish, .publishPacket, .publishChanges, .direct, .directReceived, .subscribe, .unsubscribe, .join,
+            .leave, .joinTopic,
             .leaveTopic, .subscribeTopic, .unsubscribeTopic, .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates,
             .history,
             .setMetadata, .updateMetadata, .removeMetadata, .getMetadata, .subscribeUserMetadata, .unsubscribeUserMetadata, .setLock,
@@ -213,6 +213,7 @@ extension ClientMachine {
         let told = known.missedThrough[channel].flatMap { $0.epoch == epoch ? $0.offset : nil } ?? 0
         guard range.to > told else { return }
         known.missedThrough[channel] = ChannelPosition(epoch: epoch, offset: range.to)
+        tellGathered(channel)
         emit(
             .messagesMissed(
                 MessagesMissed(
@@ -226,7 +227,8 @@ extension ClientMachine {
         dropPartials(channel.channel, isTold: true) { $0.head.isRetained }
         see(caughtUp.head, channel.channel, position)
         known.readings[channel.channel] = nil
-        // With a large drawing, or an undone `clear`: nothing that the app waits for. [HI7]
+        // With a large drawing, a change set, or an undone `clear`: nothing that the app waits for. [HI7]
+        tellGathered(channel.channel)
         known.behind.remove(channel.channel)
         guard known.catchingUp.remove(channel.channel) != nil else { return }
         emit(.caughtUp(CaughtUpChannel(channel: channel.channel.text, head: caughtUp.head)))

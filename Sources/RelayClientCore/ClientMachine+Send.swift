@@ -137,10 +137,11 @@ extension ClientMachine {
             let channel = message.channel
             guard publishes.count < unansweredMax else { return false }
             // One that is sent again has its number, and stands before all that are new.
-            guard message.number != nil || (numbersMayGoOn && !waitsForDrawing(channel, message.key)) else { return false }
+            let keys: Set<Name> = message.key.map { [$0] } ?? []
+            guard message.number != nil || (numbersMayGoOn && !waitsForDrawing(channel, keys)) else { return false }
             forgetPacers(at: now)
             return wait(windows[channel, default: AnswerWindow()].permission(limit: limits.messagesPerSecond, at: now))
-        case .drawing(let id): return !drawings.contains { $0.id == id && waitsForDrawing($0.channel, $0.key) }
+        case .drawing(let id): return !waitsForDrawing(id)
         case .direct:
             guard publishes.count < unansweredMax else { return false }
             return wait(directWindow.permission(limit: limits.directMessagesPerSecond, at: now))
@@ -188,6 +189,10 @@ extension ClientMachine {
             lastNumber = max(lastNumber, number)
             publishes[number] = .message(message)
             windows[message.channel, default: AnswerWindow()].sent()
+            if let part = message.part, part.isChanges {
+                return write(
+                    .publishChanges(number: number, channel: message.channel.text, part: (part.number, part.of), changes: payload))
+            }
             write(
                 .publish(
                     number: number, channel: message.channel.text, customType: message.customType, key: message.key?.text,

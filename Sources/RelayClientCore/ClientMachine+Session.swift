@@ -153,6 +153,7 @@ extension ClientMachine {
         if isTold || known.positions[id.channel]?.epoch != epoch { dropPartials(id.channel, isTold: !isTold) }
         if let after = answer.after {
             known.catchingUp.insert(id.channel)
+            tellGathered(id.channel)
             known.behind.remove(id.channel)
             switch start {
             case .elsewhere where answer.reset != true: known.readings[id.channel] = nil

@@ -310,6 +310,7 @@ package struct ClientMachine: Sendable {
         attempt += 1
         failInFlight(at: now)
         flushBatch()
+        forgetGathered()
         dropRetainedPartials()
         pingSentAt = nil
         probeBy = nil

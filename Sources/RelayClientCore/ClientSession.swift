@@ -69,6 +69,8 @@ struct KnownSession: Sendable {
     var catchingUp: Set<Name> = []
     /// Those that were live, and get what is kept again for a while. [HI7]
     var behind: Set<Name> = []
+    /// Records that have come to these, not told before all of them have.
+    var gathered: [Name: GatheredRecords] = [:]
     /// The newest offset seen of each subscribed message channel; everything before it has come, or was told.
     var positions: [Name: ChannelPosition] = [:]
     /// Up to where messages of each channel were told missed, if they are.

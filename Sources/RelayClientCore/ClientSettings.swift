@@ -88,6 +88,10 @@ package enum ClientLimits {
     package static let partialDrawingsBytesFactor = 4
     /// Largest size of a drawing in bytes that a relay may name.
     package static let drawingBytesMax = 64 * 1024 * 1024
+    /// Records that a live subscriber catches up with and is told at once …
+    package static let gatheredMax = 2 * Limits.changesMax
+    /// … and their payloads, in bytes.
+    package static let gatheredBytesMax = 16 * 1024 * 1024
     /// Messages of one batch of a board …
     package static let batchMessagesMax = 256
     /// … and their payloads, in bytes.

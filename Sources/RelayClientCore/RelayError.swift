@@ -18,6 +18,9 @@ public struct RelayError: Error, Hashable, Sendable {
     /// How long to wait before the same can succeed.
     public var retryAfter: Duration?
 
+    /// Of a change set, the index of the change that was refused; `nil` of all else.
+    public var changeIndex: Int?
+
     /// An error of the client's own, or one that a test makes up.
     public init(_ code: ErrorCode, _ text: String, limit: Int? = nil, actual: Int? = nil, retryAfter: Duration? = nil) {
         self.code = code
@@ -43,6 +46,7 @@ public struct RelayError: Error, Hashable, Sendable {
             retryAfter: body.retryAfterMs.map { .milliseconds(Int64(clamping: $0)) })
         // A word that this client does not know promises nothing. [ER5]
         retry = body.retry.flatMap(ErrorCode.Retry.init(rawValue:)) ?? .never
+        changeIndex = body.change.map { $0 - 1 }
     }
 
     package init(_ notice: NotStored) {

@@ -1,9 +1,10 @@
 import RelayWire
 
-/// Records of a board, many at a time: while a channel catches up from the beginning, or after a reset.
+/// Records of a board, many at a time: while a channel catches up from the beginning or after a reset, and those of a change set.
 ///
 /// Each is a message like any other, with the same place in the order; they come together so that an app can draw
-/// thousands at once. At most 256, and no more once their payloads have 512 KiB.
+/// thousands at once. While a board is read there are at most 256, and no more once their payloads have 512 KiB. Of a change set that
+/// comes while the subscription is live there are all [BL11]: draw them as one.
 public struct BoardBatch: Hashable, Sendable {
     /// Name of the message channel.
     public var channel: String

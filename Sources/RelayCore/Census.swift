@@ -152,6 +152,8 @@ public struct Counters: Sendable, Hashable, Codable {
     public var messagesDelivered: UInt64 = 0
     /// Drawings that came in parts, and whose last part did not come in time. [BL8]
     public var drawingsEnded: UInt64 = 0
+    /// Change sets that were never whole: another began, the next part did not come in time, or the session ended. [BL11]
+    public var changeSetsEnded: UInt64 = 0
     /// Packets that got a sequence.
     public var packetsAccepted: UInt64 = 0
     /// Put into a reader's queue; those shed later are counted in `packetsShed…` as well.

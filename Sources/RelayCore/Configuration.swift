@@ -104,9 +104,11 @@ public struct Configuration: Sendable, Hashable {
     public var newBoardsPerHour = 20
     /// Drawings that one client may send in parts at once. [BL8]
     public var draftsMax = 4
+    /// Bytes of all change sets whose last part has not come; beyond it a part is refused with `busy`. [BL11]
+    public var stagedBytesMax = 64 * 1024 * 1024
     /// How long a publish waits until the author of its record is read. [BL10]
     public var boardAuthorTimeout = Duration.seconds(10)
-    /// Keys of a board whose authors are read at once, and kept while a user without the right `clear` writes there; a larger
+    /// Keys of a board whose authors are read at once, and kept while a user without the right `revise` writes there; a larger
     /// board is asked for each key.
     public var boardAuthorKeysMax = 20_000
     /// The same of all boards together; beyond it they are read again.

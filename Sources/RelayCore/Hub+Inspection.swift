@@ -55,6 +55,9 @@ extension Hub {
     /// Drawings in parts that are remembered of a user who has a session. [BL8]
     package func draftsKnown(of user: Name) -> Int { sessions[named: user].map { sessions[$0].window.drafts.count } ?? 0 }
 
+    /// Bytes of change sets whose last part has not come. [BL11]
+    package var stagedBytes: Int { boards.stagedBytes }
+
     package var queueMemoryBytes: Int { outbox.liveBytes }
     package var settings: Configuration { configuration }
 }

@@ -159,6 +159,7 @@ extension Hub {
         switch type {
         case .publishPacket: return publishPacket(head, body, session: session, connection)
         case .publish: return publish(head, body, session: session, connection)
+        case .publishChanges: return publishChanges(head, body, session: session, connection)
         case .direct: return direct(head, body, session: session, connection)
         case .ping: return ping(head, body, connection)
         case .pong: return pong(head, connection)

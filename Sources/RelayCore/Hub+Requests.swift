@@ -85,7 +85,7 @@ extension Hub {
         var (flags, body) = (head.flags, whole)
         if type?.isBinary == true { _ = try? Extensions.take(from: &body, &flags) }
         switch type {
-        case .publish?, .direct?: refuse(connection, error, number: Self.publishNumber(body))
+        case .publish?, .publishChanges?, .direct?: refuse(connection, error, number: Self.publishNumber(body))
         case .publishPacket?: refuse(connection, error, flow: PublishPacketFrame.flow(of: body))
         default: refuse(connection, error, id: requestID(of: type, body))
         }

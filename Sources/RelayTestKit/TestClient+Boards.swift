@@ -16,8 +16,20 @@ extension TestClient {
         driver.send(.publish(number: number, channel: channel, key: key, part: (part, parts), flags: flags, payload: payload), from: id)
     }
 
+    /// A part of a change set under the next number: `a=hi` writes a record, `a` removes one.
+    package func changes(_ channel: String, _ changes: [String], part: (UInt16, UInt16) = (1, 1)) {
+        var bytes: [UInt8] = []
+        for change in changes {
+            let sides = change.split(separator: "=", maxSplits: 1).map(String.init)
+            bytes.append(change: sides[0], customType: nil, isText: true, payload: sides.count == 2 ? Array(sides[1].utf8) : [])
+        }
+        number += 1
+        driver.send(.publishChanges(number: number, channel: channel, part: part, changes: bytes), from: id)
+    }
+
     /// What has come of a board, in words: `5 a=hi` a record, `5 a=hi 2/3` a part of one, `6 a gone`, `7 plain` a message, `8 cleared`,
-    /// `gap 1…3`, `caughtUp 7`, `reset 7`, `accepted 3 at 5`, `stored 3 at 5`, `notStored 3 storageFailed`, `error 3 boardFull`.
+    /// `gap 1…3`, `caughtUp 7`, `reset 7`, `accepted 3 at 5`, `stored 3 at 5`, `notStored 3 storageFailed`, `error 3 boardFull`,
+    /// `error 3 boardFull at 2` of a change set.
     package func board() -> [String] {
         let waiting = others + frames()
         others = []
@@ -41,7 +53,7 @@ extension TestClient {
             return "notStored \(notice.number) \(notice.name)"
         case .error?:
             let error = decode(ErrorBody.self, frame.body)
-            return "error \(error.number.map { "\($0)" } ?? "-") \(error.name)"
+            return "error \(error.number.map { "\($0)" } ?? "-") \(error.name)" + (error.change.map { " at \($0)" } ?? "")
         default: return nil
         }
     }

@@ -213,6 +213,8 @@ package struct WireError: Error, Hashable, Sendable {
     package var actual: UInt64?
     /// How long to wait before the same request can succeed.
     package var retryAfterMilliseconds: UInt64?
+    /// Of a change set, the ordinal of the change that was refused, from 1. [BL11]
+    package var change: Int?
 
     package init(
         _ code: ErrorCode, _ text: String, limit: Int? = nil, actual: Int? = nil,

@@ -21,6 +21,7 @@ package enum FrameType: UInt8, CaseIterable, Sendable {
     case publishPacket = 0x11
     case direct = 0x12
     case directReceived = 0x13
+    case publishChanges = 0x14
     case subscribe = 0x20
     case unsubscribe = 0x21
     case join = 0x22

@@ -312,8 +312,8 @@ extension FrameType {
     /// Whether extensions may stand in front of its body. [FR9]
     package var isBinary: Bool {
         switch self {
-        case .publish, .publishPacket, .direct, .directReceived, .deliver, .packet, .directDeliver, .accepted, .confirmed, .historyItem,
-            .stored, .userNamed, .lost: true
+        case .publish, .publishPacket, .publishChanges, .direct, .directReceived, .deliver, .packet, .directDeliver, .accepted, .confirmed,
+            .historyItem, .stored, .userNamed, .lost: true
         default: false
         }
     }

@@ -49,6 +49,10 @@ public enum Limits {
     public static let undoMilliseconds = 600_000
     /// How long the parts of a drawing wait for the next one, in milliseconds. [BL8]
     public static let partTimeoutMilliseconds = 30_000
+    /// Changes in one part of a change set. [BL11]
+    public static let changesPerPartMax = 64
+    /// Changes in a whole change set. [BL11]
+    public static let changesMax = 4_096
     /// Barriers of one connection that are not answered. [HI8]
     public static let barriersMax = 8
     /// Longest custom type of a message, in bytes. [MS2]

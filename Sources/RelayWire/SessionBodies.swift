@@ -203,6 +203,8 @@ package struct ErrorBody: JSONObject, Hashable, Sendable, Error {
     package internal(set) var number: UInt64?
     /// The flow whose packet is refused.
     package internal(set) var flow: UInt32?
+    /// Of a change set, the ordinal of the change that was refused, from 1. [BL11]
+    package internal(set) var change: Int?
     package internal(set) var code: ErrorCode = .badRequest
     package internal(set) var name = ""
     package internal(set) var text = ""
@@ -218,6 +220,7 @@ package struct ErrorBody: JSONObject, Hashable, Sendable, Error {
         self.id = id
         self.number = number
         self.flow = flow
+        change = error.change
         code = error.code
         name = error.code.name
         text = error.text
@@ -229,6 +232,7 @@ package struct ErrorBody: JSONObject, Hashable, Sendable, Error {
 
     package mutating func fields(_ json: inout JSONFields) {
         json("actual", &actual)
+        json("change", &change)
         json("code", &code)
         json("flow", &flow)
         json("id", &id)

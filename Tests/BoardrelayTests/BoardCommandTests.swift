@@ -128,11 +128,13 @@ struct BoardCommandTests {
 
     @Test("Ctrl-C in the middle of an import ends with 130 and tells how much is kept")
     func interrupted() async throws {
-        let relay = try await RelayServer.start(.init(port: 0))
+        // Two change sets of 8 parts each, which take 5 s at this rate.
+        var options = RelayServer.Options(port: 0)
+        options.hub.limits.messagesPerSecond = 4
+        let relay = try await RelayServer.start(options)
         let url = "\(relay.address)"
         var writer = BoardExportWriter()
         var document = writer.head()
-        // At 60 a second this takes 16 s.
         for number in 1...1_000 { document += try writer.line(BoardRecord(key: "k\(number)", payload: .text("x"))) }
         let sub = try Running(["sub", "lesson", "--json"], url: url)
         _ = await sub.errorLine(containing: "Listening on lesson")

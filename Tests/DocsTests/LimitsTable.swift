@@ -78,6 +78,8 @@ enum LimitsTable {
             "remembered numbers per instance": .init("publishWindowMax", Limits.publishWindowMax),
             "barriers of a connection that wait": .init("barriersMax", Limits.barriersMax),
             "a part after the one before": .init("partTimeoutMilliseconds", Limits.partTimeoutMilliseconds),
+            "changes in a part, and in a change set": .init(
+                .init("changesPerPartMax", Limits.changesPerPartMax), .init("changesMax", Limits.changesMax)),
             "undoing a `clear`": .init("undoMilliseconds", Limits.undoMilliseconds),
             "removals remembered of a board": .init(
                 .init("boardMarkersMax", Limits.boardMarkersMax), .init("boardMarkerDays", Limits.boardMarkerDays)),
@@ -99,6 +101,7 @@ enum LimitsTable {
         ("HI6", [.init(\.historyPageMessagesMax), .init(\.historyPageBytesMax)]),
         ("BL7", [.init(\.boardBytesMax), .init(\.boardBytesTotalMax), .init(\.newBoardsPerHour)]),
         ("BL8", [.init(\.limits.largeMessageBytesMax), .init(\.draftsMax)]), ("BL10", [.init(\.heldBytesMax)]),
+        ("BL11", [.init(\.stagedBytesMax)]),
         ("ST2", [.init(\.streamChannelUsersMax)]), ("ST3", [.init(\.limits.publishedTopicsMax)]),
         ("ST5", [.init(\.limits.packetBytesMax)]), ("ST7", [.init(\.limits.subscribedTopicsMax)]),
         ("DL4", [.init(\.packetBacklogBytesMax)]), ("DL8", [.init(\.reliableBacklogBytesHard)]),
@@ -150,6 +153,7 @@ enum LimitsTable {
             "new boards of a user": [.init(\.newBoardsPerHour)],
             "parts of a drawing together": [.init(\.limits.largeMessageBytesMax)],
             "drawings under way in parts, per instance": [.init(\.draftsMax)],
+            "parts that wait for the last of their change set": [.init(\.stagedBytesMax)],
             "kept messages per channel": [.init(\.historyMessagesMax), .init(\.historyAge, unit: .seconds(60))],
             "kept bytes per channel": [.init(\.historyBytesMax)],
             "kept bytes per relay": [.init(\.historyBytesTotalMax)],

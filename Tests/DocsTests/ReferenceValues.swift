@@ -30,6 +30,8 @@ enum ReferenceValues {
             "undoMilliseconds": written(Int(Limits.undoMilliseconds)),
             "barriersMax": written(Limits.barriersMax),
             "partTimeoutMilliseconds": written(Int(Limits.partTimeoutMilliseconds)),
+            "changesPerPartMax": written(Limits.changesPerPartMax),
+            "changesMax": written(Limits.changesMax),
             "customTypeBytesMax": written(Limits.customTypeBytesMax),
             "topicMetaBytesMax": written(Limits.topicMetaBytesMax),
             "packetLifetimeMilliseconds": range(Limits.packetLifetimeMilliseconds),

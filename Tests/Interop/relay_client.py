@@ -24,7 +24,7 @@ from peer.client import Client
 from peer.constants import CODES, ECHO, EXTENSIONS, FRAME_NAMES, FRAME_TYPES, KEY, NO_HISTORY, PATIENCE, RETAIN, TEXT
 from peer.errors import Ended, RelayError, Timeout
 from peer.events import Event, Splitter, decode
-from peer.fields import encode_direct, encode_packet, encode_publish, extended, frame, json_body, text8
+from peer.fields import encode_changes, encode_direct, encode_packet, encode_publish, extended, frame, json_body, text8
 from peer.memory import Ledger, Metadata
 from peer.replies import Identity, Reply
 from peer.shapes import RIGHTS

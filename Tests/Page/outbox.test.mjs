@@ -225,3 +225,27 @@ test('[SE2, AC3] the client secret is kept by address and user', async () => {
   storage.setItem('boardrelay.secret.here.alice', 'nonsense')
   assert.match(secretOf('alice', 'here'), /^[0-9a-f]{32}$/)
 })
+
+test('[BL11, MS9] a change set is kept over a reload: asked for by its last part, and sent whole when the relay has not got it', () => {
+  const storage = new MemoryStorage()
+  const first = driverWith(storage)
+  first.logIn()
+  const changes = Array.from({length: 100}, (_, index) => ({key: `k${index}`, payload: Uint8Array.of(index)}))
+  changes.push({key: 'gone', isRemoval: true})
+  const [accepted, stored] = [first.watch('set.accepted'), first.watch('set.stored')]
+  first.machine.sendChanges({changes, channel: 'lesson', accepted, stored}, first.now)
+  const parts = driver => driver.sent().filter(({type}) => type === 'publishChanges')
+  const before = parts(first)
+  assert.deepEqual(before.map(({number, part}) => [number, part]), [[1, 1], [2, 2]])
+  const second = driverWith(storage, {instance: '00000000000000bb'})
+  second.connect()
+  second.logIn({resumed: false, start: 1001})
+  const [restored] = second.machine.queue.takenUp
+  assert.deepEqual([restored.channel, restored.changes.length, restored.changes[100].key], ['lesson', 101, 'gone'])
+  assert.deepEqual(parts(second).map(({number, part}) => [number, part]), [[2, 2]])
+  second.feed({type: 'error', body: {number: 2, code: 133, name: 'partMissing', text: 'no'}})
+  const again = parts(second)
+  assert.deepEqual(again.map(({payload}) => [...payload]), before.map(({payload}) => [...payload]))
+  second.feed({type: 'accepted', number: again[1].number, offset: 101}, {type: 'stored', number: again[1].number, offset: 101})
+  assert.equal(storage.length, 0)
+})

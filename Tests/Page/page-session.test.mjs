@@ -51,6 +51,9 @@ class PlayedClient {
   sendLarge(payload, {key}) {
     return this.put({key, payload})
   }
+  sendChanges(changes) {
+    return this.put({changes})
+  }
   answer(type) {
     const answer = deferred()
     this.asked.push({type, ...answer})
@@ -179,6 +182,40 @@ test('what is refused for a moment stays shown, and is written after that moment
   await turn()
   assert.deepEqual([shown(), told], [[], ['boardFull']])
 }))
+
+test('[BL11] what changes together is sent as one, at offsets one behind the other; what is too large goes by itself', async () => {
+  const {session, client, records, told, shown} = page()
+  const large = {customType: 'stroke', payload: payloadOf('large') + ' '.repeat(40_000)}
+  session.writeAll([{key: 'a', record: stroke('a')}, {key: 'large', record: large}, {key: 'b', record: stroke('b')}, {key: 'c'}])
+  const word = ({key, isRemoval}) => isRemoval ? `-${key}` : key
+  assert.deepEqual(client.sent.map(({key, changes}) => key ?? changes.map(word)), ['large', ['a', 'b', '-c']])
+  assert.deepEqual(shown().toSorted(), ['a', 'b', 'large'])
+  const [, set] = client.sent
+  set.accepted.resolve(12)
+  set.stored.resolve(12)
+  await turn()
+  assert.deepEqual(['a', 'b', 'c'].map(key => records.told.get(key).offset), [10, 11, 12])
+  session.writeAll([{key: 'a', record: stroke('a', 9)}, {key: 'b', record: stroke('b', 9)}])
+  client.sent.at(-1).stored.reject(new RelayError(ErrorCode.notPermitted, 'no', {change: 2}))
+  await turn()
+  assert.deepEqual([...new Set(told)], ['notPermitted'])
+  assert.equal(records.get('a').payload, payloadOf('a'), 'all of it is taken back')
+  session.writeAll([{key: 'a', record: stroke('a', 7)}])
+  assert.equal(client.sent.at(-1).key, 'a', 'one alone is a message like any other')
+  session.writeAll(Array.from({length: 5_000}, (_, index) => ({key: `k${index}`})))
+  assert.deepEqual(client.sent.slice(-2).map(({changes}) => changes.length), [4_096, 904])
+})
+
+test('[BL11, MS9] a change set that an earlier page left is shown and followed', async () => {
+  const [accepted, stored] = [deferred(), deferred()]
+  const changes = [{key: 'a', ...stroke('a')}, {key: 'b', customType: 'stroke', payload: ''}]
+  const kept = [{channel: 'lesson', changes, receipt: {accepted: accepted.promise, stored: stored.promise}}]
+  const {records, shown} = page({kept})
+  assert.deepEqual([shown(), records.own.length], [['a'], 2])
+  stored.resolve(5)
+  await turn()
+  assert.deepEqual([records.own.length, records.told.get('a').offset, records.told.get('b').offset], [0, 4, 5])
+})
 
 test('[SE8] as another user the page goes on: what was not sent is sent, what was read is read anew, the old client is not heard', async () => {
   const {session, client, shown, heard, told} = page()

@@ -39,6 +39,14 @@ extension MachineDriver {
         return stored
     }
 
+    @discardableResult
+    func change(_ changes: [RecordChange], to channel: String = "lesson") throws -> Stored {
+        let stored = tokens()
+        try machine.send(changes: changes, to: channel, tokens: stored.tokens, at: now)
+        carryOut()
+        return stored
+    }
+
     /// `+` with the offset, the error's name, or `nil` while nobody knows.
     func outcome(_ token: ClientToken) -> String? {
         switch completed[token] {

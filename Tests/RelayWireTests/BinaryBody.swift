@@ -36,6 +36,7 @@ struct BinaryBody: Equatable {
         switch type {
         case .publish: publish
         case .publishPacket: publishPacket
+        case .publishChanges: publishChanges
         case .direct: direct
         case .deliver: deliver
         case .packet: packet
@@ -134,6 +135,16 @@ struct BinaryBody: Equatable {
         if frame.flags.contains(.slot) { fields.append("slot=\(frame.slot)") }
         if frame.flags.contains(.senderTime) { fields.append("senderTime=\(frame.senderTime)") }
         return BinaryBody(fields: fields, payload: Array(frame.payload), isText: frame.flags.contains(.text))
+    }
+
+    private static func publishChanges(_ flags: UInt8, _ body: UnsafeRawBufferPointer) throws -> BinaryBody {
+        let frame = try PublishChangesFrame(flags: flags, body: body)
+        let fields = ["number=\(frame.number)", "channel=" + quoted(frame.channel), "part=\(frame.part)/\(frame.parts)"]
+        let changes = Array(frame.changes)
+        return BinaryBody(
+            fields: fields, payload: changes,
+            encoded: .publishChanges(
+                number: frame.number, channel: string(frame.channel), part: (frame.part, frame.parts), changes: changes))
     }
 
     private static func direct(_ flags: UInt8, _ body: UnsafeRawBufferPointer) throws -> BinaryBody {

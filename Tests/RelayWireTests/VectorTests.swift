@@ -34,7 +34,7 @@ import Testing
             if try BinaryBody.decode(type, flags: vector.frame.flags, body: vector.frame.body)?.encoded != nil { tried.insert(type) }
         }
         #expect(tried == [
-            .publish, .publishPacket, .direct, .directReceived, .setMetadata, .updateMetadata, .metadataPage, .metadata,
+            .publish, .publishPacket, .publishChanges, .direct, .directReceived, .setMetadata, .updateMetadata, .metadataPage, .metadata,
         ])
     }
 

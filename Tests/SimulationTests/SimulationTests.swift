@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test(
-        "[BL1, BL2, BL3, BL4, BL5, BL6, BL8, BL10, MS9] whatever links, disks and relays do, every app ends with the same board: what was stored, and nothing that was removed, or written by who may not"
+        "[BL1, BL2, BL3, BL4, BL5, BL6, BL8, BL10, BL11, MS9] whatever links, disks and relays do, every app ends with the same board: what was stored, and nothing that was removed, or written by who may not"
     )
     func boardPromises() async throws {
         let seeds = Self.boardSeeds

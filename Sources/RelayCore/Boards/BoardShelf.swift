@@ -56,6 +56,8 @@ struct BoardShelf {
     /// Of each user: in files, and on their way.
     private var bytesInFiles: [Name: Int] = [:]
     private var bytesPending: [Name: Int] = [:]
+    /// Of change sets whose last part has not come, in bytes. [BL11]
+    var stagedBytes = 0
     /// When each user's newest boards began.
     private var beginnings: [Name: [Instant]] = [:]
 
@@ -196,6 +198,36 @@ struct Draft {
     var lastAt: Instant
 
     var isRetained: Bool { flags.contains(.retain) }
+}
+
+/// A change set whose parts are coming in, of one client object: nobody is shown any of it. [BL11]
+struct StagedChanges {
+    var channel: Name
+    /// The part that follows, from 1.
+    var next: UInt16 = 1
+    var parts: UInt16
+    /// The parts that have come: their changes as they stood in the frames.
+    var pieces: [[UInt8]] = []
+    var changes = 0
+    /// Payloads, custom types and extensions; what the records count on a board; what is held in memory.
+    var contentBytes = 0
+    var recordBytes = 0
+    var heldBytes = 0
+    var lastAt: Instant
+}
+
+/// One of several changes that a board takes together.
+struct BoardStep {
+    var key: [UInt8]
+    /// `nil`: the key has no record any more.
+    var put: BoardPut?
+    var user: Name
+    /// Of the record that it makes; 0 for a removal.
+    var bytes = 0
+    /// Of that record.
+    var payload: ArraySlice<UInt8> = []
+
+    var kind: BoardChange.Kind { put.map { .put($0) } ?? .remove(key: key) }
 }
 
 /// A change of a board that was accepted and is not durable.

@@ -14,8 +14,19 @@ extension Hub {
     mutating func isOwn(_ key: UnsafeRawBufferPointer, in channel: Name, _ session: Session.Index, _ connection: Connection.Index)
         throws(WireError) -> Bool
     {
-        guard let board = boards[named: channel] else { return true }
-        let key = Array(key)
+        guard let unknown = try unknownAuthor(of: Array(key), in: channel, session) else { return true }
+        wait(connection, for: unknown.board, unknown.question)
+        return false
+    }
+
+    /// - Parameter isBounded: what is known of the board may be forgotten for this question; not while answers about several keys are
+    ///   gathered.
+    /// - Returns: what is asked, where whose record it is has to be found out first; `nil` if the session may write the key.
+    /// - Throws: as `isOwn`.
+    mutating func unknownAuthor(of key: [UInt8], in channel: Name, _ session: Session.Index, isBounded: Bool = true) throws(WireError)
+        -> (board: ShelvedBoard.Index, question: [UInt8])?
+    {
+        guard let board = boards[named: channel] else { return nil }
         if boards[board].authors == nil {
             boards[board].authors = KnownAuthors(boards[board].pending, fileHead: boards[board].readableHead, at: now.instant)
             authors.count(boards[board].authors!.count)
@@ -23,27 +34,26 @@ extension Hub {
         boards[board].authors!.lastUsed = now.instant
         if let author = boards[board].authors!.author(of: key) {
             guard author.isEmpty || sessions[session].user!.text.utf8.elementsEqual(author) else {
-                throw WireError(.notPermitted, "the record of this key is another user's, and the right clear is missing")
+                throw WireError(.notPermitted, "the record of this key is another user's, and the right revise is missing")
             }
-            return true
+            return nil
         }
         let question = boards[board].authors!.isLarge ? key : []
         if let failure = authors.failure, failure.board == boards[board].id, failure.question == question {
             throw WireError(.storageFailed, "whose record it is cannot be read: \(failure.text)")
         }
-        wait(connection, for: board, try askAuthors(board, key))
-        return false
+        return (board, try askAuthors(board, key, isBounded: isBounded))
     }
 
     /// - Returns: the question, as it stands in `KnownAuthors`.
-    private mutating func askAuthors(_ board: ShelvedBoard.Index, _ key: [UInt8]) throws(WireError) -> [UInt8] {
+    private mutating func askAuthors(_ board: ShelvedBoard.Index, _ key: [UInt8], isBounded: Bool) throws(WireError) -> [UInt8] {
         guard authors.heldBytes < configuration.heldBytesMax else {
             throw WireError(
                 .busy, "\(authors.heldBytes) bytes wait for the boards' files, at most \(configuration.heldBytesMax) may",
                 limit: configuration.heldBytesMax,
                 actual: authors.heldBytes, retryAfterMilliseconds: 100)
         }
-        boundAuthors(board)
+        if isBounded { boundAuthors(board) }
         let question = boards[board].authors!.isLarge ? key : []
         if let since = boards[board].authors!.asked[question] {
             guard now.instant - since < configuration.boardAuthorTimeout else {
@@ -168,7 +178,7 @@ extension Hub {
     // MARK: - Waiting
 
     /// What the connection sends from this frame on is not handled before the frame is judged again.
-    private mutating func wait(_ connection: Connection.Index, for board: ShelvedBoard.Index, _ question: [UInt8]) {
+    mutating func wait(_ connection: Connection.Index, for board: ShelvedBoard.Index, _ question: [UInt8]) {
         boards[board].authors!.waiting[question, default: []].append(connections[connection].id)
         let isRead = connections[connection].input == .handled
         connections[connection].input = .held

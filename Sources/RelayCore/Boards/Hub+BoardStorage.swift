@@ -152,7 +152,10 @@ extension Hub {
 
     /// Records in parts that a user has begun are forgotten: the next part has nothing before it.
     mutating func dropDrafts(of user: Name) {
-        if let session = sessions[named: user] { sessions[session].window.drafts.removeAll(where: \.isRetained) }
+        if let session = sessions[named: user] {
+            sessions[session].window.drafts.removeAll(where: \.isRetained)
+            endStaged(of: session)
+        }
         keptWindows.change(of: user, where: { _ in true }) { $0.drafts.removeAll(where: \.isRetained) }
     }
 

@@ -83,7 +83,7 @@ extension Hub {
     }
 
     /// The board of a channel, made if there is none.
-    private mutating func boardFor(_ channel: Channel.Index, by user: Name) -> (board: ShelvedBoard.Index, begins: Bool) {
+    mutating func boardFor(_ channel: Channel.Index, by user: Name) -> (board: ShelvedBoard.Index, begins: Bool) {
         if let board = channels[channel].board { return (board, false) }
         let name = channels[channel].id!.channel
         var made = ShelvedBoard(
@@ -97,18 +97,20 @@ extension Hub {
 
     // MARK: - Changes
 
-    /// A change as it goes to the journal.
-    private func change(
+    /// A change as it goes to the journal. It changes nothing; were it not `mutating`, the compiler would copy the hub for it.
+    private mutating func change(
         _ board: ShelvedBoard.Index, offset: UInt64, _ session: Session.Index?, instance: UInt64 = 0, number: UInt64 = 0,
         _ kind: BoardChange.Kind
     ) -> BoardChange {
-        let channel = boards[board].channel
-        let epoch = channel.map { channels[$0].epoch } ?? Epoch(start: start, incarnation: 0)
+        var epoch = Epoch(start: start, incarnation: 0)
+        var lastUnretained = boards[board].summary.lastUnretained
+        if let channel = boards[board].channel { (epoch, lastUnretained) = (channels[channel].epoch, channels[channel].lastUnretained) }
+        var author: [UInt8] = []
+        if let session { author = Array(sessions[session].user!.text.utf8) }
         return BoardChange(
             board: boards[board].id, offset: offset, epoch: BoardEpoch.ID(start: epoch.start, incarnation: epoch.incarnation),
-            lastUnretained: channel.map { channels[$0].lastUnretained } ?? boards[board].summary.lastUnretained,
-            author: session.map { Array(sessions[$0].user!.text.utf8) } ?? [], instance: instance, number: number,
-            wallMilliseconds: now.wallMilliseconds, kind: kind)
+            lastUnretained: lastUnretained, author: author, instance: instance, number: number, wallMilliseconds: now.wallMilliseconds,
+            kind: kind)
     }
 
     /// Hands a change to the journal.
@@ -137,22 +139,42 @@ extension Hub {
         store(own + entries, .board(transition), requester, erasing: erasing)
     }
 
-    /// Removes what these keys have, each for a user, all of it in one record. Nobody is sent it: live readers read it in the file.
-    mutating func remove(_ removals: [(key: [UInt8], by: Name)], of board: ShelvedBoard.Index, _ channel: Channel.Index) {
+    /// Changes that stand in one record of the journal: all of them are durable, or none. Nobody is sent them: live readers read them in
+    /// the file.
+    ///
+    /// - Parameter by: who published them, and the number of the last part; they are told.
+    mutating func store(
+        together steps: [BoardStep], on board: ShelvedBoard.Index, _ channel: Channel.Index, begins: Bool = false,
+        by publisher: (session: Session.Index, number: UInt64)? = nil
+    ) {
         let before = channels[channel].head, sequence = nextSequence
+        var (user, instance): (Name?, UInt64) = (nil, 0)
+        if let publisher { (user, instance) = (sessions[publisher.session].user, sessions[publisher.session].instance ?? 0) }
+        let number = publisher?.number ?? 0
         var entries: [JournalEntry] = []
-        for (index, (key, user)) in removals.enumerated() {
-            let offset = takeOffset(channel)
-            var change = change(board, offset: offset, nil, .remove(key: key))
-            change.author = Array(user.text.utf8)
-            entries.append(change.entry(sequence: sequence, index: index))
-            boards.append(PendingRecord(offset: offset, bytes: 0, user: user, change: .remove(key)), to: board)
-            noteAuthor(board, .remove(key), by: change.author, at: offset)
+        entries.reserveCapacity(steps.count + 2)
+        if begins {
+            let beginning = change(board, offset: 0, publisher?.session, .create(name: boards[board].summary.name))
+            entries.append(beginning.entry(sequence: sequence, index: 0))
         }
-        boards[board].head = channels[channel].head
+        for step in steps {
+            let offset = takeOffset(channel)
+            var change = change(board, offset: offset, nil, instance: instance, number: number, step.kind)
+            change.author = Array(step.user.text.utf8)
+            entries.append(change.entry(sequence: sequence, index: entries.count, payload: step.payload))
+            let touched = PendingRecord.Change(step.kind)!
+            boards.append(PendingRecord(offset: offset, bytes: step.bytes, user: step.user, change: touched), to: board)
+            noteAuthor(board, touched, by: change.author, at: offset)
+        }
+        let last = channels[channel].head
+        boards[board].head = last
+        if let publisher {
+            let remembered = remembered(publisher.session, number, last, board)
+            entries += remembered
+        }
         let transition = BoardTransition(
-            board: board, generation: boards[board].generation, kind: .record, offset: channels[channel].head,
-            firstOffset: before + 1, bytes: 0, begins: false, user: nil, by: nil, instance: 0, number: 0)
+            board: board, generation: boards[board].generation, kind: .record, offset: last, firstOffset: before + 1, bytes: 0,
+            begins: begins, user: user, by: nil, instance: instance, number: number)
         store(entries, .board(transition), nil)
         readFromFile(channel, board, above: before)
     }

@@ -88,9 +88,10 @@ extension Hub {
         watchParts(of: session)
     }
 
-    private mutating func watchParts(of session: Session.Index) {
+    mutating func watchParts(of session: Session.Index) {
         let messages = sessions[session].window.drafts.filter { !$0.isRetained }
-        guard !sessions[session].window.watchesDrafts, let first = messages.map(\.lastAt).min() else { return }
+        let lastAt = messages.map(\.lastAt) + (sessions[session].window.staged.map { [$0.lastAt] } ?? [])
+        guard !sessions[session].window.watchesDrafts, let first = lastAt.min() else { return }
         sessions[session].window.watchesDrafts = true
         let end = first + .milliseconds(Limits.partTimeoutMilliseconds)
         deadlines.set(.partsEnd(session: session, generation: sessions[session].generation), at: end + .milliseconds(1))
@@ -102,10 +103,12 @@ extension Hub {
         watchParts(of: session)
     }
 
-    /// Those who have its beginning are told that a drawing will never be whole: by a message like its parts, with part 0.
+    /// A change set that is not whole is forgotten. Those who have its beginning are told that a drawing will never be whole: by a
+    /// message like its parts, with part 0.
     ///
     /// - Parameter onlyLate: of those alone whose next part has not come in time.
     mutating func endParts(of session: Session.Index, onlyLate: Bool = false) {
+        endStaged(of: session, onlyLate: onlyLate)
         let over = sessions[session].window.drafts.filter { !$0.isRetained && !(onlyLate && isAlive($0)) }
         guard !over.isEmpty else { return }
         sessions[session].window.drafts.removeAll { draft in over.contains { $0.upload == draft.upload } }

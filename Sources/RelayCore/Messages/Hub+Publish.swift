@@ -12,11 +12,11 @@ extension Hub {
             let extensions = try Extensions.take(from: &body, &flags)
             var frame = try PublishFrame(flags: flags, body: body)
             frame.extensions = extensions
-            if try isKnown(frame, session, connection) { return }
+            if try isKnown(frame.number, isRetained: frame.flags.contains(.retain), session, connection) { return }
             let key = try checkKey(of: frame)
             try checkContent(frame.payload, frame.customType, flags: frame.flags)
             let mayReplace = if let key, frame.flags.contains(.retain) { try checkRetained(frame, key, session) } else { true }
-            let (channel, bucket) = try target(of: frame, session)
+            let (channel, bucket) = try target(frame.channel, session)
             if let key, frame.flags.contains(.part), !frame.flags.contains(.retain) {
                 _ = try checkPart(frame, key, channels[channel].id!.channel, session)
             }
@@ -47,10 +47,10 @@ extension Hub {
     /// Whether a publish was accepted before: then it is answered as it was, and costs nothing. [MS9]
     ///
     /// - Throws: `notAccepted`, `outcomeUnknown`.
-    private mutating func isKnown(_ frame: PublishFrame, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) -> Bool
+    mutating func isKnown(_ number: UInt64, isRetained: Bool, _ session: Session.Index, _ connection: Connection.Index) throws(WireError)
+        -> Bool
     {
-        let number = frame.number
-        switch sessions[session].window.judge(number, isRetained: frame.flags.contains(.retain)) {
+        switch sessions[session].window.judge(number, isRetained: isRetained) {
         case .new: return false
         case .accepted(let known):
             sendAccepted(number, known.offset, to: connection)
@@ -61,7 +61,7 @@ extension Hub {
         }
     }
 
-    private mutating func sendAccepted(_ number: UInt64, _ offset: UInt64, to connection: Connection.Index) {
+    mutating func sendAccepted(_ number: UInt64, _ offset: UInt64, to connection: Connection.Index) {
         enqueuePrivate(connection, head: FrameHead(type: FrameType.accepted.rawValue, bodyBytes: 16)) { writer in
             writer.integer(number)
             writer.integer(offset)
@@ -101,15 +101,15 @@ extension Hub {
     }
 
     /// The channel a message goes to, made if there is none, and the bucket it is counted in.
-    private mutating func target(of frame: PublishFrame, _ session: Session.Index) throws(WireError) -> (
+    mutating func target(_ text: UnsafeRawBufferPointer, _ session: Session.Index) throws(WireError) -> (
         channel: Channel.Index, bucket: TokenBucket.Index
     ) {
         if let last = sessions[session].lastPublish, channels[last.channel].generation == last.generation,
-            last.name.text.utf8.elementsEqual(frame.channel)
+            last.name.text.utf8.elementsEqual(text)
         {
             return (last.channel, last.bucket)
         }
-        let name = try Name(bytes: frame.channel)
+        let name = try Name(bytes: text)
         try require(.publish, on: ChannelID(kind: .message, channel: name), session)
         let channel = try channelFor(ChannelID(kind: .message, channel: name))
         if channels[channel].inside.isEmpty { setChannelEnd(channel) }
@@ -131,13 +131,13 @@ extension Hub {
         return rights.contains(.revise)
     }
 
-    private func boardID(_ board: ShelvedBoard.Index?) -> UInt64 {
+    func boardID(_ board: ShelvedBoard.Index?) -> UInt64 {
         guard let board else { return 0 }
         return boards[board].id
     }
 
     /// A number is taken, before what it stands for is handed on.
-    private mutating func take(_ number: UInt64, offset: UInt64, board: UInt64, _ session: Session.Index) {
+    mutating func take(_ number: UInt64, offset: UInt64, board: UInt64, _ session: Session.Index) {
         let limit = max(Limits.publishWindowMax, 2 * configuration.limits.unansweredMax)
         sessions[session].window.accept(number, offset: offset, board: board, limit: limit)
     }

@@ -35,6 +35,8 @@ struct PublishWindow {
     private var forgottenRetained: UInt64 = 0
     /// Drawings that come in parts. [BL8]
     var drafts: [Draft] = []
+    /// A change set that comes in parts. [BL11]
+    @OutOfLine var staged: StagedChanges?
     /// Whether a deadline looks for those that will not be completed.
     var watchesDrafts = false
     /// Retained messages so far: where the next one is remembered in the journal. [BL2]

@@ -177,11 +177,13 @@ extension Hub {
         var rewritten: Set<[UInt8]> = []
         for record in boards[board].pending where record.offset > head { if case .put(let key) = record.change { rewritten.insert(key) } }
         let users = erasure.round!.users
-        let removals = found.filter { !rewritten.contains($0.key) }.map { (key: $0.key, by: users[$0.user]!.by ?? users[$0.user]!.user!) }
+        let removals = found.filter { !rewritten.contains($0.key) }.map {
+            BoardStep(key: $0.key, user: users[$0.user]!.by ?? users[$0.user]!.user!)
+        }
         guard !removals.isEmpty else { return }
         let channel = try channelFor(ChannelID(kind: .message, channel: boards[board].name!))
         if channels[channel].inside.isEmpty { setChannelEnd(channel) }
-        remove(removals, of: board, channel)
+        store(together: removals, on: board, channel)
     }
 
     /// The disk has nothing of it any more, or still has some.

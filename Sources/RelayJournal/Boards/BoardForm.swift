@@ -1,6 +1,6 @@
 // What stands of boards in the journal, as keys and values. A key begins with what it is:
 //
-//     R board u64, sequence u64, index u8   a change that no checkpoint covers: the sequence of its journal record, its place in it
+//     R board u64, sequence u64, index u16  a change that no checkpoint covers: the sequence of its journal record, its place in it
 //     B board u64                           the checkpoint of a board (BoardCheckpoint)
 //     Q user                                version u8 (2) · u64, bytes of all live records of the user
 //
@@ -65,15 +65,19 @@ extension BoardChange {
     ///
     /// - Parameters:
     ///   - sequence: of the record that it stands in.
-    ///   - index: of this entry among the record's, 0…255.
+    ///   - index: of this entry among the record's, 0…65,535.
     ///   - payload: of the `part` or the `put` without parts, whose own is empty: it is copied once, into the entry. Others have none.
     package func entry(sequence: UInt64, index: Int, payload: UnsafeRawBufferPointer? = nil) -> JournalEntry {
         var key = BoardForm.key(BoardForm.change, board)
         key.append(bigEndian: sequence)
-        key.append(UInt8(index))
+        key.append(bigEndian: UInt16(index))
         var change = self
         change.sequence = sequence
         return JournalEntry(key: key, value: change.encoded(kind.takesPayload ? payload : nil))
+    }
+
+    package func entry(sequence: UInt64, index: Int, payload: ArraySlice<UInt8>) -> JournalEntry {
+        payload.withUnsafeBytes { entry(sequence: sequence, index: index, payload: $0) }
     }
 
     /// - Returns: `nil` when the entry is no change that this version writes.
@@ -84,7 +88,7 @@ extension BoardChange {
 
     /// The board that the key of a change names.
     static func board(_ key: [UInt8]) -> UInt64? {
-        guard key.count == 18, key[0] == BoardForm.change else { return nil }
+        guard key.count == 19, key[0] == BoardForm.change else { return nil }
         return key.withUnsafeBytes { $0.bigEndian(at: 1) }
     }
 

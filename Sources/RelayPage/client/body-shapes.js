@@ -65,7 +65,7 @@ export const bodyShapes = {
     limits: shape(`int ${Object.keys(sessionLimitDefaults).join(' ')}`), 'lastEnd?': shape('int code, text text'),
   }),
   answer: shape('u32 id'),
-  error: shape('u32 id? flow?, int number? code limit? actual? retryAfterMs?, text text retry?'),
+  error: shape('u32 id? flow?, int number? code change? limit? actual? retryAfterMs?, text text retry?'),
   closing: shape('int code, text text'),
   restored: enteredShape,
   notStored: shape('int number code, text text retry?'),

@@ -1,6 +1,5 @@
 // The client that apps use.
 import {Board} from './board.js'
-import {problem} from './errors.js'
 import {hexadecimal, keptSecret} from './identity.js'
 import {channelID, channelKey, sorted} from './keys.js'
 import {Limits} from './limits.js'
@@ -14,12 +13,12 @@ import {all} from './pages.js'
 import {ownerOf, waitingRequest} from './part.js'
 import {Pending} from './pending.js'
 import {Presence} from './presence.js'
-import {Receipt, StoredReceipt} from './receipts.js'
+import {Sending} from './sending.js'
 import {StreamChannel} from './stream-channel.js'
-import {checkedName, noBytes, payloadOf} from './text.js'
+import {checkedName} from './text.js'
 /**
  * @import {ChannelID, ChannelReference, ClientEvent, ClientOptions, Credential, Epoch, Feature, LinkState, Message} from './types.js'
- * @import {MetadataReference, Payload, RestoredMessage, SendOptions, Since, Transport} from './types.js'
+ * @import {MetadataReference, RestoredMessage, Since, Transport} from './types.js'
  */
 
 /**
@@ -28,7 +27,7 @@ import {checkedName, noBytes, payloadOf} from './text.js'
  * Every call takes its place in the one order before it returns; what comes back comes in one sequence, in the relay's order.
  * A broken link is made again by itself, with all that was subscribed; what was missed meanwhile is told.
  */
-export class RelayClient {
+export class RelayClient extends Sending {
   /**
    * Connects and logs in.
    *
@@ -46,6 +45,7 @@ export class RelayClient {
 
   /** As `connect`, for who wants to send before the first login: what is sent waits. */
   constructor(address, user, {storage, scope, secret, wallClock, credential, ...settings} = {}) {
+    super()
     const isAddress = typeof address !== 'function'
     if (isAddress) {
       scope ??= new URL(address).host
@@ -160,64 +160,6 @@ export class RelayClient {
   /** Ends receiving a message channel and being seen in it. @param {string} channel */
   async unsubscribe(channel) {
     await this.request('unsubscribe', {channel: checkedName(channel)})
-  }
-
-  /**
-   * Publishes a message; it has its place in the order when this returns. After a break it is sent again until its outcome is
-   * known: the relay accepts it once.
-   *
-   * - `send('hello', {to: 'lesson', customType, echo, storeInHistory})`: to a message channel
-   * - `send('hello', {toUser: 'bob', customType})`: to one user; the receipt comes when the receiving app has taken it
-   * - `send(json, {to: 'lesson', retainedAs: 's1', customType, echo})`: kept for good as the newest of its key
-   * - `send({removing: 's1', from: 'lesson'})`: removes the record of a key; others receive a message with `isRemoval`. Another
-   *   user's takes the right `clear`, as it does to replace it: the receipt is rejected with `notPermitted` [BL10]
-   *
-   * @template {SendOptions} Options
-   * @param {Payload|{removing: string, from: string}} payload with its custom type at most 32,768 bytes; 1 or more if it is retained
-   * @param {Options} [options] `echo`: whether this client receives it as well; `storeInHistory: false`: a client without a link
-   *   at that moment misses it
-   * @returns {Options extends {to: string, retainedAs?: undefined} | {toUser: string} ? Receipt : StoredReceipt}
-   * @throws {RelayError} `badName`, `badText`, `tooLarge`, `badRequest` for an empty record, `unsentFull`, `clientClosed`: nothing
-   *   was sent then
-   */
-  send(payload, {to, toUser, retainedAs, customType, echo = false, storeInHistory = true} = {}) {
-    const accepted = new Pending()
-    const stored = new Pending()
-    if (toUser !== undefined) {
-      this.act((machine, now) => machine.sendDirect({payload, user: toUser, customType, pending: accepted}, now))
-      return new Receipt(accepted)
-    }
-    const removing = payload?.removing
-    const key = removing ?? retainedAs
-    const isRetained = key !== undefined
-    if (removing === undefined && isRetained && payloadOf(payload).bytes.length === 0) {
-      throw problem('badRequest', 'an empty payload removes a record: that is a call of its own')
-    }
-    const message = {
-      payload: removing === undefined ? payload : noBytes, channel: removing === undefined ? to : payload.from, customType, echo,
-      isKept: storeInHistory, key, isRetained, accepted, stored: isRetained ? stored : undefined,
-    }
-    this.act((machine, now) => machine.send(message, now))
-    if (!isRetained) return new Receipt(accepted)
-    return new StoredReceipt(accepted, stored)
-  }
-
-  /**
-   * Publishes a drawing of up to 8 MiB, in parts where one message does not hold it; it arrives as one message or not at all.
-   *
-   * Parts take at most three quarters of the rate. What is sent meanwhile goes before it, but for messages and drawings with
-   * its key. After a break it goes on, or begins anew, at most 5 times.
-   *
-   * @param {Payload} payload 1 byte or more
-   * @param {{to: string, customType?: string, key?: string, retain?: boolean, echo?: boolean}} options
-   * @returns {StoredReceipt}
-   * @throws {RelayError} as `send`; `badName` for a record without a key; `unsentFull` when those that wait have too many bytes
-   */
-  sendLarge(payload, {to, customType, key, retain = false, echo = false}) {
-    const accepted = new Pending()
-    const stored = new Pending()
-    this.act((machine, now) => machine.sendLarge({payload, channel: to, customType, key, isRetained: retain, echo, accepted, stored}, now))
-    return new StoredReceipt(accepted, stored)
   }
 
   /**

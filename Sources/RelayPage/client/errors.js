@@ -30,9 +30,9 @@ export class RelayError extends Error {
   /**
    * @param {number} code one of `ErrorCode`, or of a newer relay
    * @param {string} text one sentence for people
-   * @param {{limit?: number, actual?: number, retry?: string, retryAfterMs?: number}} [values]
+   * @param {{limit?: number, actual?: number, retry?: string, retryAfterMs?: number, change?: number}} [values]
    */
-  constructor(code, text, {limit, actual, retry, retryAfterMs} = {}) {
+  constructor(code, text, {limit, actual, retry, retryAfterMs, change} = {}) {
     super(text)
     /** For programs. */
     this.code = code
@@ -45,6 +45,8 @@ export class RelayError extends Error {
     this.retry = ['now', 'later', 'reconnect'].includes(retry) ? retry : ownRetries.get(code) ?? 'never'
     /** How long to wait before the same can succeed. */
     this.retryAfterMs = retryAfterMs
+    /** Of a change set, the index of the change that was refused. @type {number|undefined} */
+    this.changeIndex = change === undefined ? undefined : change - 1
   }
 }
 

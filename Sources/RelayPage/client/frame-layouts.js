@@ -13,6 +13,7 @@ const fieldFrames = {
     {text: 1, echo: 16, retain: 32, noHistory: 64}],
   publishPacket: [0x11, 'flow:u32 slot:u32?2 senderTime:u32?4 payload:rest', {text: 1, echo: 16}],
   direct: [0x12, 'number:u64 user:n customType:s?2 payload:rest', {text: 1}],
+  publishChanges: [0x14, 'number:u64 channel:n part:u16 parts:u16 payload:rest'],
   directReceived: [0x13, 'delivery:u64'],
   deliver: [0x90, 'channel:u32 publisher:u32 offset:u64 time:u64 customType:s?2 key:n?4 part:u16?8 parts:u16?8 payload:rest',
     {text: 1, retain: 32}],

@@ -43,6 +43,12 @@ export const Limits = Object.freeze({
   // Under way at once, as many as a relay stages; more wait [BL8]
   drawingsMax: 4,
   drawingRoundsMax: 5,
+  // Records that a live subscriber catches up with and is told at once
+  gatheredMax: 8_192,
+  gatheredBytesMax: 16 * 1024 * 1024,
+  // In one part of a change set, and in all of it [BL11]
+  changesPerPartMax: 64,
+  changesMax: 4_096,
   // Of a channel's rate; the rest is for what is drawn meanwhile
   drawingRatePercent: 75,
   // More stays in the queue, where it can still be taken back

@@ -94,6 +94,10 @@ export class ClientMachine {
     this.queue.sendLarge(drawing, now)
   }
 
+  sendChanges(set, now) {
+    this.queue.sendChanges(set, now)
+  }
+
   sendDirect(message, now) {
     this.queue.sendDirect(message, now)
   }
@@ -242,6 +246,7 @@ export class ClientMachine {
     this.attempt++
     this.sent.failInFlight(now)
     this.unread.flushBatch()
+    this.unread.forgetGathered()
     // A record is sent again from its first part; parts of other drawings are messages, which go on.
     for (const channel of sorted(this.messages.partials.keys())) this.messages.dropPartials(channel, false, drawing => drawing.isRetained)
     this.heartbeat.linkEnded()

@@ -51,9 +51,9 @@ export class Outbox {
     const [head, ids] = this.list()
     const entries = []
     for (const [id, number] of ids) {
-      const entry = this.read(id, ({channel, key, customType, echo, isLarge, text, base64}) => ({
-        id, number: number || undefined, channel: checkedName(channel), key: checkedName(key), customType, echo, isLarge,
-        ...base64 === undefined ? payloadOf(text) : {bytes: fromBase64(base64), text: false},
+      const entry = this.read(id, ({channel, echo, isLarge, changes, ...record}) => ({
+        id, number: number || undefined, channel: checkedName(channel), echo, isLarge,
+        ...changes ? {changes: changes.map(readRecord)} : readRecord(record),
       }))
       if (entry) entries.push(entry)
     }
@@ -65,11 +65,11 @@ export class Outbox {
   /** @param {object} entry a message or drawing of the machine's */
   add(entry) {
     const id = `/${hexadecimal(8)}`
-    const {channel, key, customType, echo, text, bytes} = entry
-    const payload = text ? {text: textOf(bytes)} : {base64: toBase64(bytes)}
+    const {channel, echo, changes} = entry
     this.keep(entry, () => {
       const isLarge = entry instanceof OutgoingDrawing
-      this.storage.setItem(this.prefix + id, JSON.stringify({channel, key, customType, echo, ...payload, isLarge}))
+      const content = changes ? {changes: changes.map(writeRecord)} : writeRecord(entry)
+      this.storage.setItem(this.prefix + id, JSON.stringify({channel, echo, ...content, isLarge}))
       this.entries.set(entry, {id})
       this.writeList()
     })
@@ -114,6 +114,13 @@ export class Outbox {
     }
   }
 }
+
+const writeRecord = ({key, customType, text, bytes}) =>
+  ({key, customType, ...text ? {text: textOf(bytes)} : {base64: toBase64(bytes)}})
+
+const readRecord = ({key, customType, text, base64}) => ({
+  key: checkedName(key), customType, ...base64 === undefined ? payloadOf(text) : {bytes: fromBase64(base64), text: false},
+})
 
 function toBase64(bytes) {
   let text = ''

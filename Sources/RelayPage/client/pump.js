@@ -50,13 +50,14 @@ export class Pump {
       case 'request': return true
       case 'drawing': {
         const {drawings} = this.machine
-        return !drawings.list.some(drawing => drawing === item.drawing && drawings.holdsBack(drawing.channel, drawing.key))
+        return !drawings.list.some(drawing => drawing === item.drawing && drawings.holdsBack(drawing.channel, [...drawing.keys]))
       }
       case 'message': {
-        const {channel, key, number} = item.message
+        const {channel, number} = item.message
+        const {drawings, sent} = this.machine
         if (this.machine.sent.publishes.size >= this.unansweredMax) return false
         // One that is sent again has its number, and stands before all that are new.
-        if (number === undefined && (!this.machine.sent.numbersMayGoOn || this.machine.drawings.holdsBack(channel, key))) return false
+        if (number === undefined && (!sent.numbersMayGoOn || drawings.holdsBack(channel, drawings.keysOf(item.message)))) return false
         return this.mayPublish(channel, this.machine.limits.messagesPerSecond, now)
       }
       case 'direct':
@@ -118,6 +119,9 @@ export class Pump {
         this.window(channel, now).unanswered++
         // What is kept over a reload must know the number before the relay does.
         if (isRetained && (!part || part.isLast)) this.keepNumber(part ? part.drawing : message, number)
+        if (part?.drawing.changes) {
+          return this.machine.outbound.write({type: 'publishChanges', number, channel, part: part.number, parts: part.of, payload})
+        }
         this.machine.outbound.write({
           type: 'publish', number, channel, customType, key, part: part?.number, parts: part?.of, text, echo, retain: isRetained,
           noHistory: message.isKept === false, payload,

@@ -25,7 +25,7 @@ export class Receipt {
  * is not above its `head`, was among what was read, or has been superseded or removed since: do not draw it again, and do not
  * put it in place of what was read.
  *
- * A record that another user wrote is replaced or removed only by who has the right `clear`: `notPermitted`. [BL10]
+ * A record that another user wrote is replaced or removed only by who has the right `revise`: `notPermitted`. [BL10]
  */
 export class StoredReceipt {
   constructor(accepted, stored) {

@@ -51,6 +51,7 @@ export class ReceivedMessages {
     if (isTold || (before && !isSameEpoch(before, epoch))) this.dropPartials(channel, !isTold)
     if (after !== undefined) {
       this.catchingUp.add(channel)
+      this.machine.unread.tellGathered(channel)
       this.behind.delete(channel)
       if (reset || start === 'beginning') this.readings.set(channel, {after, head})
       else if (start === 'elsewhere') this.readings.delete(channel)
@@ -131,6 +132,7 @@ export class ReceivedMessages {
   }
 
   missed(offset, channel) {
+    this.machine.unread.tellGathered(channel)
     const {epoch} = this.positions.get(channel) ?? {}
     this.machine.unread.emit({type: 'messagesMissed', channel, epoch, extent: {from: offset, to: offset}})
   }
@@ -160,6 +162,7 @@ export class ReceivedMessages {
     const told = isSameEpoch(through?.epoch, epoch) ? through.offset : 0
     if (to <= told) return
     this.missedThrough.set(channel, {epoch, offset: to})
+    this.machine.unread.tellGathered(channel)
     this.machine.unread.emit({type: 'messagesMissed', channel, epoch, extent: {from: Math.max(from, told + 1), to}})
   }
 
@@ -175,7 +178,8 @@ export class ReceivedMessages {
     this.dropPartials(channel, true, drawing => drawing.isRetained)
     this.see(head, channel)
     this.readings.delete(channel)
-    // With a large drawing, or an undone `clear`: nothing that the app waits for. [HI7]
+    // With a large drawing, a change set, or an undone `clear`: nothing that the app waits for. [HI7]
+    this.machine.unread.tellGathered(channel)
     this.behind.delete(channel)
     if (this.catchingUp.delete(channel)) this.machine.unread.emit({type: 'caughtUp', channel, head})
   }
@@ -184,6 +188,7 @@ export class ReceivedMessages {
     const channel = this.machine.channels.byHandle.get(handle)?.channel
     if (channel === undefined) return
     this.see(offset, channel)
+    this.machine.unread.tellGathered(channel)
     this.machine.unread.emit({type: 'cleared', channel, offset, user, wallMilliseconds: time})
   }
 
@@ -193,6 +198,7 @@ export class ReceivedMessages {
     if (kind !== 'message') return
     const receives = this.machine.session.wanted.channels.get(channelKey(kind, channel))?.features.includes('messages')
     this.dropPartials(channel, false)
+    this.machine.unread.gathered.delete(channel)
     this.machine.unread.emit({type: 'messagesMissed', channel, epoch, extent: 'reset'})
     this.missedThrough.delete(channel)
     this.positions.set(channel, {epoch, offset: receives ? 0 : head})
@@ -204,6 +210,7 @@ export class ReceivedMessages {
   /** Nothing of a channel is put together or read any more. */
   forgetBoard(channel) {
     this.dropPartials(channel, false)
+    this.machine.unread.tellGathered(channel)
     for (const known of [this.readings, this.missedThrough, this.behind]) known.delete(channel)
   }
 }

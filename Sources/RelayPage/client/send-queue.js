@@ -1,4 +1,5 @@
 // What waits to be sent, in the order of the calls.
+import {checkedChanges} from './changes.js'
 import {clientClosed, outcomeUnknown, problem, tooLarge} from './errors.js'
 import {putInteger} from './frames.js'
 import {writeJSON} from './json.js'
@@ -97,9 +98,31 @@ export class SendQueue {
     if (!drawing.cut(this.machine.limits)) {
       throw problem('tooLarge', `a drawing has at most ${Limits.partsMax} parts`, {limit: Limits.partsMax})
     }
+    this.addDrawing(drawing, now)
+  }
+
+  /** Many records of one board together, in parts of their own. [BL11] */
+  sendChanges({changes, channel, accepted, stored}, now) {
+    checkedName(channel)
+    const {messageBytesMax, largeMessageBytesMax} = this.machine.limits
+    const check = (bytes, customType) => this.checkSize(bytes, customType, messageBytesMax, 'payload and custom type have')
+    const checked = checkedChanges(changes, check)
+    const set = new OutgoingDrawing({channel, changes: checked, echo: false, accepted, stored})
+    const bytes = set.places.reduce((sum, {contentBytes}) => sum + contentBytes, 0)
+    if (bytes > largeMessageBytesMax) throw tooLarge('payloads and custom types of a change set have', largeMessageBytesMax, bytes)
+    const waiting = this.machine.drawings.list.reduce((sum, other) => sum + (other.changes ? other.bytes.length : 0), set.bytes.length)
+    const {unsentBytesMax} = this.machine.settings
+    if (waiting > unsentBytesMax) {
+      throw problem('unsentFull', 'too many bytes wait to be sent', {limit: unsentBytesMax, actual: waiting})
+    }
+    set.cut(this.machine.limits)
+    this.addDrawing(set, now)
+  }
+
+  addDrawing(drawing, now) {
     this.machine.drawings.list.push(drawing)
     try {
-      return this.add({kind: 'drawing', drawing, size: 0}, now)
+      this.add({kind: 'drawing', drawing, size: 0}, now)
     } catch (error) {
       this.machine.drawings.list.pop()
       throw error
@@ -152,9 +175,11 @@ export class SendQueue {
       this.machine.sent.sentUntil = head.ageMs >= 0 ? now - head.ageMs : -Infinity
     }
     for (const {id, number, isLarge, ...fields} of entries) {
-      const kept = {...fields, isRetained: true, size: fields.bytes.length, number, accepted: new Pending(), stored: new Pending()}
-      const {channel, key, customType, text, bytes, accepted, stored} = kept
-      this.takenUp.push({channel, key, customType, payload: contentOf(bytes, text), receipt: new StoredReceipt(accepted, stored)})
+      const kept = {...fields, isRetained: true, size: fields.bytes?.length ?? 0, number, accepted: new Pending(), stored: new Pending()}
+      const {channel, accepted, stored} = kept
+      const receipt = new StoredReceipt(accepted, stored)
+      const content = ({key, customType, text, bytes}) => ({key, customType, payload: contentOf(bytes, text)})
+      this.takenUp.push(kept.changes ? {channel, changes: kept.changes.map(content), receipt} : {channel, ...content(kept), receipt})
       if (number < 0) {
         this.machine.outbox.entries.set(kept, {id})
         this.machine.sent.settle(kept, {error: outcomeUnknown('a record')})
@@ -162,7 +187,7 @@ export class SendQueue {
       }
       let item = {kind: 'message', message: kept, size: kept.size}
       let entry = kept
-      if (isLarge) {
+      if (isLarge || kept.changes) {
         entry = new OutgoingDrawing(kept)
         entry.cut(this.machine.limits)
         this.machine.drawings.list.push(entry)

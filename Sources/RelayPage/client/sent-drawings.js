@@ -19,10 +19,15 @@ export class SentDrawings {
     return this.isCurrent(part) ? part.drawing.bytesOf(part) : undefined
   }
 
-  /** Whether something with this key is to wait for a drawing that was sent before it. */
-  holdsBack(channel, key) {
-    if (key === undefined) return false
-    return this.list.some(other => other.isUnderWay && !other.isAccepted && other.channel === channel && other.key === key)
+  /** The keys that a message, or a part, writes. */
+  keysOf({part, key}) {
+    return part ? [...part.drawing.keys] : key === undefined ? [] : [key]
+  }
+
+  /** Whether something with these keys is to wait for a drawing, or a change set, that was sent before it. */
+  holdsBack(channel, keys) {
+    return this.list.some(other =>
+      other.isUnderWay && !other.isAccepted && other.channel === channel && keys.some(key => other.keys.has(key)))
   }
 
   /** The first that may is brought to its end before the next. */
@@ -31,8 +36,10 @@ export class SentDrawings {
     if (this.machine.queue.hasNumbered) return
     const limit = Math.floor(this.machine.limits.messagesPerSecond * Limits.drawingRatePercent / 100)
     for (const drawing of this.list) {
-      // A relay stages so many. [BL8]
-      if (drawing.next === 1 && this.list.filter(other => other.next > 1 && !other.isAccepted).length >= Limits.drawingsMax) break
+      // A relay stages so many, of change sets one. [BL8, BL11]
+      const begun = this.list.filter(other => other.next > 1 && !other.changes === !drawing.changes && !other.isAccepted)
+      if (drawing.next === 1 && !drawing.changes && begun.length >= Limits.drawingsMax) break
+      if (drawing.next === 1 && drawing.changes && begun.some(({hasMore}) => hasMore)) continue
       while (this.machine.outbound.bytes < Limits.outboundBytes && drawing.isUnderWay && drawing.hasMore
         && this.machine.sent.publishes.size < this.machine.pump.unansweredMax
         && this.machine.sent.numbersMayGoOn && this.machine.pump.mayPublish(drawing.channel, limit, now)) {
@@ -67,7 +74,8 @@ export class SentDrawings {
     const unanswered = [...publishes.values()].map(({message}) => message)
     const sent = [...unanswered, ...unstored.values(), ...this.machine.queue.numbered(() => true)]
     const isSuperseded = !drawing.accepted && sent.some(message =>
-      message && message.key === drawing.key && message.channel === drawing.channel && message.part?.drawing !== drawing)
+      message && message.channel === drawing.channel && message.part?.drawing !== drawing
+        && this.keysOf(message).some(key => drawing.keys.has(key)))
     if (isSuperseded || !drawing.beginAnew(this.machine.limits)) this.finish(drawing, {error})
   }
 

@@ -29,7 +29,8 @@ export {}
  * @typedef {{revisions?: Record<string, number>, majorRevision?: number, lock?: string}} WriteConditions `revisions`: of items by key the
  *   revision each must have, 0 for "there is none"; `majorRevision`: the one the set must have; `lock`: one that this user must hold
  * @typedef {{to?: string, toUser?: string, retainedAs?: string, customType?: string, echo?: boolean, storeInHistory?: boolean}} SendOptions
- * @typedef {{channel: string, key: string, customType?: string, payload: Payload, receipt: StoredReceipt}} RestoredMessage
+ * @typedef {{channel: string, key: string, customType?: string, payload: Payload, receipt: StoredReceipt}
+ *   |{channel: string, changes: {key: string, customType?: string, payload: Payload}[], receipt: StoredReceipt}} RestoredMessage
  * @typedef {{getItem(key: string): string|null, setItem(key: string, value: string): void, removeItem(key: string): void}} KeptStorage
  * @typedef {{type: 'message', channel: string, sender: string, offset: number, epoch?: Epoch, wallMilliseconds: number,
  *   customType?: string,

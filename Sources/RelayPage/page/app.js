@@ -131,10 +131,8 @@ function showTitle() {
 }
 
 function turn(writes) {
-  for (const {key, record, isClear} of writes) {
-    if (isClear) session.undoClear().catch(failed)
-    else session.write(key, record)
-  }
+  if (writes.some(({isClear}) => isClear)) session.undoClear().catch(failed)
+  session.writeAll(writes.filter(({isClear}) => !isClear))
   changed()
 }
 

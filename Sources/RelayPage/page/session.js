@@ -8,6 +8,10 @@ const presenceTimeoutMs = 60_000
 const cursorEveryMs = 50
 /** Where nothing was missed no `caughtUp` tells that the board is as it is at the relay. */
 const readAgainMs = 5_000
+/** What one change, and a set of them, may hold; larger drawings go in parts. */
+const changeBytesMax = 32_768
+const setBytesMax = 8_000_000
+const setChangesMax = 4_096
 
 export class Session {
   /** States by user id of who is here, oneself included. */
@@ -44,8 +48,9 @@ export class Session {
     })
     this.stopWaking = wakeUpWithPage(this.client)
     this.hear()
-    for (const {channel, key, customType, payload, receipt} of this.client.restored) {
-      if (channel === this.board) this.follow({key, customType, payload: payload.length ? payload : undefined}, receipt)
+    for (const {channel, changes, receipt, ...record} of this.client.restored) {
+      const shown = ({key, customType, payload}) => ({key, record: payload.length ? {customType, payload} : undefined})
+      if (channel === this.board) this.followAll((changes ?? [record]).map(shown), receipt)
     }
     // What no storage has kept.
     const isRestored = new Set(records.own.map(({key}) => key))
@@ -106,7 +111,7 @@ export class Session {
     })
     onBoard('board', ({messages, progress}) => {
       messages.forEach(received)
-      this.progress = progress
+      this.progress = records.isReading ? progress : undefined
       this.applied()
     })
     onBoard('cleared', ({offset}) => {
@@ -244,10 +249,48 @@ export class Session {
     try {
       const receipt = record === undefined ? client.send({removing: key, from: board})
         : client.sendLarge(record.payload, {to: board, key, retain: true, customType: record.customType})
-      this.follow({key, customType: record?.customType, payload: record?.payload}, receipt)
+      this.followAll([{key, record}], receipt)
     } catch (error) {
       this.failed(error)
     }
+  }
+
+  /** Several as one: all or none, and others see them at once. What is too large for that goes by itself. @param {{key, record}[]} changes */
+  writeAll(changes) {
+    const {board, client} = this
+    let set = []
+    let bytes = 0
+    const send = () => {
+      const [all, isOne] = [set, set.length < 2]
+      set = []
+      bytes = 0
+      if (isOne) return all.forEach(({key, record}) => this.write(key, record))
+      try {
+        this.followAll(all, client.sendChanges(all.map(({key, record}) => record ? {key, ...record} : {key, isRemoval: true}), {to: board}))
+      } catch (error) {
+        this.failed(error)
+      }
+    }
+    for (const change of changes) {
+      // In UTF-8, at most.
+      const size = 3 * (change.record?.payload.length ?? 0) + 32
+      if (size > changeBytesMax) {
+        this.write(change.key, change.record)
+        continue
+      }
+      if (bytes + size > setBytesMax || set.length === setChangesMax) send()
+      set.push(change)
+      bytes += size
+    }
+    send()
+  }
+
+  /** Changes that were sent together: the last has the receipt's offset. */
+  followAll(changes, {accepted, stored}) {
+    changes.forEach(({key, record}, index) => {
+      const own = offset => offset - (changes.length - 1 - index)
+      this.follow({key, customType: record?.customType, payload: record?.payload}, {accepted: accepted.then(own), stored: stored.then(own)})
+    })
   }
 
   writeChange(change) {

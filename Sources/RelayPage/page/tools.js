@@ -179,7 +179,7 @@ export class Tools {
         const at = {pointerType, clientX: last.clientX + (clientX - last.clientX) * way,
             clientY: last.clientY + (clientY - last.clientY) * way}
         for (const element of this.at(at)) {
-          if (session.mayChange(element)) step.push(...this.remove(element))
+          if (session.mayChange(element)) step.push(...this.remove(element.records))
           else refused = true
         }
       }
@@ -193,11 +193,10 @@ export class Tools {
     return {move: hit, end, cancel: end}
   }
 
-  remove(element) {
-    return element.records.map(({key, customType, payload}) => {
-      this.session.write(key, undefined)
-      return {key, before: {customType, payload}}
-    })
+  remove(records) {
+    const step = records.map(({key, customType, payload}) => ({key, before: {customType, payload}}))
+    this.session.writeAll(step.map(({key}) => ({key})))
+    return step
   }
 
   text(event) {
@@ -286,15 +285,14 @@ export class Tools {
     for (const {key, customType, payload} of this.chosen.flatMap(({records}) => records)) {
       const moved = shifted({customType, payload}, dx, dy)
       if (!moved) continue
-      const after = {customType, payload: moved}
-      this.session.write(key, after)
-      step.push({key, before: {customType, payload}, after})
+      step.push({key, before: {customType, payload}, after: {customType, payload: moved}})
     }
+    this.session.writeAll(step.map(({key, after}) => ({key, record: after})))
     this.undo.add(step)
   }
 
   removeChosen() {
-    this.undo.add(this.chosen.filter(element => this.session.mayChange(element)).flatMap(element => this.remove(element)))
+    this.undo.add(this.remove(this.chosen.filter(element => this.session.mayChange(element)).flatMap(({records}) => records)))
     this.choose([])
   }
 

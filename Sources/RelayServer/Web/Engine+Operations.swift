@@ -67,6 +67,7 @@ extension Engine {
         text.single("boardrelay_messages_recovered_total", .counter, "Messages delivered from what is kept.", counters.messagesRecovered)
         text.single(
             "boardrelay_drawings_ended_total", .counter, "Drawings in parts whose next part did not come in time.", counters.drawingsEnded)
+        text.single("boardrelay_change_sets_ended_total", .counter, "Change sets that were never whole.", counters.changeSetsEnded)
         text.single("boardrelay_packets_accepted_total", .counter, "Packets that got a sequence.", counters.packetsAccepted)
         text.single(
             "boardrelay_packets_queued_total", .counter, "Packets put into readers' queues, those shed later counted.",

@@ -10,8 +10,15 @@ final class BoardApp {
         var payload: UInt64?
     }
 
+    /// One of a change set; without a payload it removes.
+    struct Change {
+        var key: String
+        var payload: UInt64?
+    }
+
     enum Sent {
         case record(key: String, payload: UInt64?)
+        case changes([Change])
         case plain(payload: UInt64)
         case clear
         case undo
@@ -19,6 +26,14 @@ final class BoardApp {
         /// Asked when the channel was there.
         case barrier(epoch: Epoch, head: UInt64)
         case other
+
+        /// Whether it is of records.
+        var isKept: Bool {
+            switch self {
+            case .record, .changes: true
+            case .plain, .clear, .undo, .subscribe, .barrier, .other: false
+            }
+        }
     }
 
     let name: String

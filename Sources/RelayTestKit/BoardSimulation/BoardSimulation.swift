@@ -33,6 +33,7 @@ package final class BoardSimulation {
     /// Whether apps want a key of this relay, of an editor or a moderator.
     private let hasRoles: Bool
     private var roleDice: SplitMix64
+    private var changeDice: SplitMix64
     /// A clear, or its undoing, whose outcome nobody was told.
     private(set) var isUnsure = false
 
@@ -40,6 +41,7 @@ package final class BoardSimulation {
         package var stored = 0
         package var notStored = 0
         package var drawings = 0
+        package var changeSets = 0
         package var clears = 0
         package var undone = 0
         package var restarts = 0
@@ -62,7 +64,7 @@ package final class BoardSimulation {
         private static var paths: [WritableKeyPath<Tally, Int>] {
             [
                 \.stored, \.notStored, \.drawings, \.clears, \.undone, \.restarts, \.crashes, \.resets, \.batches, \.failures, \.missed,
-                \.unsure, \.notPermitted, \.barriers, \.cancelled, \.left,
+                \.unsure, \.notPermitted, \.barriers, \.cancelled, \.left, \.changeSets,
             ]
         }
 
@@ -89,6 +91,7 @@ package final class BoardSimulation {
         // Seeds that failed before there were roles are of open relays.
         hasRoles = seed % 3 != 0 && !Seeds.olderThanRoles.contains(seed)
         roleDice = SplitMix64(seed: ~seed)
+        changeDice = SplitMix64(seed: seed &* 3)
         if hasRoles {
             configuration.boardAuthorKeysMax = Int.random(in: 0...30, using: &roleDice)
             configuration.boardAuthorKeysTotalMax = Int.random(in: 0...60, using: &roleDice)
@@ -146,7 +149,9 @@ package final class BoardSimulation {
     private func act() throws {
         let app = apps.randomElement(using: &random)!
         switch Int.random(in: 0..<100, using: &random) {
-        case 0..<36: retain(app)
+        case 0..<36:
+            retain(app)
+            if changeDice.chance(1, in: 5) { sendChanges(app) }
         case 36..<44: remove(app)
         case 44..<52: publish(app)
         case 52..<56: sendLarge(app)
@@ -210,6 +215,22 @@ package final class BoardSimulation {
         writers[key, default: []].insert(app.name)
         send(app, .record(key: key, payload: payload.digest)) { machine, tokens, now throws(RelayError) in
             try machine.sendLarge(payload, to: "lesson", customType: "stroke", key: key, retain: true, echo: false, tokens: tokens, at: now)
+        }
+    }
+
+    /// Many at once: in one part, or in several.
+    private func sendChanges(_ app: BoardApp) {
+        let count = changeDice.chance(1, in: 4) ? Int.random(in: 60...200, using: &changeDice) : Int.random(in: 1...8, using: &changeDice)
+        var changes: [RecordChange] = [], sent: [BoardApp.Change] = []
+        for _ in 0..<count {
+            let key = "k\(Int.random(in: 0..<25, using: &changeDice))"
+            writers[key, default: []].insert(app.name)
+            let payload = changeDice.chance(1, in: 3) ? nil : payload(bytes: Int.random(in: 0...10, using: &changeDice))
+            changes.append(payload.map { RecordChange(key: key, payload: $0, customType: "stroke") } ?? RecordChange(removing: key))
+            sent.append(BoardApp.Change(key: key, payload: payload?.digest))
+        }
+        send(app, .changes(sent)) { machine, tokens, now throws(RelayError) in
+            try machine.send(changes: changes, to: "lesson", tokens: tokens, at: now)
         }
     }
 
@@ -350,19 +371,18 @@ package final class BoardSimulation {
         }
         switch (sent, result) {
         case (.record(let key, let payload), .success(.offset(let offset))):
-            trace?("\(app.name) stored \(key) at \(offset)")
-            done.stored += 1
-            guard facts[offset] == nil else { throw BrokenPromise("[BL5] offset \(offset) was given twice to what is durable") }
-            if let payload, !payloads.insert(payload).inserted { throw BrokenPromise("[MS9, BL2] \(app.name) stored the same twice") }
-            facts[offset] = .record(key: key, payload: payload, by: app)
-            app.stored(key, payload, at: offset)
-        case (.record(let key, _), .failure(let error)) where error.code == .notPermitted:
-            done.notPermitted += 1
-            guard app.isEditor, writers[key, default: []].count > 1 else {
-                throw BrokenPromise("[BL10] \(app.name) was refused \(key), which nobody else has written")
+            try stored(app, BoardApp.Change(key: key, payload: payload), at: offset)
+        case (.changes(let changes), .success(.offset(let last))):
+            done.changeSets += 1
+            for (behind, change) in changes.reversed().enumerated() { try stored(app, change, at: last - UInt64(behind)) }
+        case (.record(let key, _), .failure(let error)) where error.code == .notPermitted: try refused(app, key)
+        case (.changes(let changes), .failure(let error)) where error.code == .notPermitted:
+            guard let index = error.changeIndex, changes.indices.contains(index) else {
+                throw BrokenPromise("[BL11] \(app.name) was not told which of \(changes.count) changes was refused")
             }
-        case (.record, .failure(let error)) where error.code == .busy && app.isEditor: done.notStored += 1
-        case (.record, .failure(let error)):
+            try refused(app, changes[index].key)
+        case (_, .failure(let error)) where sent.isKept && error.code == .busy && app.isEditor: done.notStored += 1
+        case (_, .failure(let error)) where sent.isKept:
             done.notStored += 1
             // A client that has not been welcomed does not know how little this relay takes at once.
             guard [.storageFailed, .notAccepted, .partMissing, .tooLarge].contains(error.code) else {
@@ -393,6 +413,24 @@ package final class BoardSimulation {
                 done.unsure += 1
             }
         default: break
+        }
+    }
+
+    private func stored(_ app: BoardApp, _ change: BoardApp.Change, at offset: UInt64) throws {
+        trace?("\(app.name) stored \(change.key) at \(offset)")
+        done.stored += 1
+        guard facts[offset] == nil else { throw BrokenPromise("[BL5] offset \(offset) was given twice to what is durable") }
+        if let payload = change.payload, !payloads.insert(payload).inserted {
+            throw BrokenPromise("[MS9, BL2] \(app.name) stored the same twice")
+        }
+        facts[offset] = .record(key: change.key, payload: change.payload, by: app)
+        app.stored(change.key, change.payload, at: offset)
+    }
+
+    private func refused(_ app: BoardApp, _ key: String) throws {
+        done.notPermitted += 1
+        guard app.isEditor, writers[key, default: []].count > 1 else {
+            throw BrokenPromise("[BL10] \(app.name) was refused \(key), which nobody else has written")
         }
     }
 }

@@ -19,51 +19,88 @@ struct BoardImport: Sendable {
 
     /// Payloads that may be under way at once: half of what a relay lets wait for its disk.
     static let bytesUnderWayMax = 8 * 1024 * 1024
-    static let recordsUnderWayMax = 128
+    /// Records of one change set, and their bytes.
+    static let setRecordsMax = 512
+    static let setBytesMax = 1024 * 1024
 
     let client: RelayClient
     let channel: String
     let outcome = Mutex(Outcome())
 
+    private struct Sent {
+        var records: ArraySlice<BoardRecord>
+        var receipt: StoredReceipt
+        var bytes: Int { records.reduce(0) { $0 + $1.bytes } }
+    }
+
+    /// Records go in change sets, each of which the relay takes as a whole; what is too large for that goes in parts.
     func write(_ records: [BoardRecord]) async throws -> Outcome {
-        var underWay: [(record: BoardRecord, receipt: StoredReceipt)] = []
-        var first = 0
-        var bytes = 0
-        for record in records {
-            while underWay.count - first >= Self.recordsUnderWayMax || bytes + record.bytes > Self.bytesUnderWayMax, first < underWay.count
-            {
-                bytes -= underWay[first].record.bytes
-                try await settle(underWay[first].record, underWay[first].receipt)
-                first += 1
-            }
-            if first > Self.recordsUnderWayMax {
-                underWay.removeSubrange(..<first)
-                first = 0
+        var underWay: [Sent] = []
+        var rest = records[...]
+        while !rest.isEmpty {
+            let set = rest.prefix(Self.nextSet(rest))
+            rest = rest.dropFirst(set.count)
+            let bytes = set.reduce(0) { $0 + $1.bytes }
+            while !underWay.isEmpty, underWay.reduce(bytes, { $0 + $1.bytes }) > Self.bytesUnderWayMax {
+                try await settle(underWay.removeFirst())
             }
             do {
-                let receipt = try client.sendLarge(
-                    record.payload.published, to: channel, customType: record.customType, key: record.key, retain: true)
-                underWay.append((record, receipt))
-                bytes += record.bytes
+                let sent = Sent(records: set, receipt: try send(set))
+                underWay.append(sent)
                 // What comes in parts gives way to what is sent after it: the next one waits, so that the order stays.
-                if record.bytes - record.key.utf8.count > BoardLimits.messageBytesMax { _ = try? await receipt.accepted }
+                if set.count == 1 { _ = try? await sent.receipt.accepted }
             } catch {
-                try failed(record, error)
+                for record in set { try failed(record, error) }
             }
         }
-        for (record, receipt) in underWay[first...] { try await settle(record, receipt) }
+        for sent in underWay { try await settle(sent) }
         return outcome.withLock { $0 }
     }
 
-    private func settle(_ record: BoardRecord, _ receipt: StoredReceipt) async throws {
+    /// How many of these records go next, together.
+    private static func nextSet(_ records: ArraySlice<BoardRecord>) -> Int {
+        var (count, bytes) = (0, 0)
+        for record in records.prefix(setRecordsMax) {
+            bytes += record.bytes
+            guard record.bytes - record.key.utf8.count <= BoardLimits.messageBytesMax, bytes <= setBytesMax else { break }
+            count += 1
+        }
+        return max(1, count)
+    }
+
+    private func send(_ records: ArraySlice<BoardRecord>) throws(RelayError) -> StoredReceipt {
+        let first = records[records.startIndex]
+        guard records.count > 1 else {
+            return try client.sendLarge(
+                first.payload.published, to: channel, customType: first.customType, key: first.key, retain: true)
+        }
+        return try client.send(
+            changes: records.map { RecordChange(key: $0.key, payload: $0.payload.published, customType: $0.customType) }, to: channel)
+    }
+
+    private func settle(_ sent: Sent) async throws {
         do throws(RelayError) {
-            _ = try await receipt.stored
+            _ = try await sent.receipt.stored
             outcome.withLock {
-                $0.records += 1
-                $0.bytes += record.bytes
+                $0.records += sent.records.count
+                $0.bytes += sent.bytes
             }
         } catch {
-            try failed(record, error)
+            // One that the relay does not take keeps out the others of its set: they go one by one.
+            guard sent.records.count > 1, error.changeIndex != nil else {
+                for record in sent.records { try failed(record, error) }
+                return
+            }
+            for record in sent.records {
+                let receipt: StoredReceipt
+                do throws(RelayError) {
+                    receipt = try send([record])
+                } catch {
+                    try failed(record, error)
+                    continue
+                }
+                try await settle(Sent(records: [record], receipt: receipt))
+            }
         }
     }
 

@@ -21,6 +21,9 @@ extension Command {
             .value("--record", as: "KEY", help: "Key of the record to keep or remove; groups the parts of a large message."),
             .flag("--retain", help: "Keeps the message for good as the newest of its key, and waits until it is on disk."),
             .flag("--remove", help: "Removes the record of the key, and waits until that is on disk."),
+            .value(
+                "--changes", as: "FILE",
+                help: "Writes and removes many records together, all or none: a JSON object a line, - for standard input."),
             .flag("--large", help: "Sends a large message in parts; --record does, too."),
             .value("--topic", as: "TOPIC", help: "Sends a packet on this topic of the stream channel."),
             .value("--slot", as: "N", help: "Slot of the packet: a slow reader gets only the newest of each slot."),
@@ -33,7 +36,12 @@ extension Command {
             A message has at most 32,768 bytes with its custom type, a packet 1,024. Larger ones are refused with exit code 1. With \
             --record or --large a message may have 8,388,608 bytes: pub sends it in parts, and it arrives as one. Empty standard input \
             is refused with exit code 2.
+            """,
             """
+            A line of --changes is {"key":"a","text":"…"} with "customType" if it has one and "base64" in place of "text" for bytes, or \
+            {"key":"a","isRemoval":true}. A file has at most 4,096 changes of 32,768 bytes each, and 8,388,608 together. If the relay \
+            refuses one, pub says which, and none is made.
+            """,
         ],
         examples: [
             .init("boardrelay pub lesson hello", "A message to everybody on 'lesson'."),
@@ -43,6 +51,7 @@ extension Command {
                 "boardrelay pub lesson --retain --record photo-1 -f photo.jpg",
                 "A record of the board of 'lesson', in place of the one before."),
             .init("boardrelay pub lesson --remove --record photo-1", "Removes it again."),
+            .init("boardrelay pub lesson --changes moved.jsonl", "Many records, written and removed as one."),
             .init("boardrelay pub lesson --topic cursor --slot 1 -m '10,20'", "A packet on topic 'cursor'."),
             .init("boardrelay pub --to alice 'your turn'", "A message to alice alone."),
         ],
@@ -54,6 +63,8 @@ extension Command {
             for other in ["--topic", "--to"] { try arguments.exclude(option, other) }
         }
         for other in ["-m", "-f", "--type", "--retain", "--large"] { try arguments.exclude("--remove", other) }
+        for other in ["-m", "-f", "--type", "--record", "--large", "--topic", "--to"] { try arguments.exclude("--changes", other) }
+        if let file = arguments.value("--changes") { return try await publish(changes: file, arguments) }
         let key = try arguments.name("--record")
         for option in ["--retain", "--remove"] where arguments.flag(option) && key == nil {
             throw UsageError("option \(option) wants --record")
@@ -96,6 +107,35 @@ extension Command {
             return .ok
         }
         if code == .timedOut { Console.note("boardrelay pub: timed out; it may have been sent or not") }
+        return code
+    }
+
+    private static func publish(changes file: String, _ arguments: Arguments) async throws -> ExitCode {
+        if arguments.positional.count > 1 { throw UsageError("TEXT and option --changes exclude each other") }
+        let channel = try arguments.channel()
+        let timeout = try arguments.duration("--timeout") ?? .seconds(30)
+        let changes = try ChangeLines.read(try FileContents.read(file))
+        let address = try arguments.address()
+        let code = try await withClient(arguments, as: try arguments.user(), timeout: timeout) { client in
+            let offset: UInt64
+            do throws(RelayError) {
+                offset = try await client.send(changes: changes, to: channel).stored
+            } catch {
+                guard let index = error.changeIndex else { throw error }
+                throw Failure("change \(index + 1) (\(Printable.escaped(changes[index].key))): \(Failure(error)); none was made")
+            }
+            if arguments.flag("--json") {
+                let result: JSONValue = [
+                    "type": "stored", "channel": .string(channel), "changes": .integer(changes.count),
+                    "offset": .integer(Int(clamping: offset)), "relay": .string("\(address)"),
+                ]
+                try Console.print(result.line)
+            } else {
+                noteChange("\(changes.count) change\(changes.count == 1 ? "" : "s") made in \(channel).", at: address)
+            }
+            return .ok
+        }
+        if code == .timedOut { Console.note("boardrelay pub: timed out; the changes may have been made or not") }
         return code
     }
 

@@ -5,7 +5,8 @@ import time
 
 from context import at_once, check
 from http_checks import need
-from relay_client import Client, ECHO, EXTENSIONS, Identity, encode_direct, encode_packet, encode_publish, extended, frame, json_body
+from relay_client import (
+    Client, ECHO, EXTENSIONS, Identity, encode_changes, encode_direct, encode_packet, encode_publish, extended, frame, json_body)
 
 
 class Trickle(Client):
@@ -92,7 +93,7 @@ def short_lengths(ctx):
 def undefined_flags(ctx):
     client = ctx.client()
     for kind, (number, sender, _) in ctx.document.frames.items():
-        if "C" not in sender or kind in ("login", "pong", "ping") or number in (0x10, 0x11, 0x12, 0x13):
+        if "C" not in sender or kind in ("login", "pong", "ping") or number in (0x10, 0x11, 0x12, 0x13, 0x14):
             continue
         for flags in (0x01, 0x80):
             ctx.refused("badRequest", client.raw(kind, json_body({"id": 7, "channel": "c"}), flags, id=7))
@@ -185,7 +186,7 @@ def closing_codes(ctx):
 def unknown_frames(ctx):
     client = ctx.client()
     relay_only = [number for number, sender, _ in ctx.document.frames.values() if sender == "R"]
-    for number in [0x00, 0x0F, 0x14, 0x1F, 0x3F, 0x7F, 0xB2, 0xFF] + relay_only:
+    for number in [0x00, 0x0F, 0x15, 0x1F, 0x3F, 0x7F, 0xB2, 0xFF] + relay_only:
         ctx.refused("unknownFrame", client.raw(number, b'{"id":5}', id=5), id=5, number=None, flow=None)
         ctx.refused("unknownFrame", client.raw(number, b"no JSON"), id=None, number=None, flow=None)
     ctx.lives(client)
@@ -207,6 +208,8 @@ def cut_bodies(ctx):
     truncations(ctx, client, "direct", body, flags, number=client.identity.number)
     flags, body = encode_packet(9, b"", slot=1, sender_time=2)
     truncations(ctx, client, "publishPacket", body, flags, flow=9)
+    body = encode_changes(number(), "channel", (1, 1), [("key", "payload", "type")])
+    truncations(ctx, client, "publishChanges", body, 0, number=client.identity.number)
     truncations(ctx, client, "directReceived", bytes(8), 0)
     ctx.refused("badRequest", client.raw("directReceived", bytes(9)))
     ctx.lives(client)

@@ -4,7 +4,7 @@ import time
 
 from links import Violation
 from peer.constants import (
-    CLOCK_TOLERANCE_MS, CODES, HISTORY_BYTES_MAX, HISTORY_ITEMS_MAX, MEMBERS_MAX)
+    CLOCK_TOLERANCE_MS, CODES, HISTORY_BYTES_MAX, HISTORY_ITEMS_MAX, INTEGER_MAX, MEMBERS_MAX)
 from peer.fields import must_be_name
 from peer.memory import Channel, OwnFlow, Selection, Span
 from peer.shapes import must_be_sorted, must_have_shape
@@ -130,6 +130,7 @@ class ChannelChecks:
         if not channel.span or channel.is_catching_up:
             raise Violation("HI7", f"{event}, and it is not live")
         channel.behind = True
+        channel.span.caught_up_at = INTEGER_MAX  # until `caughtUp` says where
 
     def on_caughtUp(self, event):
         """HI2: from here on it is live."""

@@ -65,6 +65,22 @@ def encode_publish(number, channel, payload, custom_type=None, key=None, part=No
     return flags | extra, body + data
 
 
+def encode_change(key, payload=b"", custom_type=None, extensions=()):
+    """One change of a change set (BL11); without a payload the key is removed."""
+    data, flags = payload_bytes(payload)
+    body = text8(key) + data
+    if custom_type is not None:
+        flags, body = flags | CUSTOM_TYPE, text8(custom_type) + body
+    if extensions:
+        flags, body = extended(flags, body, *extensions)
+    return struct.pack(">IB", len(body) + 1, flags) + body
+
+
+def encode_changes(number, channel, part, changes):
+    """The body of a `publishChanges`; changes are tuples for `encode_change`."""
+    return struct.pack(">Q", number) + text8(channel) + struct.pack(">HH", *part) + b"".join(encode_change(*one) for one in changes)
+
+
 def encode_packet(flow, payload, slot=None, sender_time=None, extra=0):
     """(flags, body) of a `publishPacket`."""
     data, flags = payload_bytes(payload)

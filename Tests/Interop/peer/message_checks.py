@@ -40,9 +40,21 @@ class MessageChecks:
         if pending.fields.get("retain"):
             identity.retained[number] = (name, identity.retained.get(number, ("", 0))[1] + 1)
         identity.accepted[number] = event["offset"]
-        if name and not known:
+        if name and not known and pending.fields.get("changes"):
+            self.changes_accepted(name, number, event["offset"], pending.fields)
+        elif name and not known:
             self.ledger.accepted(identity, name, event["offset"], dict(pending.fields, number=number))
         pending.reply.succeed(event["offset"])
+
+    def changes_accepted(self, name, number, last, fields):
+        """BL11: consecutive offsets, in the order given; `last` is that of the last change."""
+        first = last - len(fields["changes"]) + 1
+        self.identity.sets[number] = first
+        for offset, change in enumerate(fields["changes"], first):
+            key, payload, custom_type = [*change, *(b"", None)[len(change) - 1:]][:3]
+            payload = payload if isinstance(payload, str) else bytes(payload)
+            own = {"key": key, "payload": payload, "customType": custom_type, "part": None, "number": number}
+            self.ledger.accepted(self.identity, name, offset, {**fields, **own})
 
     def must_rise(self, name, offset):
         """CH5, MS3, MS4: offsets of one channel rise at their places in the queue."""
@@ -90,7 +102,8 @@ class MessageChecks:
             raise Violation("BL2", f"{event}, accepted as {self.identity.accepted[number]}")
         self.identity.retained[number] = (name, asked - 1)
         self.identity.stored[number] = event["offset"]
-        self.ledger.stored(name, event["offset"])
+        for offset in range(self.identity.sets.get(number, event["offset"]), event["offset"] + 1):
+            self.ledger.stored(name, offset)
 
     def on_notStored(self, event):
         """BL2: gone; its number is one that was passed over."""

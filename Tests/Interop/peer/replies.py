@@ -16,6 +16,7 @@ class Identity:
         self.secret = secret or secrets.token_hex(16)
         self.number = self.forgotten = 0  # the last one used; the outcome of those up to this one may be unknown
         self.retained, self.stored, self.not_stored = {}, {}, set()  # (channel, how often `stored` may come); offsets
+        self.sets = {}  # of change sets the first offset, by number (BL11)
         self.accepted, self.sent, self.sent_before = {}, set(), set()  # offsets by number; numbers, of earlier connections
         self.lock = threading.Lock()
 

@@ -6,8 +6,8 @@ import time
 
 from links import TCPLink, Violation
 from peer.constants import FRAME_TYPES, INTEGER_MAX, PATIENCE, RETAIN
-from peer.errors import Ended
-from peer.fields import encode_direct, encode_packet, encode_publish, extended, frame, json_body
+from peer.errors import Ended, RelayError
+from peer.fields import encode_changes, encode_direct, encode_packet, encode_publish, extended, frame, json_body
 from peer.replies import Pending, publish_fields
 
 
@@ -171,6 +171,34 @@ class Sending:
         replies = [self.publish(channel, piece, key=key, part=(n, len(pieces)), extra=extra, **more)
                    for n, piece in enumerate(pieces, 1)]
         return [reply.wait() for reply in replies][-1]
+
+    def change(self, channel, changes, part=(1, 1), before=()):
+        """Publishes one part of a change set (BL11), behind the changes of the parts before it; the reply's value is its offset."""
+        number = self.identity.next_number()
+        whole = [*before, *changes] if part[0] == part[1] else None
+        fields = {**publish_fields(channel, b"", None, RETAIN, None, part), "changes": whole}
+        self.checker.ledger.detours.add(channel)
+        pending = Pending("publish", fields, number=number)
+        return self._submit("publishChanges", 0, encode_changes(number, channel, part, changes), pending, self._remember_publish)
+
+    def change_all(self, channel, changes):
+        """Publishes a change set in as many parts as it takes, and waits until it is durable: the offset of the last change."""
+        parts, mark = [changes[at:at + 64] for at in range(0, len(changes), 64)], self.mark()
+        for n, piece in enumerate(parts, 1):
+            offset = self.change_in_time(channel, piece, (n, len(parts)), changes[:64 * (n - 1)])
+        number = self.identity.number
+        self.wait_for("stored", lambda e: e["number"] == number, since=mark)
+        return offset
+
+    def change_in_time(self, *what):
+        """As `change`, at the rate that the relay allows (RT2)."""
+        while True:
+            try:
+                return self.change(*what).wait()
+            except RelayError as problem:
+                if problem.name != "rateLimited":
+                    raise
+                time.sleep(problem.fields["retryAfterMs"] / 1000)
 
     def expect_number(self, kind, number, channel=""):
         """Waits for the answer to a `publish` or `direct` whose bytes the caller sends by itself."""

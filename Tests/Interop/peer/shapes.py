@@ -39,7 +39,7 @@ SINCE_SHAPE = " recovered?:bool missed?:object reset?:bool after?:u53"
 SHAPES = {
     "welcome": "id:u32 version:u32 capabilities:texts relay:text user:name handle:u32 resumeToken:text resumed:bool lastEnd?:object lastNumber:u53 forgotten?:true "
                "start:any heartbeatMs:u32 presenceTimeoutMs:u32 access:object limits:object",
-    "error": "id?:u32 number?:u53 flow?:u32 code:u32 name:text text:text retry:text limit?:u53 actual?:u53 "
+    "error": "id?:u32 number?:u53 flow?:u32 code:u32 name:text text:text retry:text limit?:u53 actual?:u53 change?:u32 "
              "retryAfterMs?:u53",
     "closing": "code:u32 name:text text:text versions?:any",
     "answer": "id:u32",

@@ -49,12 +49,17 @@ extension AccessRow {
 
     private static let ofChannels: [AccessRow] = [
         AccessRow(
-            request: "`publish`", right: "`publish` in that channel",
+            request: "`publish`, `publishChanges`", right: "`publish` in that channel",
             probes: [
                 publish("publish", [], key: nil, [1]), publish("publish with echo, not kept", [.echo, .noHistory], key: nil, [1]),
                 publish("publish retained", .retain, key: drawn, [1]), publish("publish a removal", .retain, key: drawn, []),
                 publish("publish a part", [], key: drawn, part: true, [1]),
                 publish("publish a retained part", .retain, key: drawn, part: true, [1]),
+                Probe("publishChanges", .publishChanges) {
+                    var change: [UInt8] = []
+                    change.append(change: drawn($0), customType: nil, isText: false, payload: [1])
+                    return .publishChanges(number: UInt64(Probe.id), channel: $0.channel, part: (1, 1), changes: change)
+                },
             ]),
         AccessRow(
             request: "`joinTopic`", right: "`stream` in that channel",
