@@ -12,7 +12,7 @@ import Testing
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         let text = try String(contentsOf: root.appendingPathComponent("docs/vectors/session.txt"), encoding: .utf8)
         return try text.split(separator: "\n").filter { $0.hasPrefix("A< ") }.map { line in
-            let digits = Array(line.dropFirst(3).utf8)
+            let digits = Array(line.split(separator: " ")[1].utf8)
             let bytes = stride(from: 0, to: digits.count, by: 2).map {
                 UInt8(String(decoding: digits[$0..<($0 + 2)], as: UTF8.self), radix: 16)!
             }

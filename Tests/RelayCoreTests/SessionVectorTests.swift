@@ -15,18 +15,18 @@ import Testing
         if ProcessInfo.processInfo.environment["BOARDRELAY_WRITE_VECTORS"] != nil {
             try lines.joined(separator: "\n").appending("\n").write(to: Self.file, atomically: true, encoding: .utf8)
         }
-        let kept = try String(contentsOf: Self.file, encoding: .utf8).split(separator: "\n").map(String.init).filter { !$0.hasPrefix("#") }
-        #expect(lines.filter { !$0.hasPrefix("#") } == kept)
-        let document = try String(
-            contentsOf: Self.file.deletingLastPathComponent().appendingPathComponent("../protocol.md"), encoding: .utf8)
-        #expect(document.contains(try String(contentsOf: Self.file, encoding: .utf8)), "docs/protocol.md shows another session")
+        // What stands behind the hex is `SessionMeaningTests`' affair.
+        let kept = try String(contentsOf: Self.file, encoding: .utf8).split(separator: "\n").map { line in
+            line.hasPrefix("#") ? String(line) : line.split(separator: " ").prefix(2).joined(separator: " ")
+        }
+        #expect(lines == kept)
     }
 
     /// Two clients, alice and bob. `A>` is what alice sends, `A<` what she gets.
     private static func play() -> [String] {
         let driver = HubDriver(start: 1_763_683_200)
         var lines = [
-            "# A whole session: alice (A) and bob (B). > goes to the relay, < comes from it; each line is one frame in hex.",
+            "# A whole session: alice (A) and bob (B). > goes to the relay, < comes from it; each line is one frame in hex, and what it is.",
             "# The relay's start number is 1763683200; resume tokens and times are those of this run.",
         ]
         var links: [(name: String, id: ConnectionID)] = []

@@ -13,5 +13,5 @@ export function rows(name) {
 /** The lines of a session: who, `>` (to the relay) or `<`, hex. */
 export function vectorLines(name) {
   return readFileSync(new URL(name, folder), 'utf8').split('\n').filter(line => line && !line.startsWith('#'))
-      .map(line => [line[0], line[1], line.slice(3)])
+      .map(line => [line[0], line[1], line.split(' ')[1]])
 }
