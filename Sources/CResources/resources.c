@@ -22,6 +22,9 @@ static const unsigned char client_channels_js[] = {
 static const unsigned char client_client_js[] = {
 #embed "../RelayPage/client/client.js"
 };
+static const unsigned char client_credit_js[] = {
+#embed "../RelayPage/client/credit.js"
+};
 static const unsigned char client_errors_js[] = {
 #embed "../RelayPage/client/errors.js"
 };
@@ -221,6 +224,7 @@ static const struct resource_file files[] = {
     FILE_NAMED("client/changes.js", client_changes_js),
     FILE_NAMED("client/channels.js", client_channels_js),
     FILE_NAMED("client/client.js", client_client_js),
+    FILE_NAMED("client/credit.js", client_credit_js),
     FILE_NAMED("client/errors.js", client_errors_js),
     FILE_NAMED("client/flows.js", client_flows_js),
     FILE_NAMED("client/frame-handlers.js", client_frame_handlers_js),

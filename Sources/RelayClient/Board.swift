@@ -83,7 +83,7 @@ extension RelayClient {
 
     /// Publishes a drawing of up to 8 MiB, in parts where one message does not hold it; it arrives as one message or not at all.
     ///
-    /// Parts take at most three quarters of the rate: at 60 messages a second 8 MiB take 6 s. What is sent meanwhile goes
+    /// Parts leave a quarter of a second's messages to what is sent meanwhile: at 60 messages a second 8 MiB take 4 s. That goes
     /// before it, but for messages and drawings with its key, which wait until it is accepted. After a break it goes on, or
     /// begins anew, at most 5 times.
     ///

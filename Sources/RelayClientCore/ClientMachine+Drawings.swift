@@ -5,7 +5,7 @@ import RelayWire
 //
 // A drawing of 8 MiB takes seconds at the rate of messages. Were its parts to stand in the queue, what is drawn
 // meanwhile would wait for them. So the drawing has its place in the order like any call, but only a marker of it is in
-// the queue: when that has its turn, the parts leave whenever the queue leaves room, at three quarters of the rate. What
+// the queue: when that has its turn, the parts leave whenever the queue leaves room, and a quarter of the credit. What
 // is sent behind goes before it, but for messages and drawings with its key, which wait until it is accepted.
 
 extension ClientMachine {
@@ -120,8 +120,8 @@ extension ClientMachine {
 
     /// The first that may is brought to its end before the next.
     mutating func pumpDrawings(at now: Instant) {
-        // Numbers rise: those that are sent again go first.
-        guard !hasNumbered else { return }
+        // Those that are sent again go first.
+        guard !hasNumbered, queue.first?.message?.wasRefused != true else { return }
         var index = 0
         while index < drawings.count, outbound.count - outboundStart < ClientLimits.outboundBytes {
             guard drawings[index].isUnderWay, drawings[index].hasMore, !waitsForChanges(index),
@@ -141,8 +141,7 @@ extension ClientMachine {
 
     private mutating func partMayLeave(_ channel: Name, at now: Instant) -> Bool {
         guard publishes.count < unansweredMax, numbersMayGoOn else { return false }
-        let limit = max(1, limits.messagesPerSecond * ClientLimits.drawingRatePercent / 100)
-        return wait(windows[channel, default: AnswerWindow()].permission(limit: limit, at: now))
+        return mayPublish(channel, keeping: limits.messagesPerSecond / ClientLimits.creditKeptDivisor, at: now)
     }
 
     // MARK: - What becomes of them
@@ -154,6 +153,12 @@ extension ClientMachine {
         guard drawings[index].isRetained else { return settleDrawing(part, .success(.offset(offset))) }
         drawings[index].isAccepted = true
         unstored.insert(number, message)
+    }
+
+    /// Parts from this one on were not taken, because one behind which they were sent was not. [MS10]
+    mutating func sendAgain(_ part: DrawingPart) {
+        guard let index = index(of: part) else { return }
+        drawings[index].goBack(to: part)
     }
 
     /// A part that the relay did not take: it begins anew where no part was shown to anybody.

@@ -6,6 +6,7 @@ import RelayWire
 extension ClientMachine {
     /// What was written and not answered may have happened or not. [SE11] Messages are sent again. [MS9]
     mutating func failInFlight(at now: Instant) {
+        goOnWithStopped()
         var again: [Outgoing] = []
         for number in (publishes.keys + unstored.numbers).sorted() {
             guard var message = publishes[number]?.message ?? unstored[number] else { continue }
@@ -21,7 +22,6 @@ extension ClientMachine {
         // Those that waited to be sent again when this link ended, too.
         if hasNumbered, sentUntil == nil { sentUntil = now }
         failInFlight()
-        for channel in windows.keys { windows[channel]!.linkRenewed(at: now) }
         directWindow.linkRenewed(at: now)
     }
 
@@ -37,6 +37,8 @@ extension ClientMachine {
             let pending = requests[id]!
             // What it withdraws went with the link.
             if case .cancel = pending.request { continue }
+            // It is asked again with each login.
+            if case .goOn = pending.request { continue }
             if pending.token == nil || pending.request.mayBeRepeated {
                 askedAgain.append(PendingRequest(token: pending.token, request: pending.request))
             } else {
@@ -70,6 +72,7 @@ extension ClientMachine {
 
     /// The end: nothing that waits will be sent.
     mutating func failAll(_ error: RelayError) {
+        goOnWithStopped()
         failInFlight()
         for pending in askedAgain { fail(pending) }
         askedAgain = []

@@ -32,6 +32,7 @@ extension ClientMachine {
         case .catchingUp:
             if let channel = known.channels[try body(CatchingUp.self, frame).channel] { known.behind.insert(channel.channel) }
         case .caughtUp: caughtUp(try body(CaughtUp.self, frame))
+        case .credit: credit(try body(CreditNotice.self, frame))
         case .stored:
             let values = try integers(frame, 2)
             stored(values[0], offset: values[1])
@@ -57,7 +58,8 @@ extension ClientMachine {
             .leaveTopic, .subscribeTopic, .unsubscribeTopic, .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates,
             .history,
             .setMetadata, .updateMetadata, .removeMetadata, .getMetadata, .subscribeUserMetadata, .unsubscribeUserMetadata, .setLock,
-            .acquireLock, .releaseLock, .revokeLock, .removeLock, .getLocks, .barrier, .cancel, .clear, .undoClear, .boards, .removeBoard,
+            .acquireLock, .releaseLock, .revokeLock, .removeLock, .getLocks, .barrier, .cancel, .goOn, .clear, .undoClear, .boards,
+            .removeBoard,
             .setRole, .setMode, .endSession, .banUser, .unbanUser, .getBans, .forgetUser, .status:
             throw WireError(.protocolError, "the relay sent a \(type.name), which only clients send")
         }
@@ -110,9 +112,11 @@ extension ClientMachine {
     // MARK: - Messages
 
     private mutating func accepted(_ frame: Frame, at now: Instant) throws(WireError) {
-        let values = try integers(frame, 2)
+        let (values, credit) = try numbers(frame)
         switch settle(values[0], at: now) {
         case .message(let message)?:
+            answered(message.channel, credit: credit, at: now)
+            defer { goOn(message.channel) }
             // With an echo it is still to come, and the link may end before that. [SE9]
             let channel = message.channel
             if !message.echo, !known.isCatchingUp(channel), let position = known.positions[channel] { see(values[1], channel, position) }
@@ -126,6 +130,17 @@ extension ClientMachine {
         }
     }
 
+    /// Number and offset, and the credit behind them.
+    private func numbers(_ frame: Frame) throws(WireError) -> ([UInt64], credit: UInt32) {
+        try decoding(frame) { bytes throws(WireError) in
+            var reader = ByteReader(bytes)
+            guard let number = reader.integer(UInt64.self), let offset = reader.integer(UInt64.self),
+                let credit = reader.integer(UInt32.self)
+            else { throw .truncated("accepted") }
+            return ([number, offset], credit)
+        }
+    }
+
     private mutating func confirmed(_ frame: Frame, at now: Instant) throws(WireError) {
         let number = try integers(frame, 1)[0]
         guard case .direct(let token)? = publishes[number] else { return }
@@ -135,7 +150,7 @@ extension ClientMachine {
 
     private mutating func settle(_ number: UInt64, at now: Instant) -> PendingPublish? {
         guard let publish = publishes.removeValue(forKey: number) else { return nil }
-        if let channel = publish.channel { windows[channel]?.answered(at: now) } else { directWindow.answered(at: now) }
+        if publish.channel == nil { directWindow.answered(at: now) }
         return publish
     }
 

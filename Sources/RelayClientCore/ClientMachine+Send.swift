@@ -114,7 +114,9 @@ extension ClientMachine {
             encode(first, at: now)
         }
         if askedAgain.isEmpty { pumpDrawings(at: now) }
-        if closeToken != nil, queue.isEmpty, publishes.isEmpty, requests.isEmpty, askedAgain.isEmpty, unstored.isEmpty, drawings.isEmpty {
+        if closeToken != nil, queue.isEmpty, publishes.isEmpty, requests.isEmpty, askedAgain.isEmpty, unstored.isEmpty, drawings.isEmpty,
+            stopped.isEmpty
+        {
             logOut(at: now)
         }
         boundEvents(at: now)
@@ -138,9 +140,9 @@ extension ClientMachine {
             guard publishes.count < unansweredMax else { return false }
             // One that is sent again has its number, and stands before all that are new.
             let keys: Set<Name> = message.key.map { [$0] } ?? []
-            guard message.number != nil || (numbersMayGoOn && !waitsForDrawing(channel, keys)) else { return false }
+            guard message.number != nil || (numbersMayGoOn && (message.wasRefused || !waitsForDrawing(channel, keys))) else { return false }
             forgetPacers(at: now)
-            return wait(windows[channel, default: AnswerWindow()].permission(limit: limits.messagesPerSecond, at: now))
+            return mayPublish(channel, at: now)
         case .drawing(let id): return !waitsForDrawing(id)
         case .direct:
             guard publishes.count < unansweredMax else { return false }
@@ -169,6 +171,16 @@ extension ClientMachine {
         }
     }
 
+    /// - Parameter kept: of the channel's credit, for others.
+    mutating func mayPublish(_ channel: Name, keeping kept: Int = 0, at now: Instant) -> Bool {
+        if let publishAt, now < publishAt {
+            pumpAt = Instant.earlier(pumpAt, publishAt)
+            return false
+        }
+        publishAt = nil
+        return stopped[channel] == nil && (windows[channel]?.grants(keeping: kept) ?? true)
+    }
+
     mutating func wait(_ permission: AnswerWindow.Permission) -> Bool {
         switch permission {
         case .granted: return true
@@ -188,7 +200,7 @@ extension ClientMachine {
             let number = message.number ?? lastNumber + 1
             lastNumber = max(lastNumber, number)
             publishes[number] = .message(message)
-            windows[message.channel, default: AnswerWindow()].sent()
+            windows[message.channel, default: CreditWindow(limit: limits.messagesPerSecond)].sent()
             if let part = message.part, part.isChanges {
                 return write(
                     .publishChanges(number: number, channel: message.channel.text, part: (part.number, part.of), changes: payload))

@@ -15,6 +15,8 @@ extension ClientMachine {
         access = Access(welcome.access)
         relayID = welcome.relay
         limits = welcome.limits
+        renewCredit(welcome.publishAfterMs ?? 0, at: now)
+        relayStops = welcome.capabilities.contains(Capability.goOn.rawValue)
         heartbeat = .milliseconds(max(100, welcome.heartbeatMs))
         known.users[welcome.handle] = welcome.user.text
         emit(.link(.connected(resumed: welcome.resumed)))
@@ -22,6 +24,7 @@ extension ClientMachine {
         connectToken = nil
         // Its pong comes behind all that a resumption restores. [SE9]
         ping(at: now)
+        for channel in goingOn.keys.sorted() { ask(.goOn(channel, goingOn[channel]!), token: nil) }
         awaitsRestoration = welcome.resumed
         if welcome.resumed {
             known.unconfirmedFlows = Set(known.flows.keys)
@@ -243,6 +246,7 @@ extension ClientMachine {
             let answer = try body(BansAnswer.self, frame)
             return .bans(answer.bans, next: answer.next)
         case .status: return .status(try body(StatusAnswer.self, frame).status)
+        case .goOn(let channel, let number): if goingOn[channel] == number { goingOn[channel] = nil }
         case .barrier, .cancel, .setLock, .releaseLock, .revokeLock, .removeLock, .removeBoard, .setRole, .setMode, .endSession, .ban,
             .unban, .forget:
             break
@@ -310,8 +314,8 @@ extension ClientMachine {
             guard let publish = publishes.removeValue(forKey: number) else { return }
             switch publish {
             case .message(let message):
-                windows[message.channel]?.answered(at: now)
-                if let part = message.part { refused(part, RelayError(error)) } else { fail(message, RelayError(error)) }
+                answered(message.channel, credit: error.credit, at: now)
+                refused(message, number, RelayError(error))
             case .direct(let token):
                 directWindow.answered(at: now)
                 complete(token, .failure(RelayError(error)))
@@ -341,7 +345,7 @@ extension ClientMachine {
         var refusal = Refusal(subject: .unknown, channel: nil, topic: nil, error: error)
         switch request {
         // The wait goes on, and has an end of its own.
-        case .cancel: return
+        case .cancel, .goOn: return
         case .subscribe(let channel, _, _, _):
             refusal.subject = .channel
             refusal.channel = ChannelID(kind: .message, channel: channel)

@@ -71,7 +71,14 @@ package struct ClientMachine: Sendable {
     var lastDrawing: UInt64 = 0
     /// Messages wait to be sent again, since their link ended then.
     var sentUntil: Instant?
-    var windows: [Name: AnswerWindow] = [:]
+    var windows: [Name: CreditWindow] = [:]
+    /// Nothing is published before: the relay counts what was sent over the link before this one. [RT8]
+    var publishAt: Instant?
+    /// Whether the relay refuses what comes behind a refusal; channels in which nothing is published until what was sent is answered;
+    /// those whose `goOn` is not answered. [MS10]
+    var relayStops = false
+    var stopped: [Name: StoppedChannel] = [:]
+    var goingOn: [Name: UInt64] = [:]
     var directWindow = AnswerWindow()
     var topicBuckets: [TopicID: PacketPacer] = [:]
     var pumpAt: Instant?
@@ -192,7 +199,8 @@ package struct ClientMachine: Sendable {
         let digits = String(settings.instance, radix: 16)
         lastRequest += 1
         let login = LoginRequest(
-            id: lastRequest, user: settings.user, secret: settings.secret, key: credential?.key, token: credential?.token,
+            id: lastRequest, capabilities: Capability.allCases.map(\.rawValue), user: settings.user,
+            secret: settings.secret, key: credential?.key, token: credential?.token,
             instance: String(repeating: "0", count: 16 - digits.count) + digits, lastNumber: lastNumber == 0 ? nil : lastNumber,
             presenceTimeoutMs: settings.presenceTimeout.map { Int($0.milliseconds) }, client: settings.description, resume: resumption)
         write(.json(.login, login))

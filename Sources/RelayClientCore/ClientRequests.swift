@@ -23,6 +23,8 @@ package enum ClientRequest: Hashable, Sendable {
     case barrier(Name?)
     /// The id of a request that waits.
     case cancel(UInt32)
+    /// Behind a publish of this number, which was refused. [MS10]
+    case goOn(Name, UInt64)
     case writeMetadata(MetadataOwner, MetadataWrite)
     case removeMetadata(MetadataOwner, [RemoveMetadataRequest.Item]?, majorRevision: UInt64?, lock: Name?)
     case getMetadata(MetadataOwner, after: Name?)
@@ -84,11 +86,10 @@ package enum ClientRequest: Hashable, Sendable {
             .json(.history, HistoryRequest(id: id, channel: channel, from: from, backwards: backwards ? true : nil, limit: limit))
         case .barrier(let channel): .json(.barrier, BarrierRequest(id: id, channel: channel))
         case .cancel(let request): .json(.cancel, CancelRequest(id: id, request: request))
+        case .goOn(let channel, let number): .json(.goOn, GoOnRequest(id: id, channel: channel, number: number))
         case .writeMetadata(let owner, let write): write.frame(id: id, owner)
         case .removeMetadata(let owner, let keys, let majorRevision, let lock):
-            .json(
-                .removeMetadata,
-                RemoveMetadataRequest(id: id, owner, items: keys, majorRevision: majorRevision, lock: lock))
+            .json(.removeMetadata, RemoveMetadataRequest(id: id, owner, items: keys, majorRevision: majorRevision, lock: lock))
         case .getMetadata(let owner, let after): .json(.getMetadata, GetMetadataRequest(id: id, owner, after: after))
         case .subscribeUserMetadata(let user): .json(.subscribeUserMetadata, UserRequest(id: id, user: user))
         case .unsubscribeUserMetadata(let user): .json(.unsubscribeUserMetadata, UserRequest(id: id, user: user))

@@ -66,7 +66,7 @@ package enum ClientLimits {
     /// How often a drawing is sent whose parts the relay does not have any more. [BL8]
     package static let drawingRoundsMax = 5
     /// Share of a channel's rate that the parts of drawings may take: the rest is for what is drawn meanwhile.
-    package static let drawingRatePercent = 75
+    package static let creditKeptDivisor = 4
     /// Encoded bytes that wait for the socket. More stays in the queue, where it can still be taken back.
     package static let outboundBytes = 64 * 1024
     /// Encoded bytes at which a relay that sends pings and does not read is given up.

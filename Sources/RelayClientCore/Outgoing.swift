@@ -44,6 +44,8 @@ struct OutgoingMessage: Sendable {
     var part: DrawingPart?
     /// It was sent before, and not answered when the link ended. [MS9]
     var number: UInt64?
+    /// It was refused because one before it was, and is sent again. [MS10]
+    var wasRefused = false
 
     var flags: FrameFlags { payload.flags.union(echo ? .echo : []).union(isKept ? [] : .noHistory).union(isRetained ? .retain : []) }
     /// Nobody waits for what becomes of it: sent again it would say nothing new.

@@ -129,6 +129,8 @@ struct OutgoingDrawing: Sendable {
         return bytes[(number == 1 ? 0 : ends[number - 2])..<ends[number - 1]]
     }
 
+    mutating func goBack(to part: DrawingPart) { next = min(next, Int(part.number)) }
+
     /// From part 1, with new numbers.
     ///
     /// - Returns: false when it has been tried often enough, or the relay of meanwhile takes no such parts.

@@ -14,6 +14,7 @@ enum Deadline: Hashable {
     case presenceInterval(channel: Channel.Index, generation: UInt32)
     case channelEnd(channel: Channel.Index, generation: UInt32)
     case droppedNotice(flow: UInt32)
+    case credit(session: Session.Index, generation: UInt32)
     case direct(delivery: UInt64)
     case metadataEnd(book: MetadataBook.Index, generation: UInt32)
     case lockWait(lock: Lock.Index, ticket: UInt32)
@@ -36,7 +37,7 @@ enum Deadline: Hashable {
     var isLiveness: Bool {
         switch self {
         case .login, .heartbeat, .slowConsumer, .sessionEnd, .heldOver, .direct, .lockExpiry: true
-        case .partsEnd, .userForgotten, .presenceInterval, .channelEnd, .droppedNotice, .queueSweep, .historySweep, .windowSweep,
+        case .partsEnd, .userForgotten, .presenceInterval, .channelEnd, .droppedNotice, .credit, .queueSweep, .historySweep, .windowSweep,
             .metadataEnd, .lockWait, .boardReading, .boardAuthors, .boardExpiry, .credentialAnswer, .accessEnd, .lentRights, .claimSweep,
             .banSweep, .wrongCredentialSweep, .erasure:
             false

@@ -166,7 +166,7 @@ extension Hub {
         case .login: return refuse(connection, WireError(.alreadyLoggedIn, "this connection is logged in already"), head, body)
         case .directReceived: return directReceived(head, body, connection)
         case .logout, .renew, .subscribe, .unsubscribe, .join, .leave, .joinTopic, .leaveTopic, .subscribeTopic, .unsubscribeTopic,
-            .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates, .history, .barrier, .cancel, .setMetadata,
+            .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates, .history, .barrier, .cancel, .goOn, .setMetadata,
             .updateMetadata, .removeMetadata, .getMetadata, .subscribeUserMetadata, .unsubscribeUserMetadata, .setLock, .acquireLock,
             .releaseLock, .revokeLock, .removeLock, .getLocks, .clear, .undoClear, .boards, .removeBoard, .setRole, .setMode,
             .endSession, .banUser, .unbanUser, .getBans, .forgetUser, .status:
@@ -177,7 +177,7 @@ extension Hub {
             }
         case .welcome, .answer, .error, .closing, .restored, .deliver, .packet, .directDeliver, .accepted, .confirmed, .userNamed,
             .flowOpened, .flowClosed, .lost, .packetsDropped, .presence, .topics, .metadataPage, .metadata, .locks, .historyItem, .gap,
-            .catchingUp, .caughtUp, .stored, .notStored, .cleared, .reset, .accessExpiring, .removed, .accessChanged, .modeChanged:
+            .catchingUp, .caughtUp, .stored, .notStored, .cleared, .reset, .accessExpiring, .removed, .accessChanged, .modeChanged, .credit:
             return handleUnknown(head, body, connection)
         }
     }

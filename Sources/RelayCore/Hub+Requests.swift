@@ -42,6 +42,7 @@ extension Hub {
         case .history: try history(body, session, connection)
         case .barrier: try barrier(body, session, connection)
         case .cancel: try cancel(body, session, connection)
+        case .goOn: try goOn(body, session, connection)
         case .setMetadata: try writeMetadata(body, mustExist: false, session, connection)
         case .updateMetadata: try writeMetadata(body, mustExist: true, session, connection)
         case .removeMetadata: try removeMetadata(body, session, connection)
@@ -102,10 +103,12 @@ extension Hub {
 
     mutating func answer(_ connection: Connection.Index, _ value: some JSONObject) { enqueueJSON(connection, .answer, value) }
 
-    mutating func refuse(_ connection: Connection.Index, _ error: WireError, id: UInt32? = nil, number: UInt64? = nil, flow: UInt32? = nil)
-    {
+    mutating func refuse(
+        _ connection: Connection.Index, _ error: WireError, id: UInt32? = nil, number: UInt64? = nil, flow: UInt32? = nil,
+        credit: UInt32? = nil
+    ) {
         guard connections[connection].isOpen else { return }
         counters.refusals[error.code.name, default: 0] += 1
-        enqueueJSON(connection, .error, ErrorBody(error, id: id, number: number, flow: flow))
+        enqueueJSON(connection, .error, ErrorBody(error, id: id, number: number, flow: flow, credit: credit))
     }
 }

@@ -211,8 +211,10 @@ package struct Hub {
             channelEndDeadline(channel)
         case .droppedNotice(let flow):
             if let index = flows[named: flow] { droppedNoticeDeadline(index) }
-        case .direct(let delivery):
-            directDeadline(delivery)
+        case .credit(let session, let generation):
+            guard sessions[session].generation == generation else { return }
+            creditDeadline(session)
+        case .direct(let delivery): directDeadline(delivery)
         case .metadataEnd(let book, let generation):
             guard metadata[book].generation == generation, metadata[book].owner != nil else { return }
             metadataEndDeadline(book)

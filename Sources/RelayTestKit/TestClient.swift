@@ -13,14 +13,15 @@ package final class TestClient {
     /// Connects and logs in.
     package init(
         _ driver: HubDriver, _ user: String, instance: String = "00000000000000aa", lastNumber: UInt64? = nil, resume: String? = nil,
-        presenceTimeoutMs: Int? = nil, secret: String? = nil, key: String? = nil, token: String? = nil, asWebSocket: Bool = false
+        presenceTimeoutMs: Int? = nil, secret: String? = nil, key: String? = nil, token: String? = nil, goesOn: Bool = false,
+        asWebSocket: Bool = false
     ) {
         self.driver = driver
         self.user = user
         id = driver.open(asWebSocket: asWebSocket)
         login(
             instance: instance, lastNumber: lastNumber, resume: resume, presenceTimeoutMs: presenceTimeoutMs, secret: secret, key: key,
-            token: token)
+            token: token, goesOn: goesOn)
     }
 
     /// Sends a login, the first one or one after a refusal. What comes before and behind `welcome` is in `others`.
@@ -29,10 +30,11 @@ package final class TestClient {
     @discardableResult
     package func login(
         instance: String = "00000000000000aa", lastNumber: UInt64? = nil, resume: String? = nil, presenceTimeoutMs: Int? = nil,
-        secret: String? = nil, key: String? = nil, token: String? = nil
+        secret: String? = nil, key: String? = nil, token: String? = nil, goesOn: Bool = false
     ) -> UInt32 {
         let request = LoginRequest(
-            id: nextRequest(), user: try! Name(user), secret: secret, key: key, token: token, instance: instance,
+            id: nextRequest(), capabilities: goesOn ? ["later", "goOn"] : nil,
+            user: try! Name(user), secret: secret, key: key, token: token, instance: instance,
             lastNumber: lastNumber, presenceTimeoutMs: presenceTimeoutMs, resume: resume.map { ResumeRequest(token: $0) })
         driver.send(.json(.login, request), from: id)
         others += frames()

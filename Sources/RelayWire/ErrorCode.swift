@@ -94,6 +94,8 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, JSONElement {
     public static let notBanned = Self(140)
     /// A request that waited and that its client withdrew.
     public static let cancelled = Self(141)
+    /// A publish behind one that was refused, in the same channel.
+    public static let behindRefused = Self(142)
 
     // 2xx: the connection is closed; come back.
     /// The relay is ending.
@@ -149,7 +151,7 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, JSONElement {
         (.boardFull, "boardFull"), (.quotaReached, "quotaReached"), (.boardNotFound, "boardNotFound"), (.nothingToUndo, "nothingToUndo"),
         (.partMissing, "partMissing"), (.tokenInvalid, "tokenInvalid"), (.tokenExpired, "tokenExpired"), (.keyWrong, "keyWrong"),
         (.credentialRequired, "credentialRequired"), (.userIDTaken, "userIDTaken"), (.notPermitted, "notPermitted"),
-        (.notBanned, "notBanned"), (.cancelled, "cancelled"),
+        (.notBanned, "notBanned"), (.cancelled, "cancelled"), (.behindRefused, "behindRefused"),
         (.shuttingDown, "shuttingDown"), (.slowConsumer, "slowConsumer"), (.heartbeatTimeout, "heartbeatTimeout"),
         (.loginTimeout, "loginTimeout"), (.tooManyConnections, "tooManyConnections"), (.accessExpired, "accessExpired"),
         (.tooManySessions, "tooManySessions"),
@@ -182,7 +184,7 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, JSONElement {
     /// What the relay says of this code in `retry`. [ER5]
     public var retry: Retry {
         if clientReconnects || self == .tokenExpired { return .reconnect }
-        if self == .notAccepted || self == .partMissing || self == .cancelled { return .now }
+        if self == .notAccepted || self == .partMissing || self == .cancelled || self == .behindRefused { return .now }
         return Self.helpedByTime.contains(self) ? .later : .never
     }
 

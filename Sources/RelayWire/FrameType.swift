@@ -22,6 +22,7 @@ package enum FrameType: UInt8, CaseIterable, Sendable {
     case direct = 0x12
     case directReceived = 0x13
     case publishChanges = 0x14
+    case goOn = 0x15
     case subscribe = 0x20
     case unsubscribe = 0x21
     case join = 0x22
@@ -88,6 +89,7 @@ package enum FrameType: UInt8, CaseIterable, Sendable {
     case accessChanged = 0xBA
     case modeChanged = 0xBB
     case catchingUp = 0xBC
+    case credit = 0xBD
 
     /// Who may send it.
     package enum Sender: Sendable { case client, relay, either }

@@ -53,6 +53,10 @@ public enum Limits {
     public static let changesPerPartMax = 64
     /// Changes in a whole change set. [BL11]
     public static let changesMax = 4_096
+    /// How often at most a credit that has grown is told. [RT8]
+    public static let creditIntervalMilliseconds = 100
+    /// Channels of one client object in which a publish was refused and `goOn` has not come. [MS10]
+    public static let refusedChannelsMax = 64
     /// Barriers of one connection that are not answered. [HI8]
     public static let barriersMax = 8
     /// Longest custom type of a message, in bytes. [MS2]

@@ -2,6 +2,12 @@
 // `docs/protocol.md`; optional fields that are absent are not written. Every request carries `id`, 1…2³²−1, and its
 // answer or error repeats it. [SE2, SE6, JS5, ER1, ER2]
 
+/// What a client may be able to do beyond a version of the protocol. [SE3]
+package enum Capability: String, CaseIterable, Sendable {
+    /// It says `goOn` when it has heard that a publish was refused. [MS10]
+    case goOn
+}
+
 package struct LoginRequest: JSONObject {
     package var id: UInt32 = 0
     /// Of the protocol: those that the client speaks. [SE3]
@@ -98,16 +104,20 @@ package struct Welcome: JSONObject {
     package internal(set) var presenceTimeoutMs = 0
     package internal(set) var access = AccessBody()
     package internal(set) var limits = ServerLimits()
+    /// Milliseconds until each channel has its whole credit; absent: it has it now. [RT8]
+    package internal(set) var publishAfterMs: Int?
 
     package init() {}
 
     package init(
-        id: UInt32, relay: String, user: Name, handle: UInt32, resumeToken: String, resumed: Bool, lastEnd: CloseNotice?,
+        id: UInt32, capabilities: [String] = [], relay: String, user: Name, handle: UInt32, resumeToken: String, resumed: Bool,
+        lastEnd: CloseNotice?,
         lastNumber: UInt64 = 0, forgotten: Bool = false, start: UInt32, heartbeatMs: Int, presenceTimeoutMs: Int,
-        access: AccessBody, limits: ServerLimits
+        access: AccessBody, limits: ServerLimits, publishAfterMs: Int? = nil
     ) {
         self.id = id
         version = Limits.protocolVersion
+        self.capabilities = capabilities
         self.relay = relay
         self.user = user
         self.handle = handle
@@ -121,6 +131,7 @@ package struct Welcome: JSONObject {
         self.presenceTimeoutMs = presenceTimeoutMs
         self.access = access
         self.limits = limits
+        self.publishAfterMs = publishAfterMs
     }
 
     package mutating func fields(_ json: inout JSONFields) {
@@ -134,6 +145,7 @@ package struct Welcome: JSONObject {
         json("lastNumber", &lastNumber)
         json("limits", &limits)
         json("presenceTimeoutMs", &presenceTimeoutMs)
+        json("publishAfterMs", &publishAfterMs)
         json("relay", &relay)
         json("resumeToken", &resumeToken)
         json("resumed", &resumed)
@@ -205,6 +217,8 @@ package struct ErrorBody: JSONObject, Hashable, Sendable, Error {
     package internal(set) var flow: UInt32?
     /// Of a change set, the ordinal of the change that was refused, from 1. [BL11]
     package internal(set) var change: Int?
+    /// Of a publish, how many the relay takes behind it in its channel. [RT8]
+    package internal(set) var credit: UInt32?
     package internal(set) var code: ErrorCode = .badRequest
     package internal(set) var name = ""
     package internal(set) var text = ""
@@ -216,10 +230,11 @@ package struct ErrorBody: JSONObject, Hashable, Sendable, Error {
 
     package init() {}
 
-    package init(_ error: WireError, id: UInt32? = nil, number: UInt64? = nil, flow: UInt32? = nil) {
+    package init(_ error: WireError, id: UInt32? = nil, number: UInt64? = nil, flow: UInt32? = nil, credit: UInt32? = nil) {
         self.id = id
         self.number = number
         self.flow = flow
+        self.credit = credit
         change = error.change
         code = error.code
         name = error.code.name
@@ -234,6 +249,7 @@ package struct ErrorBody: JSONObject, Hashable, Sendable, Error {
         json("actual", &actual)
         json("change", &change)
         json("code", &code)
+        json("credit", &credit)
         json("flow", &flow)
         json("id", &id)
         json("limit", &limit)

@@ -77,6 +77,8 @@ enum LimitsTable {
             "ttl of a lock": .init("lockTTLMilliseconds", Limits.lockTTLMilliseconds),
             "remembered numbers per instance": .init("publishWindowMax", Limits.publishWindowMax),
             "barriers of a connection that wait": .init("barriersMax", Limits.barriersMax),
+            "channels held up of an instance": .init("refusedChannelsMax", Limits.refusedChannelsMax),
+            "a credit that has grown": .init("creditIntervalMilliseconds", Limits.creditIntervalMilliseconds),
             "a part after the one before": .init("partTimeoutMilliseconds", Limits.partTimeoutMilliseconds),
             "changes in a part, and in a change set": .init(
                 .init("changesPerPartMax", Limits.changesPerPartMax), .init("changesMax", Limits.changesMax)),

@@ -28,6 +28,8 @@ enum ReferenceValues {
             "boardMarkersMax": written(Limits.boardMarkersMax),
             "boardMarkerDays": written(Limits.boardMarkerDays),
             "undoMilliseconds": written(Int(Limits.undoMilliseconds)),
+            "creditIntervalMilliseconds": written(Limits.creditIntervalMilliseconds),
+            "refusedChannelsMax": written(Limits.refusedChannelsMax),
             "barriersMax": written(Limits.barriersMax),
             "partTimeoutMilliseconds": written(Int(Limits.partTimeoutMilliseconds)),
             "changesPerPartMax": written(Limits.changesPerPartMax),

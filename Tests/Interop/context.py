@@ -68,12 +68,12 @@ class Context:
         client.login(**(login or {}))
         return client
 
-    def resume(self, old, token=None, seen=True, **options):
+    def resume(self, old, token=None, seen=True, login=None, **options):
         """The session of a dropped client on a new connection; it tells what it has seen unless `seen` is False."""
         client = self.connect(old.identity, previous=old.checker, **options)
         client.login(token=token or old.checker.welcome["resumeToken"],
                      seen=old.checker.seen_offsets() if seen is True else seen or None,
-                     presenceTimeoutMs=old.checker.welcome["presenceTimeoutMs"])
+                     presenceTimeoutMs=old.checker.welcome["presenceTimeoutMs"], **(login or {}))
         return client
 
     def finish(self):

@@ -11,7 +11,8 @@ test('[SE2, SE6] a login says who comes, and its welcome is the answer', () => {
   driver.connect()
   const login = driver.logIn()
   assert.deepEqual(plain(login), {
-    id: 1, versions: [1], user: 'alice', instance: '00000000000000aa', secret: '01'.repeat(16), key: 'k', presenceTimeoutMs: 60_000,
+    id: 1, versions: [1], capabilities: ['goOn'], user: 'alice',
+    instance: '00000000000000aa', secret: '01'.repeat(16), key: 'k', presenceTimeoutMs: 60_000,
         client: 'test',
   })
   assert.equal(driver.result('connect'), 'done')

@@ -204,7 +204,7 @@ import Testing
         }
         let drawing = try driver.large(.text("1234567890123"), retain: retain)
         #expect(driver.published().map(\.part) == [1, 2, 3])
-        driver.feed((1...3).map { MachineDriver.accepted($0, offset: retain ? 0 : $0) })
+        driver.feed((1...3).map { MachineDriver.accepted($0, offset: retain ? 0 : $0, credit: 1) })
         comeBack(driver, resumed: false, start: 2000)
         driver.pass(.seconds(2))
         #expect(words(driver.published()) == ["4:1/4 1234", "5:2/4 5678", "6:3/4 9012", "7:4/4 3"])

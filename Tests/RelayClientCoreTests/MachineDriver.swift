@@ -39,7 +39,10 @@ final class MachineDriver {
     }
 
     /// Connected and logged in; what was sent for it is taken.
-    func logIn(resumed: Bool = false, start: UInt32 = 1000, forgotten: Bool = false, _ change: (inout ServerLimits) -> Void = { _ in }) {
+    func logIn(
+        resumed: Bool = false, start: UInt32 = 1000, forgotten: Bool = false, publishAfterMs: Int? = nil,
+        _ change: (inout ServerLimits) -> Void = { _ in }
+    ) {
         if linksAsked.isEmpty { connect() }
         var limits = ServerLimits()
         change(&limits)
@@ -49,10 +52,12 @@ final class MachineDriver {
             .json(
                 .welcome,
                 Welcome(
-                    id: request?.id ?? 1, relay: String(repeating: "0", count: 32), user: try! Name("alice"), handle: 1,
+                    id: request?.id ?? 1, capabilities: request?.capabilities ?? [], relay: String(repeating: "0", count: 32),
+                    user: try! Name("alice"), handle: 1,
                     resumeToken: String(repeating: "f", count: 32),
                     resumed: resumed, lastEnd: nil, forgotten: forgotten || start != 1000 && request?.lastNumber != nil,
-                    start: start, heartbeatMs: 5000, presenceTimeoutMs: 10_000, access: AccessBody(role: "moderator"), limits: limits)))
+                    start: start, heartbeatMs: 5000, presenceTimeoutMs: 10_000, access: AccessBody(role: "moderator"), limits: limits,
+                    publishAfterMs: publishAfterMs)))
     }
 
     func cut(_ text: String = "cut") {
@@ -246,11 +251,16 @@ final class MachineDriver {
         return Frame(.lost, body: body)
     }
 
-    static func accepted(_ number: UInt64, offset: UInt64) -> Frame {
+    static func accepted(_ number: UInt64, offset: UInt64, credit: UInt32 = 60) -> Frame {
         var body: [UInt8] = []
         body.append(bigEndian: number)
         body.append(bigEndian: offset)
+        body.append(bigEndian: credit)
         return Frame(.accepted, body: body)
+    }
+
+    static func credit(_ credit: UInt32, _ channel: String = "lesson") -> Frame {
+        .json(.credit, CreditNotice(channel: try! Name(channel), credit: credit))
     }
 
     static func flowOpened(_ flow: UInt32, next: UInt32 = 1, from: UInt32? = nil, user: String = "bob", topic: String = "points") -> Frame {

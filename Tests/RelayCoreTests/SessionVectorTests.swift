@@ -46,12 +46,14 @@ import Testing
         send(
             "A",
             .json(
-                .login, LoginRequest(id: 1, user: name("alice"), secret: "000102030405060708090a0b0c0d0e0f", instance: "00000000000000aa")))
+                .login, LoginRequest(
+                    id: 1, capabilities: ["goOn"], user: name("alice"), secret: "000102030405060708090a0b0c0d0e0f",
+                    instance: "00000000000000aa")))
         say("she subscribes the message channel: answer, presence snapshot")
         send("A", .json(.subscribe, SubscribeRequest(id: 2, channel: name("lesson"))))
         say("bob connects, logs in and subscribes: alice is told that he joined")
         connect("B")
-        send("B", .json(.login, LoginRequest(id: 1, user: name("bob"), instance: "00000000000000bb")))
+        send("B", .json(.login, LoginRequest(id: 1, capabilities: ["goOn"], user: name("bob"), instance: "00000000000000bb")))
         send("B", .json(.subscribe, SubscribeRequest(id: 2, channel: name("lesson"))))
         say("alice publishes \"hi\" as text with custom type greeting: accepted; bob gets userNamed and deliver")
         send("A", .publish(number: 1, channel: "lesson", customType: "greeting", flags: .text, payload: Array("hi".utf8)))

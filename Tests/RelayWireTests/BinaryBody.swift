@@ -53,8 +53,15 @@ struct BinaryBody: Equatable {
                 guard let delivery = reader.integer(UInt64.self) else { return nil }
                 return BinaryBody(fields: ["delivery=\(delivery)"], encoded: .directReceived(delivery: delivery))
             }
-        case .accepted, .stored:
-            plain(type.name) { reader in
+        case .accepted:
+            plain("accepted") { reader in
+                guard let number = reader.integer(UInt64.self), let offset = reader.integer(UInt64.self),
+                    let credit = reader.integer(UInt32.self)
+                else { return nil }
+                return BinaryBody(fields: ["number=\(number)", "offset=\(offset)", "credit=\(credit)"])
+            }
+        case .stored:
+            plain("stored") { reader in
                 guard let number = reader.integer(UInt64.self), let offset = reader.integer(UInt64.self) else { return nil }
                 return BinaryBody(fields: ["number=\(number)", "offset=\(offset)"])
             }
@@ -69,7 +76,8 @@ struct BinaryBody: Equatable {
             .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates, .welcome, .answer, .error, .closing, .restored,
             .flowOpened, .flowClosed, .packetsDropped, .presence, .topics, .removeMetadata, .getMetadata, .subscribeUserMetadata,
             .unsubscribeUserMetadata, .setLock, .acquireLock, .releaseLock, .revokeLock, .removeLock, .getLocks, .locks, .history, .gap,
-            .barrier, .cancel, .catchingUp, .caughtUp, .clear, .undoClear, .boards, .removeBoard, .notStored, .cleared, .reset, .renew,
+            .barrier, .cancel, .goOn, .credit,
+            .catchingUp, .caughtUp, .clear, .undoClear, .boards, .removeBoard, .notStored, .cleared, .reset, .renew,
             .accessExpiring, .removed, .setRole, .setMode, .endSession, .banUser, .unbanUser, .getBans, .forgetUser, .status,
             .accessChanged, .modeChanged:
             nil

@@ -42,6 +42,8 @@ extension FrameVector {
         case "gap": Gap.self
         case "barrier": BarrierRequest.self
         case "cancel": CancelRequest.self
+        case "goOn": GoOnRequest.self
+        case "credit": CreditNotice.self
         case "catchingUp": CatchingUp.self
         case "caughtUp": CaughtUp.self
         case "clear", "undoClear", "removeBoard": ChannelRequest.self

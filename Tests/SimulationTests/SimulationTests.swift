@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test(
-        "[BL1, BL2, BL3, BL4, BL5, BL6, BL8, BL10, BL11, MS9] whatever links, disks and relays do, every app ends with the same board: what was stored, and nothing that was removed, or written by who may not"
+        "[BL1, BL2, BL3, BL4, BL5, BL6, BL8, BL10, BL11, MS9, MS10] whatever links, disks and relays do, every app ends with the same board: what was stored, and nothing that was removed, or written by who may not"
     )
     func boardPromises() async throws {
         let seeds = Self.boardSeeds
@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test(
-        "[DL1, DL3, DL6, DL7, MS1, MS3, MS4, ST6, SE8, SE9, SE10, SE11, RT1, RT2, HB3] every promise to an app holds through client, links and relay"
+        "[DL1, DL3, DL6, DL7, MS1, MS3, MS4, ST6, SE8, SE9, SE10, SE11, RT1, RT2, RT8, HB3] every promise to an app holds through client, links and relay"
     )
     func clientPromises() async throws {
         let seeds = Self.clientSeeds

@@ -10,12 +10,15 @@ extension Hub {
         _ head: FrameHead, _ whole: UnsafeRawBufferPointer, session: Session.Index, _ connection: Connection.Index
     ) {
         var (flags, body) = (head.flags, whole)
+        var named: UnsafeRawBufferPointer?
         let hasPaid = connections[connection].input == .judgedAgain
         if hasPaid { connections[connection].input = .catchingUp }
         do throws(WireError) {
             _ = try Extensions.take(from: &body, &flags)
             let frame = try PublishChangesFrame(flags: flags, body: body)
-            if try isKnown(frame.number, isRetained: true, session, connection) { return }
+            named = frame.channel
+            if try isKnown(frame.number, isRetained: true, frame.channel, session, connection) { return }
+            try checkBehind(frame.number, in: frame.channel, session)
             let name = try Name(bytes: frame.channel)
             let id = ChannelID(kind: .message, channel: name)
             try require(.publish, on: id, session)
@@ -30,15 +33,15 @@ extension Hub {
             }
             guard connections[connection].isOpen else { return }
             guard isLast else {
-                sendAccepted(frame.number, 0, to: connection)
+                sendAccepted(frame.number, 0, credit: tellCredit(bucket, session), to: connection)
                 take(frame.number, offset: 0, board: 0, session)
                 return stage(staged, session)
             }
             // Behind the rate, because it may cost the disk something.
             if !rights(of: session, on: id).contains(.revise), try !areOwn(staged, name, session, connection, isFirst: !hasPaid) { return }
-            commit(staged, frame.number, channel, session, connection)
+            commit(staged, frame.number, channel, session, connection, credit: tellCredit(bucket, session))
         } catch {
-            refuse(connection, error, number: Self.publishNumber(body))
+            refusePublish(error, body, in: named, session, connection)
         }
     }
 
@@ -185,13 +188,14 @@ extension Hub {
     }
 
     private mutating func commit(
-        _ staged: StagedChanges, _ number: UInt64, _ channel: Channel.Index, _ session: Session.Index, _ connection: Connection.Index
+        _ staged: StagedChanges, _ number: UInt64, _ channel: Channel.Index, _ session: Session.Index, _ connection: Connection.Index,
+        credit: UInt32
     ) {
         let user = sessions[session].user!
         counters.messagesAccepted += UInt64(staged.changes)
         // Answered before `stored` may be.
         let last = channels[channel].head + UInt64(staged.changes)
-        sendAccepted(number, last, to: connection)
+        sendAccepted(number, last, credit: credit, to: connection)
         let (board, begins) = boardFor(channel, by: user)
         take(number, offset: last, board: boardID(board), session)
         store(together: Self.steps(of: staged, by: user), on: board, channel, begins: begins, by: (session, number))

@@ -6,13 +6,16 @@ import RelayWire
 extension Hub {
     mutating func publish(_ head: FrameHead, _ whole: UnsafeRawBufferPointer, session: Session.Index, _ connection: Connection.Index) {
         var (flags, body) = (head.flags, whole)
+        var named: UnsafeRawBufferPointer?
         let hasPaid = connections[connection].input == .judgedAgain
         if hasPaid { connections[connection].input = .catchingUp }
         do throws(WireError) {
             let extensions = try Extensions.take(from: &body, &flags)
             var frame = try PublishFrame(flags: flags, body: body)
             frame.extensions = extensions
-            if try isKnown(frame.number, isRetained: frame.flags.contains(.retain), session, connection) { return }
+            named = frame.channel
+            if try isKnown(frame.number, isRetained: frame.flags.contains(.retain), frame.channel, session, connection) { return }
+            try checkBehind(frame.number, in: frame.channel, session)
             let key = try checkKey(of: frame)
             try checkContent(frame.payload, frame.customType, flags: frame.flags)
             let mayReplace = if let key, frame.flags.contains(.retain) { try checkRetained(frame, key, session) } else { true }
@@ -27,13 +30,14 @@ extension Hub {
             guard connections[connection].isOpen else { return }
             // Behind the rate, because it may cost the disk something.
             if !mayReplace, try !isOwn(frame.key, in: channels[channel].id!.channel, session, connection) { return }
+            let credit = tellCredit(bucket, session)
             if let key, frame.flags.isSuperset(of: [.retain, .part]) {
-                acceptPart(frame, key, channel, session, connection)
+                acceptPart(frame, key, channel, session, connection, credit: credit)
             } else {
-                accept(frame, key, channel, session, connection)
+                accept(frame, key, channel, session, connection, credit: credit)
             }
         } catch {
-            refuse(connection, error, number: Self.publishNumber(body))
+            refusePublish(error, body, in: named, session, connection)
         }
     }
 
@@ -47,13 +51,13 @@ extension Hub {
     /// Whether a publish was accepted before: then it is answered as it was, and costs nothing. [MS9]
     ///
     /// - Throws: `notAccepted`, `outcomeUnknown`.
-    mutating func isKnown(_ number: UInt64, isRetained: Bool, _ session: Session.Index, _ connection: Connection.Index) throws(WireError)
-        -> Bool
-    {
+    mutating func isKnown(
+        _ number: UInt64, isRetained: Bool, _ channel: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index
+    ) throws(WireError) -> Bool {
         switch sessions[session].window.judge(number, isRetained: isRetained) {
         case .new: return false
         case .accepted(let known):
-            sendAccepted(number, known.offset, to: connection)
+            sendAccepted(number, known.offset, credit: tellCredit(in: channel, session), to: connection)
             tellStoredAgain(known, to: connection)
             return true
         case .passed: throw WireError(.notAccepted, "number \(number) was not accepted, and \(sessions[session].window.lastNumber) was")
@@ -61,10 +65,11 @@ extension Hub {
         }
     }
 
-    mutating func sendAccepted(_ number: UInt64, _ offset: UInt64, to connection: Connection.Index) {
-        enqueuePrivate(connection, head: FrameHead(type: FrameType.accepted.rawValue, bodyBytes: 16)) { writer in
+    mutating func sendAccepted(_ number: UInt64, _ offset: UInt64, credit: UInt32, to connection: Connection.Index) {
+        enqueuePrivate(connection, head: FrameHead(type: FrameType.accepted.rawValue, bodyBytes: 20)) { writer in
             writer.integer(number)
             writer.integer(offset)
+            writer.integer(credit)
         }
     }
 
@@ -144,25 +149,27 @@ extension Hub {
 
     /// A part of a drawing that is kept as a whole: nobody is shown it before that. [BL8]
     private mutating func acceptPart(
-        _ frame: PublishFrame, _ key: Name, _ channel: Channel.Index, _ session: Session.Index, _ connection: Connection.Index
+        _ frame: PublishFrame, _ key: Name, _ channel: Channel.Index, _ session: Session.Index, _ connection: Connection.Index,
+        credit: UInt32
     ) {
         counters.messagesAccepted += 1
         channels[channel].lastUsed = now.instant
         // Answered before `stored` may be.
         let isLast = frame.part == frame.parts
         let offset = isLast ? channels[channel].head + 1 : 0
-        sendAccepted(frame.number, offset, to: connection)
+        sendAccepted(frame.number, offset, credit: credit, to: connection)
         let board = keepPart(frame, key, channel, session)
         take(frame.number, offset: offset, board: boardID(board), session)
     }
 
     private mutating func accept(
-        _ frame: PublishFrame, _ key: Name?, _ channel: Channel.Index, _ session: Session.Index, _ connection: Connection.Index
+        _ frame: PublishFrame, _ key: Name?, _ channel: Channel.Index, _ session: Session.Index, _ connection: Connection.Index,
+        credit: UInt32
     ) {
         let isRetained = frame.flags.contains(.retain)
         counters.messagesAccepted += 1
         let offset = takeOffset(channel)
-        sendAccepted(frame.number, offset, to: connection)
+        sendAccepted(frame.number, offset, credit: credit, to: connection)
         var board: ShelvedBoard.Index?
         if let key, isRetained { board = keepRecord(frame, key, channel, session, offset: offset) }
         if let key, frame.flags.contains(.part) { follow(frame, key, channels[channel].id!.channel, session) }

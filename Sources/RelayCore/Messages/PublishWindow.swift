@@ -15,6 +15,12 @@ struct PublishWindow {
         var accepted: Accepted
     }
 
+    /// In its channel; at most one of each channel.
+    struct RefusedPublish {
+        var channel: Name
+        var number: UInt64
+    }
+
     enum Judgement {
         case new
         /// Accepted before, at this offset.
@@ -37,6 +43,8 @@ struct PublishWindow {
     var drafts: [Draft] = []
     /// A change set that comes in parts. [BL11]
     @OutOfLine var staged: StagedChanges?
+    /// Where a publish was refused, and what was sent behind it is refused, too. [MS10]
+    @OutOfLine var refused: [RefusedPublish]?
     /// Whether a deadline looks for those that will not be completed.
     var watchesDrafts = false
     /// Retained messages so far: where the next one is remembered in the journal. [BL2]
@@ -70,6 +78,8 @@ struct PublishWindow {
 
     mutating func accept(_ number: UInt64, offset: UInt64, board: UInt64 = 0, limit: Int) {
         lastNumber = number
+        // It was sent again.
+        if refused != nil { endRefused { $0.number == number } }
         if accepted.count < limit {
             accepted.append(Accepted(number: number, offset: offset, board: board))
         } else {
@@ -120,6 +130,27 @@ struct PublishWindow {
 
     mutating func takeDraft(_ channel: Name, _ key: Name, isRetained: Bool) -> Draft? {
         draft(channel, key, isRetained: isRetained).map { drafts.remove(at: $0) }
+    }
+
+    // MARK: - Refused ones
+
+    /// The first one in its channel counts. Of more channels than are remembered the oldest is forgotten.
+    mutating func refuse(_ number: UInt64, in channel: Name) {
+        var known = refused ?? []
+        guard !known.contains(where: { $0.channel == channel }) else { return }
+        if known.count == Limits.refusedChannelsMax { known.removeFirst() }
+        known.append(RefusedPublish(channel: channel, number: number))
+        refused = known
+    }
+
+    /// The client has heard of the refusal of this number.
+    mutating func goOn(behind number: UInt64, in channel: Name) {
+        if refused != nil { endRefused { $0.channel == channel && $0.number <= number } }
+    }
+
+    private mutating func endRefused(where isMeant: (RefusedPublish) -> Bool) {
+        let left = refused?.filter { !isMeant($0) } ?? []
+        refused = left.isEmpty ? nil : left
     }
 
     /// A number above this one was never accepted. Direct messages have no others. [MS1]

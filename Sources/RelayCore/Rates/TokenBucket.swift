@@ -7,6 +7,8 @@ struct TokenBucket {
     private var spent: UInt64 = 0
     private var last = Instant(nanoseconds: 0)
     private var abuse = AbuseMeter()
+    /// Of a channel's messages: what its user was last told of them. [RT8]
+    var told: UInt32 = 0
 
     private static let one: UInt64 = 1_000_000_000
 
@@ -22,6 +24,19 @@ struct TokenBucket {
         }
         spent += Self.one
         return nil
+    }
+
+    /// How many could be taken now.
+    mutating func tokens(rate: Int, capacity: Int, at now: Instant) -> UInt64 {
+        drain(rate: rate, at: now)
+        let full = UInt64(capacity) * Self.one
+        return spent >= full ? 0 : (full - spent) / Self.one
+    }
+
+    /// Rounded up.
+    mutating func nanosecondsUntilFull(rate: Int, at now: Instant) -> UInt64 {
+        drain(rate: rate, at: now)
+        return (spent + UInt64(rate) - 1) / UInt64(rate)
     }
 
     /// Whether it is as good as new.

@@ -37,18 +37,21 @@ extension Hub {
         guard let (session, resumed) = takeSession(of: request.user, checked, connection) else { return }
         attach(session, to: connection, checked, resumed: resumed)
         sessions[session].secretDigest = secretDigest
+        let publishAfterMs = renewCredit(session)
 
         enqueueJSON(
             connection, .welcome,
             Welcome(
-                id: request.id, relay: storage.relayID.hex, user: request.user, handle: sessions[session].handle,
+                id: request.id, capabilities: checked.capabilities.map(\.rawValue).sorted(), relay: storage.relayID.hex,
+                user: request.user, handle: sessions[session].handle,
                 resumeToken: connections[connection].entropy.hex,
                 resumed: resumed, lastEnd: sessions[session].lastEnd,
                 lastNumber: sessions[session].window.lastNumber,
                 forgotten: sessions[session].window.hasForgotten(through: checked.lastNumber), start: start,
                 heartbeatMs: Int(checked.heartbeat(max: configuration.heartbeatMax).milliseconds),
                 presenceTimeoutMs: Int(checked.presenceTimeout.milliseconds),
-                access: accessBody(access(of: request.user, given: admission.access)), limits: configuration.limits))
+                access: accessBody(access(of: request.user, given: admission.access)), limits: configuration.limits,
+                publishAfterMs: publishAfterMs))
         sessions[session].lastEnd = nil
         setAccess(admission, session)
         if resumed {
@@ -98,6 +101,7 @@ extension Hub {
         sessions[session].presenceTimeout = login.presenceTimeout
         sessions[session].heartbeat = login.heartbeat(max: configuration.heartbeatMax)
         sessions[session].client = login.client
+        sessions[session].goesOn = login.capabilities.contains(.goOn)
         outbox.link(session, to: connection)
         ownerCame(sessions[session].user!)
         connections[connection].session = session
@@ -249,6 +253,8 @@ private struct CheckedLogin {
     var resume: Entropy?
     /// By message channel.
     var seen: [String: Since] = [:]
+    /// Those of the client that the relay has, too. [SE3]
+    var capabilities: Set<Capability>
 
     init(_ request: LoginRequest, timeoutDefault: Duration) throws(WireError) {
         guard request.instance.utf8.count == 16, let instance = UInt64(hex: request.instance) else {
@@ -282,6 +288,7 @@ private struct CheckedLogin {
                 .tooLarge, "field client has at most \(Limits.clientDescriptionBytesMax) bytes, not \(client.utf8.count)",
                 limit: Limits.clientDescriptionBytesMax, actual: client.utf8.count)
         }
+        capabilities = Set((request.capabilities ?? []).compactMap(Capability.init(rawValue:)))
         // A malformed token counts as an old one. [SE10]
         resume = request.resume.flatMap { Entropy(hex: $0.token) }
         for (channel, place) in request.resume?.seen ?? [:] {

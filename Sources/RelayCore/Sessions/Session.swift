@@ -46,6 +46,10 @@ struct Session {
     @Packed var requestsBucket: TokenBucket.Index?
     /// The channel last published to and its bucket, so that most publishes look nothing up.
     var lastPublish: (name: Name, channel: Channel.Index, generation: UInt32, bucket: TokenBucket.Index)?
+    /// Whether its client can say `goOn`. [MS10]
+    var goesOn = false
+    /// Whether a deadline tells of a credit that has grown. [RT8]
+    var isCreditWatched = false
     var directsPending = 0
     /// Users whose metadata it subscribed to. [MD8]
     var userMetadata: Set<Name> = []

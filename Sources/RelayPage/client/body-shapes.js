@@ -60,12 +60,12 @@ const topicUsers = shape('bool all', {succeeded: listOf('text'), failed: listOf(
 
 /** By the type of a frame. */
 export const bodyShapes = {
-  welcome: shape('u32 id handle start, int version lastNumber heartbeatMs presenceTimeoutMs, text relay, name user', {
-    resumeToken: 'text', resumed: 'bool', 'forgotten?': 'bool', access: accessShape,
+  welcome: shape('u32 id handle start, int version lastNumber heartbeatMs presenceTimeoutMs publishAfterMs?, text relay, name user', {
+    resumeToken: 'text', resumed: 'bool', capabilities: listOf('text'), 'forgotten?': 'bool', access: accessShape,
     limits: shape(`int ${Object.keys(sessionLimitDefaults).join(' ')}`), 'lastEnd?': shape('int code, text text'),
   }),
   answer: shape('u32 id'),
-  error: shape('u32 id? flow?, int number? code change? limit? actual? retryAfterMs?, text text retry?'),
+  error: shape('u32 id? flow? credit?, int number? code change? limit? actual? retryAfterMs?, text text retry?'),
   closing: shape('int code, text text'),
   restored: enteredShape,
   notStored: shape('int number code, text text retry?'),
@@ -83,6 +83,7 @@ export const bodyShapes = {
   metadataPage: shape('u32 id, int majorRevision, name next?', {items: listOf(itemShape)}),
   locks: shape('u32 channel, text event, name user?', {locks: listOf(lockShape)}),
   gap: shape('u32 channel, int from to'),
+  credit: shape('name channel, u32 credit'),
   catchingUp: shape('u32 channel, int after'),
   caughtUp: shape('u32 channel, int head'),
   cleared: shape('u32 channel, int offset time, name user'),

@@ -16,6 +16,7 @@ export const frameHandlers = {
   accepted: (machine, body, now) => machine.sent.accepted(body, now),
   stored: (machine, body) => machine.sent.stored(body),
   notStored: (machine, body) => machine.sent.notStored(body),
+  credit: (machine, body) => machine.credits.told(body),
   confirmed: (machine, body, now) => machine.sent.confirmed(body, now),
   userNamed: (machine, body) => machine.messages.userNamed(body),
   deliver: (machine, body) => machine.messages.deliver(body),

@@ -50,7 +50,7 @@ export const Limits = Object.freeze({
   changesPerPartMax: 64,
   changesMax: 4_096,
   // Of a channel's rate; the rest is for what is drawn meanwhile
-  drawingRatePercent: 75,
+  creditKeptDivisor: 4,
   // More stays in the queue, where it can still be taken back
   outboundBytes: 64 * 1024,
   // A relay that asks and does not read is given up

@@ -1,6 +1,7 @@
 // The machine: a client as values in, values out.
 import {bodyShapes, eventNames, holds} from './body-shapes.js'
 import {Channels} from './channels.js'
+import {Credits} from './credit.js'
 import {ErrorCode, RelayError, clientClosed, fault, problem} from './errors.js'
 import {Flows} from './flows.js'
 import {frameHandlers} from './frame-handlers.js'
@@ -75,6 +76,7 @@ export class ClientMachine {
     this.unread = new UnreadEvents(this)
     this.queue = new SendQueue(this)
     this.pump = new Pump(this)
+    this.credits = new Credits(this)
     this.sent = new SentMessages(this)
     this.drawings = new SentDrawings(this)
     this.requests = new Requests(this)
@@ -186,7 +188,8 @@ export class ClientMachine {
     this.heartbeat.heard(now)
     const {user, secret, presenceTimeoutMs, description} = this.settings
     const body = {
-      id: this.requests.nextID(), versions: [1], user, secret, instance: this.instance, lastNumber: this.sent.lastNumber || undefined,
+      id: this.requests.nextID(), versions: [1], capabilities: ['goOn'], user, secret, instance: this.instance,
+      lastNumber: this.sent.lastNumber || undefined,
       presenceTimeoutMs, client: description, ...this.credential, resume: this.session.resumption,
     }
     this.outbound.write({type: 'login', body})

@@ -8,8 +8,6 @@ export class Pump {
     this.machine = machine
     /** When something that waits may be sent. */
     this.at = Infinity
-    /** Pace of messages by channel. @type {Map<string, AnswerWindow>} */
-    this.windows = new Map()
     /** Pace of messages to one user. */
     this.directWindow = new AnswerWindow()
     /** Pace of packets by topic. @type {Map<string, PacketPacer>} */
@@ -20,7 +18,7 @@ export class Pump {
   run(now) {
     this.at = Infinity
     if (this.machine.state !== 'live' || this.machine.logoutIsSent) return
-    const {outbound, requests, queue, sent, drawings} = this.machine
+    const {outbound, requests, queue, sent, drawings, credits} = this.machine
     // What was asked again stands before what the app asks now.
     while (outbound.bytes < Limits.outboundBytes && requests.askedAgain.length === 0 && queue.items.length > 0
       && this.mayLeave(queue.items[0], now)) {
@@ -29,7 +27,8 @@ export class Pump {
       this.encode(item, now)
     }
     if (this.machine.requests.askedAgain.length === 0) this.machine.drawings.pump(now)
-    const isIdle = queue.items.length + sent.publishes.size + requests.byID.size + sent.unstored.size + drawings.list.length === 0
+    const isIdle = queue.items.length + sent.publishes.size + requests.byID.size + sent.unstored.size + drawings.list.length
+      + credits.stopped.size === 0
     if (this.machine.closePending && isIdle) this.logOut(now)
     this.machine.unread.bound(now)
   }
@@ -53,12 +52,13 @@ export class Pump {
         return !drawings.list.some(drawing => drawing === item.drawing && drawings.holdsBack(drawing.channel, [...drawing.keys]))
       }
       case 'message': {
-        const {channel, number} = item.message
+        const {channel, number, wasRefused} = item.message
         const {drawings, sent} = this.machine
         if (this.machine.sent.publishes.size >= this.unansweredMax) return false
-        // One that is sent again has its number, and stands before all that are new.
-        if (number === undefined && (!sent.numbersMayGoOn || drawings.holdsBack(channel, drawings.keysOf(item.message)))) return false
-        return this.mayPublish(channel, this.machine.limits.messagesPerSecond, now)
+        // One that is sent again stands before all that are new.
+        const waits = () => !wasRefused && drawings.holdsBack(channel, drawings.keysOf(item.message))
+        if (number === undefined && (!sent.numbersMayGoOn || waits())) return false
+        return this.machine.credits.mayPublish(channel, 0, now)
       }
       case 'direct':
         return this.machine.sent.publishes.size < this.unansweredMax
@@ -78,20 +78,6 @@ export class Pump {
         return this.wait(bucket.take(rate, now))
       }
     }
-  }
-
-  mayPublish(channel, limit, now) {
-    return this.wait(this.window(channel, now).permission(Math.max(1, limit), now))
-  }
-
-  window(channel, now) {
-    let window = this.windows.get(channel)
-    if (!window) {
-      // Of channels that are not used any more: what is as good as new may be forgotten.
-      if (this.windows.size >= Limits.pacersMax) for (const [name, other] of this.windows) if (other.isIdle(now)) this.windows.delete(name)
-      this.windows.set(channel, window = new AnswerWindow())
-    }
-    return window
   }
 
   /** @returns {boolean} whether `until` is now */
@@ -116,7 +102,7 @@ export class Pump {
         const number = message.number ?? this.machine.sent.lastNumber + 1
         this.machine.sent.lastNumber = Math.max(this.machine.sent.lastNumber, number)
         this.machine.sent.publishes.set(number, {message})
-        this.window(channel, now).unanswered++
+        this.machine.credits.sent(channel, now)
         // What is kept over a reload must know the number before the relay does.
         if (isRetained && (!part || part.isLast)) this.keepNumber(part ? part.drawing : message, number)
         if (part?.drawing.changes) {

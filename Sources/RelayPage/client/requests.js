@@ -81,6 +81,7 @@ export class Requests {
         this.machine.flows.ownTopics.set(body.flow, topic)
         return undefined
       }
+      case 'goOn': return this.machine.credits.goOnAnswered(asked)
       case 'leaveTopic': return this.machine.session.leftTopic(topic)
       case 'subscribeTopic': {
         const selection = wanted.selections.get(topic) ?? {all: false, listed: new Set()}
@@ -143,10 +144,9 @@ export class Requests {
   refused(body, now) {
     const error = new RelayError(body.code, body.text, body)
     if (body.number !== undefined) {
-      const publish = this.machine.sent.answered(body.number, now)
+      const publish = this.machine.sent.answered(body.number, body.credit, now)
       publish?.direct?.settle({error})
-      if (publish?.message?.part) this.machine.drawings.partRefused(publish.message.part, error)
-      else if (publish?.message) this.machine.sent.settle(publish.message, {error})
+      if (publish?.message) this.machine.credits.refused(publish.message, body.number, error)
       return
     }
     const found = this.byID.get(body.id)
@@ -170,6 +170,7 @@ export class Requests {
 
   /** What the app wanted is not to be had in the new session: it is told, and the machine stops wanting it. */
   refusedAgain({type, body}, error) {
+    if (type === 'goOn') return
     const {topic, users = [], user} = body
     const kind = kindEntered[type] ?? body.kind ?? 'stream'
     const channel = body.channel === undefined ? undefined : {kind, channel: body.channel}

@@ -32,9 +32,10 @@ export class SentDrawings {
 
   /** The first that may is brought to its end before the next. */
   pump(now) {
-    // Numbers rise: those that are sent again go first.
-    if (this.machine.queue.hasNumbered) return
-    const limit = Math.floor(this.machine.limits.messagesPerSecond * Limits.drawingRatePercent / 100)
+    // Those that are sent again go first.
+    const {hasNumbered, items} = this.machine.queue
+    if (hasNumbered || items[0]?.message?.wasRefused) return
+    const kept = Math.floor(this.machine.limits.messagesPerSecond / Limits.creditKeptDivisor)
     for (const drawing of this.list) {
       // A relay stages so many, of change sets one. [BL8, BL11]
       const begun = this.list.filter(other => other.next > 1 && !other.changes === !drawing.changes && !other.isAccepted)
@@ -42,7 +43,7 @@ export class SentDrawings {
       if (drawing.next === 1 && drawing.changes && begun.some(({hasMore}) => hasMore)) continue
       while (this.machine.outbound.bytes < Limits.outboundBytes && drawing.isUnderWay && drawing.hasMore
         && this.machine.sent.publishes.size < this.machine.pump.unansweredMax
-        && this.machine.sent.numbersMayGoOn && this.machine.pump.mayPublish(drawing.channel, limit, now)) {
+        && this.machine.sent.numbersMayGoOn && this.machine.credits.mayPublish(drawing.channel, kept, now)) {
         this.machine.pump.encode({kind: 'message', message: drawing.part(drawing.next++)}, now)
       }
     }
@@ -55,6 +56,11 @@ export class SentDrawings {
     if (!part.drawing.isRetained) return this.finish(part.drawing, {value: offset})
     part.drawing.isAccepted = true
     this.machine.sent.addUnstored(number, message)
+  }
+
+  /** Parts from this one on were not taken, because one behind which they were sent was not. [MS10] */
+  goBack({drawing, number}) {
+    drawing.next = Math.min(drawing.next, number)
   }
 
   /** A part that the relay did not take: it begins anew where no part was shown to anybody. */

@@ -49,20 +49,25 @@ export class SentMessages {
   }
 
   /** Frees the place of what was answered. */
-  answered(number, now) {
+  answered(number, credit, now) {
     const publish = this.publishes.get(number)
     if (!publish) return undefined
     this.publishes.delete(number)
-    const window = publish.message ? this.machine.pump.windows.get(publish.message.channel) : this.machine.pump.directWindow
-    window?.answered(now)
+    if (publish.message) this.machine.credits.answered(publish.message.channel, credit, now)
+    else this.machine.pump.directWindow.answered(now)
     return publish
   }
 
-  accepted({number, offset}, now) {
-    const publish = this.answered(number, now)
+  accepted({number, offset, credit}, now) {
+    const publish = this.answered(number, credit, now)
     if (publish?.direct) publish.direct.settle({value: {offset}})
     const message = publish?.message
     if (!message) return
+    this.settleAnswered(message, number, offset)
+    this.machine.credits.goOn(message.channel)
+  }
+
+  settleAnswered(message, number, offset) {
     // With an echo it is still to come, and the link may end before that. [SE9]
     const {messages} = this.machine
     if (!message.echo && !messages.isCatchingUp(message.channel)) messages.see(offset, message.channel)
@@ -88,6 +93,7 @@ export class SentMessages {
 
   /** What was written and not answered may have happened or not. [SE11] Messages are sent again. [MS9] */
   failInFlight(now) {
+    this.machine.credits.linkEnded()
     const again = []
     for (const number of [...this.publishes.keys(), ...this.unstored.keys()].sort((left, right) => left - right)) {
       const message = this.publishes.get(number)?.message ?? this.unstored.get(number)
@@ -105,12 +111,14 @@ export class SentMessages {
     for (const [number, {direct}] of this.publishes) direct.settle({error: outcomeUnknown(`message ${number}`)})
     this.publishes.clear()
     for (const asked of this.machine.requests.byID.values()) {
+      // It is asked again with each login.
+      if (asked.request.type === 'goOn') continue
       if (mayBeRepeated(asked)) this.machine.requests.askedAgain.push(asked)
       else asked.pending.settle({error: outcomeUnknown('a request')})
     }
     this.machine.requests.byID.clear()
     this.machine.outbound.drop()
-    for (const window of [...this.machine.pump.windows.values(), this.machine.pump.directWindow]) window.linkRenewed(now)
+    this.machine.pump.directWindow.linkRenewed(now)
   }
 
   /**
@@ -153,6 +161,6 @@ export class SentMessages {
   }
 
   confirmed({number}, now) {
-    if (this.publishes.get(number)?.direct) this.answered(number, now).direct.settle({value: {offset: 0}})
+    if (this.publishes.get(number)?.direct) this.answered(number, undefined, now).direct.settle({value: {offset: 0}})
   }
 }

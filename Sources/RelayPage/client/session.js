@@ -51,6 +51,7 @@ export class Session {
     this.machine.connectPending = undefined
     // Its pong comes behind all that a resumption restores. [SE9]
     this.machine.heartbeat.sendPing(now)
+    this.machine.credits.renew(body, now)
     this.awaitsRestoration = body.resumed
     if (body.resumed) {
       this.machine.flows.unconfirmed = new Set(this.machine.flows.byHandle.keys())

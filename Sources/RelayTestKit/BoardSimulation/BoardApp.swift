@@ -47,6 +47,9 @@ final class BoardApp {
     var opening: UInt64?
     private var lastToken: ClientToken = 0
     var waiting: [ClientToken: Sent] = [:]
+    /// Calls that are accepted in their order, and the newest of those, in a run of the relay. [MS10]
+    var ordered: Set<ClientToken> = []
+    private var newest: (run: Int, call: ClientToken, offset: UInt64)?
 
     // What it paints.
     private(set) var picture: [String: Record] = [:]
@@ -74,6 +77,15 @@ final class BoardApp {
         lastToken += 1
         waiting[lastToken] = sent
         return lastToken
+    }
+
+    /// Whatever is refused, what follows it does not overtake what came before it.
+    func accepted(_ call: ClientToken, at offset: UInt64, run: Int) throws {
+        guard ordered.remove(call) != nil else { return }
+        if let newest, newest.run == run, (call > newest.call) != (offset > newest.offset) {
+            throw BrokenPromise("[MS10] \(name): call \(call) was accepted at \(offset), and call \(newest.call) at \(newest.offset)")
+        }
+        if newest.map({ $0.run != run || $0.call < call }) ?? true { newest = (run, call, offset) }
     }
 
     // MARK: - Events

@@ -197,7 +197,7 @@ package final class BoardSimulation {
     private func retain(_ app: BoardApp) {
         let key = key, payload = payload(bytes: Int.random(in: 0...100, using: &random))
         writers[key, default: []].insert(app.name)
-        send(app, .record(key: key, payload: payload.digest)) { machine, tokens, now throws(RelayError) in
+        send(app, .record(key: key, payload: payload.digest), inOrder: true) { machine, tokens, now throws(RelayError) in
             try machine.send(payload, to: "lesson", customType: "stroke", retainedAs: key, echo: false, tokens: tokens, at: now)
         }
     }
@@ -205,7 +205,7 @@ package final class BoardSimulation {
     private func remove(_ app: BoardApp) {
         let key = key
         writers[key, default: []].insert(app.name)
-        send(app, .record(key: key, payload: nil)) { machine, tokens, now throws(RelayError) in
+        send(app, .record(key: key, payload: nil), inOrder: true) { machine, tokens, now throws(RelayError) in
             try machine.send(removing: key, from: "lesson", tokens: tokens, at: now)
         }
     }
@@ -250,9 +250,11 @@ package final class BoardSimulation {
     }
 
     private func send(
-        _ app: BoardApp, _ sent: BoardApp.Sent, _ body: (inout ClientMachine, StoredTokens, Instant) throws(RelayError) -> Void
+        _ app: BoardApp, _ sent: BoardApp.Sent, inOrder: Bool = false,
+        _ body: (inout ClientMachine, StoredTokens, Instant) throws(RelayError) -> Void
     ) {
         let accepted = app.token(.other), stored = app.token(sent)
+        if inOrder { app.ordered.insert(accepted) }
         do throws(RelayError) {
             try body(&app.machine, StoredTokens(accepted: accepted, stored: stored), moment)
         } catch {
@@ -263,6 +265,7 @@ package final class BoardSimulation {
 
     private func publish(_ app: BoardApp) {
         let payload = payload(bytes: 20), token = app.token(.plain(payload: payload.digest))
+        app.ordered.insert(token)
         do throws(RelayError) {
             try app.machine.send(payload, to: "lesson", customType: nil, echo: false, isKept: true, token: token, at: moment)
         } catch { app.waiting[token] = nil }
@@ -369,6 +372,7 @@ package final class BoardSimulation {
         guard let sent = app.waiting.removeValue(forKey: token) else {
             throw BrokenPromise("\(app.name): token \(token) completed twice, or never given")
         }
+        if case .success(.offset(let offset)) = result { try app.accepted(token, at: offset, run: run) }
         switch (sent, result) {
         case (.record(let key, let payload), .success(.offset(let offset))):
             try stored(app, BoardApp.Change(key: key, payload: payload), at: offset)

@@ -33,6 +33,47 @@ def numbers(ctx):
          f"{payloads(client)}, {payloads(reader)}")
 
 
+@check("[MS10 SE3] behind a refusal the same channel takes nothing before goOn, over links as well; other channels do")
+def behind_refused(ctx):
+    client, name, other = ctx.client(login={"capabilities": ["goOn"]}), ctx.name("c"), ctx.name("d")
+    most = ctx.limit("message payload + custom type")
+    refused = client.publish(name, b"x" * (most + 1))
+    behind = [client.publish(name, b"") for _ in range(2)]
+    client.publish(other, b"").wait()
+    number = ctx.refused("tooLarge", refused, number=..., limit=most, actual=most + 1)["number"]
+    for reply in behind:
+        ctx.refused("behindRefused", reply, number=..., retry="now")
+    client.request("goOn", channel=name, number=number - 1)
+    client.request("goOn", channel=other, number=number)
+    ctx.refused("behindRefused", client.publish(name, b""), number=...)
+    client.drop()
+    again = ctx.resume(client, login={"capabilities": ["goOn"]})
+    ctx.refused("behindRefused", again.publish(name, b""), number=...)
+    again.request("goOn", channel=name, number=number)
+    need(again.publish(name, b"").wait() == 1, "it did not go on, or something refused has an offset")
+    again.request("goOn", channel=name, number=1)
+    ctx.refused("badName", lambda: again.request("goOn", channel="*", number=1), id=...)
+
+
+@check("[MS10] of 65 channels the first goes on; without the capability none is held up; the refused number may be sent again")
+def held_up_channels(ctx):
+    client, most = ctx.client(login={"capabilities": ["goOn"]}), ctx.limit("message payload + custom type")
+    names = [ctx.name("c") for _ in range(ctx.limit("channels held up of an instance") + 1)]
+    for name in names:
+        ctx.refused("tooLarge", client.publish(name, b"x" * (most + 1)), number=..., limit=most, actual=most + 1)
+    client.checker.held_up.pop(names[0])
+    client.publish(names[0], b"").wait()
+    ctx.refused("behindRefused", client.publish(names[1], b""), number=...)
+    plain, name = ctx.client(), ctx.name("d")
+    ctx.refused("tooLarge", plain.publish(name, b"x" * (most + 1)), number=..., limit=most, actual=most + 1)
+    plain.publish(name, b"").wait()
+    again, name = ctx.client(login={"capabilities": ["goOn"]}), ctx.name("e")
+    ctx.refused("tooLarge", again.publish(name, b"x" * (most + 1), number=7), number=7, limit=most, actual=most + 1)
+    ctx.refused("behindRefused", again.publish(name, b"", number=8), number=8)
+    for number in (7, 8):
+        again.publish(name, b"", number=number).wait()
+
+
 @check("[MS9] of 256 accepted numbers each is remembered; one below them is outcomeUnknown; again costs no rate")
 def numbers_remembered(ctx):
     client, most = ctx.client(), ctx.limit("messages per user and channel")

@@ -20,6 +20,32 @@ def message_rate(ctx):
     client.publish(name, b"").wait()
 
 
+@check("[RT8] who sends only while fewer are unanswered than the credit is never refused, and what has grown is told")
+def credit(ctx):
+    client, name = ctx.client(), ctx.name("c")
+    most, replies = ctx.limit("messages per user and channel"), []
+    while len(replies) < 3 * most:
+        room = client.wait_for_credit(name)
+        replies += client.publish_many(name, [b""] * min(room, 3 * most - len(replies)))
+    for reply in replies:
+        reply.wait()
+
+
+@check("[RT3 RT8] a login right behind another one tells when the whole credit is there; then it is")
+def credit_after_login(ctx):
+    client, name = ctx.client(), ctx.name("c")
+    most = ctx.limit("messages per user and channel")
+    for reply in client.publish_many(name, [b""] * most):
+        reply.wait()
+    client.drop()
+    again = ctx.resume(client)
+    after = again.checker.welcome["publishAfterMs"]
+    need(0 < after <= 1000, f"{after}")
+    time.sleep(after / 1000 + 0.01)
+    for reply in again.publish_many(name, [b""] * most):
+        reply.wait()
+
+
 @check("[RT1 RT4] of 201 packets at one instant 200 pass; packetsDropped tells of the one")
 def packet_rate(ctx):
     publisher, subscriber, channel, _ = ctx.stream()

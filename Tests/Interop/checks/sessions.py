@@ -72,6 +72,8 @@ def other_version(ctx):
         need(ctx.closed(client, "versionNotSupported")["versions"] == [1], "the list is not [1]")
     client = ctx.client(login={"versions": [7, 1, 2], "capabilities": ["of a later time", ""]})
     need(client.checker.welcome["capabilities"] == [], f"{client.checker.welcome}")
+    client = ctx.client(login={"capabilities": ["of a later time", "goOn"]})
+    need(client.checker.welcome["capabilities"] == ["goOn"], f"{client.checker.welcome}")
 
 
 @check("[SE4] who does not log in for 10 s is closed with loginTimeout, pings or not", slow=True)

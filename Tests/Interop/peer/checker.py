@@ -4,6 +4,7 @@ from collections import OrderedDict, deque
 
 from links import Violation
 from peer.channel_checks import ChannelChecks
+from peer.credit_checks import CreditChecks
 from peer.memory import Ledger, Metadata
 from peer.message_checks import MessageChecks
 from peer.presence_checks import PresenceChecks
@@ -12,7 +13,7 @@ from peer.session_checks import SessionChecks
 from peer.stream_checks import StreamChecks
 
 
-class Checker(SessionChecks, RequestChecks, ChannelChecks, MessageChecks, StreamChecks, PresenceChecks):
+class Checker(SessionChecks, RequestChecks, ChannelChecks, MessageChecks, CreditChecks, StreamChecks, PresenceChecks):
     """Knows the session so far and judges each frame of the relay by it."""
 
     def __init__(self, identity, previous=None, ledger=None):
@@ -34,6 +35,7 @@ class Checker(SessionChecks, RequestChecks, ChannelChecks, MessageChecks, Stream
         self.fencing = previous.fencing if previous else 0
         self.own_flows, self.ended_flows = {}, {}
         self.deliveries = set()
+        self.credits, self.unanswered, self.held_up, self.whole_credit_at = {}, {}, {}, 0
         self.last_accepted = None
         self.last_restored = None
         self.restoring = False

@@ -4,7 +4,7 @@ FRAME_TYPES = {
     "login": 0x01, "logout": 0x02, "ping": 0x03, "pong": 0x04, "renew": 0x05,
     "setRole": 0x06, "setMode": 0x07, "endSession": 0x08, "banUser": 0x09, "unbanUser": 0x0A, "getBans": 0x0B,
     "forgetUser": 0x0C, "status": 0x0D, "cancel": 0x0E,
-    "publish": 0x10, "publishPacket": 0x11, "direct": 0x12, "directReceived": 0x13, "publishChanges": 0x14,
+    "publish": 0x10, "publishPacket": 0x11, "direct": 0x12, "directReceived": 0x13, "publishChanges": 0x14, "goOn": 0x15,
     "subscribe": 0x20, "unsubscribe": 0x21, "join": 0x22, "leave": 0x23,
     "joinTopic": 0x24, "leaveTopic": 0x25, "subscribeTopic": 0x26, "unsubscribeTopic": 0x27,
     "subscribedUsers": 0x28, "who": 0x29, "where": 0x2A,
@@ -20,7 +20,7 @@ FRAME_TYPES = {
     "userNamed": 0xA0, "flowOpened": 0xA1, "flowClosed": 0xA2, "lost": 0xA3, "packetsDropped": 0xA4,
     "presence": 0xB0, "topics": 0xB1, "metadata": 0xB2, "locks": 0xB3,
     "gap": 0xB4, "caughtUp": 0xB5, "catchingUp": 0xBC, "cleared": 0xB6, "reset": 0xB7, "accessExpiring": 0xB8, "removed": 0xB9,
-    "accessChanged": 0xBA, "modeChanged": 0xBB,
+    "accessChanged": 0xBA, "modeChanged": 0xBB, "credit": 0xBD,
 }
 FRAME_NAMES = {number: name for name, number in FRAME_TYPES.items()}
 
@@ -34,7 +34,7 @@ CODES = {
     126: "lockHeld", 127: "lockNotHeld", 128: "notAccepted", 129: "boardFull", 130: "quotaReached",
     131: "boardNotFound", 132: "nothingToUndo", 133: "partMissing",
     134: "tokenInvalid", 135: "tokenExpired", 136: "keyWrong", 137: "credentialRequired", 138: "userIDTaken",
-    139: "notPermitted", 140: "notBanned", 141: "cancelled",
+    139: "notPermitted", 140: "notBanned", 141: "cancelled", 142: "behindRefused",
     200: "shuttingDown", 201: "slowConsumer", 202: "heartbeatTimeout", 203: "loginTimeout",
     204: "tooManyConnections", 205: "accessExpired", 206: "tooManySessions",
     300: "protocolError", 301: "versionNotSupported", 302: "replaced", 303: "abuse",
@@ -56,7 +56,7 @@ SLOT, SENDER_TIME = 0x02, 0x04
 
 RELAY_JSON = {"welcome", "answer", "error", "closing", "restored", "flowOpened", "flowClosed",
               "packetsDropped", "presence", "topics", "locks", "gap", "caughtUp", "catchingUp",
-              "notStored", "cleared", "reset", "accessExpiring", "removed", "accessChanged", "modeChanged"}
+              "notStored", "cleared", "reset", "accessExpiring", "removed", "accessChanged", "modeChanged", "credit"}
 RELAY_TEXTS = {"metadataPage", "metadata"}
 ALLOWED_FLAGS = {"deliver": TEXT | CUSTOM_TYPE | KEY | PART | RETAIN,
                  "packet": TEXT | SLOT | SENDER_TIME, "directDeliver": TEXT | CUSTOM_TYPE,

@@ -111,7 +111,7 @@ def decode_texts(name, body):
 BINARY_DECODERS = {
     "deliver": _decode_deliver, "packet": _decode_packet, "directDeliver": _decode_direct_deliver,
     "historyItem": _decode_history_item,
-    "accepted": lambda f, _: {"number": f.number(8), "offset": f.number(8)},
+    "accepted": lambda f, _: {"number": f.number(8), "offset": f.number(8), "credit": f.number(4)},
     "stored": lambda f, _: {"number": f.number(8), "offset": f.number(8)},
     "confirmed": lambda f, _: {"number": f.number(8)},
     "userNamed": _decode_user_named, "lost": _decode_lost,

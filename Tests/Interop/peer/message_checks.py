@@ -21,6 +21,7 @@ class MessageChecks:
             self.raw.remove(pending)
         name, number, identity = pending.fields["channel"], event["number"], self.identity
         self.last_accepted = None
+        self.check_held_up(pending, event)
         known = number in identity.accepted
         if known:
             if identity.accepted[number] != event["offset"]:
@@ -70,6 +71,7 @@ class MessageChecks:
         publish = self.publishes.pop(number, None)
         if publish is not None:
             self.check_refusal(event)
+            self.check_credit(publish, event)
         pending = publish or self.directs.pop(number, None)
         if pending is None and number in self.earlier_directs:
             return

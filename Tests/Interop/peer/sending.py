@@ -6,7 +6,7 @@ import time
 
 from links import TCPLink, Violation
 from peer.constants import FRAME_TYPES, INTEGER_MAX, PATIENCE, RETAIN
-from peer.errors import Ended, RelayError
+from peer.errors import Ended, RelayError, Timeout
 from peer.fields import encode_changes, encode_direct, encode_packet, encode_publish, extended, frame, json_body
 from peer.replies import Pending, publish_fields
 
@@ -210,6 +210,7 @@ class Sending:
     def _remember_publish(self, pending):
         self.identity.sent.add(pending.number)
         self.checker.publishes[pending.number] = pending
+        self.checker.will_publish(pending)
 
     def _remember_direct(self, pending):
         self.checker.directs[pending.number] = pending
@@ -258,6 +259,17 @@ class Sending:
         """Sends a ping; the reply is done when its pong came."""
         data = secrets.token_bytes(8) if data is None else data
         return self._submit("ping", 0, data, Pending("ping", data), self.checker.pings.append)
+
+    def wait_for_credit(self, channel, timeout=PATIENCE):
+        """How many publishes the relay takes there beside those that are not answered (RT8), once it is one at least."""
+        checker = self.checker
+
+        def room():
+            return checker.credit_of(channel) - checker.unanswered.get(channel, 0)
+        with self.arrived:
+            if not self.arrived.wait_for(lambda: self.over or room() > 0, timeout):
+                raise Timeout(f"no credit for {channel}")
+            return max(0, room())
 
     def sync(self, timeout=PATIENCE):
         """Waits until all that the relay had queued for this connection has come (one queue: DL1), and a pong of WebSocket."""

@@ -38,6 +38,7 @@ class SessionChecks:
         self.check_memory(fields, asked.get("lastNumber") or 0)
         must_be_access(fields["access"])
         self.welcome, self.handle, self.access = fields, fields["handle"], fields["access"]
+        self.begin_credit(fields)
         self.check_resumption(fields, asked)
         request.reply.succeed(fields)
 

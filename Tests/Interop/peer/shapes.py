@@ -38,8 +38,8 @@ SINCE_SHAPE = " recovered?:bool missed?:object reset?:bool after?:u53"
 
 SHAPES = {
     "welcome": "id:u32 version:u32 capabilities:texts relay:text user:name handle:u32 resumeToken:text resumed:bool lastEnd?:object lastNumber:u53 forgotten?:true "
-               "start:any heartbeatMs:u32 presenceTimeoutMs:u32 access:object limits:object",
-    "error": "id?:u32 number?:u53 flow?:u32 code:u32 name:text text:text retry:text limit?:u53 actual?:u53 change?:u32 "
+               "start:any heartbeatMs:u32 presenceTimeoutMs:u32 publishAfterMs?:u32 access:object limits:object",
+    "error": "id?:u32 number?:u53 flow?:u32 code:u32 name:text text:text retry:text limit?:u53 actual?:u53 change?:u32 credit?:u32 "
              "retryAfterMs?:u53",
     "closing": "code:u32 name:text text:text versions?:any",
     "answer": "id:u32",
@@ -81,6 +81,7 @@ SHAPES = {
     "gap": "channel:u32 from:u53 to:u53",
     "caughtUp": "channel:u32 head:u53",
     "catchingUp": "channel:u32 after:u53",
+    "credit": "channel:name credit:u32",
 }
 SHAPE_RULES = {"welcome": "SE6", "error": "ER1", "closing": "ER2", "restored": "SE9", "flowOpened": "ST9",
                "flowClosed": "ST10", "packetsDropped": "RT4", "topics": "ST11", "member": "PR2", "answer history": "HI6", "gap": "HI4", "caughtUp": "HI2"}
@@ -98,7 +99,7 @@ SHAPES.update({
     "answer subscribeUserMetadata": "id:u32",
     "answer unsubscribeUserMetadata": "id:u32",
     "answer setLock": "id:u32",
-    "answer barrier": "id:u32", "answer cancel": "id:u32",
+    "answer barrier": "id:u32", "answer cancel": "id:u32", "answer goOn": "id:u32",
     "answer acquireLock": "id:u32 fencing:u53",
     "answer releaseLock": "id:u32",
     "answer revokeLock": "id:u32",

@@ -52,7 +52,7 @@ export class MachineDriver {
     if (this.links.length === 0) this.connect()
     const login = this.sent().findLast(({type}) => type === 'login')
     this.feed({type: 'welcome', body: {
-      id: login.body.id, version: 1, capabilities: [], relay: '0'.repeat(32), user: 'alice',
+      id: login.body.id, version: 1, capabilities: login.body.capabilities, relay: '0'.repeat(32), user: 'alice',
       handle: 1, resumeToken: 'f'.repeat(32), resumed, start, lastNumber: 0,
       heartbeatMs: 5000, presenceTimeoutMs: 10_000, ...start !== 1000 && login.body.lastNumber ? {forgotten: true} : {},
       access: {role: 'moderator'}, limits: {...limits, ...more}, ...fields,
@@ -89,7 +89,7 @@ export class MachineDriver {
   }
 
   feed(...frames) {
-    for (const frame of frames) this.feedBytes(encodeFrame(frame))
+    for (const frame of frames) this.feedBytes(encodeFrame(frame.type === 'accepted' ? {credit: 60, ...frame} : frame))
   }
 
   feedBytes(bytes) {
