@@ -52,11 +52,12 @@ class Client:
     def run(self):
         while not self.is_over:
             waits = [self.outbox.flush()] if self.state == "live" else []
-            if self.tries_at is not None:
-                waits.append(self.tries_at - time.monotonic())
             waits.append(self.write())
             if self.socket is not None:
                 waits.append(self.keep_alive())
+            # Each of these may have found that the link is broken.
+            if self.tries_at is not None:
+                waits.append(self.tries_at - time.monotonic())
             waits = [max(0, wait) for wait in waits if wait is not None]
             for key, _ in self.selector.select(min(waits, default=None)):
                 key.data()

@@ -1,0 +1,15 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// The client in Swift as docs/scenarios.md drives it. Tests/Scenarios/run.py builds it.
+let package = Package(
+    name: "scenarios",
+    platforms: [.macOS(.v15)],
+    dependencies: [.package(name: "whiteboard-relay", path: "../../..")],
+    targets: [
+        .executableTarget(
+            name: "scenario-client",
+            dependencies: [.product(name: "RelayClient", package: "whiteboard-relay")],
+            swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)])
+    ]
+)
