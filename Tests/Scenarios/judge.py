@@ -112,6 +112,8 @@ class Judge:
             raise Broken(f"{user} told an outcome of {line['id']}, which it was not told to do")
         if deed.is_settled and not (deed.outcome == "stored" and outcome == "accepted"):
             raise Broken(f"{user} told {outcome} of {deed}, whose outcome it had told")
+        if deed.outcome == "stored":
+            return
         if (outcome == "done") != (deed.do not in PUBLISHED) and outcome in ("done", "accepted", "stored"):
             raise Broken(f"{user} told {outcome} of {deed}")
         if outcome == "refused":

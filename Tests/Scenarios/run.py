@@ -115,8 +115,9 @@ def run(arguments):
               + ", ".join(f"{count} {name}" for name, count in summary["counts"].items()))
     if failed:
         seed, problem, folder = failed
-        print(f"FAIL seed {seed}: {problem}\nreplay: python3 Tests/Scenarios/run.py --client {shlex.quote(arguments.client)} "
-              f"--seed {seed} --seeds 1 --seconds {arguments.seconds:g}\ntrace: {folder}", file=sys.stderr)
+        again = (f"--client {shlex.quote(arguments.client)} --seed {seed} --seeds 1 --seconds {arguments.seconds:g} "
+                 f"--binary {shlex.quote(str(binary))}")
+        print(f"FAIL seed {seed}: {problem}\nreplay: python3 Tests/Scenarios/run.py {again}\ntrace: {folder}", file=sys.stderr)
         return 1
     return 0 if is_whole else 124
 

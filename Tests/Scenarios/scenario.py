@@ -23,6 +23,7 @@ KEYS = [f"k{n}" for n in range(24)]
 BEGINNING, SETTLING, ANSWER = 30, 60, 30
 RECORD_MAX, DRAWING_MAX = 4_000, 200_000
 ACTIONS = {"message": 30, "record": 16, "packets": 14, "remove": 5, "draw": 4, "changes": 5, "barrier": 6, "clear": 2, "undoClear": 1}
+ALWAYS = {"message", "record", "barrier"}
 TROUBLES = {"cut": 10, "short absence": 4, "long absence": 1, "relay killed": 2, "relay stopped": 1, "deaf": 10, "stall": 3, "dribble": 3}
 
 
@@ -89,7 +90,7 @@ class Scenario:
         # Clients come through proxies, whose ports are not the relay's.
         self.options += ["--host-name", "127.0.0.1"]
         self.auth = "key" if has_keys else "open"
-        self.actions = {name: weight for name, weight in ACTIONS.items() if name in ("message", "record", "barrier") or self.rng.random() < 0.8}
+        self.actions = {name: weight for name, weight in ACTIONS.items() if name in ALWAYS or self.rng.random() < 0.8}
         self.troubles = {name: weight for name, weight in TROUBLES.items() if self.rng.random() < 0.6} or {"cut": 1}
         self.trouble_every = self.rng.uniform(0.1, 0.6)
 
@@ -259,7 +260,8 @@ class Scenario:
             for _ in range(self.rng.randint(1, 6)):
                 mark, digest, size, data = self.payload(self.rng.randint(MARK_BYTES, 200))
                 slot = {"slot": self.rng.randint(1, 3)} if self.rng.random() < 0.5 else {}
-                client.do("packet", [(mark, digest, size, None)], channel=TALK, topic=TOPIC, payload=base64.b64encode(data).decode(), **slot)
+                fields = {"channel": TALK, "topic": TOPIC, "payload": base64.b64encode(data).decode(), **slot}
+                client.do("packet", [(mark, digest, size, None)], **fields)
         elif what == "barrier" and client.is_subscribed:
             client.do("barrier", channel=self.rng.choice((BOARD, TALK)))
         elif what in ("clear", "undoClear"):
@@ -294,7 +296,6 @@ class Scenario:
             if not client.is_subscribed:
                 client.follow()
         if not self.judge.wait(lambda: not self.judge.unsettled(), SETTLING):
-            # What a link that broke left without an answer may have been asked again.
             deed = self.judge.unsettled()[0]
             raise Broken(f"{deed.user} told no outcome of {deed} within {SETTLING} s after its link was whole again")
 
