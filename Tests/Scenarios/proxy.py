@@ -49,6 +49,7 @@ class Proxy:
         self.links = []
         self.refuses, self.is_closed = False, False
         self.held, self.dribbles = set(), False
+        self.delay = 0  # seconds for each chunk, as on a slow link; what is under way when it is cut is gone
         threading.Thread(target=self._accept, daemon=True).start()
 
     # -- what a scenario does to it -------------------------------------------------------------
@@ -135,6 +136,8 @@ class Proxy:
                     continue
                 if not data or not self._may_pass(link, way):
                     break
+                if self.delay:
+                    time.sleep(self.delay)
                 left = link.bytes_left[way]
                 self._send(link, sink, data[:left])
                 if left is not None:

@@ -21,8 +21,10 @@ PRESENCE_TIMEOUT = PRESENCE_TIMEOUT_MS / 1000
 KEYS = [f"k{n}" for n in range(24)]
 # How long things may take when nothing is in their way.
 BEGINNING, SETTLING, ANSWER = 30, 60, 30
+LAST_RUSH = 0.3
 RECORD_MAX, DRAWING_MAX = 4_000, 200_000
-ACTIONS = {"message": 30, "record": 16, "packets": 14, "remove": 5, "draw": 4, "changes": 5, "barrier": 6, "clear": 2, "undoClear": 1}
+ACTIONS = {"message": 30, "record": 16, "packets": 14, "remove": 5, "draw": 4, "changes": 5, "barrier": 6,
+           "clear": 1, "undoClear": 1, "rush": 5}
 ALWAYS = {"message", "record", "barrier"}
 TROUBLES = {"cut": 10, "short absence": 4, "long absence": 1, "relay killed": 2, "relay stopped": 1, "deaf": 10, "stall": 3, "dribble": 3}
 
@@ -45,6 +47,7 @@ class Client:
         self.scenario, self.user, self.key = scenario, user, key
         self.proxy = Proxy(random.Random(scenario.rng.random()))
         self.proxy.target = scenario.daemon.port
+        self.proxy.delay = scenario.rng.choice((0, 0.005, 0.02, 0.05))
         self.secret = f"{scenario.rng.getrandbits(128):032x}"
         self.heals_at, self.heal = 0, None
         self.is_subscribed = False
@@ -221,6 +224,7 @@ class Scenario:
             lasts = PRESENCE_TIMEOUT + self.rng.uniform(0.5, 1.5)
         elif what == "deaf":
             client.proxy.hold(DOWN)
+            self.rush(client)
         elif what == "stall":
             client.proxy.hold(*self.rng.choice(((UP, DOWN), (UP,))))
         elif what == "dribble":
@@ -266,6 +270,21 @@ class Scenario:
             client.do("barrier", channel=self.rng.choice((BOARD, TALK)))
         elif what in ("clear", "undoClear"):
             client.do(what, channel=BOARD)
+        elif what == "rush":
+            self.rush(client)
+
+    def rush(self, first):
+        """Several clients change one key at one instant: what one is told stored may be behind what another has done to it."""
+        key = f"rush{self.number}"
+        self.publish(first, 60, BOARD, key)
+        for _ in range(self.rng.randint(1, 4)):
+            client, dice = self.rng.choice(self.clients), self.rng.random()
+            if dice < 0.3:
+                self.publish(client, self.rng.randint(MARK_BYTES, 100), BOARD, key)
+            elif dice < 0.95 or "clear" not in self.actions:
+                client.do("remove", writes={key: None}, channel=BOARD, key=key)
+            else:
+                client.do("clear", channel=BOARD)
 
     def change(self, client):
         """A change set, in up to three parts."""
@@ -285,13 +304,20 @@ class Scenario:
     # -- the end ---------------------------------------------------------------------------------
 
     def heal(self):
-        """All links heal, and every outcome is told."""
+        """What is under way then is lost or late; all links heal, and every outcome is told."""
+        for client in self.clients:
+            client.proxy.hold(DOWN)
+        for client in self.clients:
+            self.rush(client)
+        time.sleep(LAST_RUSH)
+        for client in self.clients:
+            client.proxy.refuse(self.rng.random() < 0.6)
         self.trace.note("trouble", "all", "healed")
         if self.starts_at:
             self.starts_at = 0
             self.start_relay()
         for client in self.clients:
-            client.heals_at = 0
+            client.heals_at = client.proxy.delay = 0
             client.proxy.heal()
             if not client.is_subscribed:
                 client.follow()
@@ -302,6 +328,7 @@ class Scenario:
     def compare(self, late="late"):
         """Every client, and one that comes last, has the same board, and it is the right one."""
         latecomer = Client(self, late, self.keys().get("host"))
+        latecomer.proxy.delay = 0
         self.clients.append(latecomer)
         self.wait(latecomer.follow(), ANSWER)
         for channel in (BOARD, TALK):
