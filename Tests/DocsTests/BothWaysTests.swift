@@ -44,41 +44,6 @@ import Testing
         }
     }
 
-    @Test("the table of bodies has of each frame exactly the flags that it may have, and the table of flags their bits")
-    func flags() throws {
-        let tables = try Document.protocol().tables("### Binary bodies")
-        try #require(tables.count == 2)
-        let names: [(FrameFlags, String)] = [
-            (.text, "text"), (.customType, "customType"), (.key, "key"), (.part, "part"), (.echo, "echo"), (.retain, "retain"),
-            (.noHistory, "noHistory"), (.extensions, "extensions"),
-        ]
-        let ofPackets: [(FrameFlags, String)] = [
-            (.text, "text"), (.slot, "slot"), (.senderTime, "senderTime"), (.echo, "echo"), (.extensions, "extensions"),
-        ]
-        let packets: Set<FrameType> = [.publishPacket, .packet]
-        var seen: Set<FrameType> = []
-        for row in tables[0] {
-            let found = Set(row[2].split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) })
-            for name in row[0].split(separator: ",").map({ Document.plain($0.trimmingCharacters(in: .whitespaces)) }) {
-                let type = try #require(FrameType.allCases.first { $0.name == name }, "\(name)")
-                let expected = (packets.contains(type) ? ofPackets : names).filter { type.flagsAllowed.contains($0.0) }.map(\.1)
-                #expect(found == Set(expected), "\(name)")
-                seen.insert(type)
-            }
-        }
-        // A frame that may have flags is in the table.
-        #expect(FrameType.allCases.filter { $0.flagsAllowed != [] && !seen.contains($0) } == [])
-        let bits = tables[1].map { row in
-            [row[0]] + row[1...].map { cell in String(cell.prefix { $0.isLetter }) }
-        }
-        let expected = (0..<8).map { bit -> [String] in
-            let flag = FrameFlags(rawValue: 1 << UInt8(bit))
-            let digits = String(flag.rawValue, radix: 16)
-            return ["0x\(digits.count == 1 ? "0" : "")\(digits)"] + [names, ofPackets].map { list in list.first { $0.0 == flag }?.1 ?? "" }
-        }
-        #expect(bits == expected)
-    }
-
     @Test("the features that a subscription may want are those of the code")
     func features() throws {
         let rule = try #require(Document.protocol().rule("CH3"))
@@ -106,7 +71,7 @@ import Testing
     /// Constants that no row of the table has: where they stand, and how.
     static var limitsInRules: [String: (rule: String, words: String)] {
         [
-            "protocolVersion": ("SE2", "\(Limits.protocolVersion) is this page"),
+            "protocolVersion": ("SE3", "Version \(Limits.protocolVersion) is this page"),
             "frameHeadBytes": ("FR1", "size plus \(Limits.frameHeadBytes - 4)"),
             "keyBytesMax": ("AC1", "1…\(Limits.keyBytesMax) bytes"),
             "wrongCredentialsMax": ("AC2", "**\(Limits.wrongCredentialsMax)rd**"),
@@ -184,23 +149,5 @@ extension Document {
         let from = lines.drop { !$0.hasPrefix("* **\(id)** ") }
         guard let first = from.first else { return nil }
         return ([first] + from.dropFirst().prefix { !$0.hasPrefix("* ") && !$0.isEmpty && !$0.hasPrefix("#") }).joined(separator: " ")
-    }
-
-    /// All tables under a heading, with its marks, up to the next heading; without their heads.
-    func tables(_ heading: String) -> [[[String]]] {
-        var section = lines.drop { $0 != heading }.dropFirst().prefix { !$0.hasPrefix("#") }
-        var tables: [[[String]]] = []
-        while true {
-            section = section.drop { !$0.hasPrefix("|") }
-            let rows = section.prefix { $0.hasPrefix("|") }
-            guard !rows.isEmpty else { return tables }
-            section = section.dropFirst(rows.count)
-            tables.append(
-                rows.dropFirst(2).map { row in
-                    row.dropFirst().dropLast().split(separator: "|", omittingEmptySubsequences: false).map {
-                        $0.trimmingCharacters(in: .whitespaces)
-                    }
-                })
-        }
     }
 }

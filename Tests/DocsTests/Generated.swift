@@ -5,7 +5,9 @@ import RelayWire
 
 /// What the pages show of the code: one function for each generated part.
 enum Generated {
-    static let names = ["commands", "shared options", "limits", "settings", "codes", "rights", "metrics"]
+    static let names =
+        ["commands", "shared options", "limits", "settings", "codes", "rights", "metrics"]
+        + ["frame types", "binary bodies", "flags", "requests", "bodies of the relay", "objects"]
 
     static func text(_ name: String) async throws -> String {
         switch name {
@@ -16,6 +18,12 @@ enum Generated {
         case "codes": try table(["code", "name", ""], codes())
         case "rights": try table(["right"] + Role.allCases.map(\.rawValue) + ["it allows to"], rights())
         case "metrics": try await table(["metric", "kind", ""], metrics())
+        case "frame types": try table(["type", "name", "from", "body", "answered by"], FrameTable.read().frameTypes())
+        case "binary bodies": try table(["frame", "body", "flags"], FrameTable.read().binaryBodies())
+        case "flags": try table(["flag", "means"], FrameTable.read().flagBits())
+        case "requests": try table(["request", "fields", "fields of the answer"], FrameTable.read().requests())
+        case "bodies of the relay": try table(["frame", "fields"], FrameTable.read().relayBodies())
+        case "objects": try table(["object", "fields"], FrameTable.read().objects())
         default: throw UnknownPart(name: name)
         }
     }

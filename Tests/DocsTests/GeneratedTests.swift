@@ -7,7 +7,7 @@ import Testing
 @Suite("Generated parts of pages") struct GeneratedTests {
     static let isWriting = ProcessInfo.processInfo.environment["BOARDRELAY_DOCS"] == "write"
 
-    @Test("each generated part is what the code gives now", arguments: ["command-line.md", "reference.md", "security.md"])
+    @Test("each generated part is what the code gives now", arguments: ["command-line.md", "protocol.md", "reference.md", "security.md"])
     func same(page: String) async throws {
         let file = Document.root.appending(path: "docs/\(page)")
         var text = try String(contentsOf: file, encoding: .utf8)
