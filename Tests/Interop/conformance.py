@@ -15,6 +15,7 @@ import sys
 
 from context import CHECKS, Context
 from coverage import tables_agree, vectors_decode
+from frame_table import table_agrees
 from interop import Program, add_options
 from relay_client import Ended, RelayError, Timeout, Violation
 
@@ -27,6 +28,7 @@ class Conformance(Program):
     def judge_the_whole(self):
         """What the document says of itself."""
         self.judge("[FR6 ER4] the tables of the document are those of the client", lambda: tables_agree(self))
+        self.judge("[FR4 FR6] the table of frames is that of the client's codec", lambda: table_agrees(self))
         self.judge("[FR1] each vector of the document is a frame that this client reads", lambda: vectors_decode(self))
 
     def why_not(self):

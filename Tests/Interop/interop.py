@@ -35,6 +35,7 @@ import checks  # noqa: F401  (registers them)
 from bounds import TRANSPORTS, WORKERS
 from context import CHECKS, Context
 from coverage import codes_covered, frames_covered, rules_covered, tables_agree, vectors_decode
+from frame_table import table_agrees
 from document import Document, Tracker
 from http_checks import Failed
 from relay_client import Ended, RelayError, Timeout, Violation
@@ -132,6 +133,7 @@ class Program:
     def judge_the_whole(self):
         """What only all checks together show."""
         self.judge("[FR6 ER4] the tables of the document are those of the client", lambda: tables_agree(self))
+        self.judge("[FR4 FR6] the table of frames is that of the client's codec", lambda: table_agrees(self))
         self.judge("[FR1] each vector of the document is a frame that this client reads", lambda: vectors_decode(self))
         if not self.only:
             self.judge("[coverage] every frame type of the document was seen", lambda: frames_covered(self))

@@ -31,10 +31,11 @@ function shape(fields, more = {}) {
     const [kind, ...names] = group.split(' ')
     for (const name of names) all.push([name, kind])
   }
-  return (value, where) => isObject(value) && all.every(([name, kind]) => {
+  const form = (value, where) => isObject(value) && all.every(([name, kind]) => {
     const key = name.replace('?', '')
     return value[key] === undefined ? name.endsWith('?') : holds(kind, value[key], `${where}.${key}`)
   })
+  return Object.assign(form, {fields: all.map(([name]) => name)})
 }
 
 /** @throws {RelayError} `badRequest` unless `value` has the form; `where` names it */
