@@ -10,7 +10,8 @@ enum FrameBodies {
         "login": LoginRequest.self, "logout": EmptyRequest.self, "renew": RenewRequest.self, "setRole": SetRoleRequest.self,
         "setMode": SetModeRequest.self, "endSession": EndSessionRequest.self, "banUser": BanUserRequest.self,
         "unbanUser": UserRequest.self, "getBans": PageRequest.self, "forgetUser": ForgetUserRequest.self, "status": StatusRequest.self,
-        "cancel": CancelRequest.self, "subscribe": SubscribeRequest.self, "unsubscribe": ChannelRequest.self, "join": JoinRequest.self,
+        "cancel": CancelRequest.self, "goOn": GoOnRequest.self,
+        "subscribe": SubscribeRequest.self, "unsubscribe": ChannelRequest.self, "join": JoinRequest.self,
         "leave": ChannelRequest.self, "joinTopic": JoinTopicRequest.self, "leaveTopic": TopicRequest.self,
         "subscribeTopic": TopicUsersRequest.self, "unsubscribeTopic": TopicUsersRequest.self,
         "subscribedUsers": SubscribedUsersRequest.self, "who": WhoRequest.self, "where": WhereRequest.self,
@@ -30,7 +31,7 @@ enum FrameBodies {
         "presence": PresenceEvent.self, "topics": TopicsEvent.self, "metadata": MetadataEventHead.self, "locks": LocksEvent.self,
         "gap": Gap.self, "caughtUp": CaughtUp.self, "catchingUp": CatchingUp.self, "cleared": Cleared.self, "reset": ChannelReset.self,
         "accessExpiring": AccessExpiring.self, "removed": RemovedNotice.self, "accessChanged": AccessChanged.self,
-        "modeChanged": ModeChanged.self,
+        "modeChanged": ModeChanged.self, "credit": CreditNotice.self,
     ]
 
     /// By request; those that are not named have no more than `id`.
