@@ -136,7 +136,6 @@ import Testing
             "setLock.ttlMs": ends(Limits.lockTTLMilliseconds), "acquireLock.waitMs": ends(Limits.lockWaitMilliseconds),
             "setMetadata.items": [1], "updateMetadata.items": [1],
             "getBans.limit": page, "status.limit": page, "boards.limit": page, "who.limit": [1, Limits.membersPerPageMax],
-            "history.limit": page,
         ]
     }
 }
