@@ -11,6 +11,9 @@ public struct ClientOptions: Sendable, Hashable {
     public var secret = ClientSecret.kept()
     /// What lets it in, at a relay that is not open.
     public var credential: Credential?
+    /// What it takes of packets, as on bad Wi-Fi: it gets the newest of each slot, and every message. `RelayClient.setReaderLimits`
+    /// changes it.
+    public var readerLimits = ReaderLimits()
     /// What the client calls itself to operators, at most 64 bytes.
     public var description: String? = "RelayClient"
     /// Time for one attempt to link up and log in.

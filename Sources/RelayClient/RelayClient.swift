@@ -25,6 +25,7 @@ public final class RelayClient: Sendable {
             seed: SystemEntropy.word())
         settings.credential = options.credential
         settings.presenceTimeout = options.presenceTimeout
+        settings.readerLimits = options.readerLimits
         settings.description = options.description
         settings.connectTimeout = options.connectTimeout
         settings.unsentCountMax = options.unsentCountMax
@@ -217,6 +218,14 @@ public final class RelayClient: Sendable {
     }
 
     // MARK: - The link
+
+    /// Says what this client takes of packets from now on, over reconnects too; `ReaderLimits()`: all of them. The relay leaves others
+    /// out and tells so (`packetsLost` with `readerLimit`); of each slot the newest comes. Messages are never left out. [DL11]
+    ///
+    /// - Throws: `badRequest` for a limit that is not in its range, or why the relay was not reached.
+    public func setReaderLimits(_ limits: ReaderLimits) async throws(RelayError) {
+        _ = try await core.answer { (machine, token, now) throws(RelayError) in try machine.setReaderLimits(limits, token: token, at: now) }
+    }
 
     /// How the client stands with its relay, as the last `link` event says, whether it was read or not.
     public var linkState: LinkState { core.read { $0.linkState } }

@@ -52,6 +52,7 @@ extension ClientMachine {
             case .slowReader: .slowReader
             case .expired: .expired
             case .catchingUp: .catchingUp
+            case .readerLimit: .readerLimit
             case nil: .other(reason)
             }
         emit(.packetsLost(PacketsLost(reason: reason, entries: entries)))

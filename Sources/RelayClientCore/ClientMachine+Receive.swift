@@ -53,14 +53,12 @@ extension ClientMachine {
         case .metadataPage: try metadataPage(frame)
         case .metadata: try metadata(frame)
         case .locks: if let event = try event(LocksEvent.self, frame, LocksEvent.Event.self) { locks(event) }
-        case .login, .logout, .renew, .publish, .publishPacket, .publishChanges, .direct, .directReceived, .subscribe, .unsubscribe, .join,
-            .leave, .joinTopic,
-            .leaveTopic, .subscribeTopic, .unsubscribeTopic, .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates,
-            .history,
-            .setMetadata, .updateMetadata, .removeMetadata, .getMetadata, .subscribeUserMetadata, .unsubscribeUserMetadata, .setLock,
-            .acquireLock, .releaseLock, .revokeLock, .removeLock, .getLocks, .barrier, .cancel, .goOn, .clear, .undoClear, .boards,
-            .removeBoard,
-            .setRole, .setMode, .endSession, .banUser, .unbanUser, .getBans, .forgetUser, .status:
+        case .login, .logout, .renew, .publish, .publishPacket, .publishChanges, .direct, .directReceived, .subscribe, .unsubscribe,
+            .join, .leave, .joinTopic, .leaveTopic, .subscribeTopic, .unsubscribeTopic, .subscribedUsers, .who, .whereIs, .setStates,
+            .removeStates, .getStates, .history, .setMetadata, .updateMetadata, .removeMetadata, .getMetadata, .subscribeUserMetadata,
+            .unsubscribeUserMetadata, .setLock, .acquireLock, .releaseLock, .revokeLock, .removeLock, .getLocks, .barrier, .cancel,
+            .setReaderLimits, .goOn, .clear, .undoClear, .boards, .removeBoard, .setRole, .setMode, .endSession, .banUser, .unbanUser,
+            .getBans, .forgetUser, .status:
             throw WireError(.protocolError, "the relay sent a \(type.name), which only clients send")
         }
     }

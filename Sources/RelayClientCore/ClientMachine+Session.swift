@@ -247,8 +247,8 @@ extension ClientMachine {
             return .bans(answer.bans, next: answer.next)
         case .status: return .status(try body(StatusAnswer.self, frame).status)
         case .goOn(let channel, let number): if goingOn[channel] == number { goingOn[channel] = nil }
-        case .barrier, .cancel, .setLock, .releaseLock, .revokeLock, .removeLock, .removeBoard, .setRole, .setMode, .endSession, .ban,
-            .unban, .forget:
+        case .barrier, .cancel, .setReaderLimits, .setLock, .releaseLock, .revokeLock, .removeLock, .removeBoard, .setRole, .setMode,
+            .endSession, .ban, .unban, .forget:
             break
         }
         return .done

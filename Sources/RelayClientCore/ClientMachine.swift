@@ -17,6 +17,8 @@ package struct ClientMachine: Sendable {
     let settings: ClientSettings
     /// Changed by `renew`. [AC8]
     package internal(set) var credential: Credential?
+    /// Changed by `setReaderLimits`. [DL11]
+    package internal(set) var readerLimits: ReaderLimits
     /// What the session may; as the relay said last. [AC4]
     package internal(set) var access: Access?
     /// The public id of the relay that let the client in last. [SE6]
@@ -98,6 +100,7 @@ package struct ClientMachine: Sendable {
     package init(settings: ClientSettings) {
         self.settings = settings
         credential = settings.credential
+        readerLimits = settings.readerLimits
         dice = SplitMix64(seed: settings.seed)
     }
 
@@ -174,6 +177,13 @@ package struct ClientMachine: Sendable {
         wakeUp(at: now)
     }
 
+    /// What it takes of packets: now, and at each login. [DL11]
+    package mutating func setReaderLimits(_ limits: ReaderLimits, token: ClientToken, at now: Instant) throws(RelayError) {
+        do throws(WireError) { try limits.check() } catch { throw RelayError(error) }
+        try request(.setReaderLimits(limits), token: token, at: now)
+        readerLimits = limits
+    }
+
     // MARK: - What happens
 
     /// - Parameter token: completed at the first login, or with why there was none.
@@ -202,7 +212,8 @@ package struct ClientMachine: Sendable {
             id: lastRequest, capabilities: Capability.allCases.map(\.rawValue), user: settings.user,
             secret: settings.secret, key: credential?.key, token: credential?.token,
             instance: String(repeating: "0", count: 16 - digits.count) + digits, lastNumber: lastNumber == 0 ? nil : lastNumber,
-            presenceTimeoutMs: settings.presenceTimeout.map { Int($0.milliseconds) }, client: settings.description, resume: resumption)
+            presenceTimeoutMs: settings.presenceTimeout.map { Int($0.milliseconds) }, client: settings.description,
+            readerLimits: readerLimits == ReaderLimits() ? nil : readerLimits, resume: resumption)
         write(.json(.login, login))
     }
 

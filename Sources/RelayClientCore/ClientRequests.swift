@@ -41,6 +41,7 @@ package enum ClientRequest: Hashable, Sendable {
     case boards(after: Name?)
     case removeBoard(Name)
     case renew(Credential)
+    case setReaderLimits(ReaderLimits)
     case setRole(Name, Role?)
     case setMode(Name, ChannelMode, Bool)
     case endSession(Name, reason: String?)
@@ -108,6 +109,7 @@ package enum ClientRequest: Hashable, Sendable {
         case .boards(let after): .json(.boards, PageRequest(id: id, after: after))
         case .removeBoard(let channel): .json(.removeBoard, ChannelRequest(id: id, channel: channel))
         case .renew(let credential): .json(.renew, RenewRequest(id: id, key: credential.key, token: credential.token))
+        case .setReaderLimits(let limits): .json(.setReaderLimits, SetReaderLimitsRequest(id: id, limits: limits))
         case .setRole(let user, let role): .json(.setRole, SetRoleRequest(id: id, user: user, role: role?.rawValue))
         case .setMode(let channel, let mode, let isOn): .json(.setMode, SetModeRequest(id: id, channel: channel, mode: mode, on: isOn))
         case .endSession(let user, let reason): .json(.endSession, EndSessionRequest(id: id, user: user, reason: reason))
@@ -124,7 +126,7 @@ package enum ClientRequest: Hashable, Sendable {
     var mayBeRepeated: Bool {
         switch self {
         case .subscribe, .join, .subscribedUsers, .who, .whereIs, .getStates, .history, .barrier, .getMetadata, .getLocks, .boards, .bans,
-            .status:
+            .setReaderLimits, .status:
             true
         default: false
         }

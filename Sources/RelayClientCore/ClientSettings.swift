@@ -11,6 +11,8 @@ package struct ClientSettings: Sendable {
     package var credential: Credential?
     /// How long others still see the user after its link broke; the relay's default if `nil`. [SE7]
     package var presenceTimeout: Duration?
+    /// What it takes of packets at first. [DL11]
+    package var readerLimits = ReaderLimits()
     /// What the client calls itself to operators, at most 64 bytes.
     package var description: String?
     /// Whether a link that fails before the first login is tried again, instead of ending the client.

@@ -67,6 +67,8 @@ public struct PacketsLost: Hashable, Sendable {
         case expired
         /// They were sent while kept messages of the message channel of the same name were still coming.
         case catchingUp
+        /// They were more than this client has said that it takes: `ClientOptions.readerLimits`.
+        case readerLimit
         /// The link broke.
         case linkBroken
         /// A reason of a newer relay.

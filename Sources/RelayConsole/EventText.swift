@@ -128,6 +128,7 @@ package enum EventText {
         case .slowReader: "slowReader"
         case .expired: "expired"
         case .catchingUp: "catchingUp"
+        case .readerLimit: "readerLimit"
         case .linkBroken: "linkBroken"
         case .other(let code): "code \(code)"
         }

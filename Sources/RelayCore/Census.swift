@@ -162,6 +162,8 @@ public struct Counters: Sendable, Hashable, Codable {
     public var packetsShedSlow: UInt64 = 0
     /// Packets shed because they outlived their use.
     public var packetsShedExpired: UInt64 = 0
+    /// Packets shed because they were more than their reader has said that it takes. [DL11]
+    public var packetsShedReader: UInt64 = 0
     /// Packets that readers were not given because they were catching up.
     public var packetsShedCatchingUp: UInt64 = 0
     /// Of `messagesDelivered`, those from what is kept.
@@ -182,7 +184,8 @@ public struct Counters: Sendable, Hashable, Codable {
     public var erasuresRefused: UInt64 = 0
     /// Events of presence, each counted once for all readers.
     public var presenceEvents: UInt64 = 0
-    /// From a frame that finds a reader's queue empty until the socket has taken all that came behind it, too.
+    /// From a frame that finds a reader's queue empty until the socket has taken all that came behind it, too. Readers with limits
+    /// do not count: they wait by their own choice. [DL11]
     public var delivery = DelayCounts()
     /// Refusals by the code's name.
     public var refusals: [String: UInt64] = [:]

@@ -19,6 +19,7 @@ enum Deadline: Hashable {
     case metadataEnd(book: MetadataBook.Index, generation: UInt32)
     case lockWait(lock: Lock.Index, ticket: UInt32)
     case lockExpiry(lock: Lock.Index, absence: UInt32)
+    case readerTurn(connection: Connection.Index, generation: UInt32)
     case queueSweep
     case historySweep
     case windowSweep
@@ -37,9 +38,9 @@ enum Deadline: Hashable {
     var isLiveness: Bool {
         switch self {
         case .login, .heartbeat, .slowConsumer, .sessionEnd, .heldOver, .direct, .lockExpiry: true
-        case .partsEnd, .userForgotten, .presenceInterval, .channelEnd, .droppedNotice, .credit, .queueSweep, .historySweep, .windowSweep,
-            .metadataEnd, .lockWait, .boardReading, .boardAuthors, .boardExpiry, .credentialAnswer, .accessEnd, .lentRights, .claimSweep,
-            .banSweep, .wrongCredentialSweep, .erasure:
+        case .partsEnd, .userForgotten, .presenceInterval, .channelEnd, .droppedNotice, .readerTurn, .credit, .queueSweep, .historySweep,
+            .windowSweep, .metadataEnd, .lockWait, .boardReading, .boardAuthors, .boardExpiry, .credentialAnswer, .accessEnd, .lentRights,
+            .claimSweep, .banSweep, .wrongCredentialSweep, .erasure:
             false
         }
     }

@@ -60,6 +60,7 @@ extension Hub {
         all.packetsQueued = counts.packetsQueued
         all.packetsShedSlow = counts.packetsShedSlow
         all.packetsShedExpired = counts.packetsShedExpired
+        all.packetsShedReader = counts.packetsShedReader
         all.packetsDiscarded = counts.packetsDiscarded
         all.delivery = counts.delays
         return all

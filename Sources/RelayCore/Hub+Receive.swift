@@ -166,10 +166,10 @@ extension Hub {
         case .login: return refuse(connection, WireError(.alreadyLoggedIn, "this connection is logged in already"), head, body)
         case .directReceived: return directReceived(head, body, connection)
         case .logout, .renew, .subscribe, .unsubscribe, .join, .leave, .joinTopic, .leaveTopic, .subscribeTopic, .unsubscribeTopic,
-            .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates, .history, .barrier, .cancel, .goOn, .setMetadata,
-            .updateMetadata, .removeMetadata, .getMetadata, .subscribeUserMetadata, .unsubscribeUserMetadata, .setLock, .acquireLock,
-            .releaseLock, .revokeLock, .removeLock, .getLocks, .clear, .undoClear, .boards, .removeBoard, .setRole, .setMode,
-            .endSession, .banUser, .unbanUser, .getBans, .forgetUser, .status:
+            .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates, .history, .barrier, .cancel, .setReaderLimits, .goOn,
+            .setMetadata, .updateMetadata, .removeMetadata, .getMetadata, .subscribeUserMetadata, .unsubscribeUserMetadata, .setLock,
+            .acquireLock, .releaseLock, .revokeLock, .removeLock, .getLocks, .clear, .undoClear, .boards, .removeBoard, .setRole,
+            .setMode, .endSession, .banUser, .unbanUser, .getBans, .forgetUser, .status:
             return handleRequest(type, head, body, connection) { hub throws(WireError) in
                 try hub.spendRequest(session, connection)
                 guard hub.connections[connection].isOpen else { return }

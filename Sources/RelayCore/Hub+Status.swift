@@ -82,6 +82,7 @@ extension RelayStatus.Counters {
         packetsQueued = counters.packetsQueued
         packetsShedSlow = counters.packetsShedSlow
         packetsShedExpired = counters.packetsShedExpired
+        packetsShedReader = counters.packetsShedReader
         packetsShedCatchingUp = counters.packetsShedCatchingUp
         packetsDiscarded = counters.packetsDiscarded
         packetsDroppedRate = counters.packetsDroppedRate

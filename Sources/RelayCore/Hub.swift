@@ -222,12 +222,13 @@ package struct Hub {
             lockWaitDeadline(lock, ticket)
         case .lockExpiry(let lock, let absence):
             lockExpiryDeadline(lock, absence)
+        case .readerTurn(let connection, let generation):
+            if isCurrent(connection, generation), connections[connection].isOpen { outbox.wakeForTurn(connection) }
         case .queueSweep: sweepQueues()
         case .historySweep: sweepHistory()
         case .windowSweep: sweepWindows()
         case .boardReading(let connection, let generation):
-            guard isCurrent(connection, generation), connections[connection].isOpen else { return }
-            outbox.wake(connection)
+            if isCurrent(connection, generation), connections[connection].isOpen { outbox.wake(connection) }
         case .boardAuthors(let board, let generation):
             guard boards[board].generation == generation, boards[board].authors != nil else { return }
             boardAuthorsDeadline(board)

@@ -14,14 +14,14 @@ package final class TestClient {
     package init(
         _ driver: HubDriver, _ user: String, instance: String = "00000000000000aa", lastNumber: UInt64? = nil, resume: String? = nil,
         presenceTimeoutMs: Int? = nil, secret: String? = nil, key: String? = nil, token: String? = nil, goesOn: Bool = false,
-        asWebSocket: Bool = false
+        readerLimits: ReaderLimits? = nil, asWebSocket: Bool = false
     ) {
         self.driver = driver
         self.user = user
         id = driver.open(asWebSocket: asWebSocket)
         login(
             instance: instance, lastNumber: lastNumber, resume: resume, presenceTimeoutMs: presenceTimeoutMs, secret: secret, key: key,
-            token: token, goesOn: goesOn)
+            token: token, goesOn: goesOn, readerLimits: readerLimits)
     }
 
     /// Sends a login, the first one or one after a refusal. What comes before and behind `welcome` is in `others`.
@@ -30,12 +30,13 @@ package final class TestClient {
     @discardableResult
     package func login(
         instance: String = "00000000000000aa", lastNumber: UInt64? = nil, resume: String? = nil, presenceTimeoutMs: Int? = nil,
-        secret: String? = nil, key: String? = nil, token: String? = nil, goesOn: Bool = false
+        secret: String? = nil, key: String? = nil, token: String? = nil, goesOn: Bool = false, readerLimits: ReaderLimits? = nil
     ) -> UInt32 {
         let request = LoginRequest(
             id: nextRequest(), capabilities: goesOn ? ["later", "goOn"] : nil,
             user: try! Name(user), secret: secret, key: key, token: token, instance: instance,
-            lastNumber: lastNumber, presenceTimeoutMs: presenceTimeoutMs, resume: resume.map { ResumeRequest(token: $0) })
+            lastNumber: lastNumber, presenceTimeoutMs: presenceTimeoutMs, readerLimits: readerLimits,
+            resume: resume.map { ResumeRequest(token: $0) })
         driver.send(.json(.login, request), from: id)
         others += frames()
         if let index = others.firstIndex(where: { $0.type == FrameType.welcome.rawValue }) {
@@ -136,6 +137,11 @@ package final class TestClient {
     @discardableResult
     package func subscribeTopic(_ channel: String, _ topic: String, users: [String]? = nil) -> Outcome {
         request(.subscribeTopic) { TopicUsersRequest(id: $0, channel: try! Name(channel), topic: try! Name(topic), users: users) }
+    }
+
+    @discardableResult
+    package func setReaderLimits(_ limits: ReaderLimits) -> Outcome {
+        request(.setReaderLimits) { SetReaderLimitsRequest(id: $0, limits: limits) }
     }
 
     /// Publishes under the next number, without reading what comes.

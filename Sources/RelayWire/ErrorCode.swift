@@ -228,4 +228,11 @@ package struct WireError: Error, Hashable, Sendable {
         self.actual = actual.map { UInt64($0) }
         self.retryAfterMilliseconds = retryAfterMilliseconds
     }
+
+    /// A field of a request that is not in its range.
+    package static func outside(_ field: String, _ allowed: ClosedRange<Int>, _ actual: Int) -> WireError {
+        WireError(
+            .badRequest, "field \(field) is within \(allowed.lowerBound)…\(allowed.upperBound), not \(actual)",
+            limit: actual < allowed.lowerBound ? allowed.lowerBound : allowed.upperBound, actual: max(0, actual))
+    }
 }

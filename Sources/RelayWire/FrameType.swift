@@ -17,6 +17,7 @@ package enum FrameType: UInt8, CaseIterable, Sendable {
     case forgetUser = 0x0C
     case status = 0x0D
     case cancel = 0x0E
+    case setReaderLimits = 0x0F
     case publish = 0x10
     case publishPacket = 0x11
     case direct = 0x12

@@ -139,6 +139,9 @@ package struct PacketFrame {
 
     package static let flagsAllowed: FrameFlags = [.text, .slot, .senderTime]
 
+    /// Of the largest frame with such a payload.
+    package static func frameBytesMax(payload: Int) -> Int { Limits.frameHeadBytes + 2 + Limits.extensionBytesMax + 16 + payload }
+
     package init(flags: UInt8, body: UnsafeRawBufferPointer) throws(WireError) {
         self.flags = try FrameFlags.checked(flags, allowed: Self.flagsAllowed)
         var reader = ByteReader(body)
@@ -282,6 +285,8 @@ package enum LostReason: UInt8, Sendable, CaseIterable {
     case expired = 2
     /// They were accepted while the reader was catching up in the message channel of the same name. [HI5]
     case catchingUp = 3
+    /// They were more than the reader has said that it takes. [DL11]
+    case readerLimit = 4
 }
 
 /// `lost`, relay to client. [DL6]

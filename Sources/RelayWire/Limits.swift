@@ -91,6 +91,12 @@ public enum Limits {
 
     /// Shortest and longest presence timeout that a login may ask for, in milliseconds. [SE7]
     public static let presenceTimeoutMilliseconds = 5_000...300_000
+    /// Fewest and most packets a second that a reader may say it takes. [DL11]
+    public static let readerPacketsPerSecond = 1...10_000
+    /// Fewest and most bytes of packet frames a second that a reader may say it takes. [DL11]
+    public static let readerBytesPerSecond = 1_024...1_000_000_000
+    /// Fewest and most bytes of packets that a reader may let wait. [DL11]
+    public static let readerWaitingBytes = 16_384...262_144
     /// Free text by which a client names itself to operators, in bytes. [SE2]
     public static let clientDescriptionBytesMax = 64
     /// Largest token, in bytes: it must fit into `bytesBeforeLoginMax` with the rest of its `login`.

@@ -26,6 +26,7 @@ package struct LoginRequest: JSONObject {
     package var lastNumber: UInt64?
     package var presenceTimeoutMs: Int?
     package var client: String?
+    package var readerLimits: ReaderLimits?
     package var resume: ResumeRequest?
 
     package init() {}
@@ -33,7 +34,7 @@ package struct LoginRequest: JSONObject {
     package init(
         id: UInt32, versions: [Int] = [Limits.protocolVersion], capabilities: [String]? = nil, user: Name, secret: String? = nil,
         key: String? = nil, token: String? = nil, instance: String, lastNumber: UInt64? = nil,
-        presenceTimeoutMs: Int? = nil, client: String? = nil, resume: ResumeRequest? = nil
+        presenceTimeoutMs: Int? = nil, client: String? = nil, readerLimits: ReaderLimits? = nil, resume: ResumeRequest? = nil
     ) {
         self.id = id
         self.versions = versions
@@ -46,6 +47,7 @@ package struct LoginRequest: JSONObject {
         self.lastNumber = lastNumber
         self.presenceTimeoutMs = presenceTimeoutMs
         self.client = client
+        self.readerLimits = readerLimits
         self.resume = resume
     }
 
@@ -57,6 +59,7 @@ package struct LoginRequest: JSONObject {
         json("key", &key)
         json("lastNumber", &lastNumber)
         json("presenceTimeoutMs", &presenceTimeoutMs)
+        json("readerLimits", &readerLimits)
         json("resume", &resume)
         json("secret", &secret)
         json("token", &token)

@@ -52,6 +52,8 @@ public struct RelayStatus: JSONObject, Hashable, Sendable {
         public var packetsShedSlow: UInt64 = 0
         /// Because they had outlived their use.
         public var packetsShedExpired: UInt64 = 0
+        /// Because they were more than it has said that it takes.
+        public var packetsShedReader: UInt64 = 0
         /// Because it was catching up.
         public var packetsShedCatchingUp: UInt64 = 0
         /// Because its connection broke.
@@ -76,6 +78,7 @@ public struct RelayStatus: JSONObject, Hashable, Sendable {
             json("packetsQueued", &packetsQueued)
             json("packetsShedCatchingUp", &packetsShedCatchingUp)
             json("packetsShedExpired", &packetsShedExpired)
+            json("packetsShedReader", &packetsShedReader)
             json("packetsShedSlow", &packetsShedSlow)
             json("refusals", &refusals)
         }

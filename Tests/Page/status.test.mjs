@@ -12,14 +12,15 @@ const files = ['status.html', 'status.css', 'status-numbers.js', 'status.js']
 const servedBytesMax = 16 * 1024
 
 const zero = Object.fromEntries([
-  'messagesAccepted', 'messagesDelivered', 'messagesRecovered', 'packetsAccepted', 'packetsQueued', 'packetsShedSlow', 'packetsShedExpired', 'packetsShedCatchingUp',
-  'packetsDiscarded', 'packetsDroppedRate', 'directAccepted', 'refusals',
+  'messagesAccepted', 'messagesDelivered', 'messagesRecovered', 'packetsAccepted', 'packetsQueued', 'packetsShedSlow',
+  'packetsShedExpired', 'packetsShedReader', 'packetsShedCatchingUp', 'packetsDiscarded',
+  'packetsDroppedRate', 'directAccepted', 'refusals',
 ].map(name => [name, 0]))
 
 test('[AC16] rates are what two answers differ by, over the relay\'s own time; none at first, and none over a restart', () => {
   const before = {uptimeMs: 10_000, counters: {...zero, messagesAccepted: 5, packetsQueued: 100}}
   const now = {uptimeMs: 12_000, counters: {...zero, messagesAccepted: 9, messagesDelivered: 6, packetsQueued: 400, packetsShedSlow: 2,
-      packetsShedExpired: 4, packetsShedCatchingUp: 6, packetsDiscarded: 8}}
+      packetsShedExpired: 3, packetsShedReader: 1, packetsShedCatchingUp: 6, packetsDiscarded: 8}}
   assert.deepEqual(ratesBetween(before, now), {'messages-in': 2, 'messages-out': 3, 'packets-in': 0, 'packets-out': 150, 'packets-lost': 10,
       refusals: 0})
   assert.deepEqual([ratesBetween(undefined, now), ratesBetween(now, before), ratesBetween(now, now)], [{}, {}, {}])

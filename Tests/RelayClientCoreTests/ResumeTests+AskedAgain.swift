@@ -6,6 +6,28 @@ import Testing
 extension ResumeTests {
     // MARK: - Asked again
 
+    @Test("[DL11] what it takes of packets is told with each login, and changed by a request that is asked again")
+    func readerLimits() throws {
+        let driver = MachineDriver { $0.readerLimits.packetsPerSecond = 20 }
+        driver.logIn()
+        #expect(driver.lastLogin?.readerLimits == ReaderLimits(packetsPerSecond: 20))
+        let token = driver.token()
+        #expect {
+            try driver.machine.setReaderLimits(ReaderLimits(packetsPerSecond: 0), token: token, at: driver.now)
+        } throws: {
+            ($0 as? RelayError)?.code == .badRequest
+        }
+        try driver.machine.setReaderLimits(ReaderLimits(bytesPerSecond: 4_096), token: token, at: driver.now)
+        let request = MachineDriver.decode(SetReaderLimitsRequest.self, try #require(driver.sent(.setReaderLimits).first))
+        #expect(request.limits == ReaderLimits(bytesPerSecond: 4_096))
+        comeBack(driver, resumed: true)
+        #expect(driver.lastLogin?.readerLimits == ReaderLimits(bytesPerSecond: 4_096) && driver.completed[token] == nil)
+        for ping in driver.sent(.ping) { driver.feed(Frame(.pong, body: ping.body)) }
+        let again = MachineDriver.decode(SetReaderLimitsRequest.self, try #require(driver.sent(.setReaderLimits).first))
+        driver.feed(.json(.answer, EmptyAnswer(id: again.id)))
+        #expect(driver.completed[token] == .success(.done))
+    }
+
     @Test("what was asked again and not answered when the link broke once more is asked a third time, resumed or not")
     func askedAgain() throws {
         for resumed in [true, false] {

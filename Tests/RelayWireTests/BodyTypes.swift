@@ -44,6 +44,7 @@ extension FrameVector {
         case "cancel": CancelRequest.self
         case "goOn": GoOnRequest.self
         case "credit": CreditNotice.self
+        case "setReaderLimits": SetReaderLimitsRequest.self
         case "catchingUp": CatchingUp.self
         case "caughtUp": CaughtUp.self
         case "clear", "undoClear", "removeBoard": ChannelRequest.self

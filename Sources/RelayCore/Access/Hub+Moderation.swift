@@ -63,11 +63,7 @@ extension Hub {
         let request = try decode(BanUserRequest.self, body)
         try requireModerator(session)
         let allowed = Limits.banMilliseconds
-        if let time = request.forMs, !allowed.contains(time) {
-            throw WireError(
-                .badRequest, "field forMs is within \(allowed.lowerBound)…\(allowed.upperBound), not \(time)",
-                limit: time < allowed.lowerBound ? allowed.lowerBound : allowed.upperBound, actual: max(0, time))
-        }
+        if let time = request.forMs, !allowed.contains(time) { throw .outside("forMs", allowed, time) }
         let user = request.user
         try requireNoModerator(user, session)
         let known = moderation.applied.bans[user]

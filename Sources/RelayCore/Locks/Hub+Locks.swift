@@ -12,11 +12,7 @@ extension Hub {
         try require(.lock, on: ChannelID(kind: request.kind, channel: request.channel), session)
         let milliseconds = request.ttlMs ?? Limits.lockTTLMillisecondsDefault
         let allowed = Limits.lockTTLMilliseconds
-        guard allowed.contains(milliseconds) else {
-            throw WireError(
-                .badRequest, "field ttlMs is within \(allowed.lowerBound)…\(allowed.upperBound), not \(milliseconds)",
-                limit: milliseconds < allowed.lowerBound ? allowed.lowerBound : allowed.upperBound, actual: max(0, milliseconds))
-        }
+        guard allowed.contains(milliseconds) else { throw .outside("ttlMs", allowed, milliseconds) }
         let id = ChannelID(kind: request.kind, channel: request.channel)
         let requester = requester(connection, request.id, .empty)
         let known = lock(request.lock, of: id)
@@ -41,10 +37,7 @@ extension Hub {
         let request = try decode(AcquireLockRequest.self, body)
         try require(.lock, on: ChannelID(kind: request.kind, channel: request.channel), session)
         if let wait = request.waitMs, !Limits.lockWaitMilliseconds.contains(wait) {
-            let allowed = Limits.lockWaitMilliseconds
-            throw WireError(
-                .badRequest, "field waitMs is within \(allowed.lowerBound)…\(allowed.upperBound), not \(wait)",
-                limit: wait < allowed.lowerBound ? allowed.lowerBound : allowed.upperBound, actual: max(0, wait))
+            throw .outside("waitMs", Limits.lockWaitMilliseconds, wait)
         }
         let lock = try existingLock(request.lock, ChannelID(kind: request.kind, channel: request.channel))
         let user = sessions[session].user!

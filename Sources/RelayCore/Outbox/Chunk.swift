@@ -88,6 +88,8 @@ struct Chunk {
 struct PacketMark {
     /// When it is of no use any more, in milliseconds of the hub's clock.
     var expiresAt: UInt32
+    /// The handle of its sender. [DL11]
+    var sender: UInt32
     /// Of its topic's priority: less goes first.
     var rank: UInt8
 }

@@ -119,10 +119,11 @@ extension Hub {
     /// Whether readers that catch up had to stop for others: another flush is wanted soon.
     package var wantsFlush: Bool { mutating get { catchUps.someWait } }
 
-    /// What comes before bytes are taken out: readers that catch up, and packets that have outlived their use.
+    /// What comes before bytes are taken out: readers that catch up, packets that have outlived their use, and those that are held.
     private mutating func refresh(_ connection: Connection.Index) {
         if !connections[connection].catchUps.isEmpty { pullCatchUp(connection) }
         if outbox.hasExpired(connection) { shed(connection) }
+        if outbox.holds(connection) { letGo(connection) }
         setBacklogDeadlines()
     }
 
@@ -147,9 +148,18 @@ extension Hub {
         }
     }
 
-    private mutating func shed(_ connection: Connection.Index) {
-        let packets = outbox.shed(connection)
+    private mutating func shed(_ connection: Connection.Index) { hasLost(outbox.shed(connection), connection) }
+
+    private mutating func hasLost(_ packets: Int, _ connection: Connection.Index) {
         if let session = connections[connection].session { sessions[session].packetsLost += UInt64(packets) }
+    }
+
+    /// What is held for a reader leaves as far as it takes it; for the rest it is woken. [DL11]
+    private mutating func letGo(_ connection: Connection.Index) {
+        hasLost(outbox.letGo(connection), connection)
+        guard let turn = outbox.takeWake(connection) else { return }
+        deadlines.set(.readerTurn(connection: connection, generation: connections[connection].id.generation), at: turn)
+        if !outbox.sweepIsSet { setQueueSweep() }
     }
 
     /// Clocks that began during the call; and nobody is closed while bytes are taken out, but soon. [DL8]

@@ -12,9 +12,6 @@ struct OutQueue {
     @Packed var ownChunk: Chunk.Index?
     /// Since when the reliable backlog is above the soft limit without a pause. [DL8]
     var softLimitSince: Instant?
-    /// Since when the connection stands among those with something to send, and where, or -1.
-    var busySince = Instant(nanoseconds: 0)
-    var busyPosition: Int32 = -1
     /// Whether it stands among those that are offered to the engine next, and among those whose packets exceed their bound.
     var isDirty = false
     var mustShed = false
@@ -22,6 +19,11 @@ struct OutQueue {
     var isLagging = false
     /// Its connection has said goodbye.
     var isClosing = false
+    /// Since when the connection stands among those with something to send, and where, or -1.
+    var busySince = Instant(nanoseconds: 0)
+    var busyPosition: Int32 = -1
+    /// Of a reader that has said what it takes. [DL11]
+    @Packed var limiter: ReaderLimiter.Index?
 }
 
 /// The connection of each session that has one: 4 bytes for each session.

@@ -117,17 +117,25 @@ struct Outbox {
     @inline(__always)
     private mutating func enqueue(_ segment: Segment, _ packet: PacketMark, _ connection: Connection.Index) -> Int32 {
         let hadPackets = queues[connection].segments.packetBytes > 0
-        let isNew = queues.append(segment, to: connection)
+        let isNew: Bool
+        if let limiter = queues[connection].limiter {
+            isNew = hold(segment, connection, limiter)
+        } else {
+            isNew = queues.append(segment, to: connection)
+        }
         if !hadPackets || isEarlier(packet.expiresAt, than: queues[connection].expiresAt) {
             queues[connection].expiresAt = packet.expiresAt
         }
-        if queues[connection].segments.packetBytes > configuration.packetBacklogBytesMax, !queues[connection].mustShed {
-            queues[connection].mustShed = true
-            overfull.append(connection)
-        }
+        if queues[connection].segments.packetBytes > configuration.packetBacklogBytesMax { isOverfull(connection) }
         counts.packetsQueued += 1
         wake(connection)
         return isNew ? 1 : 0
+    }
+
+    private mutating func isOverfull(_ connection: Connection.Index) {
+        guard !queues[connection].mustShed else { return }
+        queues[connection].mustShed = true
+        overfull.append(connection)
     }
 
     /// A queue has got something that is not shed.
@@ -213,7 +221,9 @@ struct Outbox {
         }
         guard queues[connection].segments.isEmpty else { return true }
         queues[connection].segments.trim()
-        if queues[connection].busyPosition >= 0 { counts.delays.observe(now - queues[connection].busySince) }
+        if queues[connection].busyPosition >= 0, queues[connection].limiter == nil {
+            counts.delays.observe(now - queues[connection].busySince)
+        }
         unmarkBusy(connection)
         // Flushed without having been asked for by `nextDirty`: what comes next must make it dirty, and busy, again.
         queues[connection].isDirty = false
@@ -242,15 +252,71 @@ struct Outbox {
     /// - Returns: how many packets the reader will not get.
     mutating func shed(_ connection: Connection.Index) -> Int {
         queues[connection].mustShed = false
-        let pass = queues.shedPass(connection, at: milliseconds)
+        var pass = queues.shedPass(connection, at: milliseconds)
+        let max = queues.packetBytesMax(of: connection)
+        pass.choose(
+            packetBytes: queues[connection].segments.packetBytes, max: max,
+            for: max < configuration.packetBacklogBytesMax ? .readerLimit : .slowReader)
+        if pass.isNeeded { queues.rebuild(connection, .sheddable, fates: pass.fates, telling: pass.lost) }
+        if let limiter = queues[connection].limiter { queues.limiters[limiter].holds(pass.held) }
+        return hasShed(connection, pass)
+    }
+
+    /// - Returns: how many packets the reader will not get.
+    private mutating func hasShed(_ connection: Connection.Index, _ pass: ShedPass) -> Int {
         queues[connection].expiresAt = pass.expiresAt ?? milliseconds &+ UInt32(configuration.packetLifetime.milliseconds)
-        guard pass.isNeeded else { return 0 }
-        counts.packetsShedSlow += UInt64(pass.slow)
-        counts.packetsShedExpired += UInt64(pass.expired)
-        queues.rebuild(connection, .sheddable, goes: pass.goes, telling: pass.lost)
+        counts.packetsShedSlow += UInt64(pass.gone[.slowReader] ?? 0)
+        counts.packetsShedExpired += UInt64(pass.gone[.expired] ?? 0)
+        counts.packetsShedReader += UInt64(pass.gone[.readerLimit] ?? 0)
         // The notice is reliable.
-        hasGrown(connection)
-        return pass.slow + pass.expired
+        if !pass.gone.isEmpty { hasGrown(connection) }
+        return pass.gone.values.reduce(0, +)
+    }
+
+    // MARK: - Readers that say what they take
+
+    /// See `Queues.limit`.
+    mutating func limit(_ connection: Connection.Index, _ limits: ReaderLimits) {
+        guard limits != ReaderLimits() || queues[connection].limiter != nil else { return }
+        queues.limit(
+            connection, limits, packetFrameBytesMax: PacketFrame.frameBytesMax(payload: configuration.limits.packetBytesMax), at: now)
+        if queues[connection].segments.packetBytes > queues.packetBytesMax(of: connection) { isOverfull(connection) }
+        wake(connection)
+    }
+
+    private mutating func hold(_ segment: Segment, _ connection: Connection.Index, _ limiter: ReaderLimiter.Index) -> Bool {
+        let isNew = queues.hold(segment, for: connection, limiter)
+        if queues[connection].segments.packetBytes > queues.packetBytesMax(of: connection) { isOverfull(connection) }
+        return isNew
+    }
+
+    /// Whether packets are held for the reader.
+    func holds(_ connection: Connection.Index) -> Bool {
+        queues[connection].limiter.map { queues.limiters[$0].held.packets > 0 } == true
+    }
+
+    /// Bytes are about to be taken out: see `Queues.letGo`. [DL11]
+    ///
+    /// - Returns: how many packets the reader will not get.
+    mutating func letGo(_ connection: Connection.Index) -> Int {
+        guard let limiter = queues[connection].limiter else { return 0 }
+        return queues.letGo(connection, limiter, at: now, milliseconds).map { hasShed(connection, $0) } ?? 0
+    }
+
+    /// The moment at which the connection wants to be woken for packets that are held, unless it is woken before.
+    mutating func takeWake(_ connection: Connection.Index) -> Instant? {
+        guard holds(connection), let limiter = queues[connection].limiter else { return nil }
+        let turn = queues.limiters[limiter].nextTurn(at: now)
+        if let wakesAt = queues.limiters[limiter].wakesAt, wakesAt <= turn { return nil }
+        queues.limiters[limiter].wakesAt = turn
+        return turn
+    }
+
+    /// A moment that `takeWake` gave has come.
+    mutating func wakeForTurn(_ connection: Connection.Index) {
+        guard let limiter = queues[connection].limiter, let wakesAt = queues.limiters[limiter].wakesAt, wakesAt <= now else { return }
+        queues.limiters[limiter].wakesAt = nil
+        if holds(connection) { wake(connection) }
     }
 
     /// Leaves of what waits only what can be neither shed nor moved: what is on the wire in part, and what is announced.
@@ -310,7 +376,7 @@ struct Outbox {
         }
         while let connection = overfull.popLast() {
             queues[connection].mustShed = false
-            if !queues[connection].isClosing, queues[connection].segments.packetBytes > configuration.packetBacklogBytesMax {
+            if !queues[connection].isClosing, queues[connection].segments.packetBytes > queues.packetBytesMax(of: connection) {
                 return .packets(connection)
             }
         }
@@ -375,15 +441,6 @@ struct Outbox {
         }
         return sum
     }
-}
-
-/// What the outbox counts of the hub's `Counters`.
-struct OutboxCounts {
-    var packetsQueued: UInt64 = 0
-    var packetsShedSlow: UInt64 = 0
-    var packetsShedExpired: UInt64 = 0
-    var packetsDiscarded: UInt64 = 0
-    var delays = DelayCounts()
 }
 
 /// Whether a moment of the hub's 32-bit millisecond clock is before another one, across its wrap (49 days).

@@ -15,6 +15,17 @@ struct QueuedFrame {
     var isFixed: Bool
 }
 
+/// What a rebuild does with a frame.
+enum Fate {
+    case stays
+    /// Its reader does not get it.
+    case goes
+    /// It was held, and may leave.
+    case isLetGo
+    /// It is held on, behind all others.
+    case waits
+}
+
 /// The one walk over the frames of a queue, from the front: `Outbox.next` takes a step.
 struct QueueWalk {
     /// Which frames it stops at. Segments without any are passed over as a whole.
@@ -38,7 +49,7 @@ struct QueueWalk {
     func stops(at segment: Segment, inFeed: Bool) -> Bool {
         switch stops {
         case .all: true
-        case .packets: segment.kind == .packets
+        case .packets: segment.kind.isPacket
         case .sheddable: segment.kind != .reliable
         case .shared: inFeed
         }

@@ -1,3 +1,4 @@
+import RelayPrimitives
 import RelayWire
 
 /// The queues of all connections, and the chunks that they point into: how frames go in, come out, and are left out. [DL1]
@@ -9,7 +10,8 @@ struct Queues {
             segments.free()
         })
     private(set) var chunks: Chunks
-    private let packetBacklogBytesMax: Int
+    var limiters = Slab<ReaderLimiter>(vacant: ReaderLimiter(ReaderLimits(), packetFrameBytesMax: 0, at: Instant(nanoseconds: 0)))
+    let packetBacklogBytesMax: Int
     private var gone: [Chunk.Index] = []
 
     init(_ configuration: Configuration) {
@@ -32,6 +34,7 @@ struct Queues {
         let packets = count(connection, .packets)
         for index in 0..<self[connection].segments.count { release(self[connection].segments[index].chunk, of: connection) }
         self[connection].segments.free()
+        if let limiter = self[connection].limiter { limiters.remove(limiter) }
         self[connection] = OutQueue()
         return packets
     }
@@ -93,13 +96,15 @@ struct Queues {
         precondition(announced == 0, "\(announced) announced bytes are not sent yet")
         var bytes = 0
         var whole = 0
-        while whole < self[connection].segments.count, bytes + self[connection].segments[whole].bytes <= limit {
+        while whole < self[connection].segments.count, self[connection].segments[whole].kind != .held,
+            bytes + self[connection].segments[whole].bytes <= limit
+        {
             bytes += self[connection].segments[whole].bytes
             whole += 1
         }
         var walk = walk(connection, .all, from: whole)
         while let frame = next(&walk) {
-            guard bytes == 0 || bytes + frame.head.frameBytes <= limit else { break }
+            guard frame.kind != .held, bytes == 0 || bytes + frame.head.frameBytes <= limit else { break }
             bytes += frame.head.frameBytes
         }
         self[connection].announcedBytes = bytes
@@ -114,6 +119,7 @@ struct Queues {
         var rest = limit
         while filled < vectors.count, filled < self[connection].segments.count, rest > 0 {
             let segment = self[connection].segments[filled]
+            guard segment.kind != .held else { break }
             let bytes = min(segment.bytes, rest)
             vectors[filled] = IOVector(base: UnsafeRawPointer(chunks[segment.chunk].base!) + Int(segment.start), count: bytes)
             filled += 1
@@ -186,13 +192,14 @@ struct Queues {
     ///
     /// - Parameters:
     ///   - stops: segments that such a walk passes over stay where they are; other frames are copied into the connection's own chunks.
-    ///   - goes: of each frame that the walk stops at, whether it goes instead; no frame goes without it.
-    ///   - lost: told where the first frame went.
-    mutating func rebuild(_ connection: Connection.Index, _ stops: QueueWalk.Stops, goes: [Bool]? = nil, telling lost: LostRanges? = nil) {
+    ///   - fates: of each frame that the walk stops at; without them all stay.
+    ///   - lost: told where the first frame went, or before the first that is held.
+    mutating func rebuild(_ connection: Connection.Index, _ stops: QueueWalk.Stops, fates: [Fate]? = nil, telling lost: LostRanges? = nil) {
         var walk = walk(connection, stops)
         var frame = next(&walk)
         var anew = SegmentRing()
         var ordinal = 0
+        var waiting: [QueuedFrame] = []
         var notices = lost?.notices ?? []
         for index in 0..<self[connection].segments.count {
             let segment = self[connection].segments[index]
@@ -201,16 +208,22 @@ struct Queues {
                 continue
             }
             while let stop = frame, stop.segment == index {
-                if goes?[ordinal] == true {
+                let fate = fates?[ordinal] ?? .stays
+                if fate == .goes || fate == .stays && stop.kind == .held {
                     for notice in notices { append(notice, of: connection, to: &anew) }
                     notices = []
-                } else {
-                    copy(stop, of: connection, to: &anew)
+                }
+                switch fate {
+                case .goes: break
+                case .stays: copy(stop, as: stop.kind, of: connection, to: &anew)
+                case .isLetGo: copy(stop, as: .packets, of: connection, to: &anew)
+                case .waits: waiting.append(stop)
                 }
                 ordinal += 1
                 frame = next(&walk)
             }
         }
+        for stop in waiting { copy(stop, as: .held, of: connection, to: &anew) }
         // Its chunks stay alive until all of it has been read.
         for index in 0..<self[connection].segments.count {
             let segment = self[connection].segments[index]
@@ -228,11 +241,13 @@ struct Queues {
         if start < segment.start { queue.frontIsSent(segment.start - start) }
     }
 
-    private mutating func copy(_ frame: QueuedFrame, of connection: Connection.Index, to queue: inout SegmentRing) {
+    private mutating func copy(
+        _ frame: QueuedFrame, as kind: Segment.Kind, of connection: Connection.Index, to queue: inout SegmentRing
+    ) {
         let own = ownChunk(of: connection, for: frame.head.frameBytes, queued: queue.bytes)
-        let packet = frame.kind == .packets ? chunks[frame.chunk].packet(at: frame.position) : nil
+        let packet = kind.isPacket ? chunks[frame.chunk].packet(at: frame.position) : nil
         let body = chunks[frame.chunk].body(frame.head, at: frame.position)
-        let segment = chunks[own].encode(frame.head, in: own, packet, as: frame.kind) { $0.bytes(body) }
+        let segment = chunks[own].encode(frame.head, in: own, packet, as: kind) { $0.bytes(body) }
         if queue.append(segment) { chunks.refer(to: own) }
         if frame.sent > 0 { queue.frontIsSent(frame.sent) }
     }
@@ -248,16 +263,17 @@ struct Queues {
     /// - Returns: how many packets went.
     mutating func discardAllButFixed(_ connection: Connection.Index) -> Int {
         let packets = count(connection, .packets)
-        var goes: [Bool] = []
+        var fates: [Fate] = []
         var walk = walk(connection, .all)
-        while let frame = next(&walk) { goes.append(!frame.isFixed) }
-        rebuild(connection, .all, goes: goes)
+        while let frame = next(&walk) { fates.append(frame.isFixed ? .stays : .goes) }
+        rebuild(connection, .all, fates: fates)
+        if let limiter = self[connection].limiter { limiters[limiter].holds(PacketSum()) }
         return packets - count(connection, .packets)
     }
 
     /// What a shed pass finds in a queue.
     mutating func shedPass(_ connection: Connection.Index, at milliseconds: UInt32) -> ShedPass {
-        var pass = ShedPass()
+        var pass = ShedPass(heldFrom: self[connection].segments.heldFrom)
         var walk = walk(connection, .sheddable)
         while let frame = next(&walk) {
             let body = chunks[frame.chunk].body(frame.head, at: frame.position)
@@ -267,7 +283,6 @@ struct Queues {
                 pass.addPacket(body, frame, chunks[frame.chunk].packet(at: frame.position), at: milliseconds)
             }
         }
-        pass.choose(packetBytes: self[connection].segments.packetBytes, max: packetBacklogBytesMax)
         return pass
     }
 }

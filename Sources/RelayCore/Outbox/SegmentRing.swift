@@ -5,8 +5,12 @@ struct Segment {
         case reliable
         /// May be shed.
         case packets
+        /// Likewise, and does not leave before it is let go. [DL11]
+        case held
         /// A `lost` notice: reliable, but unsent ones merge.
         case lost
+
+        var isPacket: Bool { self == .packets || self == .held }
     }
 
     var chunk: Chunk.Index
@@ -43,7 +47,7 @@ struct SegmentRing {
     /// - Returns: whether a new segment was made, which is one more reference to its chunk.
     @inline(__always)
     mutating func append(_ segment: Segment) -> Bool {
-        if segment.kind == .packets { packetBytes += segment.bytes } else { reliableBytes += segment.bytes }
+        if segment.kind.isPacket { packetBytes += segment.bytes } else { reliableBytes += segment.bytes }
         if count > 0 {
             let last = ring.unsafelyUnwrapped + ((head + count - 1) & (capacity - 1))
             if last.pointee.chunk == segment.chunk, last.pointee.end == segment.start, last.pointee.kind == segment.kind {
@@ -81,7 +85,7 @@ struct SegmentRing {
             let first = ring.unsafelyUnwrapped + head
             let bytes = first.pointee.bytes
             let taken = min(rest, bytes)
-            if first.pointee.kind == .packets { packetBytes -= taken } else { reliableBytes -= taken }
+            if first.pointee.kind.isPacket { packetBytes -= taken } else { reliableBytes -= taken }
             rest -= taken
             if taken == bytes {
                 let gone = first.pointee
@@ -100,7 +104,26 @@ struct SegmentRing {
         precondition(count == 1, "\(count) segments: only the first frame of a queue is on the wire in part")
         let first = ring.unsafelyUnwrapped + head
         first.pointee.start += sent
-        if first.pointee.kind == .packets { packetBytes -= Int(sent) } else { reliableBytes -= Int(sent) }
+        if first.pointee.kind.isPacket { packetBytes -= Int(sent) } else { reliableBytes -= Int(sent) }
+    }
+
+    /// The segment behind which only held ones stand.
+    var heldFrom: Int {
+        var index = count
+        while index > 0, self[index - 1].kind == .held { index -= 1 }
+        return index
+    }
+
+    /// All that is held, so many bytes, may leave.
+    mutating func letGo(_ bytes: Int) {
+        var (rest, index) = (bytes, count)
+        while rest > 0 {
+            index -= 1
+            let segment = ring.unsafelyUnwrapped + ((head + index) & (capacity - 1))
+            guard segment.pointee.kind == .held else { continue }
+            segment.pointee.kind = .packets
+            rest -= segment.pointee.bytes
+        }
     }
 
     /// An idle connection keeps at most a ring of a few segments.

@@ -1,29 +1,40 @@
 import RelayWire
 
-/// A look through the packets and notices of one queue: which packets go, and why. [DL4, DL5]
+/// A look through the packets and notices of one queue: which packets go, and why. [DL4, DL5, DL11]
 struct ShedPass {
     /// A frame that may go: a packet, or a notice whose ranges are told anew.
-    private struct Frame {
+    struct Frame {
         var bytes: Int
         var isFixed: Bool
         var packet: Packet?
     }
 
-    private struct Packet {
+    struct Packet {
         var flow: UInt32
         var sequence: UInt32
         var slot: UInt32?
-        var rank: UInt8
+        var mark: PacketMark
+        var isHeld: Bool
+        /// Something that is not held stands behind it.
+        var isUrgent: Bool
+        var isLetGo = false
         var reason: LostReason?
     }
 
-    private var frames: [Frame] = []
+    /// The segment behind which only held packets stand.
+    let heldFrom: Int
+    /// Whether held packets that are not let go wait behind all others.
+    var isTurn = false
+
+    private(set) var frames: [Frame] = []
     /// When the first of the packets that stay expires.
     private(set) var expiresAt: UInt32?
     private var expiredBytes = 0
     private var told = LostRanges()
-    private(set) var slow = 0
-    private(set) var expired = 0
+    /// Packets that go, by reason.
+    private(set) var gone: [LostReason: Int] = [:]
+
+    init(heldFrom: Int) { self.heldFrom = heldFrom }
 
     /// - Parameter frame: on the wire in part, or announced, it stays whatever it is.
     mutating func addPacket(_ body: UnsafeRawBufferPointer, _ frame: QueuedFrame, _ mark: PacketMark, at milliseconds: UInt32) {
@@ -35,7 +46,7 @@ struct ShedPass {
         let isExpired = isEarlier(mark.expiresAt, than: milliseconds)
         if isExpired {
             expiredBytes += frame.head.frameBytes
-            expired += 1
+            gone[.expired, default: 0] += 1
         } else if expiresAt.map({ isEarlier(mark.expiresAt, than: $0) }) ?? true {
             expiresAt = mark.expiresAt
         }
@@ -43,8 +54,8 @@ struct ShedPass {
             Frame(
                 bytes: frame.head.frameBytes, isFixed: false,
                 packet: Packet(
-                    flow: packet.flow, sequence: packet.sequence, slot: packet.flags.contains(.slot) ? packet.slot : nil, rank: mark.rank,
-                    reason: isExpired ? .expired : nil)))
+                    flow: packet.flow, sequence: packet.sequence, slot: packet.flags.contains(.slot) ? packet.slot : nil, mark: mark,
+                    isHeld: frame.kind == .held, isUrgent: frame.segment < heldFrom, reason: isExpired ? .expired : nil)))
     }
 
     /// Ranges of notices that have not begun to leave are told with the new ones, so that a reader that stands still is owed one
@@ -58,49 +69,78 @@ struct ShedPass {
         told.add(notice.ranges, reason)
     }
 
-    /// Chooses what goes of the packets that have not expired.
+    /// Chooses what goes of the packets that have not expired. [DL4]
     ///
     /// - Parameters:
     ///   - packetBytes: what waits for the reader now, the rest of a packet that is on the wire in part included.
     ///   - max: above it packets go until half of it waits.
-    mutating func choose(packetBytes: Int, max: Int) {
+    mutating func choose(packetBytes: Int, max: Int, for reason: LostReason) {
         let remaining = packetBytes - expiredBytes
-        if remaining > max { chooseSlow(excess: remaining - max / 2) }
+        if remaining > max { choose(excess: remaining - max / 2, for: reason) }
     }
 
     /// Superseded slots go first; then packets without a slot, by priority and age; then the newest of slots, likewise. [DL5]
-    private mutating func chooseSlow(excess: Int) {
+    private mutating func choose(excess: Int, for reason: LostReason) {
         var excess = excess
-        struct Slot: Hashable { var flow: UInt32, slot: UInt32 }
-        var newest: Set<Slot> = []
-        var superseded: [Int] = []
-        for index in frames.indices.reversed() {
-            guard let packet = frames[index].packet, packet.reason == nil, let slot = packet.slot else { continue }
-            if !newest.insert(Slot(flow: packet.flow, slot: slot)).inserted { superseded.append(index) }
-        }
-        for index in superseded.reversed() where excess > 0 { shed(index, &excess) }
+        for index in superseded(amongHeld: false) where excess > 0 { excess -= shed(index, reason) }
         for wantsSlot in [false, true] {
             for rank in UInt8(0)...3 {
-                for index in frames.indices where excess > 0 {
-                    guard let packet = frames[index].packet, packet.reason == nil, packet.rank == rank, (packet.slot != nil) == wantsSlot
-                    else { continue }
-                    shed(index, &excess)
+                for index in frames.indices where excess > 0 && isLeft(index, rank: rank, withSlot: wantsSlot) {
+                    excess -= shed(index, reason)
                 }
             }
         }
     }
 
-    private mutating func shed(_ index: Int, _ excess: inout Int) {
-        frames[index].packet!.reason = .slowReader
-        excess -= frames[index].bytes
-        slow += 1
+    /// Packets whose slot has a newer one, oldest first.
+    func superseded(amongHeld: Bool) -> [Int] {
+        struct Slot: Hashable { var flow: UInt32, slot: UInt32 }
+        var newest: Set<Slot> = []
+        var superseded: [Int] = []
+        for index in frames.indices.reversed() {
+            guard let packet = frames[index].packet, packet.reason == nil, packet.isHeld || !amongHeld, let slot = packet.slot
+            else { continue }
+            if !newest.insert(Slot(flow: packet.flow, slot: slot)).inserted { superseded.append(index) }
+        }
+        return superseded.reversed()
     }
 
-    /// Whether a packet goes: else the queue stays as it is.
-    var isNeeded: Bool { slow + expired > 0 }
+    func isLeft(_ index: Int, rank: UInt8, withSlot: Bool) -> Bool {
+        guard let packet = frames[index].packet, packet.reason == nil else { return false }
+        return packet.mark.rank == rank && (packet.slot != nil) == withSlot
+    }
 
-    /// Of each frame, in order, whether it goes.
-    var goes: [Bool] { frames.map { !$0.isFixed && ($0.packet.map { $0.reason != nil } ?? true) } }
+    /// - Returns: its bytes.
+    @discardableResult
+    mutating func shed(_ index: Int, _ reason: LostReason) -> Int {
+        frames[index].packet!.reason = reason
+        gone[reason, default: 0] += 1
+        return frames[index].bytes
+    }
+
+    mutating func letGo(_ index: Int) { frames[index].packet!.isLetGo = true }
+
+    /// Whether the queue changes.
+    var isNeeded: Bool { !gone.isEmpty || frames.contains { $0.packet?.isLetGo == true } }
+
+    /// Of each frame, in order.
+    var fates: [Fate] {
+        frames.map { frame in
+            guard !frame.isFixed else { return .stays }
+            guard let packet = frame.packet, packet.reason == nil else { return .goes }
+            if packet.isLetGo { return .isLetGo }
+            return isTurn && packet.isHeld ? .waits : .stays
+        }
+    }
+
+    /// What is held behind it.
+    var held: PacketSum {
+        var sum = PacketSum()
+        for frame in frames {
+            if let packet = frame.packet, packet.isHeld, !packet.isLetGo, packet.reason == nil { sum.add(frame.bytes) }
+        }
+        return sum
+    }
 
     /// What the notice tells.
     var lost: LostRanges {

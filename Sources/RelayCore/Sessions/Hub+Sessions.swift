@@ -103,6 +103,7 @@ extension Hub {
         sessions[session].client = login.client
         sessions[session].goesOn = login.capabilities.contains(.goOn)
         outbox.link(session, to: connection)
+        outbox.limit(connection, login.readerLimits)
         ownerCame(sessions[session].user!)
         connections[connection].session = session
         connections[connection].state = .live
@@ -161,6 +162,14 @@ extension Hub {
                 .heldOver(session: session, generation: sessions[session].generation),
                 at: now.instant + sessions[session].presenceTimeout)
         }
+    }
+
+    /// Holds for the connection. [DL11]
+    mutating func setReaderLimits(_ body: UnsafeRawBufferPointer, _ connection: Connection.Index) throws(WireError) {
+        let request = try decode(SetReaderLimitsRequest.self, body)
+        try request.limits.check()
+        outbox.limit(connection, request.limits)
+        answer(connection, EmptyAnswer(id: request.id))
     }
 
     mutating func logout(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) {
@@ -250,6 +259,7 @@ private struct CheckedLogin {
     var secret: Entropy?
     var presenceTimeout: Duration
     var client: String
+    var readerLimits: ReaderLimits
     var resume: Entropy?
     /// By message channel.
     var seen: [String: Since] = [:]
@@ -273,11 +283,7 @@ private struct CheckedLogin {
         }
         if let milliseconds = request.presenceTimeoutMs {
             let allowed = Limits.presenceTimeoutMilliseconds
-            guard allowed.contains(milliseconds) else {
-                throw WireError(
-                    .badRequest, "field presenceTimeoutMs is within \(allowed.lowerBound)…\(allowed.upperBound), not \(milliseconds)",
-                    limit: milliseconds < allowed.lowerBound ? allowed.lowerBound : allowed.upperBound, actual: max(0, milliseconds))
-            }
+            guard allowed.contains(milliseconds) else { throw .outside("presenceTimeoutMs", allowed, milliseconds) }
             presenceTimeout = .milliseconds(milliseconds)
         } else {
             presenceTimeout = timeoutDefault
@@ -289,6 +295,8 @@ private struct CheckedLogin {
                 limit: Limits.clientDescriptionBytesMax, actual: client.utf8.count)
         }
         capabilities = Set((request.capabilities ?? []).compactMap(Capability.init(rawValue:)))
+        readerLimits = request.readerLimits ?? ReaderLimits()
+        try readerLimits.check("readerLimits.")
         // A malformed token counts as an old one. [SE10]
         resume = request.resume.flatMap { Entropy(hex: $0.token) }
         for (channel, place) in request.resume?.seen ?? [:] {

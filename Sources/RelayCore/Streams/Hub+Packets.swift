@@ -50,7 +50,9 @@ extension Hub {
         let except = frame.flags.contains(.echo) ? nil : session
         enqueueShared(
             room: room, head: head,
-            packet: PacketMark(expiresAt: outbox.milliseconds &+ flows[flow].lifetimeMilliseconds, rank: flows[flow].rank),
+            packet: PacketMark(
+                expiresAt: outbox.milliseconds &+ flows[flow].lifetimeMilliseconds, sender: sessions[session].handle,
+                rank: flows[flow].rank),
             to: rooms[room].catchingUp == 0 ? flows[flow].receivers : receiversNow(flow, except: except), except: except
         ) { writer in
             writer.bytes(frame.extensions)

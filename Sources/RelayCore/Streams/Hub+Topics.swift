@@ -18,11 +18,7 @@ extension Hub {
                 limit: Limits.topicMetaBytesMax, actual: meta.utf8.count)
         }
         let allowed = Limits.packetLifetimeMilliseconds
-        if let asked = request.lifetimeMs, !allowed.contains(asked) {
-            throw WireError(
-                .badRequest, "field lifetimeMs is within \(allowed.lowerBound)…\(allowed.upperBound), not \(asked)",
-                limit: asked < allowed.lowerBound ? allowed.lowerBound : allowed.upperBound, actual: max(0, asked))
-        }
+        if let asked = request.lifetimeMs, !allowed.contains(asked) { throw .outside("lifetimeMs", allowed, asked) }
         let lifetime = request.lifetimeMs ?? Int(configuration.packetLifetime.milliseconds)
         guard !memberships[membership].quiet else { throw WireError(.notPresent, "a quiet member does not publish in topics") }
         if let flow = memberships[membership].publishing[request.topic] {

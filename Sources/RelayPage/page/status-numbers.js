@@ -21,7 +21,7 @@ export async function readStatus(moderation) {
 
 const rateCounters = {
   'messages-in': ['messagesAccepted', 'directAccepted'], 'messages-out': ['messagesDelivered', 'directAccepted'], 'packets-in': ['packetsAccepted'],
-  'packets-out': ['packetsQueued'], 'packets-lost': ['packetsShedSlow', 'packetsShedExpired', 'packetsShedCatchingUp', 'packetsDiscarded'], refusals: ['refusals'],
+  'packets-out': ['packetsQueued'], 'packets-lost': ['packetsShedSlow', 'packetsShedExpired', 'packetsShedReader', 'packetsShedCatchingUp', 'packetsDiscarded'], refusals: ['refusals'],
 }
 
 /** What happened per second between two answers of one run of the relay, by name; none if the earlier is of another. */

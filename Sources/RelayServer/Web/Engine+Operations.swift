@@ -75,6 +75,7 @@ extension Engine {
         text.begin("boardrelay_packets_lost_total", .counter, "Packets that a reader was not given, or nobody at all, by the reason.")
         text.sample(counters.packetsShedSlow, [.init("reason", "slow_reader")])
         text.sample(counters.packetsShedExpired, [.init("reason", "expired")])
+        text.sample(counters.packetsShedReader, [.init("reason", "reader_limit")])
         text.sample(counters.packetsShedCatchingUp, [.init("reason", "catching_up")])
         text.sample(counters.packetsDiscarded, [.init("reason", "connection_ended")])
         text.sample(counters.packetsDroppedRate, [.init("reason", "over_rate")])

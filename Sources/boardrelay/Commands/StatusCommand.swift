@@ -109,7 +109,7 @@ enum StatusText {
 
     private static func summary(_ census: Census, _ journal: JournalStatus?, _ process: ProcessUsage) -> [String] {
         let counters = census.counters
-        let lost = counters.packetsShedSlow + counters.packetsShedExpired
+        let lost = counters.packetsShedSlow + counters.packetsShedExpired + counters.packetsShedReader
         var table = Table(("", .left), ("", .left))
         table.add(
             "now",
@@ -169,7 +169,7 @@ enum StatusText {
     /// As a moderator sees it from anywhere.
     static func lines(_ status: RelayStatus, of address: String) -> [String] {
         let counters = status.counters
-        let lost = counters.packetsShedSlow + counters.packetsShedExpired
+        let lost = counters.packetsShedSlow + counters.packetsShedExpired + counters.packetsShedReader
         var table = Table(("", .left), ("", .left))
         table.add(
             "now",

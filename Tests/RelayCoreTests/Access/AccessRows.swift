@@ -164,8 +164,8 @@ extension AccessRow {
     private static let ofWhatOneHas: [AccessRow] = [
         AccessRow(
             request: "`unsubscribe`, `leave`, `leaveTopic`, `subscribeTopic`, `unsubscribeTopic`, `subscribedUsers`, `publishPacket`, "
-                + "`releaseLock` of one's own lock, `barrier`, `cancel`, `goOn`, `unsubscribeUserMetadata`, `getMetadata` and "
-                + "`subscribeUserMetadata` of oneself, "
+                + "`releaseLock` of one's own lock, `barrier`, `cancel`, `goOn`, `setReaderLimits`, `unsubscribeUserMetadata`, "
+                + "`getMetadata` and `subscribeUserMetadata` of oneself, "
                 + "`directReceived`, `ping`, `pong`, `renew`, `logout`",
             right: "none: they are about what one has",
             probes: [
@@ -187,6 +187,7 @@ extension AccessRow {
                 Probe("barrier", .barrier, others: [.notSubscribed]) { BarrierRequest(id: $0, channel: name($1.channel)) },
                 Probe("cancel", .cancel) { id, _ in CancelRequest(id: id, request: 1) },
                 Probe("goOn", .goOn) { GoOnRequest(id: $0, channel: name($1.channel), number: 1) },
+                Probe("setReaderLimits", .setReaderLimits) { id, _ in SetReaderLimitsRequest(id: id, limits: ReaderLimits()) },
                 Probe("unsubscribeUserMetadata", .unsubscribeUserMetadata, others: [.notSubscribed]) {
                     UserRequest(id: $0, user: name($1.user))
                 },
