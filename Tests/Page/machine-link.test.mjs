@@ -91,6 +91,20 @@ test('[AC1, AC8] a refused first login is the end; later an expired token is tri
   assert.deepEqual(driver.events('accessExpiring'), [{type: 'accessExpiring', inMs: 30_000}])
 })
 
+test('[DL11] what it takes of packets is told with each login, and changed by a request that is asked again', () => {
+  const driver = new MachineDriver({readerLimits: {packetsPerSecond: 20}})
+  assert.deepEqual(plain(driver.logIn()).readerLimits, {packetsPerSecond: 20})
+  driver.sent()
+  driver.machine.setReaderLimits({bytesPerSecond: 4_096}, driver.watch('limits'), driver.now)
+  const [{type, body: {id, ...limits}}] = driver.sent()
+  assert.deepEqual([type, plain(limits)], ['setReaderLimits', {bytesPerSecond: 4_096}])
+  assert.deepEqual(plain(driver.comeBack()).readerLimits, {bytesPerSecond: 4_096})
+  driver.pong()
+  assert.equal(driver.result('limits'), undefined)
+  const {body: asked} = driver.answer()
+  assert.deepEqual(driver.result('limits'), {id: asked.id})
+})
+
 test('[HB1, HB2, HB3] after one silent interval it pings, after two it goes', () => {
   const driver = new MachineDriver()
   driver.logIn()

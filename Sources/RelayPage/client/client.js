@@ -18,7 +18,7 @@ import {StreamChannel} from './stream-channel.js'
 import {checkedName} from './text.js'
 /**
  * @import {ChannelID, ChannelReference, ClientEvent, ClientOptions, Credential, Epoch, Feature, LinkState, Message} from './types.js'
- * @import {MetadataReference, RestoredMessage, Since, Transport} from './types.js'
+ * @import {MetadataReference, ReaderLimits, RestoredMessage, Since, Transport} from './types.js'
  */
 
 /**
@@ -263,6 +263,18 @@ export class RelayClient extends Sending {
    */
   async renew(credential) {
     await this.ask((machine, pending, now) => machine.renew(credential, pending, now))
+  }
+
+  /**
+   * Says what this client takes of packets from now on, over reconnects too; `{}`: all of them. The relay leaves others out and tells
+   * so (`packetsLost` with `readerLimit`); of each slot the newest comes. Messages are never left out. [DL11]
+   *
+   * @param {ReaderLimits} limits
+   * @throws {RelayError} `badRequest` for a limit that is not in its range
+   */
+  async setReaderLimits({packetsPerSecond, bytesPerSecond, waitingBytes}) {
+    const limits = {packetsPerSecond, bytesPerSecond, waitingBytes}
+    await this.ask((machine, pending, now) => machine.setReaderLimits(limits, pending, now))
   }
 
   /** What a moderator decides about others. */

@@ -52,7 +52,7 @@ export class Flows {
         this.lostEarly.push({handle, reason, first, last})
       }
     }
-    this.tellLost(['', 'slowReader', 'expired', 'catchingUp'][reason] || `other ${reason}`, entries)
+    this.tellLost(['', 'slowReader', 'expired', 'catchingUp', 'readerLimit'][reason] || `other ${reason}`, entries)
   }
 
   tellLost(reason, entries) {

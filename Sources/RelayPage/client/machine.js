@@ -19,7 +19,7 @@ import {SentMessages} from './sent-messages.js'
 import {Session} from './session.js'
 import {checkedName} from './text.js'
 import {UnreadEvents} from './unread-events.js'
-/** @import {Credential, LinkState} from './types.js' */
+/** @import {Credential, LinkState, ReaderLimits} from './types.js' */
 
 /** Why a link ended, as the error for those who still wait. */
 function reasonError(reason) {
@@ -43,9 +43,10 @@ function reasonError(reason) {
  */
 export class ClientMachine {
   /**
-   * @param {{user: string, instance: string, secret?: string, credential?: Credential, presenceTimeoutMs?: number, description?: string,
-   *   retriesFirstConnect?: boolean, connectTimeoutMs?: number, unsentCountMax?: number, unsentBytesMax?: number, eventsCountMax?: number,
-   *   eventsBytesMax?: number, random?: () => number, outbox?: Outbox}} settings
+   * @param {{user: string, instance: string, secret?: string, credential?: Credential, presenceTimeoutMs?: number,
+   *   readerLimits?: ReaderLimits, description?: string, retriesFirstConnect?: boolean, connectTimeoutMs?: number,
+   *   unsentCountMax?: number, unsentBytesMax?: number, eventsCountMax?: number, eventsBytesMax?: number,
+   *   random?: () => number, outbox?: Outbox}} settings
    */
   constructor(settings) {
     this.settings = {
@@ -186,11 +187,11 @@ export class ClientMachine {
     this.flows.lostEarly = []
     this.outbound.drop()
     this.heartbeat.heard(now)
-    const {user, secret, presenceTimeoutMs, description} = this.settings
+    const {user, secret, presenceTimeoutMs, readerLimits, description} = this.settings
     const body = {
       id: this.requests.nextID(), versions: [1], capabilities: ['goOn'], user, secret, instance: this.instance,
       lastNumber: this.sent.lastNumber || undefined,
-      presenceTimeoutMs, client: description, ...this.credential, resume: this.session.resumption,
+      presenceTimeoutMs, readerLimits, client: description, ...this.credential, resume: this.session.resumption,
     }
     this.outbound.write({type: 'login', body})
   }
@@ -304,6 +305,12 @@ export class ClientMachine {
     this.credential = credential
     pending.settle({})
     return this.wakeUp(now)
+  }
+
+  /** What it takes of packets: now, and at each login. [DL11] */
+  setReaderLimits(readerLimits, pending, now) {
+    this.queue.request('setReaderLimits', readerLimits, pending, now)
+    this.settings.readerLimits = readerLimits
   }
 
   receive(frame, now) {

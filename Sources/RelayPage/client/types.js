@@ -41,12 +41,16 @@ export {}
  *   close(): void}} Transport makes one link;
  *   calls no handler before it has returned; `bufferedBytes`: what was sent and has not left
  *
+ * @typedef {{packetsPerSecond?: number, bytesPerSecond?: number, waitingBytes?: number}} ReaderLimits 1…10,000; 1,024…1,000,000,000;
+ *   16,384…262,144; absent: no limit [DL11]
+ *
  * @typedef {object} ClientOptions
  * @property {KeptStorage} [storage] such as `localStorage`: keeps the client secret, and retained messages until they are durable
  * @property {string} [scope] what their keys begin with, instead of the address's host
  * @property {string} [secret] 32 hexadecimal digits that show whose the user id is, instead of those kept [AC3]
  * @property {Credential} [credential]
  * @property {number} [presenceTimeoutMs] how long others still see this user after its link broke, 5,000…300,000
+ * @property {ReaderLimits} [readerLimits] what it takes of packets, as on bad Wi-Fi; `RelayClient.setReaderLimits` changes it
  * @property {string} [description] what the client calls itself to operators, at most 64 bytes
  * @property {boolean} [retriesFirstConnect] whether a link that fails before the first login is tried again
  * @property {number} [connectTimeoutMs] for one attempt to link up and log in: 10,000
