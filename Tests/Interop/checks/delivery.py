@@ -129,6 +129,59 @@ def expiry(ctx):
     need(lost + came == 50, f"{lost} of 50 packets with 1 s expired, {came} came")
 
 
+READER_LIMITS = {"packetsPerSecond": "packets a second that a reader takes",
+                 "bytesPerSecond": "bytes of packet frames a second that a reader takes",
+                 "waitingBytes": "bytes of packets that wait for a reader by its choice"}
+
+
+@check("[DL11] a reader's limits pass from their least to their most, at login and later; others are badRequest with the limit")
+def reader_limit_bounds(ctx):
+    client, fresh = ctx.client(), ctx.connect()
+    for field, row in READER_LIMITS.items():
+        low, high = ctx.limit(row), ctx.limit(row, 1)
+        for good in (low, high):
+            need(client.request("setReaderLimits", **{field: good}).keys() == {"id"}, "more than the id in the answer")
+            ctx.client(login={"readerLimits": {field: good}})
+        for bad, limit in ((low - 1, low), (high + 1, high)):
+            ctx.refused("badRequest", lambda: client.request("setReaderLimits", **{field: bad}), id=..., limit=limit)
+            ctx.refused("badRequest", lambda: fresh.login(readerLimits={field: bad}), id=..., limit=limit)
+    client.request("setReaderLimits")
+
+
+@check("[DL11 DL7] a reader that takes 20 packets a second gets no more, the newest of slots, every message, and is told the rest",
+       slow=True)
+def reader_limits(ctx):
+    rate, began = 20, time.monotonic()
+    reader, channel, publishers = ctx.client(login={"readerLimits": {"packetsPerSecond": rate}}), ctx.name("c"), {}
+    reader.request("join", channel=channel)
+    reader.request("subscribe", channel=channel, features=["messages"])
+    reader.request("subscribeTopic", channel=channel, topic="t")
+    for _ in range(3):
+        publisher = ctx.client()
+        publisher.request("join", channel=channel)
+        publishers[publisher.request("joinTopic", channel=channel, topic="t")["flow"]] = publisher
+    for n in range(90):
+        for flow, publisher in publishers.items():
+            publisher.packet(flow, b"%d" % n, slot=1)
+        if n % 30 == 0:
+            publisher.publish(channel, f"m{n}").wait()
+        time.sleep(0.02)
+    time.sleep(1)
+    reader.sync()
+    came, took = len(reader.since(0, "packet")), time.monotonic() - began
+    need(came <= rate * took + rate // 4 + rate, f"{came} packets in {took:.1f} s")
+    last = {flow: publisher.request("leaveTopic", channel=channel, topic="t")["last"] for flow, publisher in publishers.items()}
+    reader.sync()
+    notices = reader.since(0, "lost")
+    need(any(e["reason"] == 4 for e in notices), f"no readerLimit among {len(notices)} notices")
+    for flow in publishers:
+        known = reader.flow(flow)
+        need(last[flow] == 90 and known.received.total() + known.lost.total() == 90, f"{last}")
+        if not any(e["reason"] == 2 for e in notices):
+            need(known.received.count(90, 90) == 1, f"the newest of flow {flow} did not come")
+    need([e["payload"] for e in reader.since(0, "deliver")] == ["m0", "m30", "m60"], "not every message")
+
+
 def stuffed_reader(ctx, count):
     """(publisher, paused reader, channels): `count` channels the reader subscribes."""
     publisher, reader = ctx.client(), ctx.client(receive_buffer=READER_BUFFER, login={"presenceTimeoutMs": 300_000})

@@ -3,7 +3,7 @@
 FRAME_TYPES = {
     "login": 0x01, "logout": 0x02, "ping": 0x03, "pong": 0x04, "renew": 0x05,
     "setRole": 0x06, "setMode": 0x07, "endSession": 0x08, "banUser": 0x09, "unbanUser": 0x0A, "getBans": 0x0B,
-    "forgetUser": 0x0C, "status": 0x0D, "cancel": 0x0E,
+    "forgetUser": 0x0C, "status": 0x0D, "cancel": 0x0E, "setReaderLimits": 0x0F,
     "publish": 0x10, "publishPacket": 0x11, "direct": 0x12, "directReceived": 0x13, "publishChanges": 0x14, "goOn": 0x15,
     "subscribe": 0x20, "unsubscribe": 0x21, "join": 0x22, "leave": 0x23,
     "joinTopic": 0x24, "leaveTopic": 0x25, "subscribeTopic": 0x26, "unsubscribeTopic": 0x27,

@@ -64,7 +64,7 @@ class RequestChecks:
     answer_setLock = answer_releaseLock = answer_revokeLock = answer_removeLock = answer_plain
     answer_setRole = answer_setMode = answer_endSession = answer_plain
     answer_banUser = answer_unbanUser = answer_forgetUser = answer_plain
-    answer_undoClear = answer_removeBoard = answer_cancel = answer_plain
+    answer_undoClear = answer_removeBoard = answer_cancel = answer_setReaderLimits = answer_plain
 
     def answer_barrier(self, event, asked):
         """HI8: behind `caughtUp` of what caught up when it was asked."""

@@ -99,7 +99,7 @@ SHAPES.update({
     "answer subscribeUserMetadata": "id:u32",
     "answer unsubscribeUserMetadata": "id:u32",
     "answer setLock": "id:u32",
-    "answer barrier": "id:u32", "answer cancel": "id:u32", "answer goOn": "id:u32",
+    "answer barrier": "id:u32", "answer cancel": "id:u32", "answer goOn": "id:u32", "answer setReaderLimits": "id:u32",
     "answer acquireLock": "id:u32 fencing:u53",
     "answer releaseLock": "id:u32",
     "answer revokeLock": "id:u32",
@@ -136,7 +136,7 @@ SHAPES.update({
     "status sessions": "present:u53 away:u53",
     "status channels": "message:u53 stream:u53",
     "status counters": " ".join(name + ":u53" for name in (
-        "messagesAccepted", "messagesDelivered", "messagesRecovered", "packetsAccepted", "packetsQueued", "packetsShedSlow", "packetsShedExpired",
+        "messagesAccepted", "messagesDelivered", "messagesRecovered", "packetsAccepted", "packetsQueued", "packetsShedSlow", "packetsShedExpired", "packetsShedReader",
         "packetsShedCatchingUp", "packetsDiscarded", "packetsDroppedRate", "directAccepted", "refusals")),
     "status user": "user:name client:text peer:text away:bool sessionMs:u53 queuedBytes:u53 queuedPacketBytes:u53 packetsLost:u53 backlogMs:u53",
     "accessChanged": "role?:text grants?:object untilMs?:u53 by:name",

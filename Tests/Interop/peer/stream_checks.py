@@ -64,7 +64,7 @@ class StreamChecks:
 
     def on_lost(self, event):
         """DL6."""
-        if event["reason"] not in (1, 2, 3) or not 1 <= len(event["ranges"]) <= RANGES_MAX:
+        if event["reason"] not in (1, 2, 3, 4) or not 1 <= len(event["ranges"]) <= RANGES_MAX:
             raise Violation("DL6", f"reason {event['reason']}, {len(event['ranges'])} ranges")
         for number, first, last in event["ranges"]:
             flow = self.flows.get(number)
