@@ -24,6 +24,8 @@ extension Command {
             .flag("--locks", help: "Prints the channel's locks and what happens to them."),
             .value("--since", as: "WHERE", help: "beginning: prints all kept messages first. Default: now."),
             .flag("--until-now", help: "Ends when every message that was accepted until now has come."),
+            .value("--packets-per-second", as: "COUNT", help: "Takes at most so many packets: of each slot the newest. Default: all."),
+            .value("--bytes-per-second", as: "COUNT", help: "Takes at most so many bytes of packets, 1024 or more. Default: all."),
             .flag("--quiet", help: "Hides this user from others."),
             .url, .user, .key, .keyFile, .token, .tokenFile,
         ],
@@ -51,12 +53,16 @@ extension Command {
         let count = try arguments.integer("-n", in: 1...Int.max)
         let timeout = try arguments.duration("--timeout")
         let since: Since? = try arguments.choice("--since", of: Start.self) == .beginning ? .beginning : nil
+        let limits = ReaderLimits(
+            packetsPerSecond: try arguments.integer("--packets-per-second", in: Limits.readerPacketsPerSecond),
+            bytesPerSecond: try arguments.integer("--bytes-per-second", in: Limits.readerBytesPerSecond))
         let user = try arguments.user()
         let form = try PrintForm(arguments)
         var arrived = 0
         let code = try await withClient(arguments, as: user, timeout: timeout, listens: true) { client in
             let wanted = [("--presence", Feature.presence), ("--metadata", .metadata), ("--locks", .locks)].filter { arguments.flag($0.0) }
             let features = Set(wanted.map(\.1))
+            if limits != ReaderLimits() { try await client.setReaderLimits(limits) }
             try await client.subscribe(channel, features: features.union([.messages]), quiet: arguments.flag("--quiet"), since: since)
             if !topics.isEmpty || arguments.flag("--stream") {
                 let stream = try await client.join(channel, features: features, quiet: arguments.flag("--quiet"))
