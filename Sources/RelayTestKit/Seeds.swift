@@ -50,6 +50,9 @@ package enum Seeds {
     /// Found before there were WebSockets: their links are TCP.
     package static let olderThanWebSockets = Set(regressions.prefix(5) + clientRegressions.prefix(11) + boardRegressions.prefix(7))
 
+    /// Found before readers could say what they take.
+    package static let olderThanReaderLimits = Set(regressions.prefix(5))
+
     /// New seeds at each run; a failure prints its seed.
     package static func fresh(count: Int, from base: UInt64) -> [UInt64] {
         var generator = SplitMix64(seed: base)

@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test("[DL1, DL2, DL3, DL4, DL5, DL6, DL7, DL8, DL9, MS4, ST6, SE9] every promise holds whatever links and clocks do")
+    @Test("[DL1, DL2, DL3, DL4, DL5, DL6, DL7, DL8, DL9, DL11, MS4, ST6, SE9] every promise holds whatever links and clocks do")
     func promises() async throws {
         let seeds = Self.seeds
         let total = try await apart {
@@ -120,13 +120,17 @@ import Testing
                 total.resumes += simulation.done.resumes
                 total.timeouts += simulation.done.timeouts
                 total.slowConsumers += simulation.done.slowConsumers
+                total.limitsSet += simulation.done.limitsSet
+                total.overLimit += simulation.done.overLimit
             }
             return total
         }
         print("simulation: \(seeds.count) seeds, \(total)")
         // A simulation in which nothing happens proves nothing.
         if seeds.count >= 50 {
-            #expect(total.messages > 0 && total.packetsLost > 0 && total.resumes > 0 && total.slowConsumers > 0, "\(total)")
+            #expect(
+                total.messages > 0 && total.packetsLost > 0 && total.resumes > 0 && total.slowConsumers > 0 && total.overLimit > 0,
+                "\(total)")
         }
     }
 }

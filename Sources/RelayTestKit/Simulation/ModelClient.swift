@@ -55,6 +55,10 @@ final class ModelClient {
     private(set) var packetsReceived = 0
     private(set) var packetsLost = 0
     private(set) var messagesReceived = 0
+    /// What it has said that it takes, at least once on this connection. [DL11]
+    var taking: Taking?
+    private(set) var overLimit = 0
+    private var senders: [UInt32: String] = [:]
 
     init(user: String, instance: UInt64) {
         self.user = user
@@ -62,6 +66,14 @@ final class ModelClient {
     }
 
     func expect(_ item: Expected) { expected.append(item) }
+
+    func expect(_ item: Expected, of sender: String) {
+        expect(item)
+        if case .packet(let flow, _, _) = item { senders[flow] = sender }
+    }
+
+    /// Packets that have not come and were not told lost, or were and stand among the others.
+    var dueCount: Int { expected.count - expectedHead }
 
     /// The queue died with its connection. [DL3]
     /// - Returns: since when more than `limit` bytes wait; `now` if they do not.
@@ -75,6 +87,7 @@ final class ModelClient {
         connection = nil
         isLive = false
         isStalled = false
+        taking = nil
         expected = []
         expectedHead = 0
         lost = [:]
@@ -169,9 +182,29 @@ final class ModelClient {
             }
             return .packet(flow: packet.flow, sequence: packet.sequence, payload: digestOf(packet.payload))
         }
-        try take(item)
+        taking?.received.0 += 1
+        taking?.received.1 += Limits.frameHeadBytes + frame.body.count
         packetsReceived += 1
+        if try !passesOthers(item) { try take(item) }
     }
+
+    /// Of a reader with limits a packet may come while packets of other senders wait. [DL11]
+    ///
+    /// - Returns: whether it did.
+    private func passesOthers(_ item: Expected) throws -> Bool {
+        guard taking != nil, case .packet(let flow, _, _) = item else { return false }
+        for index in expectedHead..<expected.count {
+            if expected[index] == item {
+                expected.remove(at: index)
+                return true
+            }
+            guard case .packet(let other, let sequence, _) = expected[index] else { return false }
+            if senders[other] == senders[flow], !isLost(other, sequence) { return false }
+        }
+        return false
+    }
+
+    private func isLost(_ flow: UInt32, _ sequence: UInt32) -> Bool { lost[flow]?.contains { $0.contains(sequence) } == true }
 
     /// Everything before it in the books must have been told lost.
     private func take(_ item: Expected) throws {
@@ -185,7 +218,7 @@ final class ModelClient {
     }
 
     private func skip(_ item: Expected, _ how: String) throws {
-        guard case .packet(let flow, let sequence, _) = item, lost[flow]?.contains(where: { $0.contains(sequence) }) == true else {
+        guard case .packet(let flow, let sequence, _) = item, isLost(flow, sequence) else {
             throw BrokenPromise("[DL7] \(user): \(item) \(how) and no lost notice told so")
         }
         packetsLost += 1
@@ -193,6 +226,10 @@ final class ModelClient {
 
     private func receiveLost(_ frame: Frame) throws {
         let notice = try frame.body.withUnsafeBytes { try LostFrame(body: $0) }
+        if notice.reason == LostReason.readerLimit.rawValue {
+            guard taking != nil else { throw BrokenPromise("[DL11] \(user) has no limits and was told of packets beyond them") }
+            overLimit += notice.ranges.reduce(0) { $0 + $1.count }
+        }
         for range in notice.ranges {
             guard range.first <= range.last, range.first > 0 else { throw BrokenPromise("[DL6] \(user): lost range \(range)") }
             for sequence in range.first...range.last {
@@ -202,7 +239,7 @@ final class ModelClient {
                 guard isDue else {
                     throw BrokenPromise("[DL6] \(user) was told that packet \(sequence) of flow \(range.flow) is lost, which was not due")
                 }
-                guard lost[range.flow]?.contains(where: { $0.contains(sequence) }) != true else {
+                guard !isLost(range.flow, sequence) else {
                     throw BrokenPromise("[DL6] \(user) was told twice that packet \(sequence) of flow \(range.flow) is lost")
                 }
             }

@@ -15,9 +15,11 @@ package final class Simulation {
     var clients: [ModelClient] = []
     private var weights: [Int] = []
     private var lastInstance: UInt64 = 0
+    /// What readers say that they take; apart, so that older seeds do what they did.
+    var limitDice: SplitMix64
     package private(set) var steps = 0
     /// What has happened, to see that a run was worth something.
-    package private(set) var done = Tally()
+    package internal(set) var done = Tally()
 
     package struct Tally: Sendable, Equatable {
         package var messages = 0
@@ -26,6 +28,9 @@ package final class Simulation {
         package var resumes = 0
         package var timeouts = 0
         package var slowConsumers = 0
+        package var limitsSet = 0
+        /// Packets that readers with limits did not get for them.
+        package var overLimit = 0
         package init() {}
     }
 
@@ -34,6 +39,7 @@ package final class Simulation {
 
     package init(seed: UInt64, clients count: Int? = nil) {
         self.seed = seed
+        limitDice = SplitMix64(seed: ~seed)
         var random = SplitMix64(seed: seed)
         configuration = Self.configuration(&random)
         driver = HubDriver(configuration: configuration, start: 1000)
@@ -104,6 +110,7 @@ package final class Simulation {
         }
         let client = clients[Int.random(in: 0..<clients.count, using: &random)]
         try carryOut(action, client)
+        if client.isLive, !Seeds.olderThanReaderLimits.contains(seed), limitDice.chance(1, in: 60) { limit(client) }
         try noticeEnds()
     }
 
@@ -190,12 +197,14 @@ package final class Simulation {
             client.resumeToken = nil
         }
         let digits = String(client.instance, radix: 16)
+        let limits = Seeds.olderThanReaderLimits.contains(seed) ? nil : limitsAtLogin()
         driver.send(
             .json(
                 .login,
                 LoginRequest(
                     id: 1, user: try! Name(client.user), instance: String(repeating: "0", count: 16 - digits.count) + digits,
-                    presenceTimeoutMs: 5000, resume: client.resumeToken.map { ResumeRequest(token: $0) })), from: connection)
+                    presenceTimeoutMs: 5000, readerLimits: limits, resume: client.resumeToken.map { ResumeRequest(token: $0) })),
+            from: connection)
         // The first frame is small and must be whole at once.
         driver.take(connection)
         var frames = driver.received(connection, all: false)
@@ -205,12 +214,13 @@ package final class Simulation {
         if welcome.resumed { done.resumes += 1 } else { client.sessionEnded() }
         client.resumeToken = welcome.resumeToken
         client.isLive = true
+        if let limits { takesOnly(client, limits) }
         for frame in frames { try! client.receive(frame) }
     }
 
     // MARK: - Requests, with the books kept
 
-    private func request(
+    func request(
         _ client: ModelClient, _ type: FrameType, _ body: some JSONObject, then: ((ModelClient, [UInt8]) -> Void)? = nil
     ) {
         client.requestID += 1
@@ -274,7 +284,7 @@ package final class Simulation {
         done.packets += 1
         let digest = payload.withUnsafeBytes(digestOf)
         for other in clients where other.isLive && receivers.contains(other.user) && (other !== client || echo) {
-            other.expect(.packet(flow: flow, sequence: sequence, payload: digest))
+            other.expect(.packet(flow: flow, sequence: sequence, payload: digest), of: client.user)
         }
     }
 
@@ -301,6 +311,7 @@ package final class Simulation {
             try client.receive(frame)
             if frame.type == FrameType.ping.rawValue { driver.send(Frame(.pong), from: connection) }
         }
+        try client.checkLimits(at: driver.now.instant)
     }
 
     /// Connections that the hub has closed.
@@ -359,6 +370,7 @@ package final class Simulation {
         for client in clients where client.connection != nil {
             try client.checkDrained()
             done.packetsLost += client.packetsLost
+            done.overLimit += client.overLimit
             try checkPicture(client)
         }
         for client in clients {
