@@ -50,18 +50,59 @@ extension Queues {
             self[connection].segments.letGo(held.bytes)
             return nil
         }
-        guard isPassed(connection, held) || limiters[limiter].nextTurn(at: now) <= now else { return nil }
-        var pass = shedPass(connection, at: milliseconds)
-        limiters[limiter].beginTurn(at: now)
-        pass.takeTurn(&limiters[limiter])
+        let mustPass = isBefore(connection, held), isDue = limiters[limiter].nextTurn(at: now) <= now
+        guard mustPass || isDue else { return nil }
+        var pass = shedPass(connection, at: milliseconds, urgent: mustPass ? urgency(connection) : [])
+        if isDue { limiters[limiter].beginTurn(at: now) }
+        pass.takeTurn(&limiters[limiter], isDue: isDue)
         limiters[limiter].holds(pass.held)
-        if pass.isNeeded { rebuild(connection, .sheddable, fates: pass.fates, telling: pass.lost) }
+        if pass.isNeeded || mustPass { rebuild(connection, .sheddable, fates: pass.fates, telling: pass.lost) }
         return pass
     }
 
-    /// Whether something stands behind packets that are held: they cannot wait.
-    private func isPassed(_ connection: Connection.Index, _ held: PacketSum) -> Bool {
+    /// Whether a packet that is held stands before something that is not.
+    private func isBefore(_ connection: Connection.Index, _ held: PacketSum) -> Bool {
         let segments = self[connection].segments
         return (segments.heldFrom..<segments.count).reduce(0) { $0 + segments[$1].bytes } < held.bytes
+    }
+
+    /// Of each packet that is held, in order, whether it stands before a frame that it may not come behind.
+    private mutating func urgency(_ connection: Connection.Index) -> [Bool] {
+        let first = self[connection].segments.firstHeld
+        var walk = walk(connection, .all, from: first)
+        var frames: [QueuedFrame] = []
+        while let frame = next(&walk) { frames.append(frame) }
+        var isEverybody = false
+        var senders: Set<UInt32> = []
+        var urgent: [Bool] = []
+        for frame in frames.reversed() {
+            if frame.kind == .held {
+                urgent.append(isEverybody || senders.contains(chunks[frame.chunk].packet(at: frame.position).sender))
+            } else {
+                switch packetsBefore(frame) {
+                case .nobody: break
+                case .sender(let sender): senders.insert(sender)
+                case .everybody: isEverybody = true
+                }
+            }
+        }
+        return urgent.reversed()
+    }
+
+    /// Whose packets may not come behind a frame: those of a message's publisher, in whose order they stand; as it is with most others,
+    /// everybody's. Names, and what a reader is told of its own messages and of lost packets, say nothing of those that wait.
+    private enum Senders { case nobody, sender(UInt32), everybody }
+
+    private func packetsBefore(_ frame: QueuedFrame) -> Senders {
+        switch FrameType(rawValue: frame.head.type) {
+        case .packet, .lost, .accepted, .stored, .userNamed: return .nobody
+        case .deliver:
+            var (flags, body) = (frame.head.flags, chunks[frame.chunk].body(frame.head, at: frame.position))
+            guard (try? Extensions.take(from: &body, &flags)) != nil, let message = try? DeliverFrame(flags: flags, body: body) else {
+                preconditionFailure("no message at \(frame.position)")
+            }
+            return .sender(message.publisher)
+        default: return .everybody
+        }
     }
 }

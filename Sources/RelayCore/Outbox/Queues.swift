@@ -272,8 +272,10 @@ struct Queues {
     }
 
     /// What a shed pass finds in a queue.
-    mutating func shedPass(_ connection: Connection.Index, at milliseconds: UInt32) -> ShedPass {
-        var pass = ShedPass(heldFrom: self[connection].segments.heldFrom)
+    ///
+    /// - Parameter urgent: of each held packet, in order, whether it cannot wait.
+    mutating func shedPass(_ connection: Connection.Index, at milliseconds: UInt32, urgent: [Bool] = []) -> ShedPass {
+        var pass = ShedPass(urgent: urgent)
         var walk = walk(connection, .sheddable)
         while let frame = next(&walk) {
             let body = chunks[frame.chunk].body(frame.head, at: frame.position)

@@ -114,6 +114,13 @@ struct SegmentRing {
         return index
     }
 
+    /// The first segment that is held; one is.
+    var firstHeld: Int {
+        var index = 0
+        while self[index].kind != .held { index += 1 }
+        return index
+    }
+
     /// All that is held, so many bytes, may leave.
     mutating func letGo(_ bytes: Int) {
         var (rest, index) = (bytes, count)

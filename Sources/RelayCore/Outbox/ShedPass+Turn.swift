@@ -4,32 +4,33 @@ import RelayWire
 
 extension ShedPass {
     /// Superseded slots go; then packets without a slot, until the rest is what the reader takes now. If that does not do, senders take
-    /// turns with the newest of their slots: what is left waits. What stands before a message cannot wait, and leaves on credit or goes.
+    /// turns with the newest of their slots: what is left waits, behind all other frames. What cannot wait leaves on credit, or goes.
     ///
-    /// - Parameter limiter: there is something that it has not enough for.
-    mutating func takeTurn(_ limiter: inout ReaderLimiter) {
+    /// - Parameters:
+    ///   - limiter: there is something that it has not enough for.
+    ///   - isDue: whether it is the reader's turn; else only what cannot wait is chosen from.
+    mutating func takeTurn(_ limiter: inout ReaderLimiter, isDue: Bool) {
         isTurn = true
         for index in superseded(amongHeld: true) { shed(index, .readerLimit) }
-        var left = held
-        let indices = heldIndices
+        var indices = frames.indices.filter { index in
+            frames[index].packet.map { $0.isHeld && $0.reason == nil && (isDue || $0.isUrgent) } == true
+        }
+        var sum = PacketSum()
+        for index in indices { sum.add(frames[index].bytes) }
         for rank in UInt8(0)...3 {
-            for index in indices where !limiter.has(left) && isLeft(index, rank: rank, withSlot: false) {
-                left.remove(shed(index, .readerLimit))
+            for index in indices where !limiter.has(sum) && isLeft(index, rank: rank, withSlot: false) {
+                sum.remove(shed(index, .readerLimit))
             }
         }
-        guard limiter.has(left) else { return serveSenders(&limiter) }
-        limiter.take(left)
-        for index in heldIndices { letGo(index) }
+        indices.removeAll { frames[$0].packet!.reason != nil }
+        guard limiter.has(sum) else { return serveSenders(indices, &limiter) }
+        limiter.take(sum)
+        for index in indices { letGo(index) }
     }
 
-    private var heldIndices: [Int] {
-        frames.indices.filter { frames[$0].packet.map { $0.isHeld && $0.reason == nil } == true }
-    }
-
-    private mutating func serveSenders(_ limiter: inout ReaderLimiter) {
-        let left = heldIndices
+    private mutating func serveSenders(_ indices: [Int], _ limiter: inout ReaderLimiter) {
         for isUrgent in [true, false] {
-            let lines = lines(of: left.filter { frames[$0].packet!.isUrgent == isUrgent }, behind: limiter.lastServed)
+            let lines = lines(of: indices.filter { frames[$0].packet!.isUrgent == isUrgent }, behind: limiter.lastServed)
             for round in 0..<(lines.map(\.count).max() ?? 0) {
                 for line in lines where round < line.count {
                     let index = line[round]

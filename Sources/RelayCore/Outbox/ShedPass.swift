@@ -15,14 +15,14 @@ struct ShedPass {
         var slot: UInt32?
         var mark: PacketMark
         var isHeld: Bool
-        /// Something that is not held stands behind it.
+        /// It may not come behind a frame that it stands before.
         var isUrgent: Bool
         var isLetGo = false
         var reason: LostReason?
     }
 
-    /// The segment behind which only held packets stand.
-    let heldFrom: Int
+    /// Of each held packet that was not looked at yet, in order, whether it cannot wait.
+    private var urgent: ArraySlice<Bool>
     /// Whether held packets that are not let go wait behind all others.
     var isTurn = false
 
@@ -34,7 +34,7 @@ struct ShedPass {
     /// Packets that go, by reason.
     private(set) var gone: [LostReason: Int] = [:]
 
-    init(heldFrom: Int) { self.heldFrom = heldFrom }
+    init(urgent: [Bool]) { self.urgent = urgent[...] }
 
     /// - Parameter frame: on the wire in part, or announced, it stays whatever it is.
     mutating func addPacket(_ body: UnsafeRawBufferPointer, _ frame: QueuedFrame, _ mark: PacketMark, at milliseconds: UInt32) {
@@ -50,12 +50,13 @@ struct ShedPass {
         } else if expiresAt.map({ isEarlier(mark.expiresAt, than: $0) }) ?? true {
             expiresAt = mark.expiresAt
         }
+        let isHeld = frame.kind == .held
         frames.append(
             Frame(
                 bytes: frame.head.frameBytes, isFixed: false,
                 packet: Packet(
                     flow: packet.flow, sequence: packet.sequence, slot: packet.flags.contains(.slot) ? packet.slot : nil, mark: mark,
-                    isHeld: frame.kind == .held, isUrgent: frame.segment < heldFrom, reason: isExpired ? .expired : nil)))
+                    isHeld: isHeld, isUrgent: isHeld && urgent.popFirst() == true, reason: isExpired ? .expired : nil)))
     }
 
     /// Ranges of notices that have not begun to leave are told with the new ones, so that a reader that stands still is owed one

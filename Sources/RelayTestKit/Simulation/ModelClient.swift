@@ -12,6 +12,14 @@ package struct BrokenPromise: Error, CustomStringConvertible {
 enum Expected: Hashable {
     case message(channel: UInt32, offset: UInt64, payload: UInt64)
     case packet(flow: UInt32, sequence: UInt32, payload: UInt64)
+
+    /// What has one sender.
+    var source: [UInt64] {
+        switch self {
+        case .message(let channel, let offset, _): [UInt64(channel), offset]
+        case .packet(let flow, _, _): [UInt64(flow)]
+        }
+    }
 }
 
 /// A client that keeps books: what must come, what came, what it was told is lost.
@@ -58,7 +66,8 @@ final class ModelClient {
     /// What it has said that it takes, at least once on this connection. [DL11]
     var taking: Taking?
     private(set) var overLimit = 0
-    private var senders: [UInt32: String] = [:]
+    /// By flow, and by channel and offset.
+    private var senders: [[UInt64]: String] = [:]
 
     init(user: String, instance: UInt64) {
         self.user = user
@@ -69,7 +78,7 @@ final class ModelClient {
 
     func expect(_ item: Expected, of sender: String) {
         expect(item)
-        if case .packet(let flow, _, _) = item { senders[flow] = sender }
+        senders[item.source] = sender
     }
 
     /// Packets that have not come and were not told lost, or were and stand among the others.
@@ -167,7 +176,7 @@ final class ModelClient {
             }
             return .message(channel: deliver.channel, offset: deliver.offset, payload: digestOf(deliver.payload))
         }
-        try take(item)
+        if try !passesOthers(item) { try take(item) }
         messagesReceived += 1
     }
 
@@ -188,18 +197,18 @@ final class ModelClient {
         if try !passesOthers(item) { try take(item) }
     }
 
-    /// Of a reader with limits a packet may come while packets of other senders wait. [DL11]
+    /// What comes to a reader with limits may come while packets of other senders wait. [DL11]
     ///
     /// - Returns: whether it did.
     private func passesOthers(_ item: Expected) throws -> Bool {
-        guard taking != nil, case .packet(let flow, _, _) = item else { return false }
+        guard taking != nil else { return false }
         for index in expectedHead..<expected.count {
             if expected[index] == item {
                 expected.remove(at: index)
                 return true
             }
             guard case .packet(let other, let sequence, _) = expected[index] else { return false }
-            if senders[other] == senders[flow], !isLost(other, sequence) { return false }
+            if senders[expected[index].source] == senders[item.source], !isLost(other, sequence) { return false }
         }
         return false
     }

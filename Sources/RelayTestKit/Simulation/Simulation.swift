@@ -267,7 +267,7 @@ package final class Simulation {
         done.messages += 1
         let digest = payload.withUnsafeBytes(digestOf)
         let handle = driver.hub.handle(of: ChannelID(kind: .message, channel: channel))!
-        for receiver in receivers { receiver.expect(.message(channel: handle, offset: head, payload: digest)) }
+        for receiver in receivers { receiver.expect(.message(channel: handle, offset: head, payload: digest), of: client.user) }
     }
 
     private func packet(_ client: ModelClient, _ flow: UInt32) {

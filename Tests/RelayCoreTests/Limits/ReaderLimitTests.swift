@@ -255,6 +255,57 @@ extension ReaderLimitTests {
         #expect(try lesson.taken(by: flow) == .init(packets: [10], lost: [9...9], reasons: [.readerLimit]))
     }
 
+    @Test("[DL11] messages of others pass packets that wait: of ten senders that stop between them the newest comes")
+    func passed() throws {
+        let lesson = LimitedLesson(ReaderLimits(packetsPerSecond: 20))
+        let flows = (0..<10).map { lesson.flow("writer-\($0)") }
+        let speaker = lesson.client("speaker")
+        for step in 1...100 {
+            for flow in flows { lesson.packet(flow, slot: 1) }
+            if step % 5 == 0 {
+                speaker.publish("lesson", [UInt8(step)])
+                #expect(try lesson.taken().messages == [UInt8(step)])
+            }
+            lesson.pass(milliseconds: 20)
+            _ = try lesson.taken()
+        }
+        for flow in flows { lesson.packet(flow, slot: 1) }
+        speaker.publish("lesson", [0])
+        var last = Set(try lesson.taken().all.filter { $0.sequence == 101 }.map(\.flow))
+        #expect(last.count < 5)
+        lesson.pass(milliseconds: 600)
+        last.formUnion(try lesson.taken().all.filter { $0.sequence == 101 }.map(\.flow))
+        #expect(last == Set(flows))
+    }
+
+    @Test("[DL11, DL1] a sender's own message does not pass its packets: they leave on credit before it, and others' wait")
+    func ownMessage() throws {
+        let lesson = LimitedLesson(ReaderLimits(packetsPerSecond: 4))
+        let first = lesson.flow("writer"), second = lesson.flow("other")
+        lesson.packet(second, slot: 1)
+        #expect(try lesson.taken().packets == [1])
+        lesson.packet(second, slot: 1)
+        lesson.packet(first, slot: 1)
+        lesson.client("writer").publish("lesson", [1])
+        let frames = lesson.reader.frames()
+        #expect(try LimitedLesson.Taken(frames, by: first).packets == [1] && LimitedLesson.Taken(frames, by: second).packets == [])
+        #expect(frames.last?.type == FrameType.deliver.rawValue)
+        lesson.pass(milliseconds: 500)
+        #expect(try lesson.taken(by: second) == .init(packets: [2]))
+    }
+
+    @Test("[DL11, ST7] what is no longer selected does not come behind the answer that says so")
+    func unselected() throws {
+        let lesson = LimitedLesson(ReaderLimits(packetsPerSecond: 4))
+        let flow = lesson.flow("writer")
+        for slot in 1...9 { lesson.packet(flow, slot: UInt32(slot)) }
+        lesson.reader.request(.unsubscribeTopic) { TopicUsersRequest(id: $0, channel: name("lesson"), topic: name("points")) }
+        let taken = try LimitedLesson.Taken(lesson.reader.takeOthers(.packet) + lesson.reader.frames(), by: flow)
+        #expect(taken.packets == Array(1...5))
+        lesson.pass(milliseconds: 2_000)
+        #expect(try lesson.taken() == .init())
+    }
+
     @Test("[DL11] a flow that closes leaves nothing behind: its packets come or are told before")
     func closed() throws {
         let lesson = LimitedLesson(ReaderLimits(packetsPerSecond: 4))
