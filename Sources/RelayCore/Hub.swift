@@ -195,8 +195,7 @@ package struct Hub {
             counters.sessionsTimedOut += 1
             endSession(session, telling: .timeout)
         case .heldOver(let session, let generation):
-            guard sessions[session].generation == generation else { return }
-            dropHeldOver(session, telling: .timeout)
+            if sessions[session].generation == generation { dropHeldOver(session, telling: .timeout) }
         case .partsEnd(let session, let generation):
             guard sessions[session].generation == generation, sessions[session].instance != nil else { return }
             partsDeadline(session)

@@ -27,6 +27,7 @@ enum StatedLimits {
             ("help pub", "at most \(grouped(limits.messageBytesMax)) bytes with its custom type"),
             ("help pub", "a packet \(grouped(limits.packetBytesMax))."),
             ("help pub", "may have \(grouped(limits.largeMessageBytesMax)) bytes"),
+            ("help sub", "of packets, \(Limits.readerBytesPerSecond.lowerBound) or more"),
             ("help replay", "over \(grouped(limits.messageBytesMax)) bytes"),
             ("help replay", "exceed \(grouped(Limits.metadataBytesMax)) bytes"),
             ("help meta", "at most \(grouped(Limits.metadataBytesMax)) bytes of keys and values"),

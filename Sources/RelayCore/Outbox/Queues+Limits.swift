@@ -95,7 +95,7 @@ extension Queues {
 
     private func packetsBefore(_ frame: QueuedFrame) -> Senders {
         switch FrameType(rawValue: frame.head.type) {
-        case .packet, .lost, .accepted, .stored, .userNamed: return .nobody
+        case .packet, .lost, .accepted, .stored, .credit, .userNamed: return .nobody
         case .deliver:
             var (flags, body) = (frame.head.flags, chunks[frame.chunk].body(frame.head, at: frame.position))
             guard (try? Extensions.take(from: &body, &flags)) != nil, let message = try? DeliverFrame(flags: flags, body: body) else {
