@@ -10,7 +10,7 @@ enum FrameBodies {
         "login": LoginRequest.self, "logout": EmptyRequest.self, "renew": RenewRequest.self, "setRole": SetRoleRequest.self,
         "setMode": SetModeRequest.self, "endSession": EndSessionRequest.self, "banUser": BanUserRequest.self,
         "unbanUser": UserRequest.self, "getBans": PageRequest.self, "forgetUser": ForgetUserRequest.self, "status": StatusRequest.self,
-        "cancel": CancelRequest.self, "goOn": GoOnRequest.self,
+        "cancel": CancelRequest.self, "goOn": GoOnRequest.self, "setReaderLimits": SetReaderLimitsRequest.self,
         "subscribe": SubscribeRequest.self, "unsubscribe": ChannelRequest.self, "join": JoinRequest.self,
         "leave": ChannelRequest.self, "joinTopic": JoinTopicRequest.self, "leaveTopic": TopicRequest.self,
         "subscribeTopic": TopicUsersRequest.self, "unsubscribeTopic": TopicUsersRequest.self,

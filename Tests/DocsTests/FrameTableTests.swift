@@ -126,6 +126,9 @@ import Testing
         func ends(_ range: ClosedRange<Int>) -> [Int] { [range.lowerBound, range.upperBound] }
         let page = [1, 100]
         return [
+            "setReaderLimits.packetsPerSecond": ends(Limits.readerPacketsPerSecond),
+            "setReaderLimits.bytesPerSecond": ends(Limits.readerBytesPerSecond),
+            "setReaderLimits.waitingBytes": ends(Limits.readerWaitingBytes),
             "login.instance": [16, 16], "login.secret": [32, 32], "welcome.relay": [32, 32], "welcome.resumeToken": [32, 32],
             "login.key": [1, Limits.keyBytesMax], "renew.key": [1, Limits.keyBytesMax], "login.token": [Limits.tokenBytesMax],
             "renew.token": [Limits.tokenBytesMax], "join.token": [Limits.tokenBytesMax],
