@@ -44,7 +44,7 @@ extension Simulation {
 
     private func drawLimits() -> ReaderLimits {
         ReaderLimits(
-            packetsPerSecond: limitDice.chance(2, in: 3) ? Int.random(in: 1...40, using: &limitDice) : nil,
+            packetsPerSecond: limitDice.chance(2, in: 3) ? Int.random(in: 1...6, using: &limitDice) : nil,
             bytesPerSecond: limitDice.chance(1, in: 3) ? Int.random(in: 1_024...5_000, using: &limitDice) : nil,
             waitingBytes: limitDice.chance(1, in: 4) ? 16_384 : nil)
     }
