@@ -14,6 +14,8 @@ extension ModelClient {
         /// What waited then.
         var before = (0, 0)
 
+        mutating func begin(at now: Instant) { (since, received, before) = (now, (0, 0), (0, 0)) }
+
         func allowed(_ rate: Int, most: Int, _ before: Int, at now: Instant) -> Int {
             let time = Int((now - since).nanoseconds / 1_000_000)
             // At one instant, on credit, and since.

@@ -312,6 +312,8 @@ package final class Simulation {
             if frame.type == FrameType.ping.rawValue { driver.send(Frame(.pong), from: connection) }
         }
         try client.checkLimits(at: driver.now.instant)
+        // All that was let go has come: what comes next is let go from now on.
+        if bytes == .max { client.taking?.begin(at: driver.now.instant) }
     }
 
     /// Connections that the hub has closed.
