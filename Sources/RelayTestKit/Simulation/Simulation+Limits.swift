@@ -42,11 +42,11 @@ extension ModelClient {
 
 extension Simulation {
     /// Some of the readers.
-    func limitsAtLogin() -> ReaderLimits? { limitDice.chance(1, in: 3) ? drawLimits() : nil }
+    func limitsAtLogin() -> ReaderLimits? { limitDice.chance(1, in: 2) ? drawLimits() : nil }
 
     private func drawLimits() -> ReaderLimits {
         ReaderLimits(
-            packetsPerSecond: limitDice.chance(2, in: 3) ? Int.random(in: 1...6, using: &limitDice) : nil,
+            packetsPerSecond: limitDice.chance(4, in: 5) ? Int.random(in: 1...2, using: &limitDice) : nil,
             bytesPerSecond: limitDice.chance(1, in: 3) ? Int.random(in: 1_024...5_000, using: &limitDice) : nil,
             waitingBytes: limitDice.chance(1, in: 4) ? 16_384 : nil)
     }
