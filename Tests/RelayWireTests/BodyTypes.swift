@@ -72,7 +72,7 @@ extension FrameVector {
             case "answer.bans", "answer.bans.next": BansAnswer.self
             case "answer.status", "answer.status.next": StatusAnswer.self
             case "answer.history", "answer.history.none": HistoryAnswer.self
-            case "answer.subscribe", "answer.join", "answer.join.modes", "answer.caughtUp": SubscribeAnswer.self
+            case "answer.subscribe", "answer.join", "answer.join.modes", "answer.after", "answer.reset": SubscribeAnswer.self
             case "answer.clear": ClearAnswer.self
             case "answer.boards", "answer.boards.next": BoardsAnswer.self
             case "answer.joinTopic": JoinTopicAnswer.self
