@@ -33,5 +33,5 @@ if url.fragment:
 send(0x01, json.dumps(login).encode())
 welcome = json.loads(receive(0x80))
 send(0x10, struct.pack(">QB", 1, len(b"lesson")) + b"lesson" + "hello".encode(), flags=0x01)  # publish number 1, as text
-number, offset = struct.unpack(">QQ", receive(0x93))  # accepted
+number, offset, credit = struct.unpack(">QQI", receive(0x93))  # accepted
 print(f"{welcome['user']}: message {number} is at offset {offset}")
