@@ -14,7 +14,7 @@ extension Hub {
         var census = Census()
         census.start = start
         census.connections = connections.count
-        census.users = sessions.count
+        census.users = people.count
         census.deadlines = deadlines.count
         census.queueMemoryBytes = outbox.liveBytes
         census.counters = allCounters
@@ -38,10 +38,10 @@ extension Hub {
         census.messageChannels = channelCounts[.message] ?? 0
         census.streamChannels = channelCounts[.stream] ?? 0
         (census.queuedBytes, census.pinnedBytes) = outbox.backlog()
-        census.sessionsPresent = roster.present
-        census.sessionsAway = roster.away
+        census.sessionsPresent = people.roster.present
+        census.sessionsAway = people.roster.away
         guard isDetailed else { return census }
-        for user in roster.names.all { census.sessions.append(sessionCensus(sessions[named: user]!)) }
+        for user in people.roster.names.all { for session in liveSessions(of: user) { census.sessions.append(sessionCensus(session)) } }
         for id in channels.names.sorted() {
             let channel = channels[channels[named: id]!]
             census.channels.append(

@@ -53,7 +53,7 @@ extension Hub {
     package var bytesHeld: Int { authors.heldBytes }
 
     /// Drawings in parts that are remembered of a user who has a session. [BL8]
-    package func draftsKnown(of user: Name) -> Int { sessions[named: user].map { sessions[$0].window.drafts.count } ?? 0 }
+    package func draftsKnown(of user: Name) -> Int { people.sessions(of: user).reduce(0) { $0 + sessions[$1].window.drafts.count } }
 
     /// Bytes of change sets whose last part has not come. [BL11]
     package var stagedBytes: Int { boards.stagedBytes }

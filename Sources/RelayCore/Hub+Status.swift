@@ -12,11 +12,10 @@ extension Hub {
         let limit = try request.page.count()
         var status = totals()
         if let user = request.user { status.known = knows(user) }
-        let behind = roster.names.behind(request.after)
+        let behind = people.roster.names.behind(request.after)
         var users: [RelayStatus.User] = []
         for user in behind.prefix(limit) {
-            let session = sessions[named: user]!
-            users.append(userStatus(session))
+            for session in liveSessions(of: user) { users.append(userStatus(session)) }
         }
         let page = ListPage(of: users, bytes: Self.pageBytes)
         status.users = page.elements
@@ -34,7 +33,7 @@ extension Hub {
         var status = RelayStatus()
         status.uptimeMs = UInt64(clamping: (now.instant - startedAt).milliseconds)
         status.connections = connections.count
-        status.sessions = .init(present: roster.present, away: roster.away)
+        status.sessions = .init(present: people.roster.present, away: people.roster.away)
         status.channels = .init(message: channelCounts[.message] ?? 0, stream: channelCounts[.stream] ?? 0)
         status.boards = boards.count
         status.boardBytes = boards.bytes
@@ -46,8 +45,7 @@ extension Hub {
 
     /// Whether it is here, or something is kept of it.
     private func knows(_ user: Name) -> Bool {
-        if let session = sessions[named: user], sessions[session].state.isThere { return true }
-        if claims[user] != nil || hasMetadata(user) { return true }
+        if !liveSessions(of: user).isEmpty || claims[user] != nil || hasMetadata(user) { return true }
         return moderation.applied.roles[user] != nil || moderation.applied.bans[user] != nil
     }
 

@@ -24,7 +24,9 @@ package struct Hub {
     let startedAt: Instant
 
     var connections = ConnectionTable()
-    var sessions = Shelf<Session, Name>(vacant: Session())
+    /// Who is here, by user id; each with its sessions.
+    var people = People()
+    var sessions = Slab<Session>(vacant: Session())
     var channels = Shelf<Channel, ChannelID>(vacant: Channel())
     var memberships = Slab<Membership>(vacant: Membership())
     var rooms = Shelf<Room, Name>(vacant: Room())
@@ -35,7 +37,6 @@ package struct Hub {
     var outbox: Outbox
     var deadlines = DeadlineTable()
 
-    var roster = Roster()
     var channelCounts: [ChannelKind: Int] = [:]
     var keptWindows = KeptWindows()
     /// Who may come in. [AC1]

@@ -1,6 +1,7 @@
 // The places of what the hub holds, each of a type of its own: a swapped pair does not compile.
 
 extension Connection { typealias Index = Slab<Connection>.Index }
+extension Person { typealias Index = Slab<Person>.Index }
 extension Session { typealias Index = Slab<Session>.Index }
 extension Channel { typealias Index = Slab<Channel>.Index }
 extension Membership { typealias Index = Slab<Membership>.Index }

@@ -174,6 +174,9 @@ struct Shelf<Element, Key: Hashable> {
         unsafeMutableAddress { elements.address(index) }
     }
 
+    @inline(__always)
+    func address(_ index: Slab<Element>.Index) -> UnsafeMutablePointer<Element> { elements.address(index) }
+
     subscript(named name: Key) -> Slab<Element>.Index? { indexes[name] }
 
     mutating func insert(_ element: Element, named name: Key) -> Slab<Element>.Index {

@@ -52,11 +52,12 @@ extension Hub {
                 .tooLarge, "field reason has at most \(Limits.endReasonBytesMax) bytes, not \(reason.utf8.count)",
                 limit: Limits.endReasonBytesMax, actual: reason.utf8.count)
         }
-        guard let ended = liveSession(of: request.user) else { throw WireError(.userOffline, "user \(request.user) has no session") }
+        let ended = liveSessions(of: request.user)
+        guard !ended.isEmpty else { throw WireError(.userOffline, "user \(request.user) has no session") }
         answer(connection, EmptyAnswer(id: request.id))
         counters.moderations += 1
         audit(by: sessionName(connection), "ended the session of user \(request.user)")
-        endByModerator(ended, .endedByModerator, reason.isEmpty ? "no reason was given" : reason)
+        for session in ended { endByModerator(session, .endedByModerator, reason.isEmpty ? "no reason was given" : reason) }
     }
 
     mutating func banUser(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) {
@@ -73,7 +74,7 @@ extension Hub {
         }
         try checkStorage()
         let ban = Ban(
-            digest: liveSession(of: user).flatMap { sessions[$0].secretDigest } ?? claims[user]?.digest ?? known?.digest,
+            digest: secretDigest(of: user) ?? claims[user]?.digest ?? known?.digest,
             until: request.forMs.map { now.wallMilliseconds + UInt64($0) }, by: sessions[session].user!, time: now.wallMilliseconds)
         decide(.ban(user, ban), [StoredForm.ban(user, ban)], session, connection, requester(connection, request.id, .empty))
     }
@@ -121,7 +122,7 @@ extension Hub {
             entries += StoredForm.entries(.user(user), change)
         }
         if moderation.applied.roles[user] != nil { entries.append(StoredForm.role(user, nil)) }
-        if claims[user] != nil, liveSession(of: user) == nil { entries.append(StoredForm.claim(user, nil)) }
+        if claims[user] != nil, liveSessions(of: user).isEmpty { entries.append(StoredForm.claim(user, nil)) }
         guard !entries.isEmpty || withRecords else { return answerInOrder(requester) }
         if let metadata { applyMetadata(metadata.book, metadata.change) }
         if withRecords { dropDrafts(of: user) }
@@ -135,19 +136,18 @@ extension Hub {
     /// A moderator is one by credential: no other takes that away, and nobody shuts himself out. [AC10, AC13]
     private func requireNoModerator(_ user: Name, _ session: Session.Index) throws(WireError) {
         if user == sessions[session].user { throw WireError(.notPermitted, "this is for other users") }
-        if let other = liveSession(of: user), isModeratorByCredential(other) {
+        if liveSessions(of: user).contains(where: { isModeratorByCredential($0) }) {
             throw WireError(.notPermitted, "user \(user) is a moderator by its credential")
         }
     }
 
-    private func checkCount(_ count: Int, _ limit: Int, _ what: String) throws(WireError) {
-        guard count < limit else { throw WireError(.limitReached, "at most \(limit) \(what)", limit: limit, actual: count + 1) }
+    /// Of the secret that its newest session with one has come with.
+    private func secretDigest(of user: Name) -> Entropy? {
+        liveSessions(of: user).last { sessions[$0].secretDigest != nil }.flatMap { sessions[$0].secretDigest }
     }
 
-    /// The session of a user who is there, or away.
-    func liveSession(of user: Name) -> Session.Index? {
-        guard let session = sessions[named: user], sessions[session].state != .lingering else { return nil }
-        return session
+    private func checkCount(_ count: Int, _ limit: Int, _ what: String) throws(WireError) {
+        guard count < limit else { throw WireError(.limitReached, "at most \(limit) \(what)", limit: limit, actual: count + 1) }
     }
 
     // MARK: - Deciding

@@ -47,12 +47,13 @@ extension Hub {
     }
 
     private mutating func roleWasSet(_ user: Name, by moderator: Name) {
-        guard let session = liveSession(of: user) else { return }
-        updateAccess(session)
-        if let connection = outbox.connection(of: session) {
-            enqueueJSON(connection, .accessChanged, AccessChanged(accessBody(sessions[session].access), by: moderator))
+        for session in liveSessions(of: user) {
+            updateAccess(session)
+            if let connection = outbox.connection(of: session) {
+                enqueueJSON(connection, .accessChanged, AccessChanged(accessBody(sessions[session].access), by: moderator))
+            }
+            applyAccess(session)
         }
-        applyAccess(session)
     }
 
     // MARK: - Modes of channels
@@ -123,7 +124,7 @@ extension Hub {
 
     private mutating func wasForgotten(_ user: Name) {
         guard claims[user] != nil else { return }
-        if liveSession(of: user) == nil {
+        if liveSessions(of: user).isEmpty {
             // It may have been here when that was asked: then the disk knows nothing of it yet.
             forgetClaim(user)
         } else {

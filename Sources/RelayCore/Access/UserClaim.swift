@@ -95,7 +95,7 @@ extension Hub {
         return hasMetadata(user) || now.wallMilliseconds < claim.lastSeen + UInt64(configuration.claimTime.milliseconds)
     }
 
-    private func isHere(_ user: Name) -> Bool { sessions[named: user].map { [sessions] in sessions[$0].state != .lingering } ?? false }
+    private func isHere(_ user: Name) -> Bool { !liveSessions(of: user).isEmpty }
 
     /// Whether something is kept of a user; that somebody looks for it is not enough.
     func hasMetadata(_ user: Name) -> Bool {

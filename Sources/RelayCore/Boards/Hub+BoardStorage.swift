@@ -38,7 +38,7 @@ extension Hub {
 
     /// Over whatever connection its client object has now.
     private func connection(of user: Name, _ instance: UInt64) -> Connection.Index? {
-        guard let session = sessions[named: user], sessions[session].instance == instance, let connection = outbox.connection(of: session),
+        guard let session = session(of: user, instance: instance), let connection = outbox.connection(of: session),
             connections[connection].isOpen
         else { return nil }
         return connection
@@ -117,7 +117,7 @@ extension Hub {
 
     /// What is known of a client object, whether it has a session now or not.
     private mutating func withWindow(of user: Name, _ instance: UInt64, _ change: (inout PublishWindow) -> Void) {
-        if let session = sessions[named: user], sessions[session].instance == instance {
+        if let session = session(of: user, instance: instance) {
             change(&sessions[session].window)
         } else {
             keptWindows.change(of: user, where: { $0.instance == instance }, change)
@@ -152,7 +152,7 @@ extension Hub {
 
     /// Records in parts that a user has begun are forgotten: the next part has nothing before it.
     mutating func dropDrafts(of user: Name) {
-        if let session = sessions[named: user] {
+        for session in people.sessions(of: user) {
             sessions[session].window.drafts.removeAll(where: \.isRetained)
             endStaged(of: session)
         }

@@ -137,8 +137,7 @@ extension Hub {
 
     /// Whether a user has a live connection: as long as it has one, its locks do not end. [LK5]
     func isConnected(_ user: Name) -> Bool {
-        guard let session = sessions[named: user] else { return false }
-        return outbox.connection(of: session) != nil
+        people.sessions(of: user).contains { outbox.connection(of: $0) != nil }
     }
 
     mutating func setLockExpiry(_ lock: Lock.Index, after ttl: Duration) {

@@ -8,7 +8,8 @@ struct PendingDirect {
     var number: UInt64
     /// Sessions.
     var sender: Session.Index
-    var receiver: Session.Index
+    /// Those that may still acknowledge it: the first one does for all.
+    var receivers: [Session.Index]
     /// The client object that sent it: another one has other numbers.
     var instance: UInt64?
 }
@@ -36,24 +37,22 @@ extension Hub {
                 throw .overRate("direct messages", rate: rate, wait: wait)
             }
             guard connections[connection].isOpen else { return }
-            guard let receiver = sessions[named: user], let link = outbox.connection(of: receiver) else {
-                throw WireError(.userOffline, "user \(user) has no connection")
-            }
-            accept(frame, from: session, to: receiver, over: link)
+            let receivers = people.sessions(of: user).filter { outbox.connection(of: $0) != nil }
+            guard !receivers.isEmpty else { throw WireError(.userOffline, "user \(user) has no connection") }
+            accept(frame, from: session, to: receivers)
         } catch {
             refuse(connection, error, number: Self.publishNumber(body))
         }
     }
 
-    private mutating func accept(_ frame: DirectFrame, from session: Session.Index, to receiver: Session.Index, over link: Connection.Index)
-    {
+    private mutating func accept(_ frame: DirectFrame, from session: Session.Index, to receivers: [Session.Index]) {
         let delivery = ordinals.delivery()
         sessions[session].window.passDirect(frame.number)
         sessions[session].directsPending += 1
         counters.directAccepted += 1
         directs.append(
             PendingDirect(
-                delivery: delivery, number: frame.number, sender: session, receiver: receiver, instance: sessions[session].instance))
+                delivery: delivery, number: frame.number, sender: session, receivers: receivers, instance: sessions[session].instance))
         deadlines.set(.direct(delivery: delivery), at: now.instant + configuration.directTimeout)
 
         let wall = now.wallMilliseconds
@@ -62,14 +61,16 @@ extension Hub {
         let head = FrameHead(
             type: FrameType.directDeliver.rawValue, flags: frame.flags.and(frame.extensions),
             bodyBytes: frame.extensions.count + 16 + 1 + sender.count + (hasType ? 1 + frame.customType.count : 0) + frame.payload.count)
-        enqueuePrivate(link, head: head) { writer in
-            writer.bytes(frame.extensions)
-            writer.integer(delivery)
-            writer.integer(wall)
-            writer.integer(UInt8(sender.count))
-            for byte in sender { writer.integer(byte) }
-            if hasType { writer.shortBytes(frame.customType) }
-            writer.bytes(frame.payload)
+        for link in receivers.compactMap({ outbox.connection(of: $0) }) {
+            enqueuePrivate(link, head: head) { writer in
+                writer.bytes(frame.extensions)
+                writer.integer(delivery)
+                writer.integer(wall)
+                writer.integer(UInt8(sender.count))
+                for byte in sender { writer.integer(byte) }
+                if hasType { writer.shortBytes(frame.customType) }
+                writer.bytes(frame.payload)
+            }
         }
     }
 
@@ -80,7 +81,9 @@ extension Hub {
         guard flags == 0, let delivery = reader.integer(UInt64.self), reader.rest.isEmpty else {
             return refuse(connection, WireError(.badRequest, "directReceived has no flags and a body of 8 bytes"))
         }
-        guard let index = directIndex(delivery), directs[index].receiver == connections[connection].session else { return }
+        guard let index = directIndex(delivery), let session = connections[connection].session,
+            directs[index].receivers.contains(session)
+        else { return }
         let direct = directs.remove(at: index)
         counters.directConfirmed += 1
         settle(direct) { hub, connection in
@@ -93,11 +96,12 @@ extension Hub {
         fail(directs.remove(at: index), "not acknowledged within \(configuration.directTimeout)")
     }
 
-    /// The receiver's connection ends: what it has not acknowledged may have arrived or not.
+    /// A receiver's connection ends: what it has not acknowledged may have arrived or not. The last one's end is told.
     mutating func failDirects(to receiver: Session.Index) {
-        guard directs.contains(where: { $0.receiver == receiver }) else { return }
-        let failed = directs.filter { $0.receiver == receiver }
-        directs.removeAll { $0.receiver == receiver }
+        guard directs.contains(where: { $0.receivers.contains(receiver) }) else { return }
+        for index in directs.indices { directs[index].receivers.removeFirst(of: receiver) }
+        let failed = directs.filter(\.receivers.isEmpty)
+        directs.removeAll(where: \.receivers.isEmpty)
         for direct in failed { fail(direct, "the receiver's connection ended before it was acknowledged") }
     }
 

@@ -112,7 +112,7 @@ extension Hub {
         var last: Name?
         for user in channels[channel].presence.pendingInTurn {
             var here: Member?
-            if let session = sessions[named: user], let membership = sessions[session].memberships[channel] {
+            if let membership = channels[channel].presence.membership(of: user) {
                 here = Member(user: user, states: memberships[membership].states.strings)
             }
             if page.bytes > 0, page.bytes + IntervalPage.bytes(user, here) > Limits.jsonPageBytes {

@@ -40,7 +40,7 @@ extension Hub {
         try require(.presence, on: ChannelID(kind: request.kind, channel: request.channel), session)
         let id = ChannelID(kind: request.kind, channel: request.channel)
         var found: [Name: String] = [:]
-        if let member = sessions[named: request.user] {
+        for member in people.sessions(of: request.user) {
             if let membership = membership(of: member, in: id) {
                 found = memberships[membership].states
             } else if member == session {
@@ -117,7 +117,7 @@ extension Hub {
     mutating func whereIs(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) {
         let request = try decode(WhereRequest.self, body)
         var found: [ChannelID] = []
-        if let member = sessions[named: request.user] {
+        for member in people.sessions(of: request.user) {
             for membership in sortedMemberships(member) where !memberships[membership].quiet {
                 let id = channels[memberships[membership].channel].id!
                 if rights(of: session, on: id).contains(.presence) { found.append(id) }

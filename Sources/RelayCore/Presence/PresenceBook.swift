@@ -33,6 +33,11 @@ struct PresenceBook {
         members.remove(at: index)
     }
 
+    func membership(of user: Name) -> Membership.Index? {
+        let index = position(of: user)
+        return index < members.count && members[index].user == user ? members[index].membership : nil
+    }
+
     // MARK: - Pending changes
 
     mutating func pendJoin(_ user: Name, states: [Name: String], at now: Instant, window: Duration) {

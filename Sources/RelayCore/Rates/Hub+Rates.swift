@@ -15,8 +15,9 @@ extension Hub {
     /// One request of this user. [RT6]
     mutating func spendRequest(_ session: Session.Index, _ connection: Connection.Index) throws(WireError) {
         let rate = configuration.limits.requestsPerSecond
-        let bucket = sessions[session].requestsBucket ?? buckets.insert(TokenBucket())
-        sessions[session].requestsBucket = bucket
+        let person = sessions[session].person
+        let bucket = people[person].requestsBucket ?? buckets.insert(TokenBucket())
+        people[person].requestsBucket = bucket
         if let wait = try spend(bucket, rate: rate, capacity: configuration.requestsBurst, connection, "requests") {
             throw .overRate("requests", rate: rate, wait: wait)
         }
@@ -36,21 +37,24 @@ extension Hub {
     }
 
     mutating func bucket(_ key: BucketKey, of session: Session.Index) -> TokenBucket.Index {
-        if let index = sessions[session].buckets[key] { return index }
-        if sessions[session].buckets.count >= 64 { pruneBuckets(of: session) }
+        let person = sessions[session].person
+        if let index = people[person].buckets[key] { return index }
+        if people[person].buckets.count >= 64 { pruneBuckets(of: person) }
         let index = buckets.insert(TokenBucket())
-        sessions[session].buckets[key] = index
+        people[person].buckets[key] = index
         return index
     }
 
     /// Forgets buckets that are as good as new, unless a flow holds one. Bounded by what can be spent in a second.
-    private mutating func pruneBuckets(of session: Session.Index) {
-        sessions[session].lastPublish = nil
+    private mutating func pruneBuckets(of person: Person.Index) {
         var held: Set<TokenBucket.Index> = []
-        for membership in sessions[session].memberships.all {
-            for flow in memberships[membership].publishing.values { held.insert(flows[flow].bucket) }
+        for session in people[person].sessions {
+            sessions[session].lastPublish = nil
+            for membership in sessions[session].memberships.all {
+                for flow in memberships[membership].publishing.values { held.insert(flows[flow].bucket) }
+            }
         }
-        for (key, index) in sessions[session].buckets where !held.contains(index) {
+        for (key, index) in people[person].buckets where !held.contains(index) {
             let rate: Int
             switch key {
             case .messages: rate = configuration.limits.messagesPerSecond
@@ -60,7 +64,7 @@ extension Hub {
             }
             if buckets[index].isFull(rate: rate, at: now.instant) {
                 buckets.remove(index)
-                sessions[session].buckets[key] = nil
+                people[person].buckets[key] = nil
             }
         }
     }

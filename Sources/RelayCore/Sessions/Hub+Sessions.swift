@@ -68,12 +68,12 @@ extension Hub {
     private mutating func takeSession(
         of user: Name, _ login: CheckedLogin, _ connection: Connection.Index
     ) -> (session: Session.Index, isResumed: Bool)? {
-        guard let known = sessions[named: user] else {
+        guard let known = people.sessions(of: user).first else {
             guard sessions.count < configuration.sessionsMax else {
                 close(connection, .tooManySessions, "the relay holds \(configuration.sessionsMax) sessions, it may not hold more")
                 return nil
             }
-            return (sessions.insert(Session(user: user, handle: ordinals.handle()), named: user), false)
+            return (makeSession(of: user), false)
         }
         var isResumed = false
         switch sessions[known].state {
@@ -196,10 +196,8 @@ extension Hub {
 
     mutating func forgetUser(_ session: Session.Index) {
         keepWindow(of: session)
-        for index in sessions[session].buckets.values { buckets.remove(index) }
-        if let bucket = sessions[session].requestsBucket { buckets.remove(bucket) }
         directs.removeAll { $0.sender == session }
-        sessions.remove(session, named: sessions[session].user!)
+        removeSession(session)
     }
 
     /// What a session is in, in the order of the channels' names: that of their places differs from relay to relay.

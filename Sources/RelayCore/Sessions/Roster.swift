@@ -36,7 +36,7 @@ extension Session.State {
 extension Hub {
     /// The only way from one state to another.
     mutating func setState(_ session: Session.Index, _ state: Session.State) {
-        roster.move(sessions[session].user!, from: sessions[session].state, to: state)
+        people.roster.move(sessions[session].user!, from: sessions[session].state, to: state)
         if !sessions[session].state.isThere, state.isThere { sessions[session].since = now.instant }
         sessions[session].state = state
         sessions[session].generation = ordinals.generation()

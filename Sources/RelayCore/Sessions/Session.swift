@@ -19,6 +19,7 @@ struct Session {
     /// When it came to be there, for others: not when it came back, or was taken over. [AC16]
     var since = Instant(nanoseconds: 0)
     var user: Name?
+    @Placed var person: Person.Index
     var handle: UInt32 = 0
     /// `nil`: it cannot be resumed.
     var resumeToken: Entropy?
@@ -41,9 +42,6 @@ struct Session {
     var memberships = Memberships()
     /// States set before subscribing. [PR8]
     var statesBefore: [ChannelID: [Name: String]] = [:]
-    /// Token buckets, by what they count; and that of requests.
-    var buckets: [BucketKey: TokenBucket.Index] = [:]
-    @Packed var requestsBucket: TokenBucket.Index?
     /// The channel last published to and its bucket, so that most publishes look nothing up.
     var lastPublish: (name: Name, channel: Channel.Index, generation: UInt32, bucket: TokenBucket.Index)?
     /// Whether its client can say `goOn`. [MS10]

@@ -1,0 +1,72 @@
+import RelayWire
+
+/// A user with a session, or what is remembered of one: what it may do in a second outlives its sessions. [RT3]
+struct Person {
+    var user: Name?
+    /// Its sessions, those that linger too, in the order in which they came to be.
+    var sessions: [Session.Index] = []
+    /// Token buckets, by what they count; and that of requests. [RT1]
+    var buckets: [BucketKey: TokenBucket.Index] = [:]
+    @Packed var requestsBucket: TokenBucket.Index?
+}
+
+/// All persons, by user id, and who of them is here.
+struct People {
+    private var persons = Shelf<Person, Name>(vacant: Person())
+    var roster = Roster()
+
+    var count: Int { persons.count }
+
+    @inline(__always)
+    subscript(index: Person.Index) -> Person {
+        unsafeAddress { UnsafePointer(persons.address(index)) }
+        unsafeMutableAddress { persons.address(index) }
+    }
+
+    subscript(named user: Name) -> Person.Index? { persons[named: user] }
+
+    /// The sessions of a user, those that linger too.
+    func sessions(of user: Name) -> [Session.Index] { persons[named: user].map { persons[$0].sessions } ?? [] }
+
+    /// A session of a user begins; with its first one there is a person.
+    mutating func add(_ session: Session.Index, of user: Name) -> Person.Index {
+        let person = persons[named: user] ?? persons.insert(Person(user: user), named: user)
+        persons[person].sessions.append(session)
+        return person
+    }
+
+    /// - Returns: what is left of the person when it was the last one: it is forgotten.
+    mutating func remove(_ session: Session.Index, of index: Person.Index) -> Person? {
+        persons[index].sessions.removeFirst(of: session)
+        guard persons[index].sessions.isEmpty else { return nil }
+        let person = persons[index]
+        persons.remove(index, named: person.user!)
+        return person
+    }
+}
+
+extension Hub {
+    /// A session, and a person if it is its first one.
+    mutating func makeSession(of user: Name) -> Session.Index {
+        let session = sessions.insert(Session(user: user, handle: ordinals.handle()))
+        sessions[session].person = people.add(session, of: user)
+        return session
+    }
+
+    /// With its last session a person goes, and what was counted of it.
+    mutating func removeSession(_ session: Session.Index) {
+        if let person = people.remove(session, of: sessions[session].person) {
+            for bucket in person.buckets.values { buckets.remove(bucket) }
+            if let bucket = person.requestsBucket { buckets.remove(bucket) }
+        }
+        sessions.remove(session)
+    }
+
+    /// The sessions of a user that others may see, with a connection or away.
+    func liveSessions(of user: Name) -> [Session.Index] { people.sessions(of: user).filter { sessions[$0].state.isThere } }
+
+    /// The session of a client object of a user.
+    func session(of user: Name, instance: UInt64) -> Session.Index? {
+        people.sessions(of: user).first { sessions[$0].instance == instance }
+    }
+}
