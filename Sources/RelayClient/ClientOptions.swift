@@ -9,6 +9,10 @@ public struct ClientOptions: Sendable, Hashable {
     public var presenceTimeout: Duration?
     /// What shows the relay that the user id is used by the one it belongs to.
     public var secret = ClientSecret.kept()
+    /// Which of the user's devices this is, 16 hexadecimal digits, kept by the app; a new one for each client object if `nil`.
+    public var device: String?
+    /// Whether the user's other devices are replaced.
+    public var onlyDevice = false
     /// What lets it in, at a relay that is not open.
     public var credential: Credential?
     /// What it takes of packets, as on bad Wi-Fi: it gets the newest of each slot, and every message. `RelayClient.setReaderLimits`

@@ -23,6 +23,8 @@ public final class RelayClient: Sendable {
         var settings = ClientSettings(
             user: name, instance: SystemEntropy.word(), secret: try options.secret.digits(for: name, at: address),
             seed: SystemEntropy.word())
+        settings.device = options.device
+        settings.onlyDevice = options.onlyDevice
         settings.credential = options.credential
         settings.presenceTimeout = options.presenceTimeout
         settings.readerLimits = options.readerLimits

@@ -211,7 +211,8 @@ package struct ClientMachine: Sendable {
         let login = LoginRequest(
             id: lastRequest, capabilities: Capability.allCases.map(\.rawValue), user: settings.user,
             secret: settings.secret, key: credential?.key, token: credential?.token,
-            instance: String(repeating: "0", count: 16 - digits.count) + digits, lastNumber: lastNumber == 0 ? nil : lastNumber,
+            instance: String(repeating: "0", count: 16 - digits.count) + digits, device: settings.device,
+            onlyDevice: settings.onlyDevice ? true : nil, lastNumber: lastNumber == 0 ? nil : lastNumber,
             presenceTimeoutMs: settings.presenceTimeout.map { Int($0.milliseconds) }, client: settings.description,
             readerLimits: readerLimits == ReaderLimits() ? nil : readerLimits, resume: resumption)
         write(.json(.login, login))

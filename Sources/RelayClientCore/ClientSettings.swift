@@ -5,6 +5,10 @@ package struct ClientSettings: Sendable {
     package var user: Name
     /// Drawn once per client object. [SE2]
     package var instance: UInt64
+    /// 16 hexadecimal digits, drawn once per installation; the instance if `nil`. [SE8]
+    package var device: String?
+    /// Whether the first login replaces the user's other devices. [SE8]
+    package var onlyDevice = false
     /// 32 hexadecimal digits, drawn once per installation and user id. [SE2]
     package var secret: String?
     /// What lets it in. [AC1]

@@ -6,6 +6,8 @@ public struct Census: Sendable, Hashable, Codable {
     public struct Session: Sendable, Hashable, Codable {
         /// Id of the user.
         public var user: String
+        /// Which of the user's devices: 16 hexadecimal digits.
+        public var device: String
         /// Address of its connection; empty while away.
         public var peer: String
         /// What the client calls itself.
@@ -25,10 +27,11 @@ public struct Census: Sendable, Hashable, Codable {
         /// Packets shed from its queues since the session began.
         public var packetsLost: UInt64
         package init(
-            user: String, peer: String, client: String, away: Bool, messageChannels: Int, streamChannels: Int,
+            user: String, device: String, peer: String, client: String, away: Bool, messageChannels: Int, streamChannels: Int,
             queuedBytes: Int, queuedPacketBytes: Int, pinnedBytes: Int, packetsLost: UInt64
         ) {
             self.user = user
+            self.device = device
             self.peer = peer
             self.client = client
             self.away = away

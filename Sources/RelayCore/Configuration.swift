@@ -63,7 +63,11 @@ public struct Configuration: Sendable, Hashable {
     public var connectionsMax = 12_000
     /// Links without a login that may be open at once; beyond it the one that has waited longest makes room. [SE5]
     public var greetingsMax = 2_000
-    /// Users with a session, those that are away included. [SE5]
+    /// Devices of one user that may have a session. [SE8]
+    public var devicesPerUserMax = 8
+    /// How long a code for another device holds. [AC17]
+    public var deviceCodeValid = Duration.seconds(120)
+    /// Devices with a session, those that are away included. [SE5]
     public var sessionsMax = 20_000
 
     // MARK: History
@@ -86,8 +90,8 @@ public struct Configuration: Sendable, Hashable {
     public var catchUpBlockBytes = 64 * 1024
     /// Bytes that all such readers get together between two looks at what others send. [HI2]
     public var catchUpTurnBytes = 1024 * 1024
-    /// Client objects of one user whose publishes are remembered, besides the one that has its session. [MS9]
-    public var publishWindowsPerUserMax = 4
+    /// Client objects of one device whose publishes are remembered, besides the one that has its session. [MS9]
+    public var publishWindowsPerDeviceMax = 4
     /// The same of all users; beyond it the oldest are forgotten, and a publish sent again counts as new. [MS9]
     public var publishWindowsMax = 20_000
 

@@ -32,6 +32,7 @@ enum Deadline: Hashable {
     case claimSweep
     case banSweep
     case wrongCredentialSweep
+    case deviceOffers
     case erasure
 
     /// Whether it judges a peer for its silence; such deadlines move when the host slept. [HB4]
@@ -40,7 +41,7 @@ enum Deadline: Hashable {
         case .login, .heartbeat, .slowConsumer, .sessionEnd, .heldOver, .direct, .lockExpiry: true
         case .partsEnd, .userForgotten, .presenceInterval, .channelEnd, .droppedNotice, .readerTurn, .credit, .queueSweep, .historySweep,
             .windowSweep, .metadataEnd, .lockWait, .boardReading, .boardAuthors, .boardExpiry, .credentialAnswer, .accessEnd, .lentRights,
-            .claimSweep, .banSweep, .wrongCredentialSweep, .erasure:
+            .claimSweep, .banSweep, .wrongCredentialSweep, .deviceOffers, .erasure:
             false
         }
     }

@@ -75,8 +75,9 @@ extension Hub {
         }
         let kinds = sessions[session].memberships.all.map { [channels, memberships] in channels[memberships[$0].channel].id!.kind }
         return Census.Session(
-            user: sessions[session].user!.text, peer: connection.map { connections[$0].peer } ?? "", client: sessions[session].client,
-            away: connection == nil, messageChannels: kinds.count { $0 == .message }, streamChannels: kinds.count { $0 == .stream },
+            user: sessions[session].user!.text, device: sessions[session].device.hex,
+            peer: connection.map { connections[$0].peer } ?? "", client: sessions[session].client, away: connection == nil,
+            messageChannels: kinds.count { $0 == .message }, streamChannels: kinds.count { $0 == .stream },
             queuedBytes: load.reliable + load.packets, queuedPacketBytes: load.packets,
             pinnedBytes: pinned, packetsLost: sessions[session].packetsLost)
     }

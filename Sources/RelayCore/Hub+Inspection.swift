@@ -16,7 +16,7 @@ extension Hub {
     package func members(of id: ChannelID) -> [Member] {
         guard let channel = channels[named: id] else { return [] }
         return channels[channel].presence.members.map {
-            Member(user: $0.user, states: memberships[$0.membership].states.strings)
+            Member(user: $0.user, states: states(ofUser: $0.user, seenIn: channel).strings)
         }
     }
 
@@ -83,6 +83,12 @@ extension Hub {
 
     package func topic(ofFlow handle: UInt32) -> (channel: Name, topic: Name)? {
         flows[named: handle].map { (channels[flows[$0].channel].id!.channel, flows[$0].topic!) }
+    }
+
+    /// Handles of the sessions whose selections contain a flow.
+    package func receiverHandles(ofFlow handle: UInt32) -> Set<UInt32> {
+        guard let flow = flows[named: handle] else { return [] }
+        return Set(flows[flow].receivers.map { sessions[$0].handle })
     }
 
     /// Users whose selections contain a flow.

@@ -167,7 +167,7 @@ extension Hub {
         case .directReceived: return directReceived(head, body, connection)
         case .logout, .renew, .subscribe, .unsubscribe, .join, .leave, .joinTopic, .leaveTopic, .subscribeTopic, .unsubscribeTopic,
             .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates, .history, .barrier, .cancel, .setReaderLimits, .goOn,
-            .setMetadata, .updateMetadata, .removeMetadata, .getMetadata, .subscribeUserMetadata, .unsubscribeUserMetadata, .setLock,
+            .offerDevice, .setMetadata, .updateMetadata, .removeMetadata, .getMetadata, .subscribeUserMetadata, .unsubscribeUserMetadata, .setLock,
             .acquireLock, .releaseLock, .revokeLock, .removeLock, .getLocks, .clear, .undoClear, .boards, .removeBoard, .setRole,
             .setMode, .endSession, .banUser, .unbanUser, .getBans, .forgetUser, .status:
             return handleRequest(type, head, body, connection) { hub throws(WireError) in

@@ -43,6 +43,7 @@ extension Hub {
         case .barrier: try barrier(body, session, connection)
         case .cancel: try cancel(body, session, connection)
         case .goOn: try goOn(body, session, connection)
+        case .offerDevice: try offerDevice(body, session, connection)
         case .setReaderLimits: try setReaderLimits(body, connection)
         case .setMetadata: try writeMetadata(body, mustExist: false, session, connection)
         case .updateMetadata: try writeMetadata(body, mustExist: true, session, connection)

@@ -13,13 +13,16 @@ extension Hub {
         var status = totals()
         if let user = request.user { status.known = knows(user) }
         let behind = people.roster.names.behind(request.after)
-        var users: [RelayStatus.User] = []
+        var users: [[RelayStatus.User]] = []
         for user in behind.prefix(limit) {
-            for session in liveSessions(of: user) { users.append(userStatus(session)) }
+            var devices: [RelayStatus.User] = []
+            for session in liveSessions(of: user) { devices.append(userStatus(session)) }
+            users.append(devices)
         }
-        let page = ListPage(of: users, bytes: Self.pageBytes)
-        status.users = page.elements
-        if behind.count > page.elements.count { status.next = page.elements.last?.user }
+        // A user's devices stand on one page.
+        let page = ListPage(of: users) { $0.reduce(0) { $0 + Self.pageBytes($1) } }
+        status.users = page.elements.flatMap { $0 }
+        if behind.count > page.elements.count { status.next = status.users.last?.user }
         answer(connection, StatusAnswer(id: request.id, status: status, joinKey: request.joinKey == true ? joinKey(for: session) : nil))
     }
 
@@ -52,7 +55,8 @@ extension Hub {
     private func userStatus(_ session: Session.Index) -> RelayStatus.User {
         let connection = outbox.connection(of: session)
         var user = RelayStatus.User(
-            user: sessions[session].user!, client: sessions[session].client, peer: "", away: connection == nil,
+            user: sessions[session].user!, device: sessions[session].device.hex, client: sessions[session].client,
+            peer: "", away: connection == nil,
             sessionMs: UInt64(clamping: (now.instant - sessions[session].since).milliseconds), queuedBytes: 0, queuedPacketBytes: 0,
             packetsLost: sessions[session].packetsLost, backlogMs: 0)
         guard let connection else { return user }
@@ -66,7 +70,7 @@ extension Hub {
 
     /// Its texts may grow sixfold by escaping; its names and numbers, 230 bytes at most, do not.
     private static func pageBytes(_ user: RelayStatus.User) -> Int {
-        user.user.text.utf8.count + user.client.utf8.count + user.peer.utf8.count + 39
+        user.user.text.utf8.count + user.client.utf8.count + user.peer.utf8.count + 66
     }
 }
 

@@ -45,6 +45,8 @@ package struct Hub {
     var claims = ClaimBook()
     /// What the log has of them.
     var wrongCredentials = WrongCredentials()
+    /// Codes for another device. [AC17]
+    var deviceOffers = DeviceOffers()
     /// What moderators have decided. [AC10–AC15]
     var moderation = ModerationState()
     var storage: StorageState
@@ -245,6 +247,7 @@ package struct Hub {
         case .claimSweep: sweepClaims()
         case .banSweep: sweepBans()
         case .wrongCredentialSweep: sweepWrongCredentials()
+        case .deviceOffers: deviceOffers.end(at: now.instant)
         case .erasure: eraseAgain()
         }
     }

@@ -5,6 +5,7 @@ struct Ordinals {
     private var lastGeneration: UInt32 = 0
     private var lastDelivery: UInt64 = 0
     private var lastRead: UInt64 = 0
+    private var lastOffer: UInt32 = 0
 
     mutating func handle() -> UInt32 {
         lastHandle += 1
@@ -33,5 +34,11 @@ struct Ordinals {
     mutating func read() -> UInt64 {
         lastRead += 1
         return lastRead
+    }
+
+    /// Of a code for another device.
+    mutating func offer() -> UInt32 {
+        lastOffer &+= 1
+        return lastOffer
     }
 }

@@ -52,6 +52,7 @@ struct RTMSettings: Sendable {
         var options = ClientOptions()
         options.presenceTimeout = presenceTimeout
         options.secret = secret
+        options.onlyDevice = true
         options.credential = credential(token: token)
         options.description = "RelayRTM"
         return options

@@ -54,6 +54,9 @@ package enum Seeds {
     /// Found before readers could say what they take.
     package static let olderThanReaderLimits = Set(regressions.prefix(5))
 
+    /// Found before a user had several devices.
+    package static let olderThanDevices = Set(regressions.prefix(5))
+
     /// New seeds at each run; a failure prints its seed.
     package static func fresh(count: Int, from base: UInt64) -> [UInt64] {
         var generator = SplitMix64(seed: base)

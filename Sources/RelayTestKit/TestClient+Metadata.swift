@@ -158,10 +158,11 @@ extension TestClient {
     }
 
     @discardableResult
-    package func lock(_ type: FrameType, _ channel: String, _ lock: String, owner: String? = nil) -> Outcome {
+    package func lock(_ type: FrameType, _ channel: String, _ lock: String, owner: String? = nil, device: String? = nil) -> Outcome {
         let id = Self.channel(channel)
         return request(type) {
-            LockRequest(id: $0, kind: id.kind, channel: id.channel, lock: try! Name(lock), owner: owner.map { try! Name($0) })
+            LockRequest(
+                id: $0, kind: id.kind, channel: id.channel, lock: try! Name(lock), owner: owner.map { try! Name($0) }, ownerDevice: device)
         }
     }
 

@@ -12,7 +12,8 @@ package final class TestClient {
 
     /// Connects and logs in.
     package init(
-        _ driver: HubDriver, _ user: String, instance: String = "00000000000000aa", lastNumber: UInt64? = nil, resume: String? = nil,
+        _ driver: HubDriver, _ user: String, instance: String = "00000000000000aa", device: String? = "00000000000000aa",
+        onlyDevice: Bool? = nil, lastNumber: UInt64? = nil, resume: String? = nil,
         presenceTimeoutMs: Int? = nil, secret: String? = nil, key: String? = nil, token: String? = nil, goesOn: Bool = false,
         readerLimits: ReaderLimits? = nil, asWebSocket: Bool = false
     ) {
@@ -20,8 +21,9 @@ package final class TestClient {
         self.user = user
         id = driver.open(asWebSocket: asWebSocket)
         login(
-            instance: instance, lastNumber: lastNumber, resume: resume, presenceTimeoutMs: presenceTimeoutMs, secret: secret, key: key,
-            token: token, goesOn: goesOn, readerLimits: readerLimits)
+            instance: instance, device: device, onlyDevice: onlyDevice, lastNumber: lastNumber, resume: resume,
+            presenceTimeoutMs: presenceTimeoutMs, secret: secret, key: key, token: token, goesOn: goesOn,
+            readerLimits: readerLimits)
     }
 
     /// Sends a login, the first one or one after a refusal. What comes before and behind `welcome` is in `others`.
@@ -29,13 +31,16 @@ package final class TestClient {
     /// - Returns: the request's id.
     @discardableResult
     package func login(
-        instance: String = "00000000000000aa", lastNumber: UInt64? = nil, resume: String? = nil, presenceTimeoutMs: Int? = nil,
-        secret: String? = nil, key: String? = nil, token: String? = nil, goesOn: Bool = false, readerLimits: ReaderLimits? = nil
+        instance: String = "00000000000000aa", device: String? = "00000000000000aa", onlyDevice: Bool? = nil,
+        lastNumber: UInt64? = nil, resume: String? = nil, presenceTimeoutMs: Int? = nil,
+        secret: String? = nil, key: String? = nil, token: String? = nil, goesOn: Bool = false,
+        readerLimits: ReaderLimits? = nil
     ) -> UInt32 {
         let request = LoginRequest(
             id: nextRequest(), capabilities: goesOn ? ["later", "goOn"] : nil,
             user: try! Name(user), secret: secret, key: key, token: token, instance: instance,
-            lastNumber: lastNumber, presenceTimeoutMs: presenceTimeoutMs, readerLimits: readerLimits,
+            device: device, onlyDevice: onlyDevice, lastNumber: lastNumber, presenceTimeoutMs: presenceTimeoutMs,
+            readerLimits: readerLimits,
             resume: resume.map { ResumeRequest(token: $0) })
         driver.send(.json(.login, request), from: id)
         others += frames()

@@ -62,7 +62,7 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, JSONElement {
     public static let busy = Self(124)
     /// A lock that is not there, or was removed meanwhile.
     public static let lockNotFound = Self(125)
-    /// A lock that another user holds.
+    /// A lock that another device holds.
     public static let lockHeld = Self(126)
     /// A lock that the author, or the owner named, does not hold.
     public static let lockNotHeld = Self(127)
@@ -96,6 +96,8 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, JSONElement {
     public static let cancelled = Self(141)
     /// A publish behind one that was refused, in the same channel.
     public static let behindRefused = Self(142)
+    /// A device's code that is none, was used, or is too old.
+    public static let codeWrong = Self(143)
 
     // 2xx: the connection is closed; come back.
     /// The relay is ending.
@@ -118,7 +120,7 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, JSONElement {
     public static let protocolError = Self(300)
     /// Another protocol version in `login`.
     public static let versionNotSupported = Self(301)
-    /// A newer login of the same user.
+    /// A newer login of the same device, or one that is to be the user's only one.
     public static let replaced = Self(302)
     /// Ten times a rate for ten seconds.
     public static let abuse = Self(303)
@@ -151,7 +153,7 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, JSONElement {
         (.boardFull, "boardFull"), (.quotaReached, "quotaReached"), (.boardNotFound, "boardNotFound"), (.nothingToUndo, "nothingToUndo"),
         (.partMissing, "partMissing"), (.tokenInvalid, "tokenInvalid"), (.tokenExpired, "tokenExpired"), (.keyWrong, "keyWrong"),
         (.credentialRequired, "credentialRequired"), (.userIDTaken, "userIDTaken"), (.notPermitted, "notPermitted"),
-        (.notBanned, "notBanned"), (.cancelled, "cancelled"), (.behindRefused, "behindRefused"),
+        (.notBanned, "notBanned"), (.cancelled, "cancelled"), (.behindRefused, "behindRefused"), (.codeWrong, "codeWrong"),
         (.shuttingDown, "shuttingDown"), (.slowConsumer, "slowConsumer"), (.heartbeatTimeout, "heartbeatTimeout"),
         (.loginTimeout, "loginTimeout"), (.tooManyConnections, "tooManyConnections"), (.accessExpired, "accessExpired"),
         (.tooManySessions, "tooManySessions"),

@@ -24,6 +24,7 @@ package enum FrameType: UInt8, CaseIterable, Sendable {
     case directReceived = 0x13
     case publishChanges = 0x14
     case goOn = 0x15
+    case offerDevice = 0x16
     case subscribe = 0x20
     case unsubscribe = 0x21
     case join = 0x22

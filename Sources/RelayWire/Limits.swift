@@ -97,6 +97,8 @@ public enum Limits {
     public static let readerBytesPerSecond = 1_024...1_000_000_000
     /// Fewest and most bytes of packets that a reader may let wait. [DL11]
     public static let readerWaitingBytes = 16_384...262_144
+    /// Characters of a code for another device. [AC17]
+    public static let deviceCodeCharacters = 10
     /// Free text by which a client names itself to operators, in bytes. [SE2]
     public static let clientDescriptionBytesMax = 64
     /// Largest token, in bytes: it must fit into `bytesBeforeLoginMax` with the rest of its `login`.

@@ -54,11 +54,14 @@ package struct LockRequest: JSONObject {
     package internal(set) var channel = Name.unread
     package internal(set) var lock = Name.unread
     package internal(set) var owner: Name?
+    /// Absent: whichever of its devices has it.
+    package internal(set) var ownerDevice: String?
 
     package init() {}
 
-    package init(id: UInt32, kind: ChannelKind, channel: Name, lock: Name, owner: Name? = nil) {
+    package init(id: UInt32, kind: ChannelKind, channel: Name, lock: Name, owner: Name? = nil, ownerDevice: String? = nil) {
         (self.id, self.kind, self.channel, self.lock, self.owner) = (id, kind, channel, lock, owner)
+        self.ownerDevice = ownerDevice
     }
 
     package mutating func fields(_ json: inout JSONFields) {
@@ -67,6 +70,7 @@ package struct LockRequest: JSONObject {
         json("kind", &kind)
         json("lock", &lock)
         json("owner", &owner)
+        json("ownerDevice", &ownerDevice)
     }
 }
 
@@ -124,20 +128,23 @@ public struct LockDetail: JSONObject, Hashable, Sendable {
     public var ttlMs = 0
     /// Absent: it is free.
     public var owner: Name?
+    /// Which of the owner's devices: 16 hexadecimal digits.
+    public var ownerDevice: String?
     /// Of the acquisition by `owner`; only grows.
     public var fencing: UInt64?
 
     package init() {}
 
     /// Free unless there is an owner.
-    public init(lock: Name, ttlMs: Int, owner: Name? = nil, fencing: UInt64? = nil) {
-        (self.lock, self.ttlMs, self.owner, self.fencing) = (lock, ttlMs, owner, fencing)
+    public init(lock: Name, ttlMs: Int, owner: Name? = nil, ownerDevice: String? = nil, fencing: UInt64? = nil) {
+        (self.lock, self.ttlMs, self.owner, self.ownerDevice, self.fencing) = (lock, ttlMs, owner, ownerDevice, fencing)
     }
 
     package mutating func fields(_ json: inout JSONFields) {
         json("fencing", &fencing)
         json("lock", &lock)
         json("owner", &owner)
+        json("ownerDevice", &ownerDevice)
         json("ttlMs", &ttlMs)
     }
 }
@@ -154,15 +161,17 @@ package struct LocksEvent: JSONObject {
     package internal(set) var locks: [LockDetail] = []
     /// Who held it until now: `released`, `revoked`, `expired`.
     package internal(set) var user: Name?
+    package internal(set) var device: String?
 
     package init() {}
 
-    package init(channel: UInt32, event: Event, locks: [LockDetail], user: Name? = nil) {
-        (self.channel, self.event, self.locks, self.user) = (channel, event, locks, user)
+    package init(channel: UInt32, event: Event, locks: [LockDetail], user: Name? = nil, device: String? = nil) {
+        (self.channel, self.event, self.locks, self.user, self.device) = (channel, event, locks, user, device)
     }
 
     package mutating func fields(_ json: inout JSONFields) {
         json("channel", &channel)
+        json("device", &device)
         json("event", &event)
         json("locks", &locks)
         json("user", &user)

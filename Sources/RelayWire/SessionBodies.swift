@@ -14,14 +14,21 @@ package struct LoginRequest: JSONObject {
     package var versions: [Int] = []
     /// What the client can beyond that: names. [SE3]
     package var capabilities: [String]?
-    package var user = Name.unread
+    /// `nil` with a `code`, which finds it.
+    package var user: Name?
     /// 128 bits as 32 hexadecimal digits, drawn once per installation and user id.
     package var secret: String?
+    /// From another device of the user, in place of both. [AC17]
+    package var code: String?
     /// What lets it in, if the relay is not open: one of both. [AC1]
     package var key: String?
     package var token: String?
     /// 64 bits as 16 hexadecimal digits, drawn once per client object.
     package var instance = ""
+    /// The same, drawn once per installation or browser tab; absent: zeros. [SE8]
+    package var device: String?
+    /// Whether the other devices of the user are replaced. [SE8]
+    package var onlyDevice: Bool?
     /// The highest number that this client object has sent; absent before the first. [MS9]
     package var lastNumber: UInt64?
     package var presenceTimeoutMs: Int?
@@ -32,8 +39,9 @@ package struct LoginRequest: JSONObject {
     package init() {}
 
     package init(
-        id: UInt32, versions: [Int] = [Limits.protocolVersion], capabilities: [String]? = nil, user: Name, secret: String? = nil,
-        key: String? = nil, token: String? = nil, instance: String, lastNumber: UInt64? = nil,
+        id: UInt32, versions: [Int] = [Limits.protocolVersion], capabilities: [String]? = nil, user: Name?, secret: String? = nil, code: String? = nil,
+        key: String? = nil, token: String? = nil, instance: String, device: String? = nil, onlyDevice: Bool? = nil,
+        lastNumber: UInt64? = nil,
         presenceTimeoutMs: Int? = nil, client: String? = nil, readerLimits: ReaderLimits? = nil, resume: ResumeRequest? = nil
     ) {
         self.id = id
@@ -41,9 +49,12 @@ package struct LoginRequest: JSONObject {
         self.capabilities = capabilities
         self.user = user
         self.secret = secret
+        self.code = code
         self.key = key
         self.token = token
         self.instance = instance
+        self.device = device
+        self.onlyDevice = onlyDevice
         self.lastNumber = lastNumber
         self.presenceTimeoutMs = presenceTimeoutMs
         self.client = client
@@ -54,10 +65,13 @@ package struct LoginRequest: JSONObject {
     package mutating func fields(_ json: inout JSONFields) {
         json("capabilities", &capabilities)
         json("client", &client)
+        json("code", &code)
+        json("device", &device)
         json("id", &id)
         json("instance", &instance)
         json("key", &key)
         json("lastNumber", &lastNumber)
+        json("onlyDevice", &onlyDevice)
         json("presenceTimeoutMs", &presenceTimeoutMs)
         json("readerLimits", &readerLimits)
         json("resume", &resume)
@@ -93,6 +107,8 @@ package struct Welcome: JSONObject {
     /// The relay's public id: 32 hexadecimal digits. [SE6]
     package internal(set) var relay = ""
     package internal(set) var user = Name.unread
+    /// The user's, told to a device that came with a code: 32 hexadecimal digits. [AC17]
+    package internal(set) var secret: String?
     /// The relay's handle of this user, as in `deliver`.
     package internal(set) var handle: UInt32 = 0
     package internal(set) var resumeToken = ""
@@ -116,13 +132,14 @@ package struct Welcome: JSONObject {
         id: UInt32, capabilities: [String] = [], relay: String, user: Name, handle: UInt32, resumeToken: String, resumed: Bool,
         lastEnd: CloseNotice?,
         lastNumber: UInt64 = 0, forgotten: Bool = false, start: UInt32, heartbeatMs: Int, presenceTimeoutMs: Int,
-        access: AccessBody, limits: ServerLimits, publishAfterMs: Int? = nil
+        access: AccessBody, limits: ServerLimits, publishAfterMs: Int? = nil, secret: String? = nil
     ) {
         self.id = id
         version = Limits.protocolVersion
         self.capabilities = capabilities
         self.relay = relay
         self.user = user
+        self.secret = secret
         self.handle = handle
         self.resumeToken = resumeToken
         self.resumed = resumed
@@ -152,9 +169,41 @@ package struct Welcome: JSONObject {
         json("relay", &relay)
         json("resumeToken", &resumeToken)
         json("resumed", &resumed)
+        json("secret", &secret)
         json("start", &start)
         json("user", &user)
         json("version", &version)
+    }
+}
+
+/// Of a code for another device of the user. [AC17]
+package struct OfferDeviceRequest: JSONObject {
+    package internal(set) var id: UInt32 = 0
+    /// That of the login; absent: it had none.
+    package internal(set) var secret: String?
+
+    package init() {}
+    package init(id: UInt32, secret: String?) { (self.id, self.secret) = (id, secret) }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("id", &id)
+        json("secret", &secret)
+    }
+}
+
+package struct OfferDeviceAnswer: JSONObject {
+    package internal(set) var id: UInt32 = 0
+    /// 10 characters of Crockford's base 32.
+    package internal(set) var code = ""
+    package internal(set) var validMs = 0
+
+    package init() {}
+    package init(id: UInt32, code: String, validMs: Int) { (self.id, self.code, self.validMs) = (id, code, validMs) }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("code", &code)
+        json("id", &id)
+        json("validMs", &validMs)
     }
 }
 

@@ -84,10 +84,12 @@ public struct RelayStatus: JSONObject, Hashable, Sendable {
         }
     }
 
-    /// A user with a session.
+    /// A device of a user with a session.
     public struct User: JSONObject, Hashable, Sendable {
         /// Id of the user.
         public var user = Name.unread
+        /// Which of the user's: 16 hexadecimal digits.
+        public var device = ""
         /// What its client calls itself.
         public var client = ""
         /// Address of its connection; empty while away.
@@ -108,10 +110,12 @@ public struct RelayStatus: JSONObject, Hashable, Sendable {
         package init() {}
 
         package init(
-            user: Name, client: String, peer: String, away: Bool, sessionMs: UInt64, queuedBytes: Int, queuedPacketBytes: Int,
+            user: Name, device: String, client: String, peer: String, away: Bool, sessionMs: UInt64,
+            queuedBytes: Int, queuedPacketBytes: Int,
             packetsLost: UInt64, backlogMs: UInt64
         ) {
             self.user = user
+            self.device = device
             self.client = client
             self.peer = peer
             self.away = away
@@ -126,6 +130,7 @@ public struct RelayStatus: JSONObject, Hashable, Sendable {
             json("away", &away)
             json("backlogMs", &backlogMs)
             json("client", &client)
+            json("device", &device)
             json("packetsLost", &packetsLost)
             json("peer", &peer)
             json("queuedBytes", &queuedBytes)

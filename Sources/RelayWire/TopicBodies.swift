@@ -213,6 +213,8 @@ package struct FlowOpened: JSONObject {
     package var channel: UInt32 = 0
     package var topic = Name.unread
     package var user = Name.unread
+    /// Which of the user's: 16 hexadecimal digits.
+    package var device = ""
     package var meta = ""
     /// Sequence of the next packet meant for this subscriber.
     package var next: UInt32 = 0
@@ -221,11 +223,12 @@ package struct FlowOpened: JSONObject {
 
     package init() {}
 
-    package init(flow: UInt32, channel: UInt32, topic: Name, user: Name, meta: String, next: UInt32, from: UInt32? = nil) {
+    package init(flow: UInt32, channel: UInt32, topic: Name, user: Name, device: String, meta: String, next: UInt32, from: UInt32? = nil) {
         self.flow = flow
         self.channel = channel
         self.topic = topic
         self.user = user
+        self.device = device
         self.meta = meta
         self.next = next
         self.from = from
@@ -233,6 +236,7 @@ package struct FlowOpened: JSONObject {
 
     package mutating func fields(_ json: inout JSONFields) {
         json("channel", &channel)
+        json("device", &device)
         json("flow", &flow)
         json("from", &from)
         json("meta", &meta)
@@ -278,13 +282,18 @@ package struct PacketsDroppedNotice: JSONObject {
 package struct TopicPublisher: JSONObject {
     package internal(set) var topic = Name.unread
     package internal(set) var user = Name.unread
+    /// Which of the user's: 16 hexadecimal digits.
+    package internal(set) var device = ""
     package internal(set) var meta = ""
 
     package init() {}
 
-    package init(topic: Name, user: Name, meta: String) { (self.topic, self.user, self.meta) = (topic, user, meta) }
+    package init(topic: Name, user: Name, device: String, meta: String) {
+        (self.topic, self.user, self.device, self.meta) = (topic, user, device, meta)
+    }
 
     package mutating func fields(_ json: inout JSONFields) {
+        json("device", &device)
         json("meta", &meta)
         json("topic", &topic)
         json("user", &user)

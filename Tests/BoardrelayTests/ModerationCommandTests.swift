@@ -114,7 +114,7 @@ struct ModerationCommandTests {
         var status = RelayStatus()
         func user(_ name: String, _ milliseconds: UInt64, away: Bool = false) throws -> RelayStatus.User {
             .init(
-                user: try Name(name), client: "\u{7}", peer: away ? "" : "10.0.0.1:5", away: away, sessionMs: 0,
+                user: try Name(name), device: "00000000000000aa", client: "\u{7}", peer: away ? "" : "10.0.0.1:5", away: away, sessionMs: 0,
                 queuedBytes: Int(milliseconds) * 1_000,
                 queuedPacketBytes: 0, packetsLost: 1_234, backlogMs: milliseconds)
         }

@@ -115,10 +115,12 @@ struct ServeTests {
         census.sessionsPresent = 2
         census.sessions = [
             .init(
-                user: "alice", peer: "192.168.1.7:50412", client: "Board 2.1\u{1B}[31m", away: false, messageChannels: 1,
+                user: "alice", device: "00000000000000aa",
+                peer: "192.168.1.7:50412", client: "Board 2.1\u{1B}[31m", away: false, messageChannels: 1,
                 streamChannels: 1, queuedBytes: 0, queuedPacketBytes: 0, pinnedBytes: 0, packetsLost: 0),
             .init(
-                user: "bob", peer: "192.168.1.9:50413", client: "", away: true, messageChannels: 1, streamChannels: 0,
+                user: "bob", device: "00000000000000bb",
+                peer: "192.168.1.9:50413", client: "", away: true, messageChannels: 1, streamChannels: 0,
                 queuedBytes: 262_144, queuedPacketBytes: 262_144, pinnedBytes: 0, packetsLost: 12_345),
         ]
         (census.setRoles, census.frozenChannels, census.bans, census.counters.moderations) = (1, ["green-dove-149", "lesson"], 3, 1_234)

@@ -11,6 +11,7 @@ enum FrameBodies {
         "setMode": SetModeRequest.self, "endSession": EndSessionRequest.self, "banUser": BanUserRequest.self,
         "unbanUser": UserRequest.self, "getBans": PageRequest.self, "forgetUser": ForgetUserRequest.self, "status": StatusRequest.self,
         "cancel": CancelRequest.self, "goOn": GoOnRequest.self, "setReaderLimits": SetReaderLimitsRequest.self,
+        "offerDevice": OfferDeviceRequest.self,
         "subscribe": SubscribeRequest.self, "unsubscribe": ChannelRequest.self, "join": JoinRequest.self,
         "leave": ChannelRequest.self, "joinTopic": JoinTopicRequest.self, "leaveTopic": TopicRequest.self,
         "subscribeTopic": TopicUsersRequest.self, "unsubscribeTopic": TopicUsersRequest.self,
@@ -36,7 +37,7 @@ enum FrameBodies {
 
     /// By request; those that are not named have no more than `id`.
     static let answers: [String: any Body.Type] = [
-        "renew": RenewAnswer.self, "getBans": BansAnswer.self, "status": StatusAnswer.self, "subscribe": SubscribeAnswer.self,
+        "renew": RenewAnswer.self, "offerDevice": OfferDeviceAnswer.self, "getBans": BansAnswer.self, "status": StatusAnswer.self, "subscribe": SubscribeAnswer.self,
         "join": SubscribeAnswer.self, "joinTopic": JoinTopicAnswer.self, "leaveTopic": LeaveTopicAnswer.self,
         "subscribeTopic": TopicUsersAnswer.self, "unsubscribeTopic": TopicUsersAnswer.self,
         "subscribedUsers": SubscribedUsersAnswer.self, "who": WhoAnswer.self, "where": WhereAnswer.self, "getStates": StatesAnswer.self,
@@ -47,7 +48,7 @@ enum FrameBodies {
 
     /// Fields that a type of several frames has, and these frames do not.
     static let others: [String: Set<String>] = [
-        "restored": ["id"], "releaseLock": ["owner"], "removeLock": ["owner"], "welcome": ["versions"],
+        "restored": ["id"], "releaseLock": ["owner", "ownerDevice"], "removeLock": ["owner", "ownerDevice"], "welcome": ["versions"],
     ]
 
     /// Fields that the type alone does not ask for: it stands for other frames, too, the hub asks, or a client reads a laxer relay.

@@ -107,7 +107,9 @@ enum LimitsTable {
 
     static var tunable: [String: [Setting]] {
         [
-            "remembered instances per user": [.init(\.publishWindowsPerUserMax)],
+            "remembered instances per device": [.init(\.publishWindowsPerDeviceMax)],
+            "code for another device": [.init(\.deviceCodeValid)],
+            "devices of a user with a session": [.init(\.devicesPerUserMax)],
             "message payload + custom type": [.init(\.limits.messageBytesMax)],
             "packet payload": [.init(\.limits.packetBytesMax)],
             "messages per user and channel": [.init(\.limits.messagesPerSecond)],
@@ -116,9 +118,9 @@ enum LimitsTable {
             "requests per user": [.init(\.limits.requestsPerSecond), .init(\.requestsBurst)],
             "subscribed message channels per session": [.init(\.limits.subscribedChannelsMax)],
             "joined stream channels per session": [.init(\.limits.joinedChannelsMax)],
-            "published topics per user and channel": [.init(\.limits.publishedTopicsMax)],
+            "published topics per device and channel": [.init(\.limits.publishedTopicsMax)],
             "subscribed topics per channel and session": [.init(\.limits.subscribedTopicsMax)],
-            "users per stream channel": [.init(\.streamChannelUsersMax)],
+            "devices per stream channel": [.init(\.streamChannelUsersMax)],
             "states per user and channel": [.init(\.statesPerUserMax)],
             "channels with states per session": [.init(\.channelsWithStatesMax)],
             "direct messages waiting for confirmation": [.init(\.directPendingMax)],

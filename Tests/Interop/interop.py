@@ -10,7 +10,7 @@
 Prints one line per check and at last `N passed, N failed`; exits with 0 or 1. The tables "Frame types",
 "Limits" and "Codes" are read from the document: every frame type has to be sent or received and every
 code to be caused as the document says. The small relay holds 8 connections, 4 channels of a kind and
-3 users per stream channel; when this program prints READY-FOR-SHUTDOWN, that relay is to be stopped.
+3 devices per stream channel; when this program prints READY-FOR-SHUTDOWN, that relay is to be stopped.
 The broken relay's data folder was removed while it ran; in the narrow one 1 byte of changes may wait
 to be stored in its data folder, and it keeps no boards. The boards relay has a data folder and the bounds
 of BOARDS in bounds.py; when this program prints READY-FOR-RESTART, it is to be stopped and started again with the

@@ -34,7 +34,7 @@ on({}, '[MS3, MS4, MS6, ST6, DL1] two clients exchange messages and packets, in 
       .map(({payload}) => typeof payload === 'string' ? payload : `p${payload[0]}`)
   assert.deepEqual(order, Array.from({length: 20}, (_, index) => [`m${index}`, `p${index}`]).flat())
   assert.deepEqual(alice.seen.messages.map(({payload, offset, sender}) => [payload, offset, sender]), [['m3', 4, 'alice']])
-  assert.deepEqual(bob.seen.of('topics').at(-1).publishers, [{topic: 'points', user: 'alice', meta: 'pen'}])
+  assert.deepEqual(bob.seen.of('topics').at(-1).publishers.map(({topic, user, meta}) => [topic, user, meta]), [['points', 'alice', 'pen']])
   assert.deepEqual(await bobStream.subscribedUsers('points'), {all: true, users: ['alice'], failed: []})
 
   const {messages, head, floor} = await bob.history('lesson', {backwards: true, limit: 2})

@@ -193,7 +193,8 @@ test('[AC16] status is asked for with a place and a size, wrong ones are refused
   for (const name of ['after', 'user']) await assert.rejects(client.moderation.status({[name]: 'a/b'}), {name: 'badName'})
   assert.deepEqual(asked, [['status', {}], ['status', {after: 'anna', limit: 20}], ['status', {user: 'bob'}]])
   await client.close()
-  const user = {user: 'anna', client: '', peer: '', away: true, sessionMs: 0, queuedBytes: 0, queuedPacketBytes: 0, packetsLost: 0,
+  const user = {user: 'anna', device: 'd', client: '', peer: '', away: true, sessionMs: 0, queuedBytes: 0, queuedPacketBytes: 0,
+    packetsLost: 0,
       backlogMs: 0}
   const answer = {
     uptimeMs: 1, connections: 1, sessions: {present: 1, away: 0}, channels: {message: 0, stream: 0}, boards: 0, boardBytes: 0,

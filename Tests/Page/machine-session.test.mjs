@@ -330,7 +330,8 @@ test('[PR2, PR6, ST11] presence and topics become events', () => {
     presence('interval', {joined: [{user: 'x', states: {}}], left: ['y']}), presence('snapshot', {channel: 99, members: []}), presence('futureEvent', {members: 'x'}))
   assert.deepEqual(driver.events().map(({kind, channel}) => `${kind} ${channel.kind} ${channel.channel}`),
     ['snapshot', 'joined', 'stateChanged', 'left', 'timedOut', 'interval'].map(kind => `${kind} message lesson`))
-  const topics = (event, more) => ({type: 'topics', body: {channel: 9, event, publishers: [{topic: 't', user: 'bob', meta: ''}], ...more}})
+  const publishers = [{topic: 't', user: 'bob', device: 'd', meta: ''}]
+  const topics = (event, more) => ({type: 'topics', body: {channel: 9, event, publishers, ...more}})
   driver.feed(topics('snapshot', {more: true}), topics('snapshot'), topics('snapshot'), topics('publisherJoined'), topics('publisherLeft'))
   assert.deepEqual(driver.events().map(({kind}) => kind), ['snapshot', 'joined', 'snapshot', 'joined', 'left'])
 })

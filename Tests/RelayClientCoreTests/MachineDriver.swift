@@ -266,7 +266,9 @@ final class MachineDriver {
     static func flowOpened(_ flow: UInt32, next: UInt32 = 1, from: UInt32? = nil, user: String = "bob", topic: String = "points") -> Frame {
         .json(
             .flowOpened,
-            FlowOpened(flow: flow, channel: 11, topic: try! Name(topic), user: try! Name(user), meta: "", next: next, from: from))
+            FlowOpened(
+                flow: flow, channel: 11, topic: try! Name(topic), user: try! Name(user), device: "00000000000000bb", meta: "", next: next,
+                from: from))
     }
 }
 

@@ -232,7 +232,9 @@ import Testing
         let bob = TestClient(again, "bob")
         #expect(["lesson", "stream:lesson", "user:alice", "emptied"].map { bob.metadata($0) } == before)
         #expect(before[3]?.majorRevision == 2)
-        #expect(bob.locks("lesson") == [LockDetail(lock: try Name("pen"), ttlMs: 3_000, owner: try Name("alice"), fencing: fencing)])
+        let pen = LockDetail(
+            lock: try Name("pen"), ttlMs: 3_000, owner: try Name("alice"), ownerDevice: "00000000000000aa", fencing: fencing)
+        #expect(bob.locks("lesson") == [pen])
         again.advance(.milliseconds(2_999))
         again.persist()
         #expect(bob.locks("lesson").first?.owner?.text == "alice")

@@ -139,11 +139,13 @@ import Testing
         await server.stop()
     }
 
-    @Test("a relay that is not there is an error that names it; a newer login ends the older client for good")
+    @Test("a relay that is not there is an error that names it; a login as the only device ends the older client for good")
     func ends() async throws {
         let server = try await relay()
         let first = try await RelayClient.connect(to: server.address, as: "alice")
-        let second = try await RelayClient.connect(to: server.address, as: "alice")
+        var only = ClientOptions()
+        only.onlyDevice = true
+        let second = try await RelayClient.connect(to: server.address, as: "alice", options: only)
         var last: RelayEvent?
         for await event in first.events { last = event }
         guard case .link(.closed(.relayClosed(let code, _))) = last else {

@@ -44,6 +44,8 @@ extension FrameVector {
         case "cancel": CancelRequest.self
         case "goOn": GoOnRequest.self
         case "credit": CreditNotice.self
+        case "offerDevice": OfferDeviceRequest.self
+        case "answer.offerDevice": OfferDeviceAnswer.self
         case "setReaderLimits": SetReaderLimitsRequest.self
         case "catchingUp": CatchingUp.self
         case "caughtUp": CaughtUp.self

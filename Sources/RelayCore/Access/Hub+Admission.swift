@@ -8,7 +8,7 @@ extension Hub {
     /// What a login's credential is good for.
     ///
     /// - Throws: `credentialRequired`, `keyWrong`, `tokenInvalid`, `tokenExpired`: to be answered late; `badRequest`.
-    func admit(_ user: Name, key: String?, token: String?) throws(WireError) -> Admission {
+    func admit(_ user: Name?, key: String?, token: String?) throws(WireError) -> Admission {
         guard !accessRules.isOpen else { return Admission(access: Access(role: .moderator)) }
         guard key == nil || token == nil else { throw WireError(.badRequest, "fields key and token do not go together") }
         if let key, !(1...Limits.keyBytesMax).contains(key.utf8.count) {
@@ -28,7 +28,7 @@ extension Hub {
     }
 
     /// A token for one user id.
-    func check(_ token: String, _ user: Name) throws(WireError) -> CheckedToken {
+    func check(_ token: String, _ user: Name?) throws(WireError) -> CheckedToken {
         guard let rules = accessRules.tokens else { throw WireError(.tokenInvalid, "this relay takes a key and no tokens") }
         let checked = try rules.check(token, wallMilliseconds: now.wallMilliseconds)
         guard checked.subject == user else { throw WireError(.tokenInvalid, "the token is for another user id") }
@@ -38,7 +38,7 @@ extension Hub {
     /// Whether a refusal tells a guesser something.
     static func isWrongCredential(_ code: ErrorCode) -> Bool {
         switch code {
-        case .credentialRequired, .keyWrong, .tokenInvalid, .tokenExpired: true
+        case .credentialRequired, .keyWrong, .tokenInvalid, .tokenExpired, .codeWrong: true
         default: false
         }
     }
@@ -48,9 +48,10 @@ extension Hub {
 
     /// Refuses a login or renewal after a time that doubles. [AC2]
     ///
-    /// - Parameter user: who it is, or says it is.
-    mutating func refuseLate(_ connection: Connection.Index, _ error: WireError, of user: Name, id: UInt32?) {
-        logWrongCredential(error.code, from: connections[connection].peer, "for user \(user) (\(error.code.name))")
+    /// - Parameter user: who it is, or says it is; `nil` of one who comes with a code.
+    mutating func refuseLate(_ connection: Connection.Index, _ error: WireError, of user: Name?, id: UInt32?) {
+        let whose = user.map { "for user \($0) " } ?? ""
+        logWrongCredential(error.code, from: connections[connection].peer, "\(whose)(\(error.code.name))")
         let count = connections[connection].wrongCredentials
         counters.credentialsWrong += 1
         connections[connection].wrongCredentials = count + 1

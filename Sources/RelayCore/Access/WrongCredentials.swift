@@ -50,16 +50,25 @@ extension Hub {
     ///   - code: what it is refused with. A login without a credential, or with a token that was right once, guesses nothing.
     ///   - peer: an address with a port, as a connection has it.
     mutating func logWrongCredential(_ code: ErrorCode, from peer: String, _ what: String) {
-        guard code == .keyWrong || code == .tokenInvalid else { return }
+        guard let kind = Self.guessed(code) else { return }
         let isFirst = wrongCredentials.isEmpty
         guard wrongCredentials.note(Self.address(of: peer), at: now.instant) else { return }
-        log(.warning, "wrong \(code == .keyWrong ? "key" : "token") from \(peer), \(what)")
+        log(.warning, "wrong \(kind) from \(peer), \(what)")
         if isFirst { setWrongCredentialSweep() }
+    }
+
+    private static func guessed(_ code: ErrorCode) -> String? {
+        switch code {
+        case .keyWrong: "key"
+        case .tokenInvalid: "token"
+        case .codeWrong: "device code"
+        default: nil
+        }
     }
 
     mutating func sweepWrongCredentials() {
         for (address, count) in wrongCredentials.takeLeftOut(at: now.instant) {
-            log(.warning, "\(count) more wrong \(count == 1 ? "key or token" : "keys or tokens") from \(address) in the last minute")
+            log(.warning, "\(count) more wrong \(count == 1 ? "key, token or code" : "keys, tokens or codes") from \(address) in the last minute")
         }
         setWrongCredentialSweep()
     }

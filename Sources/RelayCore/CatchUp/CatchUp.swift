@@ -41,6 +41,7 @@ struct CatchUp {
     private var parts: (offset: UInt64, count: UInt16) = (0, 0)
     /// Authors that it was told, and by which handles.
     private var authors: [Name: UInt32] = [:]
+    private var handlesTold: Set<UInt32> = []
     /// Packets that were accepted meanwhile and are not for it. [HI5]
     var lost = LostMeanwhile()
 
@@ -111,11 +112,14 @@ struct CatchUp {
 
     /// - Parameter handle: `nil`: whichever it was told.
     func knows(_ user: Name, as handle: UInt32?) -> UInt32? {
-        guard let told = authors[user], handle == nil || handle == told else { return nil }
-        return told
+        guard let handle else { return authors[user] }
+        return handlesTold.contains(handle) ? handle : nil
     }
 
-    mutating func named(_ user: Name, _ handle: UInt32) { authors[user] = handle }
+    mutating func named(_ user: Name, _ handle: UInt32) {
+        authors[user] = handle
+        handlesTold.insert(handle)
+    }
 }
 
 /// Packets that a reader was not given while it catches up: a bounded list of ranges. [HI5]

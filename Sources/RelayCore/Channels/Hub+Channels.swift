@@ -135,7 +135,7 @@ extension Hub {
             channels[channel].inside.count >= configuration.streamChannelUsersMax
         {
             throw WireError(
-                .channelFull, "a stream channel holds at most \(configuration.streamChannelUsersMax) users",
+                .channelFull, "a stream channel holds at most \(configuration.streamChannelUsersMax) devices of users",
                 limit: configuration.streamChannelUsersMax, actual: channels[channel].inside.count + 1)
         }
     }

@@ -15,7 +15,9 @@ extension Hub {
         if let channel = channels[named: locks[lock].channel!], !channels[channel].lockReceivers.isEmpty {
             enqueueJSON(
                 room: channels[channel].room, .locks,
-                LocksEvent(channel: channels[channel].handle, event: transition.event, locks: [detail], user: transition.user),
+                LocksEvent(
+                    channel: channels[channel].handle, event: transition.event, locks: [detail], user: transition.holder?.user,
+                    device: transition.holder?.device.hex),
                 to: channels[channel].lockReceivers)
         }
         for waiter in transition.waiters { refuse(waiter, WireError(.lockNotFound, "lock \(locks[lock].name!) was removed")) }
@@ -69,7 +71,7 @@ extension Hub {
     mutating func lockWaitDeadline(_ lock: Lock.Index, _ ticket: UInt32) {
         guard let index = locks[lock].waiters.firstIndex(where: { $0.ticket == ticket }) else { return }
         let waiter = locks[lock].waiters.remove(at: index)
-        let owner = locks[lock].applied?.owner.map { "is held by \($0)" } ?? "was not free"
+        let owner = locks[lock].applied?.owner.map { "is held by \($0.user)" } ?? "was not free"
         refuse(waiter, WireError(.lockHeld, "lock \(locks[lock].name!) \(owner) and did not become free in time"))
     }
 
@@ -135,25 +137,25 @@ extension Hub {
 
     // MARK: - Owners who are not there
 
-    /// Whether a user has a live connection: as long as it has one, its locks do not end. [LK5]
-    func isConnected(_ user: Name) -> Bool {
-        people.sessions(of: user).contains { outbox.connection(of: $0) != nil }
+    /// Whether a device has a live connection: as long as it has one, its locks do not end. [LK5]
+    func isConnected(_ owner: LockOwner) -> Bool {
+        people.sessions(of: owner.user).contains { sessions[$0].device == owner.device && outbox.connection(of: $0) != nil }
     }
 
     mutating func setLockExpiry(_ lock: Lock.Index, after ttl: Duration) {
         deadlines.set(.lockExpiry(lock: lock, absence: locks[lock].absence), at: now.instant + ttl)
     }
 
-    /// A user's last connection is gone: the clocks of its locks run. [LK5]
-    mutating func ownerLeft(_ user: Name) {
-        for lock in locks[of: user] {
+    /// A device's connection is gone: the clocks of its locks run. [LK5]
+    mutating func ownerLeft(_ owner: LockOwner) {
+        for lock in locks[of: owner] {
             locks[lock].absence = ordinals.generation()
             setLockExpiry(lock, after: locks[lock].applied!.ttl)
         }
     }
 
-    mutating func ownerCame(_ user: Name) {
-        for lock in locks[of: user] { locks[lock].absence = ordinals.generation() }
+    mutating func ownerCame(_ owner: LockOwner) {
+        for lock in locks[of: owner] { locks[lock].absence = ordinals.generation() }
     }
 
     mutating func lockExpiryDeadline(_ lock: Lock.Index, _ absence: UInt32) {

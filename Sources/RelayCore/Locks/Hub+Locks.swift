@@ -40,13 +40,14 @@ extension Hub {
             throw .outside("waitMs", Limits.lockWaitMilliseconds, wait)
         }
         let lock = try existingLock(request.lock, ChannelID(kind: request.kind, channel: request.channel))
-        let user = sessions[session].user!
-        switch locks[lock].acquire(by: user, waits: request.waitMs != nil) {
+        let owner = lockOwner(session)
+        switch locks[lock].acquire(by: owner, waits: request.waitMs != nil) {
         case .grant:
             try checkStorage()
-            grant(lock, to: user, requester(connection, request.id, .empty))
-        case .refuse(let owner):
-            throw WireError(.lockHeld, "lock \(request.lock) is held by \(owner)")
+            grant(lock, to: owner, requester(connection, request.id, .empty))
+        case .refuse(let other):
+            throw WireError(
+                .lockHeld, "lock \(request.lock) is held by \(other.user == owner.user ? "another device of " : "")\(other.user)")
         case .enqueue:
             let count = locks[lock].waiters.count
             guard count < configuration.lockWaitersMax else {
@@ -57,7 +58,7 @@ extension Hub {
             let ticket = ordinals.generation()
             let until = now.instant + .milliseconds(request.waitMs!)
             locks[lock].waiters.append(
-                LockWaiter(user: user, requester: requester(connection, request.id, .empty), ticket: ticket, until: until))
+                LockWaiter(owner: owner, requester: requester(connection, request.id, .empty), ticket: ticket, until: until))
             sessions[session].waitsForLocks.insert(lock)
             deadlines.set(.lockWait(lock: lock, ticket: ticket), at: until)
         }
@@ -67,9 +68,10 @@ extension Hub {
         let request = try decode(LockRequest.self, body)
         let id = ChannelID(kind: request.kind, channel: request.channel)
         // What one has may be given back with whatever rights.
-        let isOwn = lock(request.lock, of: id).map { locks[$0].applied?.owner == sessions[session].user } ?? false
+        let isOwn = lock(request.lock, of: id).map { locks[$0].applied?.owner == lockOwner(session) } ?? false
         if !isOwn { try require(.lock, on: id, session) }
-        let lock = try heldLock(request.lock, id, by: sessions[session].user!)
+        let own = lockOwner(session)
+        let lock = try heldLock(request.lock, id, by: own.user, device: own.device)
         try checkStorage()
         free(lock, .released, requester(connection, request.id, .empty))
     }
@@ -78,7 +80,14 @@ extension Hub {
         let request = try decode(LockRequest.self, body)
         try requireModerator(session)
         guard let owner = request.owner else { throw WireError(.badRequest, "field owner is missing: whose lock is it?") }
-        let lock = try heldLock(request.lock, ChannelID(kind: request.kind, channel: request.channel), by: owner)
+        var device: UInt64?
+        if let digits = request.ownerDevice {
+            guard let named = UInt64(hex: digits), digits.utf8.count == 16 else {
+                throw WireError(.badRequest, "field ownerDevice has 16 hexadecimal digits")
+            }
+            device = named
+        }
+        let lock = try heldLock(request.lock, ChannelID(kind: request.kind, channel: request.channel), by: owner, device: device)
         try checkStorage()
         free(lock, .revoked, requester(connection, request.id, .empty))
     }
@@ -87,13 +96,13 @@ extension Hub {
         let request = try decode(LockRequest.self, body)
         try require(.lock, on: ChannelID(kind: request.kind, channel: request.channel), session)
         let lock = try existingLock(request.lock, ChannelID(kind: request.kind, channel: request.channel))
-        if let owner = locks[lock].applied?.owner, owner != sessions[session].user { try requireModerator(session) }
+        if let owner = locks[lock].applied?.owner?.user, owner != sessions[session].user { try requireModerator(session) }
         try checkStorage()
         let state = locks[lock].applied!
         let waiters = locks[lock].waiters
         locks[lock].waiters = []
         change(
-            lock, LockTransition(event: .removed, state: state, user: state.owner, waiters: waiters),
+            lock, LockTransition(event: .removed, state: state, holder: state.owner, waiters: waiters),
             requester(connection, request.id, .empty))
     }
 
@@ -104,6 +113,8 @@ extension Hub {
     }
 
     // MARK: - Finding
+
+    func lockOwner(_ session: Session.Index) -> LockOwner { LockOwner(user: sessions[session].user!, device: sessions[session].device) }
 
     /// In order of their names.
     func locksOf(_ id: ChannelID) -> [Lock.Index] {
@@ -122,10 +133,15 @@ extension Hub {
     }
 
     /// - Throws: `lockNotFound` or `lockNotHeld`.
-    private func heldLock(_ name: Name, _ id: ChannelID, by user: Name) throws(WireError) -> Lock.Index {
+    private func heldLock(_ name: Name, _ id: ChannelID, by user: Name, device: UInt64?) throws(WireError)
+        -> Lock.Index
+    {
         let lock = try existingLock(name, id)
         guard let owner = locks[lock].applied!.owner else { throw WireError(.lockNotHeld, "lock \(name) is held by nobody") }
-        guard owner == user else { throw WireError(.lockNotHeld, "lock \(name) is held by \(owner), not by \(user)") }
+        guard owner.user == user else { throw WireError(.lockNotHeld, "lock \(name) is held by \(owner.user), not by \(user)") }
+        guard device == nil || owner.device == device else {
+            throw WireError(.lockNotHeld, "lock \(name) is held by another device of \(user)")
+        }
         return lock
     }
 
@@ -140,24 +156,24 @@ extension Hub {
 
     // MARK: - Changes
 
-    private mutating func grant(_ lock: Lock.Index, to user: Name, _ requester: Requester) {
+    private mutating func grant(_ lock: Lock.Index, to owner: LockOwner, _ requester: Requester) {
         var state = locks[lock].applied!
-        state.owner = user
+        state.owner = owner
         state.fencing = nextSequence
         var requester = requester
         requester.answer = .fencing(state.fencing)
         change(lock, LockTransition(event: .acquired, state: state), requester)
     }
 
-    /// Takes the lock from its owner and gives it to the user who waits longest.
+    /// Takes the lock from its owner and gives it to the device that waits longest.
     mutating func free(_ lock: Lock.Index, _ event: LocksEvent.Event, _ requester: Requester?) {
         var state = locks[lock].applied!
         let owner = state.owner
         state.owner = nil
-        change(lock, LockTransition(event: event, state: state, user: owner), requester)
+        change(lock, LockTransition(event: event, state: state, holder: owner), requester)
         guard !locks[lock].waiters.isEmpty else { return }
         let next = locks[lock].waiters.removeFirst()
-        grant(lock, to: next.user, next.requester)
+        grant(lock, to: next.owner, next.requester)
     }
 
     private mutating func change(_ lock: Lock.Index, _ transition: LockTransition, _ requester: Requester?) {

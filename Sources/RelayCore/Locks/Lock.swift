@@ -1,11 +1,17 @@
 import RelayPrimitives
 import RelayWire
 
+/// Whose a lock is: a device of a user. [LK1]
+struct LockOwner: Hashable {
+    var user: Name
+    var device: UInt64
+}
+
 /// A lock as changes make it: once as applied, once as stored. [LK1–LK3]
 struct LockState: Equatable {
     /// How long it outlives its owner's last connection.
     var ttl: Duration
-    var owner: Name?
+    var owner: LockOwner?
     /// Of the last acquisition; 0 before the first.
     var fencing: UInt64 = 0
 }
@@ -27,21 +33,22 @@ struct Lock {
     var absence: UInt32 = 0
 
     /// A free lock goes to the user who asks; its owner gets it anew, under a new fencing number; others wait or are refused.
-    enum AcquireAction: Equatable { case grant, enqueue, refuse(owner: Name) }
+    enum AcquireAction: Equatable { case grant, enqueue, refuse(owner: LockOwner) }
 
-    func acquire(by user: Name, waits: Bool) -> AcquireAction {
-        guard let owner = applied?.owner, owner != user else { return .grant }
+    func acquire(by asking: LockOwner, waits: Bool) -> AcquireAction {
+        guard let owner = applied?.owner, owner != asking else { return .grant }
         return waits ? .enqueue : .refuse(owner: owner)
     }
 
     func detail(_ state: LockState) -> LockDetail {
         LockDetail(
-            lock: name!, ttlMs: Int(state.ttl.milliseconds), owner: state.owner, fencing: state.owner == nil ? nil : state.fencing)
+            lock: name!, ttlMs: Int(state.ttl.milliseconds), owner: state.owner?.user, ownerDevice: state.owner?.device.hex,
+            fencing: state.owner == nil ? nil : state.fencing)
     }
 }
 
 struct LockWaiter {
-    var user: Name
+    var owner: LockOwner
     var requester: Requester
     /// Tells its deadline from others'.
     var ticket: UInt32
@@ -54,15 +61,15 @@ struct LockTransition {
     /// After it; of `removed` as it was.
     var state: LockState
     /// Who held it until then.
-    var user: Name?
+    var holder: LockOwner?
     /// Of `removed`: those who waited, to be told when it is shown.
     var waiters: [LockWaiter] = []
 }
 
-/// All locks, and which of them each user holds.
+/// All locks, and which of them each device holds.
 struct LockTable {
     private var locks = Slab<Lock>(vacant: Lock())
-    private var byOwner: [Name: Set<Lock.Index>] = [:]
+    private var byOwner: [LockOwner: Set<Lock.Index>] = [:]
 
     var count: Int { locks.count }
     var indices: some Sequence<Lock.Index> { locks.indices }
@@ -73,8 +80,8 @@ struct LockTable {
         unsafeMutableAddress { locks.address(index) }
     }
 
-    /// The locks that a user holds, in the order of their places.
-    subscript(of owner: Name) -> [Lock.Index] { byOwner[owner, default: []].sorted() }
+    /// The locks that a device holds, in the order of their places.
+    subscript(of owner: LockOwner) -> [Lock.Index] { byOwner[owner, default: []].sorted() }
 
     mutating func insert(_ lock: Lock) -> Lock.Index { locks.insert(lock) }
 

@@ -4,6 +4,8 @@ import RelayWire
 /// The window of a client object that has no session now.
 struct KeptPublishWindow {
     var instance: UInt64
+    /// The device that had it last; `nil`: it was remembered by an earlier start.
+    var device: UInt64?
     var window: PublishWindow
     /// Forgotten then.
     var until: Instant
@@ -102,15 +104,24 @@ extension Hub {
         let user = sessions[session].user!
         endParts(of: session)
         let until = now.instant + .milliseconds(Limits.publishMemoryMilliseconds)
-        keptWindows.add(KeptPublishWindow(instance: instance, window: sessions[session].window, until: until), of: user)
-        if keptWindows[user].count > configuration.publishWindowsPerUserMax {
-            let kept = keptWindows[user].dropLast()
-            let first = (kept.first { $0.window.isEmpty } ?? kept[0]).instance
-            forgetWindows(of: user) { $0.instance == first }
-        }
+        keptWindows.add(
+            KeptPublishWindow(instance: instance, device: sessions[session].device, window: sessions[session].window, until: until),
+            of: user)
+        boundWindows(of: user, device: sessions[session].device)
         if keptWindows.count > configuration.publishWindowsMax { boundWindows() }
         sessions[session].window = PublishWindow()
         setWindowSweep()
+    }
+
+    /// A device that sends new instances pushes out its own, then a user the oldest of all its devices'.
+    private mutating func boundWindows(of user: Name, device: UInt64) {
+        let limit = configuration.publishWindowsPerDeviceMax
+        let all = keptWindows[user]
+        let own = all.filter { $0.device == device || $0.device == nil }
+        let crowded = own.count > limit ? own : all.count > limit * configuration.devicesPerUserMax ? all : []
+        guard let oldest = crowded.first else { return }
+        let first = (crowded.dropLast().first { $0.window.isEmpty } ?? oldest).instance
+        forgetWindows(of: user) { $0.instance == first }
     }
 
     /// One deadline for all: users who come and go by the thousand must not leave one each.

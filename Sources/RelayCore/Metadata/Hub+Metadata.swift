@@ -102,8 +102,8 @@ extension Hub {
         guard let lock = lock(name, of: id), let state = locks[lock].applied else {
             throw WireError(.lockNotFound, "there is no lock \(name) in \(id)")
         }
-        guard state.owner == sessions[session].user else {
-            throw WireError(.lockNotHeld, state.owner.map { "lock \(name) is held by \($0)" } ?? "lock \(name) is held by nobody")
+        guard state.owner == lockOwner(session) else {
+            throw WireError(.lockNotHeld, state.owner.map { "lock \(name) is held by \($0.user)" } ?? "lock \(name) is held by nobody")
         }
     }
 

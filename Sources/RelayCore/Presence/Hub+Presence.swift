@@ -9,7 +9,8 @@ extension Hub {
     mutating func presenceJoined(_ membership: Membership.Index) {
         let (session, channel) = (memberships[membership].session, memberships[membership].channel)
         let user = sessions[session].user!
-        channels[channel].presence.insert(user, membership)
+        let before = states(ofUser: user, seenIn: channel)
+        guard channels[channel].presence.insert(user, membership) else { return tellStates(of: user, channel, before: before) }
         if !channels[channel].presence.isInterval, channels[channel].presence.members.count > configuration.presenceIntervalAbove {
             channels[channel].presence.isInterval = true
             setPresenceInterval(channel, after: configuration.presenceInterval)
@@ -28,10 +29,10 @@ extension Hub {
     mutating func presenceLeft(_ membership: Membership.Index, _ end: PresenceEnd) {
         let (session, channel) = (memberships[membership].session, memberships[membership].channel)
         let user = sessions[session].user!
-        channels[channel].presence.remove(user)
+        let before = states(ofUser: user, seenIn: channel)
+        guard channels[channel].presence.remove(user, membership) else { return tellStates(of: user, channel, before: before) }
         if channels[channel].presence.isInterval {
-            let states = memberships[membership].states
-            channels[channel].presence.pendLeave(user, end, states: states, at: now.instant)
+            channels[channel].presence.pendLeave(user, end, states: before, at: now.instant)
             if channels[channel].presence.members.count < configuration.presenceIntervalBelow {
                 tellInterval(channel, isLast: true)
                 channels[channel].presence.isInterval = false
@@ -43,10 +44,21 @@ extension Hub {
         }
     }
 
+    /// What is seen of a user in a channel: of its devices that set the same key the one that came in last counts.
+    func states(ofUser user: Name, seenIn channel: Channel.Index) -> [Name: String] {
+        let devices = channels[channel].presence.memberships(of: user)
+        guard devices.count != 1 else { return memberships[devices[0]].states }
+        return devices.reduce(into: [:]) { $0.merge(memberships[$1].states) { $1 } }
+    }
+
     /// Tells what was set and removed; the user itself hears it as well.
-    mutating func statesChanged(_ membership: Membership.Index, set: [Name: String], removed: [Name]) {
-        let channel = memberships[membership].channel
-        let user = sessions[memberships[membership].session].user!
+    ///
+    /// - Parameter before: what was seen of the user.
+    mutating func tellStates(of user: Name, _ channel: Channel.Index, before: [Name: String]) {
+        let after = states(ofUser: user, seenIn: channel)
+        let set = after.filter { !isSameText(before[$0.key], $0.value) }
+        let removed = before.keys.filter { after[$0] == nil }.sorted()
+        guard !set.isEmpty || !removed.isEmpty else { return }
         if channels[channel].presence.isInterval {
             channels[channel].presence.pendStates(user)
         } else {
@@ -79,7 +91,7 @@ extension Hub {
         var page: [Member] = []
         var bytes = 0
         for entry in channels[channel].presence.members[position...].prefix(limit) {
-            let member = Member(user: entry.user, states: memberships[entry.membership].states.strings)
+            let member = Member(user: entry.user, states: states(ofUser: entry.user, seenIn: channel).strings)
             bytes += member.pageBytes
             if bytes > Limits.jsonPageBytes, !page.isEmpty { break }
             page.append(member)
@@ -112,8 +124,8 @@ extension Hub {
         var last: Name?
         for user in channels[channel].presence.pendingInTurn {
             var here: Member?
-            if let membership = channels[channel].presence.membership(of: user) {
-                here = Member(user: user, states: memberships[membership].states.strings)
+            if !channels[channel].presence.memberships(of: user).isEmpty {
+                here = Member(user: user, states: states(ofUser: user, seenIn: channel).strings)
             }
             if page.bytes > 0, page.bytes + IntervalPage.bytes(user, here) > Limits.jsonPageBytes {
                 tellPresence(page.event, channel)

@@ -12,12 +12,8 @@ extension Hub {
         let id = ChannelID(kind: request.kind, channel: request.channel)
         let old = try states(of: session, in: id)
         let new = old.merging(changes) { $1 }
-        try check(new)
-        let set = changes.filter { !isSameText(old[$0.key], $0.value) }
-        if !set.isEmpty {
-            try store(new, of: session, in: id)
-            tellStates(session, id, set: set, removed: [])
-        }
+        try check(new.merging(statesOfOthers(session, in: id)) { own, _ in own })
+        if changes.contains(where: { !isSameText(old[$0.key], $0.value) }) { try change(to: new, of: session, in: id) }
         answer(connection, EmptyAnswer(id: request.id))
     }
 
@@ -26,11 +22,10 @@ extension Hub {
         try require(.presence, on: ChannelID(kind: request.kind, channel: request.channel), session)
         let id = ChannelID(kind: request.kind, channel: request.channel)
         var states = try states(of: session, in: id)
-        let removed = Set(request.keys ?? Array(states.keys)).filter { states[$0] != nil }.sorted()
+        let removed = Set(request.keys ?? Array(states.keys)).filter { states[$0] != nil }
         if !removed.isEmpty {
             for key in removed { states[key] = nil }
-            try store(states, of: session, in: id)
-            tellStates(session, id, set: [:], removed: removed)
+            try change(to: states, of: session, in: id)
         }
         answer(connection, EmptyAnswer(id: request.id))
     }
@@ -40,13 +35,8 @@ extension Hub {
         try require(.presence, on: ChannelID(kind: request.kind, channel: request.channel), session)
         let id = ChannelID(kind: request.kind, channel: request.channel)
         var found: [Name: String] = [:]
-        for member in people.sessions(of: request.user) {
-            if let membership = membership(of: member, in: id) {
-                found = memberships[membership].states
-            } else if member == session {
-                found = sessions[session].statesBefore[id] ?? [:]
-            }
-        }
+        if let channel = channels[named: id] { found = states(ofUser: request.user, seenIn: channel) }
+        if request.user == sessions[session].user { found.merge(sessions[session].statesBefore[id] ?? [:]) { $1 } }
         answer(connection, StatesAnswer(id: request.id, states: found.strings))
     }
 
@@ -55,6 +45,16 @@ extension Hub {
         guard let membership = membership(of: session, in: id) else { return sessions[session].statesBefore[id] ?? [:] }
         guard !memberships[membership].quiet else { throw WireError(.notPresent, "a quiet member has no states") }
         return memberships[membership].states
+    }
+
+    /// What the user's other devices have there: all of a user's states together are bounded. [PR8]
+    private func statesOfOthers(_ session: Session.Index, in id: ChannelID) -> [Name: String] {
+        var states: [Name: String] = [:]
+        for other in people[sessions[session].person].sessions where other != session {
+            let own = membership(of: other, in: id).map { memberships[$0].states } ?? sessions[other].statesBefore[id]
+            states.merge(own ?? [:]) { $0.utf8.count > $1.utf8.count ? $0 : $1 }
+        }
+        return states
     }
 
     private func check(_ states: [Name: String]) throws(WireError) {
@@ -88,8 +88,20 @@ extension Hub {
         }
     }
 
-    private mutating func tellStates(_ session: Session.Index, _ id: ChannelID, set: [Name: String], removed: [Name]) {
-        if let membership = membership(of: session, in: id) { statesChanged(membership, set: set, removed: removed) }
+    private mutating func change(to states: [Name: String], of session: Session.Index, in id: ChannelID) throws(WireError) {
+        guard let membership = membership(of: session, in: id) else { return try store(states, of: session, in: id) }
+        let (user, channel) = (sessions[session].user!, memberships[membership].channel)
+        let before = self.states(ofUser: user, seenIn: channel)
+        try store(states, of: session, in: id)
+        tellStates(of: user, channel, before: before)
+    }
+
+    /// The states of a device that has gone go with it. [SE8]
+    mutating func dropStates(of membership: Membership.Index) {
+        let (session, channel) = (memberships[membership].session, memberships[membership].channel)
+        let before = states(ofUser: sessions[session].user!, seenIn: channel)
+        memberships[membership].states = [:]
+        tellStates(of: sessions[session].user!, channel, before: before)
     }
 
     // MARK: - Questions
@@ -118,12 +130,13 @@ extension Hub {
         let request = try decode(WhereRequest.self, body)
         var found: [ChannelID] = []
         for member in people.sessions(of: request.user) {
-            for membership in sortedMemberships(member) where !memberships[membership].quiet {
+            for membership in sessions[member].memberships.all where !memberships[membership].quiet {
                 let id = channels[memberships[membership].channel].id!
                 if rights(of: session, on: id).contains(.presence) { found.append(id) }
             }
         }
-        let page = ListPage(of: found.filter { id in request.after.map { $0 < id } ?? true }) { $0.channel.text.utf8.count + 33 }
+        let behind = Set(found).filter { id in request.after.map { $0 < id } ?? true }
+        let page = ListPage(of: behind.sorted()) { $0.channel.text.utf8.count + 33 }
         answer(connection, WhereAnswer(id: request.id, channels: page.elements, next: page.goesOn ? page.elements.last : nil))
     }
 }

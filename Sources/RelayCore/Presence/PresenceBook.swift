@@ -8,7 +8,8 @@ enum PresenceEnd: Hashable { case leave, timeout }
 struct PresenceBook {
     struct Entry {
         var user: Name
-        var membership: Membership.Index
+        /// Of its devices, in the order in which they came in.
+        var memberships: [Membership.Index]
     }
 
     /// Members in the order of their ids.
@@ -23,19 +24,31 @@ struct PresenceBook {
     /// Snapshots that receivers have been given.
     private var snapshots: UInt64 = 0
 
-    mutating func insert(_ user: Name, _ membership: Membership.Index) {
-        members.insert(Entry(user: user, membership: membership), at: position(of: user))
+    /// - Returns: whether it is the user's first device.
+    mutating func insert(_ user: Name, _ membership: Membership.Index) -> Bool {
+        let index = position(of: user)
+        guard index < members.count, members[index].user == user else {
+            members.insert(Entry(user: user, memberships: [membership]), at: index)
+            return true
+        }
+        members[index].memberships.append(membership)
+        return false
     }
 
-    mutating func remove(_ user: Name) {
+    /// - Returns: whether it was the user's last device.
+    mutating func remove(_ user: Name, _ membership: Membership.Index) -> Bool {
         let index = position(of: user)
         precondition(index < members.count && members[index].user == user, "\(user) leaves without being there")
+        members[index].memberships.removeFirst(of: membership)
+        guard members[index].memberships.isEmpty else { return false }
         members.remove(at: index)
+        return true
     }
 
-    func membership(of user: Name) -> Membership.Index? {
+    /// The devices of a user that are in.
+    func memberships(of user: Name) -> [Membership.Index] {
         let index = position(of: user)
-        return index < members.count && members[index].user == user ? members[index].membership : nil
+        return index < members.count && members[index].user == user ? members[index].memberships : []
     }
 
     // MARK: - Pending changes

@@ -8,20 +8,27 @@ extension Hub {
     mutating func tellCredit(_ bucket: TokenBucket.Index, _ session: Session.Index) -> UInt32 {
         let rate = configuration.limits.messagesPerSecond
         let credit = UInt32(clamping: buckets[bucket].tokens(rate: rate, capacity: rate, at: now.instant))
-        buckets[bucket].told = credit
-        if isLow(credit), !sessions[session].isCreditWatched { watchCredit(session) }
+        noteCredit(credit, bucket, session)
         return credit
     }
 
     /// As `tellCredit`, of a channel that may not be one.
     mutating func tellCredit(in channel: UnsafeRawBufferPointer, _ session: Session.Index) -> UInt32 {
         let whole = UInt32(clamping: configuration.limits.messagesPerSecond)
-        guard let name = try? Name(bytes: channel), let bucket = sessions[session].buckets[.messages(channel: name)] else { return whole }
+        guard let name = try? Name(bytes: channel), let bucket = people[sessions[session].person].buckets[.messages(channel: name)] else {
+            return whole
+        }
         return tellCredit(bucket, session)
     }
 
     /// Below half it is told again as it grows: a client may wait for it.
     private func isLow(_ credit: UInt32) -> Bool { 2 * Int(credit) < configuration.limits.messagesPerSecond }
+
+    /// Of a bucket that other devices may empty and be told of: what this one knows.
+    private mutating func noteCredit(_ credit: UInt32, _ bucket: TokenBucket.Index, _ session: Session.Index) {
+        if isLow(credit) || !sessions[session].creditTold.isEmpty { sessions[session].creditTold[bucket] = isLow(credit) ? credit : nil }
+        if isLow(credit), !sessions[session].isCreditWatched { watchCredit(session) }
+    }
 
     private mutating func watchCredit(_ session: Session.Index) {
         sessions[session].isCreditWatched = true
@@ -35,15 +42,16 @@ extension Hub {
         guard let connection = outbox.connection(of: session) else { return }
         let rate = configuration.limits.messagesPerSecond
         var low: [(channel: Name, bucket: TokenBucket.Index)] = []
-        for case (.messages(let channel), let bucket) in sessions[session].buckets where isLow(buckets[bucket].told) {
-            low.append((channel, bucket))
+        for case (.messages(let channel), let bucket) in people[sessions[session].person].buckets {
+            if sessions[session].creditTold[bucket] != nil { low.append((channel, bucket)) }
         }
         low.sort { $0.channel < $1.channel }
         for (channel, bucket) in low {
             let credit = UInt32(clamping: buckets[bucket].tokens(rate: rate, capacity: rate, at: now.instant))
-            if credit > buckets[bucket].told { enqueueJSON(connection, .credit, CreditNotice(channel: channel, credit: credit)) }
-            buckets[bucket].told = credit
-            if isLow(credit), !sessions[session].isCreditWatched { watchCredit(session) }
+            if credit > sessions[session].creditTold[bucket]! {
+                enqueueJSON(connection, .credit, CreditNotice(channel: channel, credit: credit))
+            }
+            noteCredit(credit, bucket, session)
         }
     }
 
@@ -53,10 +61,10 @@ extension Hub {
     mutating func renewCredit(_ session: Session.Index) -> Int? {
         let rate = configuration.limits.messagesPerSecond
         sessions[session].isCreditWatched = false
+        sessions[session].creditTold = [:]
         var wait: UInt64 = 0
-        for case (.messages, let bucket) in sessions[session].buckets {
+        for case (.messages, let bucket) in people[sessions[session].person].buckets {
             wait = max(wait, buckets[bucket].nanosecondsUntilFull(rate: rate, at: now.instant))
-            buckets[bucket].told = UInt32(clamping: rate)
         }
         return wait == 0 ? nil : Int((wait + 999_999) / 1_000_000)
     }

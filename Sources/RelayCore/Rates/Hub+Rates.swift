@@ -50,6 +50,7 @@ extension Hub {
         var held: Set<TokenBucket.Index> = []
         for session in people[person].sessions {
             sessions[session].lastPublish = nil
+            held.formUnion(sessions[session].creditTold.keys)
             for membership in sessions[session].memberships.all {
                 for flow in memberships[membership].publishing.values { held.insert(flows[flow].bucket) }
             }

@@ -7,8 +7,6 @@ struct TokenBucket {
     private var spent: UInt64 = 0
     private var last = Instant(nanoseconds: 0)
     private var abuse = AbuseMeter()
-    /// Of a channel's messages: what its user was last told of them. [RT8]
-    var told: UInt32 = 0
 
     private static let one: UInt64 = 1_000_000_000
 

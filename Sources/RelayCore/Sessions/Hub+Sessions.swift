@@ -15,43 +15,52 @@ extension Hub {
         let checked = try CheckedLogin(request, timeoutDefault: configuration.presenceTimeoutDefault)
         guard !hasGuessedEnough(connection) else { return }
         let admission: Admission
+        let offer: DeviceOffers.Offer?
         do throws(WireError) {
             admission = try admit(request.user, key: request.key, token: request.token)
+            offer = try request.code.map { (code) throws(WireError) in
+                guard let offer = deviceOffers.find(code, at: now.instant) else {
+                    throw WireError(.codeWrong, "the code is none that a device was given in the last two minutes, or it was used")
+                }
+                return offer
+            }
         } catch {
             guard Self.isWrongCredential(error.code) else { throw error }
             return refuseLate(connection, error, of: request.user, id: request.id)
         }
-        let secretDigest = checked.secret.map(UserClaim.digest)
-        if let text = banText(on: request.user, digest: secretDigest) {
+        let user = offer?.user ?? request.user!
+        let secretDigest = (offer?.secret.flatMap { Entropy(hex: $0) } ?? checked.secret).map(UserClaim.digest)
+        if let text = banText(on: user, digest: secretDigest) {
             tellHeldRefusals(connection)
             return close(connection, .banned, text)
         }
         if !accessRules.isOpen {
-            guard checked.secret != nil || admission.isToken else {
+            guard secretDigest != nil || admission.isToken else {
                 throw WireError(.badRequest, "field secret is missing: a user id belongs to the client that has it")
             }
-            try claim(request.user, digest: secretDigest, isToken: admission.isToken)
+            try claim(user, digest: secretDigest, isToken: admission.isToken)
         }
         tellHeldRefusals(connection)
 
-        guard let (session, resumed) = takeSession(of: request.user, checked, connection) else { return }
-        attach(session, to: connection, checked, resumed: resumed)
+        guard let (session, resumed) = try takeSession(of: user, checked, connection) else { return }
+        attach(session, to: connection, checked)
         sessions[session].secretDigest = secretDigest
+        if let offer { deviceOffers.remove(offer) }
         let publishAfterMs = renewCredit(session)
 
         enqueueJSON(
             connection, .welcome,
             Welcome(
                 id: request.id, capabilities: checked.capabilities.map(\.rawValue).sorted(), relay: storage.relayID.hex,
-                user: request.user, handle: sessions[session].handle,
+                user: user, handle: sessions[session].handle,
                 resumeToken: connections[connection].entropy.hex,
                 resumed: resumed, lastEnd: sessions[session].lastEnd,
                 lastNumber: sessions[session].window.lastNumber,
                 forgotten: sessions[session].window.hasForgotten(through: checked.lastNumber), start: start,
                 heartbeatMs: Int(checked.heartbeat(max: configuration.heartbeatMax).milliseconds),
                 presenceTimeoutMs: Int(checked.presenceTimeout.milliseconds),
-                access: accessBody(access(of: request.user, given: admission.access)), limits: configuration.limits,
-                publishAfterMs: publishAfterMs))
+                access: accessBody(access(of: user, given: admission.access)), limits: configuration.limits,
+                publishAfterMs: publishAfterMs, secret: offer?.secret))
         sessions[session].lastEnd = nil
         setAccess(admission, session)
         if resumed {
@@ -62,55 +71,105 @@ extension Hub {
         }
     }
 
-    /// The session of a user who logs in: the one that is there, which is resumed or handed over, or a new one.
+    /// The session of a device that logs in: the one that is there, which is resumed or handed over, or a new one.
     ///
     /// - Returns: `nil` if the relay holds too many, which the connection was told.
+    /// - Throws: `limitReached`.
     private mutating func takeSession(
         of user: Name, _ login: CheckedLogin, _ connection: Connection.Index
-    ) -> (session: Session.Index, isResumed: Bool)? {
-        guard let known = people.sessions(of: user).first else {
-            guard sessions.count < configuration.sessionsMax else {
-                close(connection, .tooManySessions, "the relay holds \(configuration.sessionsMax) sessions, it may not hold more")
-                return nil
-            }
-            return (makeSession(of: user), false)
+    ) throws(WireError) -> (session: Session.Index, isResumed: Bool)? {
+        let known = people.sessions(of: user).first { [sessions] in sessions[$0].device == login.device }
+        let others = login.isOnlyDevice ? people.sessions(of: user).filter { $0 != known } : []
+        guard known != nil || sessions.count - others.count < configuration.sessionsMax else {
+            close(connection, .tooManySessions, "the relay holds \(configuration.sessionsMax) sessions, it may not hold more")
+            return nil
         }
+        if !login.isOnlyDevice { try makeRoom(for: known, of: user) }
+        let session = known ?? makeSession(of: user, device: login.device)
         var isResumed = false
-        switch sessions[known].state {
-        case .vacant: preconditionFailure("user \(user) has a vacant session")
-        case .lingering: break
+        switch sessions[session].state {
+        case .vacant, .lingering: break
         case .present(let old):
-            isResumed = login.resumes(sessions[known])
+            isResumed = login.resumes(sessions[session])
             close(old, .replaced, "user \(user) has logged in elsewhere")
             // That end is this login's own doing and says nothing to it.
-            sessions[known].lastEnd = nil
-            if !isResumed { handOver(known) }
+            sessions[session].lastEnd = nil
+            if !isResumed { handOver(session) }
         case .away:
-            isResumed = login.resumes(sessions[known])
-            if !isResumed { handOver(known) }
+            isResumed = login.resumes(sessions[session])
+            if !isResumed { handOver(session) }
         }
-        return (known, isResumed)
+        for other in others { replace(other, by: session) }
+        return (session, isResumed)
+    }
+
+    /// Of a user's devices with a session the one that is away longest makes room for one more.
+    ///
+    /// - Parameter known: what there is of the device that comes.
+    /// - Throws: `limitReached` if none is away.
+    private mutating func makeRoom(for known: Session.Index?, of user: Name) throws(WireError) {
+        if let known, sessions[known].state.isThere { return }
+        let limit = configuration.devicesPerUserMax
+        let live = liveSessions(of: user)
+        if live.count >= limit {
+            let away = live.filter { [sessions] in sessions[$0].state == .away }
+            guard let longest = away.min(by: { [sessions] in sessions[$0].awaySince < sessions[$1].awaySince }) else {
+                throw WireError(
+                    .limitReached, "at most \(limit) devices of a user are here", limit: limit, actual: live.count + 1)
+            }
+            endSession(longest, telling: .timeout)
+        }
+        // What lingers is bounded with them: a device that comes and goes leaves no more than the others.
+        let all = people.sessions(of: user)
+        guard known == nil, all.count >= limit else { return }
+        if let oldest = all.first(where: { [sessions] in sessions[$0].state == .lingering }) { forgetUser(oldest) }
+    }
+
+    /// Another device takes over: what this one is in is handed on, but for its states. [SE8]
+    private mutating func replace(_ other: Session.Index, by session: Session.Index) {
+        guard sessions[other].state.isThere else { return forgetUser(other) }
+        if case .present(let connection) = sessions[other].state {
+            close(connection, .replaced, "user \(sessions[other].user!) has logged in on another device")
+        }
+        handOver(other)
+        for membership in sortedMemberships(other) {
+            let channel = memberships[membership].channel
+            dropStates(of: membership)
+            guard sessions[session].memberships[channel] == nil else {
+                presenceLeft(membership, .leave)
+                removeMembership(membership)
+                continue
+            }
+            sessions[other].memberships.remove(channel)
+            channels[channel].inside.remove(other)
+            memberships[membership].session = session
+            sessions[session].memberships.insert(membership, in: channel)
+            channels[channel].inside.insert(session)
+        }
+        sessions[session].presenceTimeout = max(sessions[session].presenceTimeout, sessions[other].presenceTimeout)
+        endSession(other, telling: .leave)
+        forgetUser(other)
     }
 
     /// Joins a session and a connection.
-    private mutating func attach(_ session: Session.Index, to connection: Connection.Index, _ login: CheckedLogin, resumed: Bool) {
+    private mutating func attach(_ session: Session.Index, to connection: Connection.Index, _ login: CheckedLogin) {
         setState(session, .present(connection: connection))
         sessions[session].resumeToken = connections[connection].entropy
         takeUpWindow(session, instance: login.instance, lastNumber: login.lastNumber)
-        let handedOverUntil = resumed ? nil : now.instant + sessions[session].presenceTimeout
+        let handedOverUntil = now.instant + sessions[session].presenceTimeout
         sessions[session].presenceTimeout = login.presenceTimeout
         sessions[session].heartbeat = login.heartbeat(max: configuration.heartbeatMax)
         sessions[session].client = login.client
         sessions[session].goesOn = login.capabilities.contains(.goOn)
         outbox.link(session, to: connection)
         outbox.limit(connection, login.readerLimits)
-        ownerCame(sessions[session].user!)
+        ownerCame(lockOwner(session))
         connections[connection].session = session
         connections[connection].state = .live
         greetingEnded()
         setHeartbeat(connection, at: now.instant + sessions[session].heartbeat)
-        if let until = handedOverUntil, !sessions[session].memberships.isEmpty {
-            deadlines.set(.heldOver(session: session, generation: sessions[session].generation), at: until)
+        if sessions[session].memberships.all.contains(where: { [memberships] in memberships[$0].heldOver }) {
+            deadlines.set(.heldOver(session: session, generation: sessions[session].generation), at: handedOverUntil)
         }
     }
 
@@ -150,9 +209,10 @@ extension Hub {
         endCatchUps(of: connection)
         failDirects(to: session)
         stopWaiting(session, connections[connection].id)
-        ownerLeft(sessions[session].user!)
+        ownerLeft(lockOwner(session))
         guard case .present = sessions[session].state else { return }
         setState(session, .away)
+        sessions[session].awaySince = now.instant
         sessions[session].lastEnd = lastEnd
         deadlines.set(
             .sessionEnd(session: session, generation: sessions[session].generation),
@@ -187,6 +247,7 @@ extension Hub {
         sessions[session].statesBefore = [:]
         stopUserMetadata(of: session)
         sessions[session].closedFlows = []
+        deviceOffers.remove(of: session)
         setState(session, .lingering)
         sessions[session].lastEnd = nil
         outbox.link(session, to: nil)
@@ -253,6 +314,8 @@ private struct LoginVersions: JSONObject {
 /// The fields of a login that need more than the right type. [SE2, SE7]
 private struct CheckedLogin {
     var instance: UInt64
+    var device: UInt64
+    var isOnlyDevice: Bool
     var lastNumber: UInt64
     var secret: Entropy?
     var presenceTimeout: Duration
@@ -269,6 +332,19 @@ private struct CheckedLogin {
             throw WireError(.badRequest, "field instance has 16 hexadecimal digits")
         }
         self.instance = instance
+        if request.code == nil {
+            guard request.user != nil else { throw WireError(.badRequest, "field user is missing") }
+        } else if request.user != nil || request.secret != nil || request.token != nil || request.resume != nil {
+            throw WireError(.badRequest, "field code stands in place of user, secret, token and resume")
+        }
+        device = 0
+        if let digits = request.device {
+            guard digits.utf8.count == 16, let device = UInt64(hex: digits) else {
+                throw WireError(.badRequest, "field device has 16 hexadecimal digits")
+            }
+            self.device = device
+        }
+        isOnlyDevice = request.onlyDevice ?? false
         lastNumber = request.lastNumber ?? 0
         guard lastNumber <= Limits.integerMax else {
             throw WireError(
@@ -324,13 +400,13 @@ extension Entropy {
 }
 
 extension UInt64 {
-    fileprivate var hex: String {
+    var hex: String {
         let digits = String(self, radix: 16)
         return String(repeating: "0", count: 16 - digits.count) + digits
     }
 
     /// Hexadecimal digits only: no sign, which `init(_:radix:)` would take.
-    fileprivate init?(hex: some StringProtocol) {
+    init?(hex: some StringProtocol) {
         guard hex.utf8.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }) else { return nil }
         self.init(hex, radix: 16)
     }

@@ -47,8 +47,9 @@ struct People {
 
 extension Hub {
     /// A session, and a person if it is its first one.
-    mutating func makeSession(of user: Name) -> Session.Index {
+    mutating func makeSession(of user: Name, device: UInt64) -> Session.Index {
         let session = sessions.insert(Session(user: user, handle: ordinals.handle()))
+        sessions[session].device = device
         sessions[session].person = people.add(session, of: user)
         return session
     }

@@ -2,7 +2,7 @@ import RelayPrimitives
 internal import RelayRights
 import RelayWire
 
-/// A logged-in client, or what is remembered of one: at most one for each user id.
+/// A logged-in client, or what is remembered of one: at most one for each device of a user.
 struct Session {
     enum State: Equatable {
         case vacant
@@ -20,6 +20,10 @@ struct Session {
     var since = Instant(nanoseconds: 0)
     var user: Name?
     @Placed var person: Person.Index
+    /// Which of the person's. [SE8]
+    var device: UInt64 = 0
+    /// When its last connection ended.
+    var awaySince = Instant(nanoseconds: 0)
     var handle: UInt32 = 0
     /// `nil`: it cannot be resumed.
     var resumeToken: Entropy?
@@ -48,6 +52,8 @@ struct Session {
     var goesOn = false
     /// Whether a deadline tells of a credit that has grown. [RT8]
     var isCreditWatched = false
+    /// What it was told last of channels in which it may send little. [RT8]
+    var creditTold: [TokenBucket.Index: UInt32] = [:]
     var directsPending = 0
     /// Users whose metadata it subscribed to. [MD8]
     var userMetadata: Set<Name> = []

@@ -7,7 +7,8 @@ import RelayWire
 //
 //     M owner              a set of metadata: version u8 (1) · major revision u64
 //     I owner 0 key        an item: version u8 (1) · revision u64 · flags u8 (1 author, 2 time) · [n u8, author] · [time u64] · value
-//     L channel 0 lock     a lock: version u8 (1) · ttl u32 ms · fencing u64 (0: never acquired) · n u8, owner (empty: free)
+//     L channel 0 lock     a lock: version u8 (1) · ttl u32 ms · fencing u64 (0: never acquired) · n u8, owner (empty: free) ·
+//                          [device u64 of an owner]
 //     S                    version u8 (1) · start number u32 of the relay that wrote it
 //     P                    the relay's public id: version u8 (1) · 16 bytes
 //     W instance place user  a retained publish of a client object (u64), in one of 256 places (u8): version u8 (1) · number u64 ·
@@ -65,8 +66,12 @@ enum StoredEntry {
             guard names.count == 2, case .channel(let channel)? = owner(names[0]), let lock = try? Name(bytes: names[1]),
                 let ttl = value.integer(UInt32.self), let fencing = value.integer(UInt64.self), let bytes = value.shortBytes()
             else { return nil }
-            let holder = bytes.isEmpty ? nil : try? Name(bytes: bytes)
-            return .lock(channel, lock, LockState(ttl: .milliseconds(Int64(ttl)), owner: holder, fencing: fencing))
+            var owner: LockOwner?
+            if !bytes.isEmpty {
+                guard let user = try? Name(bytes: bytes), let device = value.integer(UInt64.self) else { return nil }
+                owner = LockOwner(user: user, device: device)
+            }
+            return .lock(channel, lock, LockState(ttl: .milliseconds(Int64(ttl)), owner: owner, fencing: fencing))
         case UInt8(ascii: "U"):
             guard names.count == 1, let user = try? Name(bytes: names[0]), let claim = claim(&value) else { return nil }
             return .claim(user, claim)
@@ -295,7 +300,8 @@ enum StoredForm {
         var value: [UInt8] = [version]
         value.append(bigEndian: UInt32(clamping: state.ttl.milliseconds))
         value.append(bigEndian: state.fencing)
-        value.append(short: state.owner?.text ?? "")
+        value.append(short: state.owner?.user.text ?? "")
+        if let owner = state.owner { value.append(bigEndian: owner.device) }
         return value
     }
 

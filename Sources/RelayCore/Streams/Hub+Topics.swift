@@ -27,7 +27,7 @@ extension Hub {
         let limit = configuration.limits.publishedTopicsMax
         guard memberships[membership].publishing.count < limit else {
             throw WireError(
-                .limitReached, "at most \(limit) topics per user and channel", limit: limit,
+                .limitReached, "at most \(limit) topics per device and channel", limit: limit,
                 actual: memberships[membership].publishing.count + 1)
         }
         let flow = openFlow(
@@ -186,7 +186,7 @@ extension Hub {
         if selection.all {
             users = (channels[memberships[membership].channel].topics[request.topic] ?? []).map { sessions[flows[$0].session].user! }
         }
-        let page = ListPage(of: users.filter { user in request.after.map { $0 < user } ?? true }.sorted()) { $0.text.utf8.count + 3 }
+        let page = ListPage(of: Set(users).filter { user in request.after.map { $0 < user } ?? true }.sorted()) { $0.text.utf8.count + 3 }
         let next = page.goesOn ? page.elements.last : nil
         answer(connection, SubscribedUsersAnswer(id: request.id, all: selection.all, users: page.elements, next: next))
     }
@@ -220,7 +220,8 @@ extension Hub {
     private func flowOpened(_ flow: Flow.Index) -> FlowOpened {
         FlowOpened(
             flow: flows[flow].handle, channel: channels[flows[flow].channel].handle, topic: flows[flow].topic!,
-            user: sessions[flows[flow].session].user!, meta: flows[flow].meta, next: flows[flow].sequence &+ 1)
+            user: sessions[flows[flow].session].user!, device: sessions[flows[flow].session].device.hex, meta: flows[flow].meta,
+            next: flows[flow].sequence &+ 1)
     }
 
     mutating func sendFlowOpened(_ flow: Flow.Index, to connection: Connection.Index) {
@@ -235,7 +236,9 @@ extension Hub {
     }
 
     private func publisher(_ flow: Flow.Index) -> TopicPublisher {
-        TopicPublisher(topic: flows[flow].topic!, user: sessions[flows[flow].session].user!, meta: flows[flow].meta)
+        let session = flows[flow].session
+        return TopicPublisher(
+            topic: flows[flow].topic!, user: sessions[session].user!, device: sessions[session].device.hex, meta: flows[flow].meta)
     }
 
     private mutating func tellTopics(_ kind: TopicsEvent.Kind, _ flow: Flow.Index) {
@@ -251,7 +254,7 @@ extension Hub {
         for topic in channels[channel].topics.keys.sorted() {
             for flow in channels[channel].topics[topic]! {
                 let publisher = publisher(flow)
-                let size = 48 + publisher.topic.text.utf8.count + publisher.user.text.utf8.count + publisher.meta.utf8.count
+                let size = 77 + publisher.topic.text.utf8.count + publisher.user.text.utf8.count + publisher.meta.utf8.count
                 if bytes + size > Limits.jsonPageBytes {
                     event.more = true
                     enqueueJSON(connection, .topics, event)

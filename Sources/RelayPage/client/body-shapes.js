@@ -56,7 +56,7 @@ const enteredShape = shape('name channel, u32 handle, bool quiet recovered? rese
   kind: isKind, features: listOf('text'), 'epoch?': epochShape, 'missed?': rangeShape,
 })
 const itemShape = shape('name key author?, int bytes revision time?')
-const lockShape = shape('name lock owner?, int ttlMs fencing?')
+const lockShape = shape('name lock owner?, text ownerDevice?, int ttlMs fencing?')
 const topicUsers = shape('bool all', {succeeded: listOf('text'), failed: listOf(shape('text user, int code'))})
 
 /** By the type of a frame. */
@@ -70,19 +70,19 @@ export const bodyShapes = {
   closing: shape('int code, text text'),
   restored: enteredShape,
   notStored: shape('int number code, text text retry?'),
-  flowOpened: shape('u32 flow channel next from?, name topic user, text meta'),
+  flowOpened: shape('u32 flow channel next from?, name topic user, text device meta'),
   flowClosed: shape('u32 flow last'),
   packetsDropped: shape('u32 flow, int dropped total'),
   presence: shape('u32 channel, text event, int total?, name user?', {
     'members?': listOf(memberShape), 'states?': mapOf('text'), 'removed?': listOf('name'), 'joined?': listOf(memberShape),
     'changed?': listOf(memberShape), 'left?': listOf('name'), 'timedOut?': listOf('name'),
   }),
-  topics: shape('u32 channel, text event, bool more?', {publishers: listOf(shape('name topic user, text meta'))}),
+  topics: shape('u32 channel, text event, bool more?', {publishers: listOf(shape('name topic user, text device meta'))}),
   metadata: shape('u32 channel?, name user?, text event, int majorRevision, bool more?', {
     items: listOf(itemShape), 'removed?': listOf('name'),
   }),
   metadataPage: shape('u32 id, int majorRevision, name next?', {items: listOf(itemShape)}),
-  locks: shape('u32 channel, text event, name user?', {locks: listOf(lockShape)}),
+  locks: shape('u32 channel, text event device?, name user?', {locks: listOf(lockShape)}),
   gap: shape('u32 channel, int from to'),
   credit: shape('name channel, u32 credit'),
   catchingUp: shape('u32 channel, int after'),
@@ -112,7 +112,8 @@ export const answerShapes = {
   status: shape('int uptimeMs connections boards boardBytes queuedBytes pinnedBytes, text storageFailure? joinKey?, bool known?', {
     'next?': 'name',
     sessions: shape('int present away'), channels: shape('int message stream'), counters: mapOf('int'),
-    users: listOf(shape('name user, text client peer, bool away, int sessionMs queuedBytes queuedPacketBytes packetsLost backlogMs')),
+    users: listOf(shape('name user, text device client peer, bool away,'
+        + ' int sessionMs queuedBytes queuedPacketBytes packetsLost backlogMs')),
   }),
   clear: shape('int offset records'), undoClear: shape('int offset records'),
   boards: shape('int bytes bytesMax, name next?', {boards: listOf(shape('name channel, int records bytes changed'))}),

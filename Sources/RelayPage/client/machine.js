@@ -43,9 +43,9 @@ function reasonError(reason) {
  */
 export class ClientMachine {
   /**
-   * @param {{user: string, instance: string, secret?: string, credential?: Credential, presenceTimeoutMs?: number,
-   *   readerLimits?: ReaderLimits, description?: string, retriesFirstConnect?: boolean, connectTimeoutMs?: number,
-   *   unsentCountMax?: number, unsentBytesMax?: number, eventsCountMax?: number, eventsBytesMax?: number,
+   * @param {{user: string, instance: string, secret?: string, device?: string, onlyDevice?: boolean, credential?: Credential,
+   *   presenceTimeoutMs?: number, readerLimits?: ReaderLimits, description?: string, retriesFirstConnect?: boolean,
+   *   connectTimeoutMs?: number, unsentCountMax?: number, unsentBytesMax?: number, eventsCountMax?: number, eventsBytesMax?: number,
    *   random?: () => number, outbox?: Outbox}} settings
    */
   constructor(settings) {
@@ -187,10 +187,10 @@ export class ClientMachine {
     this.flows.lostEarly = []
     this.outbound.drop()
     this.heartbeat.heard(now)
-    const {user, secret, presenceTimeoutMs, readerLimits, description} = this.settings
+    const {user, secret, device, onlyDevice, presenceTimeoutMs, readerLimits, description} = this.settings
     const body = {
       id: this.requests.nextID(), versions: [1], capabilities: ['goOn'], user, secret, instance: this.instance,
-      lastNumber: this.sent.lastNumber || undefined,
+      device, onlyDevice, lastNumber: this.sent.lastNumber || undefined,
       presenceTimeoutMs, readerLimits, client: description, ...this.credential, resume: this.session.resumption,
     }
     this.outbound.write({type: 'login', body})

@@ -13,7 +13,7 @@ export {}
  * @typedef {{key: string}|{token: string}} Credential what lets a client into a relay that is not open
  * @typedef {{user: string, states: Record<string, string>}} Member
  * @typedef {{key: string, value: string, revision: number, author?: string, wallMilliseconds?: number}} MetadataItem
- * @typedef {{lock: string, ttlMs: number, owner?: string, fencing?: number}} LockDetail
+ * @typedef {{lock: string, ttlMs: number, owner?: string, ownerDevice?: string, fencing?: number}} LockDetail
  * @typedef {{offset: number, records: number}} BoardChange
  * @typedef {{user: string, by: string, time: number, until?: number}} Ban times in milliseconds since 1970
  * @typedef {{user: string, client: string, peer: string, away: boolean, queuedBytes: number, queuedPacketBytes: number,
@@ -48,6 +48,8 @@ export {}
  * @property {KeptStorage} [storage] such as `localStorage`: keeps the client secret, and retained messages until they are durable
  * @property {string} [scope] what their keys begin with, instead of the address's host
  * @property {string} [secret] 32 hexadecimal digits that show whose the user id is, instead of those kept [AC3]
+ * @property {string} [device] 16 hexadecimal digits that tell this tab or installation from the user's others; else each client is one
+ * @property {boolean} [onlyDevice] whether the user's other devices are replaced
  * @property {Credential} [credential]
  * @property {number} [presenceTimeoutMs] how long others still see this user after its link broke, 5,000…300,000
  * @property {ReaderLimits} [readerLimits] what it takes of packets, as on bad Wi-Fi; `RelayClient.setReaderLimits` changes it
@@ -79,7 +81,8 @@ export {}
  *   |{type: 'presence', channel: ChannelID, kind: 'left'|'timedOut', user: string}
  *   |{type: 'presence', channel: ChannelID, kind: 'stateChanged', user: string, set: Record<string, string>, removed: string[]}
  *   |{type: 'presence', channel: ChannelID, kind: 'interval', joined: Member[], changed: Member[], left: string[], timedOut: string[]}
- *   |{type: 'topics', channel: string, kind: 'snapshot'|'joined'|'left', publishers: {topic: string, user: string, meta: string}[]}
+ *   |{type: 'topics', channel: string, kind: 'snapshot'|'joined'|'left',
+ *     publishers: {topic: string, user: string, device: string, meta: string}[]}
  *   |{type: 'metadata', owner: ChannelID|{user: string}, majorRevision: number, isSnapshot: boolean,
  *     written: MetadataItem[], removed: string[], items: Map<string, MetadataItem>}
  *   |{type: 'locks', channel: ChannelID, kind: 'snapshot'|'set'|'acquired'|'released'|'revoked'|'expired'|'removed',

@@ -109,6 +109,7 @@ package final class BoardSimulation {
 
     func addApp() {
         var settings = ClientSettings(user: try! Name("user-\(apps.count)"), instance: random.next(), seed: random.next())
+        settings.device = "00000000000000aa"
         settings.presenceTimeout = .seconds(5)
         settings.retriesFirstConnect = true
         let isEditor = hasRoles && roleDice.chance(2, in: 3)

@@ -100,6 +100,7 @@ package final class ClientSimulation {
 
     func addClient(_ user: String) {
         var settings = ClientSettings(user: try! Name(user), instance: random.next(), seed: random.next())
+        settings.device = "00000000000000aa"
         settings.presenceTimeout = .seconds(5)
         settings.connectTimeout = .seconds(3)
         settings.retriesFirstConnect = true

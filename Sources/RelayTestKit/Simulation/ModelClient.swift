@@ -28,6 +28,10 @@ enum Expected: Hashable {
 /// against it: nothing may be missing, doubled, changed or out of order.
 final class ModelClient {
     let user: String
+    /// Of its user: several clients may be devices of one.
+    let device: String
+    /// The relay's, of this device.
+    var handle: UInt32 = 0
     var connection: ConnectionID?
     var resumeToken: String?
     var instance: UInt64
@@ -69,8 +73,10 @@ final class ModelClient {
     /// By flow, and by channel and offset.
     private var senders: [[UInt64]: String] = [:]
 
-    init(user: String, instance: UInt64) {
+    init(user: String, device: Int, instance: UInt64) {
         self.user = user
+        let digits = String(device, radix: 16)
+        self.device = String(repeating: "0", count: 16 - digits.count) + digits
         self.instance = instance
     }
 

@@ -45,7 +45,12 @@ package final class Simulation {
         driver = HubDriver(configuration: configuration, start: 1000)
         driver.mixesLinks = !Seeds.olderThanWebSockets.contains(seed)
         let users = count ?? Int.random(in: 2...9, using: &random)
-        for index in 0..<users { clients.append(ModelClient(user: "user-\(index)", instance: UInt64(index + 1))) }
+        // Every third client is another device of the user before it.
+        let hasDevices = !Seeds.olderThanDevices.contains(seed) && seed % 2 == 0
+        for index in 0..<users {
+            let user = hasDevices && index % 3 == 2 ? index - 1 : index
+            clients.append(ModelClient(user: "user-\(user)", device: index + 1, instance: UInt64(index + 1)))
+        }
         lastInstance = UInt64(users)
         weights = Action.allCases.map { action in
             random.chance(1, in: 6) ? 0 : Int.random(in: 1...10, using: &random) * action.usualWeight
@@ -203,8 +208,8 @@ package final class Simulation {
                 .login,
                 LoginRequest(
                     id: 1, user: try! Name(client.user), instance: String(repeating: "0", count: 16 - digits.count) + digits,
-                    presenceTimeoutMs: 5000, readerLimits: limits, resume: client.resumeToken.map { ResumeRequest(token: $0) })),
-            from: connection)
+                    device: client.device,
+                    presenceTimeoutMs: 5000, readerLimits: limits, resume: client.resumeToken.map { ResumeRequest(token: $0) })), from: connection)
         // The first frame is small and must be whole at once.
         driver.take(connection)
         var frames = driver.received(connection, all: false)
@@ -213,6 +218,7 @@ package final class Simulation {
         let welcome = TestClient.decode(Welcome.self, first.body)
         if welcome.resumed { done.resumes += 1 } else { client.sessionEnded() }
         client.resumeToken = welcome.resumeToken
+        client.handle = welcome.handle
         client.isLive = true
         if let limits { takesOnly(client, limits) }
         for frame in frames { try! client.receive(frame) }
@@ -275,7 +281,7 @@ package final class Simulation {
         let payload = bytes(upTo: 120)
         let echo = random.chance(1, in: 6)
         guard let before = driver.hub.sequence(ofFlow: flow) else { return }
-        let receivers = driver.hub.receivers(ofFlow: flow)
+        let receivers = driver.hub.receiverHandles(ofFlow: flow)
         let frame = Frame.publishPacket(
             flow: flow, slot: random.chance(1, in: 3) ? UInt32.random(in: 1...2, using: &random) : nil, flags: echo ? .echo : [],
             payload: payload)
@@ -283,7 +289,7 @@ package final class Simulation {
         guard let sequence = driver.hub.sequence(ofFlow: flow), sequence > before else { return }
         done.packets += 1
         let digest = payload.withUnsafeBytes(digestOf)
-        for other in clients where other.isLive && receivers.contains(other.user) && (other !== client || echo) {
+        for other in clients where other.isLive && receivers.contains(other.handle) && (other !== client || echo) {
             other.expect(.packet(flow: flow, sequence: sequence, payload: digest), of: client.user)
         }
     }

@@ -119,7 +119,7 @@ def forgotten(ctx):
     reader.request("subscribe", channel=name)
     client.publish(name, "a", number=7).wait()
     client.logout()
-    for index in range(ctx.limit("remembered instances per user") + 1):
+    for index in range(ctx.limit("remembered instances per device") + 1):
         other = ctx.client(user=client.identity.user)
         other.publish(name, f"other {index}").wait()
         other.logout()

@@ -5,6 +5,7 @@ import time
 from bounds import EARLY
 from context import check, payloads, presence_of
 from http_checks import Failed, need
+from peer.replies import Identity
 from relay_client import Ended, frame, json_body
 from steps import caught_up, set_states, states_of
 
@@ -38,6 +39,7 @@ def second_login(ctx):
 
 BAD_LOGINS = [({"instance": "xyz"}, "instance"), ({"instance": "0" * 15}, "instance"), ({"instance": "0" * 17}, "instance"),
               ({"instance": "g" * 16}, "instance"), ({"instance": None}, "instance"),
+              ({"device": "0" * 15}, "device"), ({"device": "g" * 16}, "device"),
               ({"user": 5}, "user"), ({"user": None}, "user"),
               ({"versions": 1}, "versions"), ({"versions": ["1"]}, "versions"), ({"versions": None}, "versions"),
               ({"version": 1, "versions": None}, "versions"), ({"capabilities": [1]}, "capabilities"), ({"resume": "x"}, "resume"),
@@ -125,7 +127,7 @@ WELCOME_LIMITS = {"messageBytesMax": "message payload + custom type", "messagesP
                   "directMessagesPerSecond": "direct messages per user", "requestsPerSecond": "requests per user",
                   "subscribedChannelsMax": "subscribed message channels per session",
                   "joinedChannelsMax": "joined stream channels per session",
-                  "publishedTopicsMax": "published topics per user and channel",
+                  "publishedTopicsMax": "published topics per device and channel",
                   "subscribedTopicsMax": "subscribed topics per channel and session",
                   "unansweredMax": "direct messages waiting for confirmation"}
 
@@ -181,6 +183,43 @@ def takeover(ctx):
     need(end.at - began >= 10 - EARLY, f"seen after {end.at - began:.1f} s")
     watcher.sync()
     need(len(presence_of(watcher, mark)) == 1, f"{presence_of(watcher, mark)}")
+
+
+@check("[SE8 PR1 PR5] a second device of a user is seen by nobody; the user leaves with the last one; onlyDevice replaces all others")
+def two_devices(ctx):
+    watcher, first, channel = ctx.client(), ctx.client(), ctx.name("c")
+    user, secret = first.identity.user, first.identity.secret
+    second, only = (Identity(user, secret=secret, credential=first.identity.credential, device=device * 16) for device in "ab")
+    watcher.request("subscribe", channel=channel)
+    first.request("subscribe", channel=channel)
+    watcher.sync()
+    mark = watcher.mark()
+    other = ctx.client(identity=second)
+    other.request("subscribe", channel=channel)
+    first.request("unsubscribe", channel=channel)
+    watcher.sync()
+    need(presence_of(watcher, mark) == [], f"{presence_of(watcher, mark)}")
+    last = ctx.client(identity=only, login={"onlyDevice": True})
+    ctx.closed(first, "replaced")
+    ctx.closed(other, "replaced")
+    last.request("subscribe", channel=channel)
+    last.request("unsubscribe", channel=channel)
+    watcher.sync()
+    need(presence_of(watcher, mark) == [("leave", user)], f"{presence_of(watcher, mark)}")
+
+
+@check("[SE8] as many devices of a user as the table says have a session; one more is refused, a known one is not")
+def most_devices(ctx):
+    first, most = ctx.client(), ctx.limit("devices of a user with a session")
+    known = first.identity
+
+    def device(index):
+        return Identity(known.user, secret=known.secret, credential=known.credential, device=f"{index:016x}")
+
+    for index in range(1, most):
+        ctx.client(identity=device(index))
+    ctx.client(identity=device(1))
+    ctx.refused("limitReached", ctx.connect(device(most)).start_login(), limit=most, actual=most + 1)
 
 
 @check("[SE8 PR5 PR8] states set between a takeover and coming in again reach the others")

@@ -38,7 +38,7 @@ def pages_make_room(ctx):
 
 @check("[ST2] one more user than a stream channel holds is channelFull", relay="small")
 def channel_full(ctx):
-    ctx.limit("users per stream channel")
+    ctx.limit("devices per stream channel")
     clients = [patiently(ctx.client) for _ in range(SMALL_USERS + 1)]
     for client in clients[:-1]:
         client.request("join", channel="small-s1")

@@ -32,9 +32,9 @@ def join_topic(ctx):
     need((again["flow"], again["next"]) == (flow["flow"], 4), f"{flow}, {again}")
 
 
-@check("[ST3] 8 topics per user and channel pass, one more is limitReached")
+@check("[ST3] 8 topics per device and channel pass, one more is limitReached")
 def most_topics(ctx):
-    client, most = ctx.client(), ctx.limit("published topics per user and channel")
+    client, most = ctx.client(), ctx.limit("published topics per device and channel")
     for channel in (ctx.name("s"), ctx.name("s")):
         client.request("join", channel=channel)
         for n in range(most):

@@ -10,9 +10,10 @@ from peer.errors import Timeout
 class Identity:
     """Who a client is: user id, instance, secret and the numbers it has used (MS1, SE2)."""
 
-    def __init__(self, user, instance=None, secret=None, credential=None):
+    def __init__(self, user, instance=None, secret=None, credential=None, device="00000000000000dd"):
         self.user, self.credential = user, credential or {}  # {"key": …} or {"token": …} (AC1)
         self.instance = instance or secrets.token_hex(8)
+        self.device = device  # of one user: a login takes over another one's of the same device (SE8)
         self.secret = secret or secrets.token_hex(16)
         self.number = self.forgotten = 0  # the last one used; the outcome of those up to this one may be unknown
         self.retained, self.stored, self.not_stored = {}, {}, set()  # (channel, how often `stored` may come); offsets

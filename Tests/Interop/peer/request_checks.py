@@ -94,8 +94,9 @@ class RequestChecks:
             if user["away"] and is_served or user["queuedPacketBytes"] > user["queuedBytes"]:
                 raise Violation("AC16", f"this cannot be: {user}")
         users = [user["user"] for user in event["users"]]
-        must_be_sorted(users, "status")
-        if users and users[0] <= (asked.get("after") or "") or len(users) > (asked.get("limit") or 100):
+        if users != sorted(users):
+            raise Violation("AC16", f"not in order: {users}")
+        if users and users[0] <= (asked.get("after") or "") or len(set(users)) > (asked.get("limit") or 100):
             raise Violation("AC16", f"not the page that was asked for: {asked}: {users}")
         if event.get("next") is not None and (not users or event["next"] != users[-1]):
             raise Violation("AC16", f"next is not the last one: {event.fields}")

@@ -126,8 +126,9 @@ class Sending:
     def start_login(self, token=None, seen=None, **more):
         """Sends it."""
         numbers = [number for number in self.identity.sent | self.identity.sent_before if number <= INTEGER_MAX]
-        fields = {"versions": [1], "user": self.identity.user, "instance": self.identity.instance, "lastNumber": max(numbers, default=None),
-                  "secret": self.identity.secret, "client": "interop.py", **self.identity.credential,
+        fields = {"versions": [1], "user": self.identity.user, "instance": self.identity.instance, "device": self.identity.device,
+                  "lastNumber": max(numbers, default=None), "secret": self.identity.secret, "client": "interop.py",
+                  **self.identity.credential,
                   "resume": None if token is None else {"token": token, **({} if seen is None else {"seen": seen})}, **more}
         return self.start_request("login", **fields)
 

@@ -247,5 +247,5 @@ export const deliver = (offset, text, more = {}) => ({
 export const record = (offset, key, text, more = {}) => deliver(offset, text, {key, retain: true, ...more})
 export const bob = {type: 'userNamed', handle: 2, user: 'bob'}
 export const flowOpened = (flow, next, more = {}) =>
-    ({type: 'flowOpened', body: {flow, channel: 9, topic: 'points', user: 'bob', meta: '', next, ...more}})
+    ({type: 'flowOpened', body: {flow, channel: 9, topic: 'points', user: 'bob', device: '00000000000000bb', meta: '', next, ...more}})
 export const packet = (flow, sequence) => ({type: 'packet', flow, sequence, payload: Uint8Array.of(sequence)})

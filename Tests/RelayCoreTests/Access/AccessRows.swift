@@ -164,7 +164,7 @@ extension AccessRow {
     private static let ofWhatOneHas: [AccessRow] = [
         AccessRow(
             request: "`unsubscribe`, `leave`, `leaveTopic`, `subscribeTopic`, `unsubscribeTopic`, `subscribedUsers`, `publishPacket`, "
-                + "`releaseLock` of one's own lock, `barrier`, `cancel`, `goOn`, `setReaderLimits`, `unsubscribeUserMetadata`, "
+                + "`releaseLock` of one's own lock, `barrier`, `cancel`, `goOn`, `setReaderLimits`, `offerDevice`, `unsubscribeUserMetadata`, "
                 + "`getMetadata` and `subscribeUserMetadata` of oneself, "
                 + "`directReceived`, `ping`, `pong`, `renew`, `logout`",
             right: "none: they are about what one has",
@@ -188,6 +188,7 @@ extension AccessRow {
                 Probe("cancel", .cancel) { id, _ in CancelRequest(id: id, request: 1) },
                 Probe("goOn", .goOn) { GoOnRequest(id: $0, channel: name($1.channel), number: 1) },
                 Probe("setReaderLimits", .setReaderLimits) { id, _ in SetReaderLimitsRequest(id: id, limits: ReaderLimits()) },
+                Probe("offerDevice", .offerDevice, others: [.badRequest]) { id, _ in OfferDeviceRequest(id: id, secret: nil) },
                 Probe("unsubscribeUserMetadata", .unsubscribeUserMetadata, others: [.notSubscribed]) {
                     UserRequest(id: $0, user: name($1.user))
                 },

@@ -19,9 +19,11 @@ import Testing
             var before: [Metadata.Contents] = []
             var fencing: UInt64 = 0
             var starts: [UInt32] = []
+            var options = ClientOptions()
+            options.device = "00000000000000aa"
             try await withRelay(.folder(path)) { server in
                 starts.append(await server.census().start)
-                let alice = try await RelayClient.connect(to: server.address, as: "alice")
+                let alice = try await RelayClient.connect(to: server.address, as: "alice", options: options)
                 for owner in owners {
                     let metadata = try alice.metadata(of: owner)
                     try await metadata.set(["gone": "x", "title": "Herbst"])
@@ -54,7 +56,7 @@ import Testing
                 #expect(free > fencing)
                 #expect(try await locks.acquire("pen", wait: .seconds(60)) > free, "free when the ttl of who does not come back is over")
                 #expect(try await locks.all().map(\.owner?.text) == ["alice", "bob", "bob"])
-                let alice = try await RelayClient.connect(to: server.address, as: "alice")
+                let alice = try await RelayClient.connect(to: server.address, as: "alice", options: options)
                 try await alice.locks(of: .stream("lesson")).release("chalk")
                 await alice.close()
                 await bob.close()

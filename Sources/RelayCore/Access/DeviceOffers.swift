@@ -1,0 +1,98 @@
+import RelayPrimitives
+import RelayWire
+
+// One more device of a user: it comes with a code that another one was given. [AC17]
+
+/// Codes that are open: at most one of each session, for `Limits.deviceCodeValid`.
+struct DeviceOffers {
+    struct Offer {
+        var user: Name
+        var secret: String?
+        var until: Instant
+        fileprivate var session: Session.Index
+    }
+
+    private var offers: [DeviceCode: Offer] = [:]
+    private var codes: [Session.Index: DeviceCode] = [:]
+
+    /// An earlier code of the session is void.
+    mutating func add(_ code: DeviceCode, of session: Session.Index, user: Name, secret: String?, until: Instant) {
+        remove(of: session)
+        offers[code] = Offer(user: user, secret: secret, until: until, session: session)
+        codes[session] = code
+    }
+
+    /// What a code is for, if it is open.
+    func find(_ text: String, at now: Instant) -> Offer? {
+        DeviceCode(text).flatMap { offers[$0] }.flatMap { now < $0.until ? $0 : nil }
+    }
+
+    /// It was used, or the session with it has ended.
+    mutating func remove(of session: Session.Index) {
+        if let code = codes.removeValue(forKey: session) { offers[code] = nil }
+    }
+
+    mutating func remove(_ offer: Offer) { remove(of: offer.session) }
+
+    /// Secrets are in memory no longer than the codes hold.
+    mutating func end(at now: Instant) {
+        for offer in offers.values.filter({ $0.until <= now }) { remove(offer) }
+    }
+}
+
+/// 50 bits, as 10 characters of Crockford's base 32: digits and capitals without I, L, O and U.
+struct DeviceCode: Hashable {
+    private let bits: UInt64
+
+    private static let alphabet = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8)
+
+    /// - Parameter secret: whoever does not know it cannot guess the code.
+    init(from secret: Entropy, number: UInt32) {
+        var bytes = Array("device code".utf8)
+        bytes.append(bigEndian: secret.high)
+        bytes.append(bigEndian: secret.low)
+        bytes.append(bigEndian: number)
+        bits = SHA256.hash(bytes).prefix(8).reduce(0) { $0 << 8 | UInt64($1) } >> 14
+    }
+
+    /// As a person may have typed it: in small letters, with hyphens and spaces, with O for 0, I or L for 1.
+    ///
+    /// - Returns: `nil` for what is no code.
+    init?(_ text: String) {
+        var bits: UInt64 = 0, count = 0
+        for byte in text.utf8 where byte != UInt8(ascii: "-") && byte != UInt8(ascii: " ") {
+            var letter = byte >= UInt8(ascii: "a") && byte <= UInt8(ascii: "z") ? byte - 32 : byte
+            if letter == UInt8(ascii: "O") { letter = UInt8(ascii: "0") }
+            if letter == UInt8(ascii: "I") || letter == UInt8(ascii: "L") { letter = UInt8(ascii: "1") }
+            guard count < Limits.deviceCodeCharacters, let digit = Self.alphabet.firstIndex(of: letter) else { return nil }
+            bits = bits << 5 | UInt64(digit)
+            count += 1
+        }
+        guard count == Limits.deviceCodeCharacters else { return nil }
+        self.bits = bits
+    }
+
+    var text: String {
+        let digits = (0..<Limits.deviceCodeCharacters).map { Self.alphabet[Int(bits >> (45 - 5 * UInt64($0)) & 31)] }
+        return String(decoding: digits, as: UTF8.self)
+    }
+}
+
+extension Hub {
+    mutating func offerDevice(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) {
+        let request = try decode(OfferDeviceRequest.self, body)
+        let digest = try request.secret.map { (digits) throws(WireError) in
+            guard let secret = Entropy(hex: digits) else { throw WireError(.badRequest, "field secret has 32 hexadecimal digits") }
+            return UserClaim.digest(of: secret)
+        }
+        guard digest == sessions[session].secretDigest else { throw WireError(.badRequest, "field secret is not that of the login") }
+        guard digest != nil || accessRules.isOpen else {
+            throw WireError(.notPermitted, "this login had no secret: another device needs a token of its own")
+        }
+        let code = DeviceCode(from: connections[connection].entropy, number: ordinals.offer())
+        let valid = configuration.deviceCodeValid
+        deviceOffers.add(code, of: session, user: sessions[session].user!, secret: request.secret, until: now.instant + valid)
+        deadlines.set(.deviceOffers, at: now.instant + valid)
+        answer(connection, OfferDeviceAnswer(id: request.id, code: code.text, validMs: Int(valid.milliseconds)))
+    }
+}
