@@ -11,10 +11,12 @@ package final class TestClient {
     package private(set) var welcome: Welcome?
 
     /// Connects and logs in.
+    ///
+    /// - Parameter code: in place of `user`.
     package init(
-        _ driver: HubDriver, _ user: String, instance: String = "00000000000000aa", device: String? = "00000000000000aa",
+        _ driver: HubDriver, _ user: String, instance: String = "00000000000000aa", device: String? = nil,
         onlyDevice: Bool? = nil, lastNumber: UInt64? = nil, resume: String? = nil,
-        presenceTimeoutMs: Int? = nil, secret: String? = nil, key: String? = nil, token: String? = nil, goesOn: Bool = false,
+        presenceTimeoutMs: Int? = nil, secret: String? = nil, code: String? = nil, key: String? = nil, token: String? = nil, goesOn: Bool = false,
         readerLimits: ReaderLimits? = nil, asWebSocket: Bool = false
     ) {
         self.driver = driver
@@ -22,7 +24,7 @@ package final class TestClient {
         id = driver.open(asWebSocket: asWebSocket)
         login(
             instance: instance, device: device, onlyDevice: onlyDevice, lastNumber: lastNumber, resume: resume,
-            presenceTimeoutMs: presenceTimeoutMs, secret: secret, key: key, token: token, goesOn: goesOn,
+            presenceTimeoutMs: presenceTimeoutMs, secret: secret, code: code, key: key, token: token, goesOn: goesOn,
             readerLimits: readerLimits)
     }
 
@@ -31,14 +33,14 @@ package final class TestClient {
     /// - Returns: the request's id.
     @discardableResult
     package func login(
-        instance: String = "00000000000000aa", device: String? = "00000000000000aa", onlyDevice: Bool? = nil,
+        instance: String = "00000000000000aa", device: String? = nil, onlyDevice: Bool? = nil,
         lastNumber: UInt64? = nil, resume: String? = nil, presenceTimeoutMs: Int? = nil,
-        secret: String? = nil, key: String? = nil, token: String? = nil, goesOn: Bool = false,
+        secret: String? = nil, code: String? = nil, key: String? = nil, token: String? = nil, goesOn: Bool = false,
         readerLimits: ReaderLimits? = nil
     ) -> UInt32 {
         let request = LoginRequest(
             id: nextRequest(), capabilities: goesOn ? ["later", "goOn"] : nil,
-            user: try! Name(user), secret: secret, key: key, token: token, instance: instance,
+            user: code == nil ? try! Name(user) : nil, secret: secret, code: code, key: key, token: token, instance: instance,
             device: device, onlyDevice: onlyDevice, lastNumber: lastNumber, presenceTimeoutMs: presenceTimeoutMs,
             readerLimits: readerLimits,
             resume: resume.map { ResumeRequest(token: $0) })

@@ -108,7 +108,7 @@ enum LimitsTable {
     static var tunable: [String: [Setting]] {
         [
             "remembered instances per device": [.init(\.publishWindowsPerDeviceMax)],
-            "code for another device": [.init(\.deviceCodeValid)],
+            "code for another device": [.init(\.deviceCodeValid, unit: .seconds(60))],
             "devices of a user with a session": [.init(\.devicesPerUserMax)],
             "message payload + custom type": [.init(\.limits.messageBytesMax)],
             "packet payload": [.init(\.limits.packetBytesMax)],

@@ -17,6 +17,7 @@ enum ReferenceValues {
             "integerMax": written(Int(Limits.integerMax)),
             "bytesBeforeLoginMax": written(Limits.bytesBeforeLoginMax),
             "keyBytesMax": written(Limits.keyBytesMax),
+            "deviceCodeCharacters": written(Limits.deviceCodeCharacters),
             "wrongCredentialsMax": written(Limits.wrongCredentialsMax),
             "accessNoticeMilliseconds": written(Int(Limits.accessNoticeMilliseconds)),
             "endReasonBytesMax": written(Limits.endReasonBytesMax),

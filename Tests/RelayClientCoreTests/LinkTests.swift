@@ -10,7 +10,7 @@ import Testing
         let driver = MachineDriver { $0.presenceTimeout = .seconds(30) }
         driver.connect()
         let login = try #require(driver.sent(.login).first.map { MachineDriver.decode(LoginRequest.self, $0) })
-        #expect(login.user.text == "alice" && login.instance == "00000000000000aa")
+        #expect(login.user?.text == "alice" && login.instance == "00000000000000aa")
         #expect(login.versions == [Limits.protocolVersion] && login.resume == nil)
         #expect(login.secret == String(repeating: "01", count: 16) && login.presenceTimeoutMs == 30_000)
         #expect(driver.completed[1] == nil)

@@ -102,22 +102,6 @@ import Testing
         #expect(anna.board() == ["error 4 notPermitted", "accepted 5 at 10"])
     }
 
-    @Test("[BL10, BL6] an answer of before an undone clear is not believed: whoever waits, waits for one of behind it")
-    func answerOfBefore() {
-        let driver = idle(), anna = client(driver, "anna"), ben = client(driver, "ben"), host = client(driver, "host", .moderator)
-        ben.retain("lesson", "c", bytes("new"))
-        host.retain("lesson", "a", bytes("host's"))
-        request(host, .clear)
-        request(host, .undoClear)
-        driver.readFiles(now: true)
-        anna.retain("lesson", "a", bytes("was hers"))
-        #expect(anna.board() == [] && driver.isPaused(anna.id) && driver.isPaused(ben.id))
-        driver.persist()
-        driver.writeFiles()
-        driver.readFiles(now: true)
-        #expect(anna.board() == ["error 1 notPermitted"] && ben.board() == ["accepted 1 at 6"])
-    }
-
     @Test(
         "[BL10, BL8] a drawing in parts on which another one's record has come meanwhile is refused with the part that follows, and that record stays"
     )

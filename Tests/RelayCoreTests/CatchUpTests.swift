@@ -198,7 +198,7 @@ import Testing
                 .json(
                     .login,
                     LoginRequest(
-                        id: 1, user: try Name("bob"), instance: "00000000000000bb", device: "00000000000000aa",
+                        id: 1, user: try Name("bob"), instance: "00000000000000bb",
                         resume: ResumeRequest(token: token, seen: ["lesson": place(seen, epoch)]))), from: id)
             alice.publish("lesson", [10])
             let after = told(driver.received(id))
@@ -226,7 +226,7 @@ import Testing
             .json(
                 .login,
                 LoginRequest(
-                    id: 1, user: try Name("bob"), instance: instance, device: "00000000000000aa",
+                    id: 1, user: try Name("bob"), instance: instance,
                     resume: resumes ? ResumeRequest(token: token, seen: ["lesson": place(3, epoch)]) : nil)), from: id)
         #expect(driver.hub.census().catchingUp == (resumes ? 1 : 0))
         alice.publish("lesson", [7])

@@ -387,7 +387,7 @@ import Testing
             .json(
                 .login,
                 LoginRequest(
-                    id: 1, user: try Name("bob"), instance: "00000000000000bb", device: "00000000000000aa",
+                    id: 1, user: try Name("bob"), instance: "00000000000000bb",
                     resume: ResumeRequest(token: token, seen: seen.map { ["lesson": place($0), "elsewhere": place(1)] }))),
             from: id)
         let frames = driver.received(id)
@@ -416,7 +416,7 @@ import Testing
             .json(
                 .login,
                 LoginRequest(
-                    id: 1, user: try Name("bob"), instance: "00000000000000bb", device: "00000000000000aa",
+                    id: 1, user: try Name("bob"), instance: "00000000000000bb",
                     resume: ResumeRequest(token: token, seen: ["lesson": Since.beginning.place]))), from: id)
         let frames = driver.received(id)
         let restored = try #require(

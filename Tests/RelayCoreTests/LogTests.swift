@@ -71,12 +71,12 @@ import Testing
         driver.advance(.seconds(59))
         #expect(warnings.count == 2)
         driver.advance(.seconds(1))
-        #expect(warnings.count == 3 && warnings.last == "4 more wrong keys or tokens from test in the last minute")
+        #expect(warnings.count == 3 && warnings.last == "4 more wrong keys, tokens or codes from test in the last minute")
         // That line was this minute's.
         _ = TestClient(driver, "thief6", by: "SECRETISH-KEY-6")
         #expect(warnings.count == 3)
         driver.advance(.seconds(60))
-        #expect(warnings.count == 4 && warnings.last == "1 more wrong key or token from test in the last minute")
+        #expect(warnings.count == 4 && warnings.last == "1 more wrong key, token or code from test in the last minute")
         driver.advance(.seconds(120))
         _ = TestClient(driver, "thief7", by: "SECRETISH-KEY-7")
         #expect(warnings.count == 5 && warnings.last?.hasPrefix("wrong key from test:") == true)
@@ -97,7 +97,7 @@ import Testing
         // 999 beside the first address, then one for all others.
         #expect(warnings.count == 1_001)
         driver.advance(.seconds(60))
-        #expect(warnings.count == 1_002 && warnings.last == "200 more wrong keys or tokens from other addresses in the last minute")
+        #expect(warnings.count == 1_002 && warnings.last == "200 more wrong keys, tokens or codes from other addresses in the last minute")
     }
 
     private func login(key: String? = nil, token: String? = nil) throws -> Frame {

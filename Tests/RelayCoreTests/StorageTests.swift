@@ -233,7 +233,7 @@ import Testing
         #expect(["lesson", "stream:lesson", "user:alice", "emptied"].map { bob.metadata($0) } == before)
         #expect(before[3]?.majorRevision == 2)
         let pen = LockDetail(
-            lock: try Name("pen"), ttlMs: 3_000, owner: try Name("alice"), ownerDevice: "00000000000000aa", fencing: fencing)
+            lock: try Name("pen"), ttlMs: 3_000, owner: try Name("alice"), ownerDevice: "0000000000000000", fencing: fencing)
         #expect(bob.locks("lesson") == [pen])
         again.advance(.milliseconds(2_999))
         again.persist()

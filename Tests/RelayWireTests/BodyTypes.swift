@@ -45,7 +45,6 @@ extension FrameVector {
         case "goOn": GoOnRequest.self
         case "credit": CreditNotice.self
         case "offerDevice": OfferDeviceRequest.self
-        case "answer.offerDevice": OfferDeviceAnswer.self
         case "setReaderLimits": SetReaderLimitsRequest.self
         case "catchingUp": CatchingUp.self
         case "caughtUp": CaughtUp.self
@@ -71,6 +70,7 @@ extension FrameVector {
             switch name {
             case "answer": EmptyAnswer.self
             case "answer.renew": RenewAnswer.self
+            case "answer.offerDevice": OfferDeviceAnswer.self
             case "answer.bans", "answer.bans.next": BansAnswer.self
             case "answer.status", "answer.status.next": StatusAnswer.self
             case "answer.history", "answer.history.none": HistoryAnswer.self
