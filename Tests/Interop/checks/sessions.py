@@ -222,6 +222,34 @@ def most_devices(ctx):
     ctx.refused("limitReached", ctx.connect(device(most)).start_login(), limit=most, actual=most + 1)
 
 
+@check("[AC17 SE8 AC2] a code brings another device in as the same user, once, as a person types it; what is no code is refused late")
+def offered_device(ctx):
+    first = ctx.client()
+    known = first.identity
+    ctx.refused("badRequest", lambda: first.request("offerDevice", secret="0" * 32), id=...)
+    void, code = (first.request("offerDevice", secret=known.secret)["code"] for _ in range(2))
+
+    def device(digit):
+        return ctx.connect(Identity(known.user, secret=known.secret, credential=known.credential, device=digit * 16))
+
+    def come(client, code):
+        return client.start_login(user=None, secret=None, code=code)
+
+    began = time.monotonic()
+    late = [come(device("d"), text) for text in (void, code[:9], code + "0", "")]
+    welcome = come(device("c"), f"{code[:5]}-{code[5:].lower()}").wait()
+    need(welcome["secret"] == known.secret and not welcome["resumed"], f"{welcome}")
+    late.append(come(device("e"), code))
+    for reply in late:
+        ctx.refused("codeWrong", reply, id=...)
+    need(time.monotonic() - began >= 1 - EARLY, "a wrong code is answered at once")
+    with_user = ctx.connect()
+    ctx.refused("badRequest", lambda: with_user.start_login(code=code), id=...)
+    nobody = ctx.connect()
+    ctx.refused("badRequest", lambda: nobody.start_login(user=None), id=...)
+    first.sync()
+
+
 @check("[SE8 PR5 PR8] states set between a takeover and coming in again reach the others")
 def states_in_takeover(ctx):
     watcher, first, channel = ctx.client(), ctx.client(), ctx.name("c")

@@ -1,5 +1,7 @@
 """Checks of requests and their answers, of metadata and locks."""
 
+import re
+
 from links import Violation
 from peer.constants import BOARD_CHANGES, CHANGES, ERASURES
 from peer.memory import Metadata
@@ -65,6 +67,11 @@ class RequestChecks:
     answer_setRole = answer_setMode = answer_endSession = answer_plain
     answer_banUser = answer_unbanUser = answer_forgetUser = answer_plain
     answer_undoClear = answer_removeBoard = answer_cancel = answer_setReaderLimits = answer_plain
+
+    def answer_offerDevice(self, event, asked):
+        """AC17: of letters that cannot be mistaken, and not good for long."""
+        if not re.fullmatch("[0-9A-HJKMNP-TV-Z]{10}", event["code"]) or not 0 < event["validMs"] <= 120_000:
+            raise Violation("AC17", f"{event}")
 
     def answer_barrier(self, event, asked):
         """HI8: behind `caughtUp` of what caught up when it was asked."""

@@ -20,8 +20,10 @@ class SessionChecks:
         asked = request.fields
         self.seen = (asked.get("resume") or {}).get("seen") or {}
         wanted = asked.get("presenceTimeoutMs") or 10_000
-        if fields["version"] != 1 or fields["user"] != asked["user"]:
+        if fields["version"] != 1 or fields["user"] != (asked.get("user") or self.identity.user):
             raise Violation("SE6", f"welcome of another: {event}")
+        if "secret" in fields and (fields["secret"] != self.identity.secret or not asked.get("code")):
+            raise Violation("AC17", f"a secret that is not the user's, or that nobody asked for: {event}")
         if set(fields["capabilities"]) - set(asked.get("capabilities") or []):
             raise Violation("SE3", f"asked for {asked.get('capabilities')}: {event}")
         if not re.fullmatch("[0-9a-f]{32}", fields["relay"]):
