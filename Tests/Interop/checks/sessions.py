@@ -244,9 +244,9 @@ def offered_device(ctx):
         ctx.refused("codeWrong", reply, id=...)
     need(time.monotonic() - began >= 1 - EARLY, "a wrong code is answered at once")
     with_user = ctx.connect()
-    ctx.refused("badRequest", lambda: with_user.start_login(code=code), id=...)
+    ctx.refused("badRequest", with_user.start_login(code=code), id=...)
     nobody = ctx.connect()
-    ctx.refused("badRequest", lambda: nobody.start_login(user=None), id=...)
+    ctx.refused("badRequest", nobody.start_login(user=None), id=...)
     first.sync()
 
 
