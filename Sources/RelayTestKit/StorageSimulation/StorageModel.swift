@@ -46,6 +46,7 @@ struct MetadataModel: Equatable {
 
 struct LockModel: Equatable {
     var ttlMs: Int
+    /// Which device of a user: `StorageUser.name`.
     var owner: String?
     /// The place of the change that gave it to its owner, among all that were accepted.
     var grant = 0
@@ -111,9 +112,13 @@ struct LockLine {
     var expiry: Timer?
 }
 
-/// A user, its connection if it has one, and what it must be told on it.
+/// A device of a user, its connection if it has one, and what it must be told on it.
 final class StorageUser {
+    /// `user-3`, or `user-3 b` for one more device of that user.
     let name: String
+    let user: String
+    /// `nil`: the one without a name.
+    let device: String?
     let presenceTimeoutMs: Int
     var client: TestClient?
     var token: String?
@@ -121,8 +126,15 @@ final class StorageUser {
     /// Owners of locks as this connection has been told.
     var owners: [String: String] = [:]
 
-    init(_ name: String, presenceTimeoutMs: Int) {
-        self.name = name
+    init(_ user: String, device: String? = nil, presenceTimeoutMs: Int) {
+        self.user = user
+        self.device = device.map { String(repeating: $0, count: 16) }
+        name = Self.name(of: user, self.device)
         self.presenceTimeoutMs = presenceTimeoutMs
+    }
+
+    static func name(of user: String, _ device: String?) -> String {
+        guard let device, device != String(repeating: "0", count: 16) else { return user }
+        return "\(user) \(device.prefix(1))"
     }
 }

@@ -39,11 +39,14 @@ extension StorageSimulation {
                 refuse(asker, .lockHeld)
             }
         case .release, .revoke:
-            let owner = action == .release ? nil : users.randomElement(using: &random)!.name
-            let request = LockRequest(id: id, kind: channel.kind, channel: channel.channel, lock: lock, owner: owner.map { try! Name($0) })
+            let owner = action == .release ? nil : users.randomElement(using: &random)!
+            let request = LockRequest(
+                id: id, kind: channel.kind, channel: channel.channel, lock: lock, owner: owner.map { try! Name($0.user) },
+                ownerDevice: owner?.device)
             driver.send(.json(action == .release ? .releaseLock : .revokeLock, request), from: client.id)
             guard let state else { return refuse(asker, .lockNotFound) }
-            guard !isRefused(user, id, state.owner == owner ?? user.name ? [] : [.lockNotHeld]) else { return }
+            let isOwner = state.owner.map { name in users.contains { $0.name == name && isMeant($0, by: owner, from: user) } } ?? false
+            guard !isRefused(user, id, isOwner ? [] : [.lockNotHeld]) else { return }
             free(name, action == .release ? .released : .revoked, asker)
         default:
             driver.send(.json(.removeLock, LockRequest(id: id, kind: channel.kind, channel: channel.channel, lock: lock)), from: client.id)
@@ -53,6 +56,12 @@ extension StorageSimulation {
             lines[name] = nil
             accept(asker, told(name, .removed, state, user: state.owner), lock: name, waiters: waiters) { $0.locks[name] = nil }
         }
+    }
+
+    /// Whose lock a request is about: without a device any of the user's.
+    private func isMeant(_ owner: StorageUser, by named: StorageUser?, from asking: StorageUser) -> Bool {
+        guard let named else { return owner === asking }
+        return owner.user == named.user && (named.device == nil || owner === named)
     }
 
     private func refuse(_ asker: Asker, _ code: ErrorCode) {

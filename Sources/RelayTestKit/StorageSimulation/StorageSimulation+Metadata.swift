@@ -52,7 +52,7 @@ extension StorageSimulation {
         _ user: StorageUser, _ client: TestClient, _ id: UInt32, _ set: String, _ values: [(key: String, value: String)],
         record: Bool = false
     ) {
-        let after = written(values, into: model(set), record ? user.name : nil, record ? driver.now.wallMilliseconds : nil)
+        let after = written(values, into: model(set), record ? user.user : nil, record ? driver.now.wallMilliseconds : nil)
         let changed = after.items.filter { item in values.contains { $0.key == item.key } }
         accept(
             Asker(user: user, client: client, id: id, answer: .majorRevision(after.majorRevision)),

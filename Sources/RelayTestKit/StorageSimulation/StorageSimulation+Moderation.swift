@@ -35,7 +35,7 @@ extension StorageSimulation {
         case 4:
             if moderationRandom.chance(1, in: 2) {
                 driver.send(.json(.banUser, BanUserRequest(id: id, user: name)), from: client.id)
-                decide(asker, isNew: true) { $0.decisions.bans[pupil] = user.name }
+                decide(asker, isNew: true) { $0.decisions.bans[pupil] = user.user }
             } else {
                 driver.send(.json(.unbanUser, UserRequest(id: id, user: name)), from: client.id)
                 guard applied.decisions.bans[pupil] != nil else {

@@ -89,13 +89,13 @@ extension StorageSimulation {
         let expected = try next(user, "\(event)")
         let name = channel(event.channel)
         guard case .locks(let channel, let kind, let locks, let former) = expected, channel == name, kind == event.event,
-            former == event.user?.text
+            former == event.user.map({ StorageUser.name(of: $0.text, event.device) })
         else { throw BrokenPromise("[LK8, SG1] \(user.name) was shown \(event) of \(name) and not \(expected)") }
         try match(shown(event.locks), locks, "\(event.event.rawValue), shown to \(user.name)")
         for detail in event.locks {
             let lock = "\(channel)/\(detail.lock)", before = user.owners[lock]
-            user.owners[lock] = event.event == .removed ? nil : detail.owner?.text
-            guard before == nil || detail.owner == nil || detail.owner?.text == before else {
+            user.owners[lock] = event.event == .removed ? nil : detail.holder
+            guard before == nil || detail.holder == nil || detail.holder == before else {
                 throw BrokenPromise("[LK1] \(user.name) was shown \(lock) with \(detail.owner!) while \(before!) had it")
             }
         }
@@ -106,7 +106,7 @@ extension StorageSimulation {
             throw BrokenPromise("[LK8, SG1] \(what): locks \(got.keys.sorted()) and not \(expected.keys.sorted())")
         }
         for (name, lock) in expected {
-            guard got[name]!.ttlMs == lock.ttlMs, got[name]!.owner?.text == lock.owner, (got[name]!.fencing == nil) == (lock.owner == nil)
+            guard got[name]!.ttlMs == lock.ttlMs, got[name]!.holder == lock.owner, (got[name]!.fencing == nil) == (lock.owner == nil)
             else {
                 throw BrokenPromise("[LK8, SG1] \(what): \(got[name]!) and not \(lock)")
             }
@@ -162,4 +162,9 @@ extension StorageSimulation {
             limit == nil || got.limit == limit.map(UInt64.init), actual == nil || got.actual == actual.map(UInt64.init)
         else { throw BrokenPromise("[MD4, MD5, MD6, LK4, SG2] \(user.name) was refused \(got.name), \(got.text), and not \(expected)") }
     }
+}
+
+extension LockDetail {
+    /// As `StorageUser.name`.
+    fileprivate var holder: String? { owner.map { StorageUser.name(of: $0.text, ownerDevice) } }
 }

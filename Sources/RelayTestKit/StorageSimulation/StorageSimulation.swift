@@ -96,7 +96,9 @@ package final class StorageSimulation {
         configuration.limits.requestsPerSecond = 1_000_000
         configuration.requestsBurst = 1_000_000
         // Some sessions end soon after their connection: their locks must not.
-        users = (0..<5).map { StorageUser("user-\($0)", presenceTimeoutMs: $0 < 2 ? 5_000 : 300_000) }
+        users =
+            (0..<4).map { StorageUser("user-\($0)", presenceTimeoutMs: $0 < 2 ? 5_000 : 300_000) }
+            + [StorageUser("user-3", device: "b", presenceTimeoutMs: 300_000)]
         weights = Action.allCases.map { random.chance(1, in: 8) ? 0 : Int.random(in: 1...10, using: &random) * $0.usualWeight }
         // Without these nothing goes on. Some disks are slow, so that much is under way when they fail.
         for action in [Action.write, .setLock, .acquire, .logIn, .recover] {
