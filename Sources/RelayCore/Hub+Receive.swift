@@ -167,9 +167,9 @@ extension Hub {
         case .directReceived: return directReceived(head, body, connection)
         case .logout, .renew, .subscribe, .unsubscribe, .join, .leave, .joinTopic, .leaveTopic, .subscribeTopic, .unsubscribeTopic,
             .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates, .history, .barrier, .cancel, .setReaderLimits, .goOn,
-            .offerDevice, .setMetadata, .updateMetadata, .removeMetadata, .getMetadata, .subscribeUserMetadata, .unsubscribeUserMetadata, .setLock,
-            .acquireLock, .releaseLock, .revokeLock, .removeLock, .getLocks, .clear, .undoClear, .boards, .removeBoard, .setRole,
-            .setMode, .endSession, .banUser, .unbanUser, .getBans, .forgetUser, .status:
+            .offerDevice, .setMetadata, .updateMetadata, .removeMetadata, .getMetadata, .subscribeUserMetadata, .unsubscribeUserMetadata,
+            .setLock, .acquireLock, .releaseLock, .revokeLock, .removeLock, .getLocks, .clear, .undoClear, .boards, .removeBoard,
+            .setRole, .setMode, .endSession, .banUser, .unbanUser, .getBans, .forgetUser, .status:
             return handleRequest(type, head, body, connection) { hub throws(WireError) in
                 try hub.spendRequest(session, connection)
                 guard hub.connections[connection].isOpen else { return }

@@ -45,8 +45,6 @@ package struct Hub {
     var claims = ClaimBook()
     /// What the log has of them.
     var wrongCredentials = WrongCredentials()
-    /// Codes for another device. [AC17]
-    var deviceOffers = DeviceOffers()
     /// What moderators have decided. [AC10–AC15]
     var moderation = ModerationState()
     var storage: StorageState
@@ -220,10 +218,8 @@ package struct Hub {
         case .metadataEnd(let book, let generation):
             guard metadata[book].generation == generation, metadata[book].owner != nil else { return }
             metadataEndDeadline(book)
-        case .lockWait(let lock, let ticket):
-            lockWaitDeadline(lock, ticket)
-        case .lockExpiry(let lock, let absence):
-            lockExpiryDeadline(lock, absence)
+        case .lockWait(let lock, let ticket): lockWaitDeadline(lock, ticket)
+        case .lockExpiry(let lock, let absence): lockExpiryDeadline(lock, absence)
         case .readerTurn(let connection, let generation):
             if isCurrent(connection, generation), connections[connection].isOpen { outbox.wakeForTurn(connection) }
         case .queueSweep: sweepQueues()
@@ -247,7 +243,7 @@ package struct Hub {
         case .claimSweep: sweepClaims()
         case .banSweep: sweepBans()
         case .wrongCredentialSweep: sweepWrongCredentials()
-        case .deviceOffers: deviceOffers.end(at: now.instant)
+        case .deviceOffers: claims.offers.end(at: now.instant)
         case .erasure: eraseAgain()
         }
     }

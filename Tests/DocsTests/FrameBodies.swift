@@ -37,7 +37,8 @@ enum FrameBodies {
 
     /// By request; those that are not named have no more than `id`.
     static let answers: [String: any Body.Type] = [
-        "renew": RenewAnswer.self, "offerDevice": OfferDeviceAnswer.self, "getBans": BansAnswer.self, "status": StatusAnswer.self, "subscribe": SubscribeAnswer.self,
+        "renew": RenewAnswer.self, "offerDevice": OfferDeviceAnswer.self,
+        "getBans": BansAnswer.self, "status": StatusAnswer.self, "subscribe": SubscribeAnswer.self,
         "join": SubscribeAnswer.self, "joinTopic": JoinTopicAnswer.self, "leaveTopic": LeaveTopicAnswer.self,
         "subscribeTopic": TopicUsersAnswer.self, "unsubscribeTopic": TopicUsersAnswer.self,
         "subscribedUsers": SubscribedUsersAnswer.self, "who": WhoAnswer.self, "where": WhereAnswer.self, "getStates": StatesAnswer.self,

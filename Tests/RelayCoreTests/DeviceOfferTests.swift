@@ -34,7 +34,8 @@ import Testing
             .map { TestClient.decode(ErrorBody.self, $0.body).code }
     }
 
-    @Test("[AC17, SE8] a code brings another device in as the same user and tells it the secret, with the access of its own key; then it is used up")
+    @Test(
+        "[AC17, SE8] a code brings another device in as the same user and tells it the secret; its key gives the access; then it is used up")
     func handedOver() throws {
         let laptop = laptop()
         let offer = try #require(offered(laptop))
@@ -63,7 +64,7 @@ import Testing
         }
     }
 
-    @Test("[AC17, AC2] what is no open code is refused late: wrong, too short, too long, of letters that no code has; three of them end the connection")
+    @Test("[AC17, AC2] what is no open code is refused late, whatever is wrong with it; three of them end the connection")
     func wrong() throws {
         let code = try #require(offered(laptop())).code
         let other = String(code.dropLast()) + (code.last == "0" ? "1" : "0")

@@ -118,7 +118,7 @@ CHANGING = "append|insert|remove\\w*|reserveCapacity|update\\w*|swapAt|sort|popL
 # connections, sessions, channels, memberships and boards, the counters, and the effects. Of these each field has a room of its own.
 SHARED = {"connections", "sessions", "channels", "memberships", "boards", "counters", "effects"}
 ROOMS = {
-    "start": "Channels Metadata", "rooms": "Channels", "flows": "Streams", "buckets": "Rates Sessions",
+    "start": "Channels Metadata", "people": "Sessions Rates", "rooms": "Channels", "flows": "Streams", "buckets": "Rates Sessions",
     "metadata": "Metadata Storage Access",
     "locks": "Locks Storage", "outbox": "Outbox", "channelCounts": "Channels", "accessRules": "Access", "claims": "Access Storage",
     "moderation": "Access Storage", "storage": "Storage Metadata", "erasure": "Storage", "authors": "Boards", "directs": "Messages",

@@ -79,6 +79,12 @@ struct DeviceCode: Hashable {
 }
 
 extension Hub {
+    /// It was used.
+    mutating func endOffer(_ offer: DeviceOffers.Offer) { claims.offers.remove(offer) }
+
+    /// That of a session that ends.
+    mutating func endOffer(of session: Session.Index) { claims.offers.remove(of: session) }
+
     mutating func offerDevice(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) {
         let request = try decode(OfferDeviceRequest.self, body)
         let digest = try request.secret.map { (digits) throws(WireError) in
@@ -91,7 +97,7 @@ extension Hub {
         }
         let code = DeviceCode(from: connections[connection].entropy, number: ordinals.offer())
         let valid = configuration.deviceCodeValid
-        deviceOffers.add(code, of: session, user: sessions[session].user!, secret: request.secret, until: now.instant + valid)
+        claims.offers.add(code, of: session, user: sessions[session].user!, secret: request.secret, until: now.instant + valid)
         deadlines.set(.deviceOffers, at: now.instant + valid)
         answer(connection, OfferDeviceAnswer(id: request.id, code: code.text, validMs: Int(valid.milliseconds)))
     }

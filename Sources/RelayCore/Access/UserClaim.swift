@@ -26,6 +26,8 @@ struct UserClaim: Equatable {
 /// Which clients user ids belong to. [AC3]
 struct ClaimBook {
     private var claims: [Name: UserClaim] = [:]
+    /// Codes with which another device of a user comes in. [AC17]
+    var offers = DeviceOffers()
     /// Whether a `claimSweep` deadline is set.
     var sweepIsSet = false
 

@@ -68,7 +68,8 @@ extension Hub {
 
     mutating func sweepWrongCredentials() {
         for (address, count) in wrongCredentials.takeLeftOut(at: now.instant) {
-            log(.warning, "\(count) more wrong \(count == 1 ? "key, token or code" : "keys, tokens or codes") from \(address) in the last minute")
+            let what = count == 1 ? "key, token or code" : "keys, tokens or codes"
+            log(.warning, "\(count) more wrong \(what) from \(address) in the last minute")
         }
         setWrongCredentialSweep()
     }

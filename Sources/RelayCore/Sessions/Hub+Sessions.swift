@@ -19,7 +19,7 @@ extension Hub {
         do throws(WireError) {
             admission = try admit(request.user, key: request.key, token: request.token)
             offer = try request.code.map { (code) throws(WireError) in
-                guard let offer = deviceOffers.find(code, at: now.instant) else {
+                guard let offer = claims.offers.find(code, at: now.instant) else {
                     throw WireError(.codeWrong, "the code is none that a device was given in the last two minutes, or it was used")
                 }
                 return offer
@@ -45,7 +45,7 @@ extension Hub {
         guard let (session, resumed) = try takeSession(of: user, checked, connection) else { return }
         attach(session, to: connection, checked)
         sessions[session].secretDigest = secretDigest
-        if let offer { deviceOffers.remove(offer) }
+        if let offer { endOffer(offer) }
         let publishAfterMs = renewCredit(session)
 
         enqueueJSON(
@@ -247,7 +247,7 @@ extension Hub {
         sessions[session].statesBefore = [:]
         stopUserMetadata(of: session)
         sessions[session].closedFlows = []
-        deviceOffers.remove(of: session)
+        endOffer(of: session)
         setState(session, .lingering)
         sessions[session].lastEnd = nil
         outbox.link(session, to: nil)

@@ -208,8 +208,8 @@ package final class Simulation {
                 .login,
                 LoginRequest(
                     id: 1, user: try! Name(client.user), instance: String(repeating: "0", count: 16 - digits.count) + digits,
-                    device: client.device,
-                    presenceTimeoutMs: 5000, readerLimits: limits, resume: client.resumeToken.map { ResumeRequest(token: $0) })), from: connection)
+                    device: client.device, presenceTimeoutMs: 5000, readerLimits: limits,
+                    resume: client.resumeToken.map { ResumeRequest(token: $0) })), from: connection)
         // The first frame is small and must be whole at once.
         driver.take(connection)
         var frames = driver.received(connection, all: false)
