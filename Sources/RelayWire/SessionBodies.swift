@@ -41,7 +41,8 @@ package struct LoginRequest: JSONObject {
     package init(
         id: UInt32, versions: [Int] = [Limits.protocolVersion], capabilities: [String]? = nil, user: Name?, secret: String? = nil,
         code: String? = nil, key: String? = nil, token: String? = nil, instance: String, device: String? = nil,
-        onlyDevice: Bool? = nil, lastNumber: UInt64? = nil, presenceTimeoutMs: Int? = nil, client: String? = nil, readerLimits: ReaderLimits? = nil, resume: ResumeRequest? = nil
+        onlyDevice: Bool? = nil, lastNumber: UInt64? = nil, presenceTimeoutMs: Int? = nil, client: String? = nil,
+        readerLimits: ReaderLimits? = nil, resume: ResumeRequest? = nil
     ) {
         self.id = id
         self.versions = versions
