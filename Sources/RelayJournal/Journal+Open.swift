@@ -20,6 +20,7 @@ extension Journal {
             for link in opening.chain { try journal.replay(link, &opening, &values) }
             journal.lastSequence = max(journal.lastSequence, opening.lastSequence)
             journal.highestNumber = opening.found.last?.number ?? 0
+            try opening.requireJournalOfBoards()
             try journal.settle(&opening)
             opening.report.segments = journal.segments.count
             opening.report.lastSequence = journal.lastSequence
@@ -217,6 +218,14 @@ struct Opening<Storage: JournalStorage> {
             return
         }
         mark = mark ?? bytes.withUnsafeBytes { $0.bigEndian(at: SegmentHeader.byteCount) }
+    }
+
+    /// A board comes to be by a record. Without any the files of boards would be taken for what a removal has left, and go.
+    func requireJournalOfBoards() throws(JournalError) {
+        guard report.records == 0, report.damage.isEmpty, report.missing.isEmpty else { return }
+        let files = try storing { () throws(StorageError) in try storage.list() }.filter { BoardFile.parse($0) != nil }
+        guard let first = files.min() else { return }
+        throw .boardsWithoutJournal(files: files.count, first: first)
     }
 
     mutating func followChain() {

@@ -9,6 +9,8 @@ package enum JournalError: Error, Hashable, Sendable, CustomStringConvertible {
     case misnamed(file: String, number: UInt64)
     /// Files of the journal that were there are not there any more, or are shorter.
     case missing(file: String)
+    /// The journal has no record, and files of boards are there, which only records name. Nothing was touched.
+    case boardsWithoutJournal(files: Int, first: String)
     /// It failed before and waits for `recoverFromFailure`.
     case failed(String)
 
@@ -21,6 +23,9 @@ package enum JournalError: Error, Hashable, Sendable, CustomStringConvertible {
             "\(file) has a record of type \(type), flags \(flags), at \(offset), which this program does not know: a newer one wrote it"
         case .misnamed(let file, let number): "\(file) is segment \(number) of a journal by its content: it was renamed or copied"
         case .missing(let file): "\(file) of the journal is gone or cut"
+        case .boardsWithoutJournal(let files, let first):
+            "the journal is missing or empty, but \(files == 1 ? "a file of a board is" : "\(files) files of boards are") there (\(first)): "
+                + "put the journal's files back, or move those of the boards away"
         case .failed(let text): text
         }
     }

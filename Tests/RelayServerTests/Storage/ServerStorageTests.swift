@@ -159,6 +159,40 @@ import Testing
         }
     }
 
+    @Test("a relay whose journal is gone or empty does not start beside files of boards, says so, and touches nothing", arguments: [true, false])
+    func withoutJournal(isGone: Bool) async throws {
+        try await withTemporaryPath { path in
+            try await withRelay(.folder(path)) { server in
+                let alice = try await RelayClient.connect(to: server.address, as: "alice")
+                _ = try await alice.send(.text("x"), to: "lesson", retainedAs: "a").stored
+                await alice.close()
+            }
+            func names(_ part: String) throws -> [String] {
+                try FileManager.default.contentsOfDirectory(atPath: path).filter { $0.contains(part) }.sorted()
+            }
+            let kept = path + "-kept"
+            try FileManager.default.createDirectory(atPath: kept, withIntermediateDirectories: false)
+            defer { try? FileManager.default.removeItem(atPath: kept) }
+            let segments = try names("journal"), boards = try names("board-")
+            #expect(!segments.isEmpty && boards.count == 1)
+            for name in segments {
+                try FileManager.default.moveItem(atPath: "\(path)/\(name)", toPath: "\(kept)/\(name)")
+                if !isGone { #expect(FileManager.default.createFile(atPath: "\(path)/\(name)", contents: nil)) }
+            }
+            let board = try Data(contentsOf: URL(filePath: "\(path)/\(boards[0])"))
+            for _ in 0..<2 {
+                let error = await #expect(throws: RelayServerError.self) { try await withRelay(.folder(path)) { _ in } }
+                #expect(error?.text.contains("the journal is missing or empty, but a file of a board is there (\(boards[0]))") == true)
+            }
+            #expect(try Data(contentsOf: URL(filePath: "\(path)/\(boards[0])")) == board)
+            for name in segments {
+                try? FileManager.default.removeItem(atPath: "\(path)/\(name)")
+                try FileManager.default.moveItem(atPath: "\(kept)/\(name)", toPath: "\(path)/\(name)")
+            }
+            try await withRelay(.folder(path)) { server in #expect(await server.census().boards == 1) }
+        }
+    }
+
     @Test("[SG2, BL3] while nothing can be written a board that nobody has used since the start is read all the same")
     func readingOn() async throws {
         try await withTemporaryPath { path in
