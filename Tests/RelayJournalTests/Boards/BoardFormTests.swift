@@ -64,9 +64,9 @@ import Testing
     func strays() throws {
         for isDamaged in [false, true] {
             let storage = SimulatedStorage()
+            let journal = try Journal.open(storage, JournalSettings(mark: 5)).journal
             try storage.create("board-0000000000000001-00000007.log")
             try storage.create("board-1-7.log")
-            let journal = try Journal.open(storage, JournalSettings(mark: 5)).journal
             let recovery = try BoardStore(journal: journal, storage: storage).recover(entries: [], isDamaged: isDamaged)
             let files = storage.disk.list.filter { !$0.hasPrefix("journal-") }
             #expect(files == ["board-1-7.log"] + (isDamaged ? ["quarantine-board-0000000000000001-00000007.log-0.bin"] : []))
