@@ -174,6 +174,8 @@ def another_device(stage):
     address = ada.ask("return document.querySelector('#address').value")
     assert ada.words("#device-code") in address, address
     stage.picture(ada, "another-device")
+    over = ada.ask("const {scrollHeight, clientHeight} = document.querySelector('#device-dialog'); return scrollHeight - clientHeight")
+    assert over <= 0, f"{over} px of it are out of sight"
     ada.click("#device-close")
     phone, late = stage.visitor(relay, "Ada's phone"), stage.visitor(relay, "Late")
     for page in (phone, late):
