@@ -154,6 +154,9 @@ static const unsigned char page_board_css[] = {
 static const unsigned char page_canvas_js[] = {
 #embed "../RelayPage/page/canvas.js"
 };
+static const unsigned char page_devices_js[] = {
+#embed "../RelayPage/page/devices.js"
+};
 static const unsigned char page_format_js[] = {
 #embed "../RelayPage/page/format.js"
 };
@@ -268,6 +271,7 @@ static const struct resource_file files[] = {
     FILE_NAMED("page/app.js", page_app_js),
     FILE_NAMED("page/board.css", page_board_css),
     FILE_NAMED("page/canvas.js", page_canvas_js),
+    FILE_NAMED("page/devices.js", page_devices_js),
     FILE_NAMED("page/format.js", page_format_js),
     FILE_NAMED("page/identity.js", page_identity_js),
     FILE_NAMED("page/index.html", page_index_html),

@@ -139,7 +139,8 @@ def late_to_many(stage):
 
 # Another tab that has the same id, because this one slept when it asked.
 TAKE_ID = """
-  const {user} = window.whiteboard, options = {storage: localStorage, scope: location.host, credential: JSON.parse(sessionStorage.getItem('whiteboard.credential'))}
+  const {user} = window.whiteboard, credential = JSON.parse(sessionStorage.getItem('whiteboard.credential'))
+  const options = {storage: localStorage, scope: location.host, device: localStorage.getItem('whiteboard.device.' + user), credential}
   import('/relay-client.js').then(({RelayClient}) => { window.other = new RelayClient(location.origin + '/ws', user, options) })
   return user
 """
@@ -159,3 +160,42 @@ def replaced(stage):
     ada.draw(*line(150, 250))
     ben.must_have(2)
     stage.settle(ada, ben)
+
+
+@check("[AC17, SE8] another device is the same person with the code that a page shows; a code that was used makes somebody new")
+def another_device(stage):
+    relay = stage.relay()
+    ada, ben = stage.page(relay, "Ada"), stage.page(relay, "Ben")
+    ada.draw(*line(150, 150))
+    stage.settle(ada, ben)
+    ada.click("#people")
+    ada.click("#another-device")
+    until(lambda: ada.is_shown("#device-dialog #qr img"), "a QR code is shown", 5)
+    address = ada.ask("return document.querySelector('#address').value")
+    assert ada.words("#device-code") in address, address
+    stage.picture(ada, "another-device")
+    over = ada.ask("const {scrollHeight, clientHeight} = document.querySelector('#device-dialog'); return scrollHeight - clientHeight")
+    assert over <= 0, f"{over} px of it are out of sight"
+    ada.click("#device-close")
+    phone, late = stage.visitor(relay, "Ada's phone"), stage.visitor(relay, "Late")
+    for page in (phone, late):
+        page.address = lambda page=page: address.replace(f":{ada.cutter.port}/", f":{page.cutter.port}/")
+    # Nobody asks for a name: it comes with the person.
+    phone.is_known = True
+    phone.open()
+    users = [page.ask("return window.whiteboard.user") for page in (ada, phone)]
+    assert users[0] == users[1], users
+    assert "code=" not in phone.ask("return location.href")
+    phone.draw(*line(150, 250))
+    stage.settle(ada, phone, ben)
+    assert ben.ask("return document.querySelectorAll('#people-list li').length") == 2, "the person is there once"
+    phone.reload()
+    phone.wait("connected")
+    assert phone.ask("return window.whiteboard.user") == users[0], "after a reload it is somebody else"
+    late.load()
+    until(lambda: late.is_shown("#code-dialog"), "it is told that the code was used", 10)
+    late.click("#code-close")
+    late.introduce()
+    late.wait("connected")
+    assert late.ask("return window.whiteboard.user") != users[0]
+    stage.settle(ada, phone, ben, late)

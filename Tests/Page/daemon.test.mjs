@@ -319,10 +319,10 @@ on({}, '[AC8] a token lets in, is told before its end, and renewed without a bre
   assert.deepEqual(seen.of('link').at(-1).reason, {kind: 'closedByApp'})
 })
 
-on({}, '[SE8] a newer login of the same user ends the older, which does not come back', async ({connect}) => {
-  const storage = new MemoryStorage()
-  const older = await connect('alice', {storage})
-  await connect('alice', {storage})
+on({}, '[SE8] a newer login of the same device ends the older, which does not come back', async ({connect}) => {
+  const options = {storage: new MemoryStorage(), device: '00000000000000aa'}
+  const older = await connect('alice', options)
+  await connect('alice', options)
   const {reason} = await older.seen.until(({type, state}) => type === 'link' && state === 'closed')
   assert.deepEqual([reason.kind, reason.code], ['relayClosed', 302])
 })

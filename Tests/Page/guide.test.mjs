@@ -36,7 +36,7 @@ test('every piece of code in docs/javascript.md runs, and does what the page say
   browser.visibilityState = 'visible'
   Object.assign(globalThis, {WebSocket: NodeWebSocket, localStorage: new MemoryStorage(), document: browser, window: new EventTarget()})
   for (const name of ['showLink', 'draw', 'drawLive', 'showProgress', 'showMembers', 'showFrozen', 'showBan', 'showConflict',
-      'showError']) globalThis[name] = hear(name)
+      'showError', 'showCode', 'showUser']) globalThis[name] = hear(name)
   globalThis.draw = board => heard.set('draw', new Map(board))
   const witness = await RelayClient.connect(tcpTransport(daemon.port), 'witness', {credential: {key: daemon.keys.join}})
   try {
@@ -60,6 +60,8 @@ test('every piece of code in docs/javascript.md runs, and does what the page say
         [['alice-7f3a', 'Alice'], ['witness', undefined]])
     assert.equal(heard.has('showError'), false)
     assert.deepEqual(heard.get('showFrozen').sort(), [['message', false], ['message', true], ['stream', false], ['stream', true]])
+    assert.match(heard.get('showCode')[0][0], /^[0-9A-Z]{10}$/)
+    assert.deepEqual(heard.get('showUser'), [['alice-7f3a']])
     const [[banned, until]] = heard.get('showBan')
     assert.deepEqual([banned, until > Date.now() + 3_000_000], ['eve-90aa', true])
     assert.deepEqual(seen.of('channelMode').map(({channel, isOn, by}) => `${channel.kind} ${isOn} ${by}`).sort(),

@@ -285,15 +285,16 @@ test('[ST9, DL6, SE9] every packet of a flow comes once or stands in one range t
 
 test("[SE9, ST13] of one's own packets those with an echo are lost with a link, and no others", () => {
   for (const echo of [false, true]) {
-    const driver = new MachineDriver()
+    const device = '00000000000000aa'
+    const driver = new MachineDriver({device})
     driver.logIn()
     driver.publishIn()
-    driver.feed(flowOpened(21, 1, {user: 'alice'}))
+    driver.feed(flowOpened(21, 1, {user: 'alice', device}))
     driver.machine.sendPacket({payload: 'p', channel: 'lesson', topic: 'points', echo}, driver.now)
     driver.sent()
     driver.comeBack()
     driver.feed({type: 'restored', body: {kind: 'stream', channel: 'lesson', handle: 9, features: [], quiet: false}},
-        flowOpened(21, 2, {from: 1, user: 'alice'}))
+        flowOpened(21, 2, {from: 1, user: 'alice', device}))
     driver.pong()
     driver.comeBack()
     driver.pong()

@@ -1,6 +1,9 @@
 // Who a tab is: ids that tabs of one browser share, tokens, and browsers that keep nothing.
 import assert from 'node:assert/strict'
 import {mock, test} from 'node:test'
+import {comeWith} from '../../Sources/RelayPage/page/devices.js'
+import {explain} from '../../Sources/RelayPage/page/words.js'
+import {ErrorCode, RelayError} from '../../Sources/RelayPage/relay-client.js'
 import {MemoryStorage} from './support/memory-storage.mjs'
 
 /** The channel between tabs; what is posted is heard a little later, by all others. */
@@ -103,6 +106,73 @@ test('a full storage, none at all, and no channel between tabs: there is an id, 
   assert.deepEqual(arrive(), {board: 'board', credential: {key: 'printed'}}, 'the address as it was printed leads everybody to one board')
   open('localStorage').setItem('x', 'y')
   assert.deepEqual([open('localStorage').getItem('x'), open('sessionStorage').getItem('x')], ['y', null])
+})
+
+test('[SE8] a device is kept with its id; one that comes with a code keeps the id, and another of the same browser stays as it is', async () => {
+  mock.timers.enable({apis: ['setTimeout']})
+  try {
+    const {storage, session} = browser([])
+    const [one, own] = [await tab(), session()]
+    const [user] = await settled(one.claimUser(storage, own))
+    const device = one.deviceOf(user, storage, own)
+    assert.match(device, /^[0-9a-f]{16}$/)
+    assert.equal(one.deviceOf(user, storage, session()), device, 'whoever takes the id up goes on with its device')
+    assert.notEqual(one.deviceOf('other', storage, own), device)
+
+    const [second, its] = [await tab(), session()]
+    second.adoptUser({user, device: 'bb'}, storage, its)
+    assert.equal(second.deviceOf(user, storage, its), 'bb', 'in the same browser it is of the tab')
+    assert.equal(one.deviceOf(user, storage, own), device)
+
+    const elsewhere = browser(['x'])
+    const [phone, tabs] = [await tab(), elsewhere.session('x')]
+    phone.adoptUser({user, device: 'cc'}, elsewhere.storage, tabs)
+    assert.deepEqual(JSON.parse(elsewhere.storage.getItem('whiteboard.ids')), ['x', user])
+    assert.deepEqual(await settled((await tab()).claimUser(elsewhere.storage, elsewhere.session(user))).then(([id]) => id !== user), true,
+        'the others of that browser know that it is taken')
+    elsewhere.storage.setItem('whiteboard.ids', JSON.stringify(['x', user]))
+    globalThis.BroadcastChannel = new Tabs().Channel
+    const [again] = await settled((await tab()).claimUser(elsewhere.storage, tabs))
+    assert.deepEqual([again, phone.deviceOf(again, elsewhere.storage, tabs)], [user, 'cc'], 'after a reload it is the same')
+    phone.forgetUser(user, elsewhere.storage, tabs)
+    assert.notEqual(phone.deviceOf(user, elsewhere.storage, tabs), 'cc')
+  } finally {
+    mock.timers.reset()
+  }
+})
+
+test('[AC17] a code does not stay in the address; what it is good for is kept, and a wrong one says so', async () => {
+  globalThis.window = {localStorage: new MemoryStorage(), sessionStorage: new MemoryStorage()}
+  globalThis.history = {replaceState(_, __, address) { globalThis.location.hash = address.slice(1) }}
+  globalThis.location.hash = '#/b/lesson?k=secret&code=3J7XQ-0M9TZ'
+  const {arrive} = await tab()
+  const {code, board, credential} = arrive()
+  assert.deepEqual([code, board, credential], ['3J7XQ-0M9TZ', 'lesson', {key: 'secret'}])
+  assert.equal(globalThis.location.hash, '#/b/lesson')
+  assert.equal(arrive().code, undefined)
+
+  const asked = []
+  class Client {
+    constructor(_, user, options) {
+      Object.assign(this, {user: user ?? 'anna', ready: Client.answer})
+      asked.push(user, options)
+    }
+    presence() {
+      return {states: async user => ({name: `Called ${user}`})}
+    }
+    async close() {
+      asked.push('closed')
+    }
+  }
+  Client.answer = Promise.resolve()
+  const {device, ...person} = await comeWith(code, {board, credential, storage: window.localStorage, Client})
+  assert.deepEqual(person, {user: 'anna', name: 'Called anna'})
+  assert.match(device, /^[0-9a-f]{16}$/)
+  assert.deepEqual(asked, [undefined, {code, credential, storage: window.localStorage, scope: 'relay', device}, 'closed'])
+  Client.answer = Promise.reject(new RelayError(ErrorCode.codeWrong, 'it was used'))
+  const error = await comeWith(code, {board, credential, Client}).catch(error => error)
+  assert.match(explain(error), /code was used, or is older than two minutes/)
+  assert.equal(asked.at(-1), 'closed')
 })
 
 test('[AC1] who has a token is the user that it is for', async () => {

@@ -5,6 +5,7 @@ import {mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync} from 'nod
 import {tmpdir} from 'node:os'
 import {join} from 'node:path'
 import {test} from 'node:test'
+import {deviceLink, spelled} from '../../Sources/RelayPage/page/devices.js'
 import {candidates, linkTo, readAddress} from '../../Sources/RelayPage/page/identity.js'
 import {InkStroke, touches} from '../../Sources/RelayPage/page/ink.js'
 import {Live} from '../../Sources/RelayPage/page/live.js'
@@ -214,7 +215,7 @@ test('live points join where none is missing, leave a gap where one is, and go w
   points(2, 3, 3)
   points(5, 9, 9)
   assert.deepEqual(live.strokes.get('s').parts.map(({xy}) => xy), [[1, 1, 2, 2, 3, 3], [9, 9]])
-  assert.deepEqual(live.cursors.get('bob'), {x: 9, y: 9, at: 0})
+  assert.deepEqual([...live.cursors.values()], [{user: 'bob', x: 9, y: 9, at: 0}])
   live.packet({topic: 'points', publisher: 'bob',
       payload: '{"color":"#000000FF","cols":"xy","first":0,"id":"done","points":[1,1],"v":1,"width":3}'}, id => id === 'done', 0)
   assert.equal(live.strokes.size, 1, 'what is finished is not shown again')
@@ -222,6 +223,25 @@ test('live points join where none is missing, leave a gap where one is, and go w
   assert.equal(live.strokes.size, 1)
   live.left('bob')
   assert.deepEqual([live.strokes.size, live.cursors.size], [0, 0])
+})
+
+test('of a person with two devices each has a line and a cursor; one goes, and the other stays', () => {
+  const live = new Live(() => {})
+  const packet = (topic, device, body) =>
+      live.packet({topic, publisher: 'bob', device, payload: JSON.stringify({...body, v: 1})}, () => false, 0)
+  const draw = (device, x) =>
+      packet('points', device, {color: '#000000FF', cols: 'xy', first: 0, id: `by-${device}`, points: [x, x], width: 3})
+  const shown = () => [[...live.strokes.keys()], [...live.cursors.values()].map(({user, x}) => [user, x])]
+  draw('aa', 1)
+  draw('bb', 2)
+  assert.deepEqual(shown(), [['by-aa', 'by-bb'], [['bob', 1], ['bob', 2]]])
+  packet('cursors', 'bb', {})
+  assert.deepEqual(shown()[1], [['bob', 1]], 'a pen that is lifted is that of its device')
+  draw('bb', 2)
+  live.left('bob', 'aa')
+  assert.deepEqual(shown(), [['by-bb'], [['bob', 2]]])
+  live.left('bob')
+  assert.deepEqual(shown(), [[], []], 'who has gone has gone with all devices')
 })
 
 test('what one publisher can have a page keep is bounded: the oldest goes, and nothing of others', () => {
@@ -259,6 +279,13 @@ test('a link leads to its board and key, and the key of a host stays with the ho
   assert.deepEqual(readAddress('#key=host&j=guest').credential, {key: 'host', guestKey: 'guest'})
   assert.match(linkTo('http://x', 'b', {key: 'host', guestKey: 'guest'}), /\?k=guest$/)
   assert.equal(linkTo('http://x', 'b', {token: 'a.b.c'}), 'http://x/#/b/b', 'a token is for one person')
+  const own = deviceLink('http://x', 'our board?', {key: 'ho/st', guestKey: 'guest'}, '3J7XQ0M9TZ')
+  assert.deepEqual(readAddress(new URL(own).hash),
+      {board: 'our board?', credential: {key: 'ho/st', guestKey: 'guest'}, code: '3J7XQ-0M9TZ'}, 'the rights go with the person')
+  assert.equal(deviceLink('http://x', 'b', undefined, '3J7XQ0M9TZ'), 'http://x/#/b/b?code=3J7XQ-0M9TZ')
+  const keys = {key: 'k'.repeat(26), guestKey: 'k'.repeat(26)}
+  assert.ok(qrCode(deviceLink('http://192.168.100.100:7420', 'brisk-otter-417', keys, '3J7XQ0M9TZ')), 'there is room for it')
+  assert.equal(spelled('3J7XQ0M9TZ'), '3J7XQ-0M9TZ')
   assert.deepEqual(['#/b/_x', '#/b/%E0', '#/b/', ''].map(hash => readAddress(hash).board), [undefined, undefined, undefined, undefined])
 })
 

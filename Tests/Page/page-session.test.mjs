@@ -10,7 +10,8 @@ import {MemoryStorage} from './support/memory-storage.mjs'
 
 globalThis.location = {origin: 'http://relay', host: 'relay'}
 globalThis.document = {hidden: false, addEventListener() {}, removeEventListener() {}}
-globalThis.window = {localStorage: new MemoryStorage(), addEventListener() {}, removeEventListener() {}}
+const storages = {localStorage: new MemoryStorage(), sessionStorage: new MemoryStorage()}
+globalThis.window = {...storages, addEventListener() {}, removeEventListener() {}}
 
 const deferred = () => {
   const one = {}
@@ -59,8 +60,10 @@ class PlayedClient {
     this.asked.push({type, ...answer})
     return answer.promise
   }
+  device = 'aa'
+  states = []
   presence() {
-    return {setStates: async () => {}, removeStates: async () => {}}
+    return {setStates: async states => void this.states.push(states), removeStates: async keys => void this.states.push(keys)}
   }
   subscribe() {
     return this.answer('subscribe')
@@ -317,4 +320,47 @@ test('[AC16] the key with which a host invites is the one that the relay has now
   assert.deepEqual(session.credential, {key: 'own', guestKey: 'new'})
   client.linkState = {state: 'waiting'}
   assert.equal(await session.renewGuestKey(), false, 'without a link nobody waits for an answer')
+})
+
+test('[PR8] a person’s other device gives both a new name, and does not make one that is looked at go away', async () => {
+  const {session, client} = page()
+  const event = {channel: {kind: 'message', channel: 'lesson'}, kind: 'stateChanged', user: 'me'}
+  const told = (set, removed = []) => client.say('presence', {...event, set, removed})
+  const said = () => client.states.splice(0)
+  said()
+  told({name: 'Me', 'renamed.aa': 'Me'})
+  assert.deepEqual(said(), [], 'what it has said itself')
+  told({'renamed.bb': 'Another'})
+  assert.equal(session.name, 'Another')
+  assert.deepEqual(said(), [{name: 'Another'}, ['renamed.aa']])
+  told({away: '1'})
+  assert.deepEqual(said(), [{here: '1'}])
+  told({here: '1'})
+  assert.deepEqual(said(), [], 'it is said, and once')
+  try {
+    document.hidden = true
+    session.tellAway()
+    assert.deepEqual(said(), [{away: '1'}, ['here']])
+    told({}, ['here'])
+    assert.deepEqual(said(), [], 'nobody looks at this one either')
+  } finally {
+    document.hidden = false
+  }
+  session.tellAway()
+  await turn()
+  assert.deepEqual(said(), [['away'], {here: '1'}], 'the other one sleeps still')
+  session.rename('Third')
+  assert.deepEqual(said(), [{name: 'Third', 'renamed.aa': 'Third'}])
+})
+
+test('[ST12] when one of two devices of a person leaves the points, what the other draws stays', () => {
+  const {session, client} = page()
+  const draw = device => client.say('packet', {channel: 'lesson', topic: 'points', publisher: 'bob', device,
+      payload: `{"color":"#000000FF","cols":"xy","first":0,"id":"by-${device}","points":[1,1],"v":1,"width":3}`})
+  draw('bb')
+  draw('cc')
+  client.say('topics', {channel: 'lesson', kind: 'left', publishers: [{topic: 'points', user: 'bob', device: 'bb', meta: ''}]})
+  assert.deepEqual([...session.live.strokes.keys()], ['by-cc'])
+  client.say('presence', {channel: {kind: 'message', channel: 'lesson'}, kind: 'left', user: 'bob'})
+  assert.equal(session.live.strokes.size, 0)
 })

@@ -73,6 +73,10 @@ const sabotages = [
   ['a ban for a time that is no number is one for good', "if (typeof part === 'number' && !Number.isSafeInteger(part)) {", 'if (false) {'],
   ["a drawing on another's record is sent for ever", 'if (begins) this.beginAnew', 'if (true) this.beginAnew'],
   ['a board that is reset is read without own records', 'this.readings.set(channel, {after: 0, head})', ''],
+  ['a code is sent again when it was used', 'secret, code: undefined}', 'secret}'],
+  ['a login with a code brings a token, too', '{code, key: this.credential?.key}', '{code, ...this.credential}'],
+  ['what another device of the user sends is not missed', ' || device !== own', ''],
+  ['a tab is another device after a reload', 'device = sessionStorage.getItem(key)', ''],
   ['metadata of another set is mixed in', 'if (!owner || (user !== undefined', 'if (!owner || (false'],
 ]
 
@@ -83,7 +87,8 @@ const folder = mkdtempSync(join(tmpdir(), 'relay-sabotage-'))
 const failures = []
 try {
   for (const part of ['Sources/RelayPage', 'Tests/Page', 'docs/vectors']) cpSync(join(root, part), join(folder, part), {recursive: true})
-  const tests = ['vectors', 'machine-link', 'machine-messages', 'machine-session', 'machine-moderation', 'outbox', 'hostile']
+  const tests = ['vectors', 'machine-link', 'machine-messages', 'machine-session', 'machine-moderation', 'machine-devices', 'outbox',
+    'hostile']
       .map(name => `Tests/Page/${name}.test.mjs`)
   const isGreen = () => spawnSync(process.execPath, ['--test', ...tests], {cwd: folder, timeout: 600_000, stdio: 'ignore'}).status === 0
   if (!isGreen()) failures.push('the tests are red without a sabotage')

@@ -61,8 +61,9 @@ const topicUsers = shape('bool all', {succeeded: listOf('text'), failed: listOf(
 
 /** By the type of a frame. */
 export const bodyShapes = {
-  welcome: shape('u32 id handle start, int version lastNumber heartbeatMs presenceTimeoutMs publishAfterMs?, text relay, name user', {
-    resumeToken: 'text', resumed: 'bool', capabilities: listOf('text'), 'forgotten?': 'bool', access: accessShape,
+  welcome: shape('u32 id handle start, int version lastNumber heartbeatMs presenceTimeoutMs publishAfterMs?, name user', {
+    relay: 'text', 'secret?': 'text', resumeToken: 'text', resumed: 'bool', 'forgotten?': 'bool',
+    capabilities: listOf('text'), access: accessShape,
     limits: shape(`int ${Object.keys(sessionLimitDefaults).join(' ')}`), 'lastEnd?': shape('int code, text text'),
   }),
   answer: shape('u32 id'),
@@ -108,6 +109,7 @@ export const answerShapes = {
   acquireLock: shape('int fencing'),
   getLocks: shape('', {locks: listOf(lockShape)}),
   renew: shape('', {access: accessShape}),
+  offerDevice: shape('text code, u32 validMs'),
   getBans: shape('name next?', {bans: listOf(shape('name user by, int time until?'))}),
   status: shape('int uptimeMs connections boards boardBytes queuedBytes pinnedBytes, text storageFailure? joinKey?, bool known?', {
     'next?': 'name',

@@ -66,9 +66,10 @@ export class Channels {
     this.machine.unread.emit({type: 'channelMode', channel, mode, isOn, by})
   }
 
-  locks({channel: handle, event, locks, user}) {
+  locks({channel: handle, event, locks, user, device}) {
     const channel = this.byHandle.get(handle)
-    if (channel) this.machine.unread.emit({type: 'locks', channel, kind: event, locks, formerOwner: user})
+    if (!channel) return
+    this.machine.unread.emit({type: 'locks', channel, kind: event, locks, formerOwner: user, formerOwnerDevice: device})
   }
 
   presence({
@@ -91,7 +92,7 @@ export class Channels {
     // The rest of a long snapshot follows as `joined`.
     const kind = event === 'publisherLeft' ? 'left' : event === 'publisherJoined' || this.snapshotGoesOn.has(handle) ? 'joined' : 'snapshot'
     if (event === 'snapshot') this.snapshotGoesOn[more ? 'add' : 'delete'](handle)
-    const told = publishers.map(({topic, user, meta}) => ({topic, user, meta}))
+    const told = publishers.map(({topic, user, device, meta}) => ({topic, user, device, meta}))
     this.machine.unread.emit({type: 'topics', channel: channel.channel, kind, publishers: told})
   }
 

@@ -1,6 +1,6 @@
 // The client that apps use.
 import {Board} from './board.js'
-import {hexadecimal, keptSecret} from './identity.js'
+import {hexadecimal, keepSecret, keptSecret, tabsDevice} from './identity.js'
 import {channelID, channelKey, sorted} from './keys.js'
 import {Limits} from './limits.js'
 import {credentialOf, webSocketTransport} from './links.js'
@@ -33,9 +33,10 @@ export class RelayClient extends Sending {
    *
    * @param {string|URL|Transport} address as the relay prints it, or a link to a board; its `#key=…` is the credential if the
    *   options have none
-   * @param {string} user the user's id [NM1]
+   * @param {string|undefined} user the user's id [NM1]; with the option `code` the relay tells it
    * @param {ClientOptions} [options]
-   * @throws {RelayError} `badName`; `connectFailed` or `timedOut` when the relay cannot be reached; a code of the relay's
+   * @throws {RelayError} `badName`; `connectFailed` or `timedOut` when the relay cannot be reached; a code of the relay's, such as
+   *   `codeWrong`
    */
   static async connect(address, user, options) {
     const client = new RelayClient(address, user, options)
@@ -44,22 +45,29 @@ export class RelayClient extends Sending {
   }
 
   /** As `connect`, for who wants to send before the first login: what is sent waits. */
-  constructor(address, user, {storage, scope, secret, wallClock, credential, ...settings} = {}) {
+  constructor(address, user, {storage, scope, secret, wallClock, credential, code, device, ...settings} = {}) {
     super()
     const isAddress = typeof address !== 'function'
     if (isAddress) {
       scope ??= new URL(address).host
       credential ??= credentialOf(address)
     }
-    const key = what => `boardrelay.${what}.${scope ?? 'relay'}.${checkedName(user)}`
+    const place = scope ?? 'relay'
+    const key = (what, user) => `boardrelay.${what}.${place}.${checkedName(user)}`
+    const outbox = user => storage && new Outbox(storage, key('outbox', user), wallClock)
+    const identity = code === undefined ? {user, secret: secret ?? keptSecret(storage, key('secret', user)), outbox: outbox(user)} : {code}
+    /** What comes of a code: kept as if the user had always been one of this installation. */
+    this.keepUser = ({user, secret}) => {
+      if (secret !== undefined) keepSecret(storage, key('secret', user), secret)
+      this.machine.outbox = outbox(user)
+    }
     this.transport = isAddress ? webSocketTransport(address) : address
     this.handlers = new Map()
     this.iterators = []
     this.isDelivering = false
     this.machine = new ClientMachine({
-      description: 'relay-client.js', ...settings, user, instance: hexadecimal(16),
-      secret: secret ?? keptSecret(storage, key('secret')), credential,
-      outbox: storage && new Outbox(storage, key('outbox'), wallClock),
+      description: 'relay-client.js', ...settings, ...identity, instance: hexadecimal(16), credential,
+      device: device ?? tabsDevice(`boardrelay.device.${place}`),
     })
     /** Settled at the first login, or with why there was none. @type {Promise<void>} */
     this.ready = this.ask((machine, pending, now) => machine.connect(pending, now))
@@ -245,6 +253,30 @@ export class RelayClient extends Sending {
 
   // MARK: Access and the link
 
+  /** The user's id; `undefined` with a code, until the first login. @returns {string|undefined} */
+  get user() {
+    return this.machine.settings.user
+  }
+
+  /** Which of the user's devices this is, as flows and locks name it. @returns {string} */
+  get device() {
+    return this.machine.device
+  }
+
+  /**
+   * A code with which another device becomes one of this user's, once: it connects with the option `code`. It has ten characters, which
+   * people may type in small letters, with hyphens and spaces. An earlier code of this client is void. [AC17]
+   *
+   * @returns {Promise<{code: string, validMs: number}>} `validMs`: two minutes
+   * @throws {RelayError} `notPermitted` for who came with a token and no secret
+   */
+  async offerDevice() {
+    // With a code of its own it does not know its secret before that.
+    await this.ready
+    const {code, validMs} = await this.request('offerDevice', {secret: this.machine.settings.secret})
+    return {code, validMs}
+  }
+
   /** The public id of the relay that let the client in last: 32 hexadecimal digits. @returns {string|undefined} */
   get relayID() {
     return this.machine.relayID
@@ -356,8 +388,9 @@ export class RelayClient extends Sending {
 
   carryOut() {
     const {machine} = this
-    for (const {openLink, closeLink} of machine.takeEffects()) {
-      if (openLink !== undefined) this.open(openLink)
+    for (const {openLink, closeLink, userLearned} of machine.takeEffects()) {
+      if (userLearned) this.keepUser(userLearned)
+      else if (openLink !== undefined) this.open(openLink)
       else if (closeLink === this.link?.attempt) this.closeLink()
     }
     while (this.link?.isOpen && this.link.bufferedBytes < Limits.outboundBytes) {

@@ -4,13 +4,13 @@ import {topicKey} from './keys.js'
 import {Limits} from './limits.js'
 import {contentOf} from './text.js'
 
-const lostEntry = (flow, {channel, topic, user}, first, last) => ({flow, channel, topic, publisher: user, first, last})
+const lostEntry = (flow, {channel, topic, user, device}, first, last) => ({flow, channel, topic, publisher: user, device, first, last})
 
 /** The flows of others that are heard, and the own ones. */
 export class Flows {
   constructor(machine) {
     this.machine = machine
-    /** @type {Map<number, {channel: string, topic: string, user: string, next: number, told: [number, number][]}>} */
+    /** Of one user in one topic there may be several. @type {Map<number, {channel, topic, user, device, next, told: [number, number][]}>} */
     this.byHandle = new Map()
     /** Handles of own flows, by topic. @type {Map<string, number>} */
     this.ownFlows = new Map()
@@ -32,8 +32,9 @@ export class Flows {
     if (sequence < flow.next) throw fault(`packet ${sequence} of flow ${handle} after ${flow.next - 1}`)
     flow.next = sequence + 1
     flow.told = flow.told.filter(([, last]) => last > sequence)
-    const {channel, topic, user} = flow
-    this.machine.unread.emit({type: 'packet', channel, topic, publisher: user, flow: handle, sequence, slot, senderTime, payload: content})
+    const {channel, topic, user, device} = flow
+    const event = {channel, topic, publisher: user, device, flow: handle, sequence, slot, senderTime, payload: content}
+    this.machine.unread.emit({type: 'packet', ...event})
   }
 
   lost({reason, ranges}) {
@@ -59,14 +60,14 @@ export class Flows {
     if (entries.length > 0) this.machine.unread.emit({type: 'packetsLost', reason, entries})
   }
 
-  opened({flow: handle, channel: channelHandle, topic, user, next, from}) {
+  opened({flow: handle, channel: channelHandle, topic, user, device, next, from}) {
     if (this.byHandle.size >= Limits.flowsMax) throw fault('the relay opens too many flows')
     const channel = this.machine.channels.byHandle.get(channelHandle)?.channel
     // A resumption names again what has closed lately. [SE9]
     if (channel === undefined || this.closed.has(handle)) return
     this.unconfirmed.delete(handle)
     const known = this.byHandle.get(handle)
-    this.byHandle.set(handle, {channel, topic, user, next, told: []})
+    this.byHandle.set(handle, {channel, topic, user, device, next, told: []})
     this.tellMissing(handle, known, from)
   }
 
@@ -100,9 +101,10 @@ export class Flows {
     for (const {reason, first, last} of early) this.lost({reason, ranges: [{flow: handle, first, last}]})
   }
 
-  /** Whether its packets come to this client: one's own do with an echo. [ST13] */
-  isHeard({user, channel, topic}) {
-    return user !== this.machine.settings.user || this.machine.session.wanted.echoing.has(topicKey(channel, topic))
+  /** Whether its packets come to this client: those of other devices of this user do, one's own with an echo. [ST13] */
+  isHeard({user, device, channel, topic}) {
+    const {settings, device: own} = this.machine
+    return user !== settings.user || device !== own || this.machine.session.wanted.echoing.has(topicKey(channel, topic))
   }
 
   /** Flows that the relay did not name again after a resumption have closed meanwhile. [SE9] */

@@ -1,4 +1,4 @@
-// Random digits, and the secret that shows whose a user id is.
+// Random digits, the secret that shows whose a user id is, and which of its devices a tab is.
 
 /** Random digits; `crypto.getRandomValues` is there without a secure context, too. */
 export function hexadecimal(digits) {
@@ -13,4 +13,22 @@ export function keptSecret(storage, key) {
     if (!/^[0-9a-f]{32}$/i.test(secret ?? '')) storage?.setItem(key, secret = hexadecimal(32))
   } catch {}
   return secret ?? hexadecimal(32)
+}
+
+/** The secret of a user that another device has told. A storage that is full, or closed, keeps none. [AC17] */
+export function keepSecret(storage, key, secret) {
+  try {
+    storage?.setItem(key, secret)
+  } catch {}
+}
+
+/** Which device a tab is, over reloads; where there are no tabs each client object is one. [SE8] */
+export function tabsDevice(key) {
+  let device
+  try {
+    const {sessionStorage} = window
+    device = sessionStorage.getItem(key)
+    if (!/^[0-9a-f]{16}$/.test(device ?? '')) sessionStorage.setItem(key, device = hexadecimal(16))
+  } catch {}
+  return device ?? hexadecimal(16)
 }

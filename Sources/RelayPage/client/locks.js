@@ -3,7 +3,7 @@ import {Part, waitingRequest} from './part.js'
 import {checkedName} from './text.js'
 /** @import {LockDetail} from './types.js' */
 
-/** The locks of a channel: named leases, each free or owned by one user, as long as that has a live connection and the ttl longer. */
+/** The locks of a channel: named leases, each free or owned by one device of a user while that has a live connection, and the ttl longer. */
 export class Locks extends Part {
   request(type, lock, more) {
     return this.client.request(type, {...this.place, lock: checkedName(lock), ...more})
@@ -19,7 +19,7 @@ export class Locks extends Part {
   }
 
   /**
-   * Makes this user the owner.
+   * Makes this device the owner.
    *
    * @param {string} lock
    * @param {{waitMs?: number, signal?: AbortSignal}} [options] `waitMs`: how long to stand in line for it, 1…300,000; without it
@@ -36,9 +36,9 @@ export class Locks extends Part {
     await this.request('releaseLock', lock)
   }
 
-  /** Takes the lock from a user. @param {string} lock */
-  async revoke(lock, /** @type {{from: string}} */ {from}) {
-    await this.request('revokeLock', lock, {owner: checkedName(from)})
+  /** Takes the lock from a user, whatever its device, or from one device. @param {string} lock */
+  async revoke(lock, /** @type {{from: string, device?: string}} */ {from, device}) {
+    await this.request('revokeLock', lock, {owner: checkedName(from), ownerDevice: device})
   }
 
   /** Takes the lock away, held or not. Those who wait for it are refused. @param {string} lock */

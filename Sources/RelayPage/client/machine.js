@@ -43,7 +43,8 @@ function reasonError(reason) {
  */
 export class ClientMachine {
   /**
-   * @param {{user: string, instance: string, secret?: string, device?: string, onlyDevice?: boolean, credential?: Credential,
+   * @param {{user?: string, code?: string, instance: string, secret?: string, device?: string, onlyDevice?: boolean,
+   *   credential?: Credential,
    *   presenceTimeoutMs?: number, readerLimits?: ReaderLimits, description?: string, retriesFirstConnect?: boolean,
    *   connectTimeoutMs?: number, unsentCountMax?: number, unsentBytesMax?: number, eventsCountMax?: number, eventsBytesMax?: number,
    *   random?: () => number, outbox?: Outbox}} settings
@@ -53,7 +54,9 @@ export class ClientMachine {
       retriesFirstConnect: false, connectTimeoutMs: 10_000, unsentCountMax: 10_000, unsentBytesMax: 16 * 1024 * 1024,
       eventsCountMax: 10_000, eventsBytesMax: 16 * 1024 * 1024, random: Math.random, ...settings,
     }
-    checkedName(settings.user)
+    if (settings.code === undefined) checkedName(settings.user)
+    /** As the relay names it in flows and locks. [SE8] */
+    this.device = settings.device?.toLowerCase() ?? '0'.repeat(16)
     this.instance = settings.instance
     /** Changed by `renew`. [AC8] */
     this.credential = settings.credential
@@ -187,11 +190,13 @@ export class ClientMachine {
     this.flows.lostEarly = []
     this.outbound.drop()
     this.heartbeat.heard(now)
-    const {user, secret, device, onlyDevice, presenceTimeoutMs, readerLimits, description} = this.settings
+    const {user, secret, code, device, onlyDevice, presenceTimeoutMs, readerLimits, description} = this.settings
+    // A code stands in place of who it is, and of a token, until the welcome has told that. [AC17]
+    const who = code === undefined ? {user, secret, ...this.credential} : {code, key: this.credential?.key}
     const body = {
-      id: this.requests.nextID(), versions: [1], capabilities: ['goOn'], user, secret, instance: this.instance,
-      device, onlyDevice, lastNumber: this.sent.lastNumber || undefined,
-      presenceTimeoutMs, readerLimits, client: description, ...this.credential, resume: this.session.resumption,
+      id: this.requests.nextID(), versions: [1], capabilities: ['goOn'], ...who, instance: this.instance,
+      device, onlyDevice: onlyDevice || undefined, lastNumber: this.sent.lastNumber || undefined,
+      presenceTimeoutMs, readerLimits, client: description, resume: this.session.resumption,
     }
     this.outbound.write({type: 'login', body})
   }

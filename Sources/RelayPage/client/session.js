@@ -39,6 +39,7 @@ export class Session {
     this.machine.state = 'live'
     this.machine.liveSince = now
     this.logins++
+    if (this.machine.settings.code !== undefined) this.learnUser(body)
     this.machine.sent.giveUpSent(now, body.forgotten ?? false)
     this.resumeToken = body.resumeToken
     this.machine.access = new Access(body.access)
@@ -62,6 +63,12 @@ export class Session {
       for (const {request, pending} of asked) if (pending) this.machine.requests.askAgain(request, pending)
     }
     this.machine.queue.dropStalePackets(now)
+  }
+
+  /** Whose the code was; it is used up, and from now on the user and its secret stand in its place. [AC17] */
+  learnUser({user, secret}) {
+    Object.assign(this.machine.settings, {user, secret, code: undefined})
+    this.machine.effects.push({userLearned: {user, secret}})
   }
 
   /** A resumption has named all that is there: the rest is gone, or was asked for by requests that went with a link. */

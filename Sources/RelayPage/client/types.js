@@ -16,7 +16,7 @@ export {}
  * @typedef {{lock: string, ttlMs: number, owner?: string, ownerDevice?: string, fencing?: number}} LockDetail
  * @typedef {{offset: number, records: number}} BoardChange
  * @typedef {{user: string, by: string, time: number, until?: number}} Ban times in milliseconds since 1970
- * @typedef {{user: string, client: string, peer: string, away: boolean, queuedBytes: number, queuedPacketBytes: number,
+ * @typedef {{user: string, device: string, client: string, peer: string, away: boolean, queuedBytes: number, queuedPacketBytes: number,
  *   packetsLost: number,
  *   backlogMs: number}} UserStatus `client`: what it calls itself; `peer`: its address; `packetsLost`: since its session began; `backlogMs`
  *   :
@@ -48,8 +48,11 @@ export {}
  * @property {KeptStorage} [storage] such as `localStorage`: keeps the client secret, and retained messages until they are durable
  * @property {string} [scope] what their keys begin with, instead of the address's host
  * @property {string} [secret] 32 hexadecimal digits that show whose the user id is, instead of those kept [AC3]
- * @property {string} [device] 16 hexadecimal digits that tell this tab or installation from the user's others; else each client is one
- * @property {boolean} [onlyDevice] whether the user's other devices are replaced
+ * @property {string} [code] of `offerDevice` of another device of the user: in place of the user's id and secret, which come with the
+ *   login, and are kept in `storage`
+ * @property {string} [device] 16 hexadecimal digits that tell this tab or installation from the user's others; else each tab is one, and
+ *   without tabs each client object
+ * @property {boolean} [onlyDevice] whether the user's other devices are replaced, which ends their clients
  * @property {Credential} [credential]
  * @property {number} [presenceTimeoutMs] how long others still see this user after its link broke, 5,000…300,000
  * @property {ReaderLimits} [readerLimits] what it takes of packets, as on bad Wi-Fi; `RelayClient.setReaderLimits` changes it
@@ -73,8 +76,8 @@ export {}
  * @typedef {Message
  *   |{type: 'board', channel: string, messages: Message[], progress: number}
  *   |{type: 'cleared', channel: string, offset: number, user: string, wallMilliseconds: number}
- *   |{type: 'packet', channel: string, topic: string, publisher: string, flow: number, sequence: number, slot?: number,
- *     senderTime?: number, payload: string|Uint8Array}
+ *   |{type: 'packet', channel: string, topic: string, publisher: string, device: string, flow: number, sequence: number,
+ *     slot?: number, senderTime?: number, payload: string|Uint8Array}
  *   |{type: 'direct', sender: string, wallMilliseconds: number, customType?: string, payload: string|Uint8Array}
  *   |{type: 'presence', channel: ChannelID, kind: 'snapshot', members: Member[], total: number}
  *   |{type: 'presence', channel: ChannelID, kind: 'joined', member: Member}
@@ -86,8 +89,8 @@ export {}
  *   |{type: 'metadata', owner: ChannelID|{user: string}, majorRevision: number, isSnapshot: boolean,
  *     written: MetadataItem[], removed: string[], items: Map<string, MetadataItem>}
  *   |{type: 'locks', channel: ChannelID, kind: 'snapshot'|'set'|'acquired'|'released'|'revoked'|'expired'|'removed',
- *     locks: LockDetail[], formerOwner?: string}
- *   |{type: 'packetsLost', reason: string, entries: {flow: number, channel: string, topic: string, publisher: string,
+ *     locks: LockDetail[], formerOwner?: string, formerOwnerDevice?: string}
+ *   |{type: 'packetsLost', reason: string, entries: {flow: number, channel: string, topic: string, publisher: string, device: string,
  *     first: number, last?: number}[]}
  *   |{type: 'packetsDropped', channel: string, topic: string, reason: 'overRate'|'linkDown'|'topicNotJoined'|'closed', dropped: number}
  *   |{type: 'messagesMissed', channel: string, epoch?: Epoch, extent: 'reset'|{from: number, to: number}}

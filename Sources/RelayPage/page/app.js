@@ -1,6 +1,7 @@
 // The whiteboard page: puts its parts together, and tells the document how things are.
 import {Canvas, picture} from './canvas.js'
-import {arrive, claimUser, forgetUser, keep, keepCredential, linkTo, open, readAddress, subjectOf} from './identity.js'
+import {adoptUser, arrive, claimUser, forgetUser, keep, keepCredential, linkTo, open, readAddress, subjectOf} from './identity.js'
+import {comeWith, deviceLink, spelled} from './devices.js'
 import {Live} from './live.js'
 import {boardName, personName, titleOf} from './names.js'
 import {qrCode, qrPath} from './qr.js'
@@ -22,10 +23,10 @@ const textSizes = {200: 1_800, 350: 2_600, 700: 4_200, 1400: 7_200}
 const toolKeys = {v: 'select', p: 'pen', h: 'marker', e: 'eraser', t: 'text'}
 const style = {color: '1B1B1B', width: 350}
 
-const {board, credential} = arrive()
+const {board, credential, code} = arrive()
 addEventListener('hashchange', () => {
   const address = readAddress(location.hash)
-  if (address.board !== board || address.credential) location.reload()
+  if (address.board !== board || address.credential || address.code) location.reload()
 })
 
 const undo = new Undo()
@@ -184,11 +185,12 @@ function furnish() {
   }
   const menu = {
     'new-board': () => location.hash = `/b/${boardName()}`, 'zoom-fit': () => canvas.fit(), print, clear,
-        rename: async () => session.rename(await askName()),
+        rename: async () => session.rename(await askName()), 'another-device': offerDevice,
     'export-svg': () => save(new Blob([svg()], {type: 'image/svg+xml'}), `${title()}.svg`), 'export-png': () => picture(records.ordered).toBlob(blob => save(blob, `${title()}.png`)),
   }
   for (const [id, run] of Object.entries(actions)) $(id).onclick = run
   for (const [id, run] of Object.entries(menu)) $(id).onclick = () => (show(), run())
+  $('another-device').hidden = Boolean(credential?.token)
   $('title').onkeydown = ({key}) => {
     if (key === 'Escape') $('title').value = title()
     if (key === 'Enter' || key === 'Escape') $('title').blur()
@@ -202,6 +204,27 @@ function codePicture(code) {
   return make('img', {alt: 'QR code of the link', src: `data:image/svg+xml,${encodeURIComponent(picture)}`})
 }
 
+/** A link as a QR code, and as a text to copy; `show` puts another in its place. */
+function linkBox(label) {
+  const box = make('div', {id: 'qr'})
+  const input = field({id: 'address', readOnly: true, ariaLabel: label})
+  const copy = make('button', {id: 'copy', type: 'button', textContent: 'Copy', onclick: () => {
+    // Without a secure context there is no clipboard to write to, but what is selected can be copied.
+    input.select()
+    copy.textContent = document.execCommand('copy') ? 'Copied' : 'Press Ctrl+C'
+  }})
+  const show = link => {
+    if (link === input.value) return
+    input.value = link
+    const code = qrCode(link)
+    box.replaceChildren(...code ? [codePicture(code)] : [])
+  }
+  return {show, parts: [box, make('div', {className: 'field'}, input, copy)]}
+}
+
+const isLocal = /^(localhost|127\.|\[)/.test(location.hostname)
+const localText = 'Only this computer knows this address: open the board by one that the relay printed.'
+
 let isInviting = false
 
 async function invite() {
@@ -210,23 +233,10 @@ async function invite() {
   isInviting = true
   await Promise.race([renewGuestKey(), new Promise(resolve => setTimeout(resolve, 1_000))])
   const {credential} = session
-  const box = make('div', {id: 'qr'})
-  const input = field({id: 'address', readOnly: true, ariaLabel: 'Link to this board'})
-  const show = () => {
-    const link = linkTo(location.origin, board, session.credential)
-    if (link === input.value) return
-    input.value = link
-    const code = qrCode(input.value)
-    box.replaceChildren(...code ? [codePicture(code)] : [])
-  }
+  const link = linkBox('Link to this board')
+  const show = () => link.show(linkTo(location.origin, board, session.credential))
   show()
-  const copy = make('button', {id: 'copy', type: 'button', textContent: 'Copy', onclick: () => {
-    // Without a secure context there is no clipboard to write to, but what is selected can be copied.
-    input.select()
-    copy.textContent = document.execCommand('copy') ? 'Copied' : 'Press Ctrl+C'
-  }})
-  const text = /^(localhost|127\.|\[)/.test(location.hostname)
-      ? 'Only this computer knows this address: open the board by one that the relay printed.'
+  const text = isLocal ? localText
     : credential?.token ? 'Guests need a token of their own, from whom you have yours.'
     : session.mayClear && credential?.key && !credential.guestKey
         ? 'This link makes others hosts as well. Guests join with the other link that the relay printed.'
@@ -235,8 +245,26 @@ async function invite() {
   const timer = setInterval(() => renewGuestKey().then(show), 3_000)
   // Behind a modal panel nobody asks again; who closes it may do so at once.
   isInviting = false
-  await ask('invite-dialog', 'Scan to draw along', text, [['invite-close', 'Done']], [box, make('div', {className: 'field'}, input, copy)])
+  await ask('invite-dialog', 'Scan to draw along', text, [['invite-close', 'Done']], link.parts)
   clearInterval(timer)
+}
+
+/** Shows another device of this person the way here. The link has the own key: it is for nobody else. */
+async function offerDevice() {
+  if (session.state !== 'connected') return toast('You are not connected. Try again in a moment.')
+  try {
+    const {code, validMs} = await session.client.offerDevice()
+    const link = linkBox('Link for your other device')
+    link.show(deviceLink(location.origin, board, session.credential, code))
+    const timer = setTimeout(() => document.querySelector('#device-dialog')?.close(), validMs)
+    const text = 'Scan this with your other device, or open the link there: what you draw on both is yours. '
+        + 'The code is good once, for two minutes. Show it to nobody else.'
+    await ask('device-dialog', 'Use another device', isLocal ? localText : text, [['device-close', 'Done']],
+        [make('p', {id: 'device-code', textContent: spelled(code)}), ...link.parts])
+    clearTimeout(timer)
+  } catch (error) {
+    failed(error)
+  }
 }
 
 async function renewGuestKey() {
@@ -298,9 +326,23 @@ function pan(isPanning) {
 
 // MARK: Beginning
 
+/** Who comes with a code of another device is the same person here. @returns {Promise<string|undefined>} the person's id */
+async function comeAsSame() {
+  try {
+    const person = await comeWith(code, {board, credential, storage: local})
+    adoptUser(person, local, tab)
+    if (person.name) keep(local, 'whiteboard.name', person.name)
+    return person.user
+  } catch (error) {
+    await ask('code-dialog', 'That did not bring your other device here', explain(error), [['code-close', 'Go on']])
+  }
+}
+
 showTitle()
+const same = code && await comeAsSame()
 const name = local.getItem('whiteboard.name') ?? await askName()
-session = new Session({board, credential, user: subjectOf(credential) ?? await claimUser(local, tab), name, records, live, changed, failed})
+const user = same ?? subjectOf(credential) ?? await claimUser(local, tab)
+session = new Session({board, credential, user, name, records, live, changed, failed})
 const parts = {canvas, session, records, undo}
 writing = new Writing({...parts, style: () => ({color: `#${style.color}FF`, size: textSizes[style.width]})})
 tools = new Tools({

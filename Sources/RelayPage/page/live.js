@@ -10,10 +10,13 @@ const strokesMax = 500
 const partsOfOneMax = 100
 const partPointsMax = 500
 
+/** A person may draw with several devices at once, and each goes by itself. */
+const keyOf = (user, device) => `${user} ${device}`
+
 export class Live {
-  /** By stroke id: `{publisher, parts, at}`; a part is a line without a gap. */
+  /** By stroke id: `{publisher, key, parts, at}`; a part is a line without a gap. */
   strokes = new Map()
-  /** By user: `{x, y, at}`, in 1/100 px. */
+  /** By user and device: `{user, x, y, at}`, in 1/100 px. */
   cursors = new Map()
 
   /** @param {() => void} changed */
@@ -21,7 +24,8 @@ export class Live {
     this.changed = changed
   }
 
-  packet({topic, publisher, payload}, isFinished, at = performance.now()) {
+  packet({topic, publisher, device, payload}, isFinished, at = performance.now()) {
+    const key = keyOf(publisher, device)
     let {x, y, id, first, color, width, xy, pressure} = topic === 'points' ? readPacket(payload) ?? {} : readCursor(payload)
     if (xy && !isFinished(id) && (this.strokes.has(id) || this.strokes.size < strokesMax)) {
       [x, y] = xy.slice(-2)
@@ -35,17 +39,17 @@ export class Live {
       part.xy.push(...xy)
       part.pressure?.push(...pressure)
       part.paths = undefined
-      this.strokes.set(id, {type: 'stroke', publisher, parts, at})
-      this.bound(publisher)
+      this.strokes.set(id, {type: 'stroke', publisher, key, parts, at})
+      this.bound(key)
     }
-    if (x !== undefined) this.cursors.set(publisher, {x, y, at})
-    else if (topic === 'cursors') this.cursors.delete(publisher)
+    if (x !== undefined) this.cursors.set(key, {user: publisher, x, y, at})
+    else if (topic === 'cursors') this.cursors.delete(key)
     this.changed()
   }
 
   /** Takes the oldest away of what one shows too much of. */
-  bound(publisher) {
-    const own = [...this.strokes].filter(([, stroke]) => stroke.publisher === publisher)
+  bound(key) {
+    const own = [...this.strokes].filter(([, stroke]) => stroke.key === key)
     let over = own.reduce((sum, [, {parts}]) => sum + parts.length, -partsOfOneMax)
     for (const [id, {parts}] of own) {
       over -= parts.splice(0, Math.max(0, over)).length
@@ -56,11 +60,13 @@ export class Live {
   /** Takes strokes and cursors away: what is finished, too old, or of somebody who has gone. */
   drop(isStroke, isCursor = () => false) {
     for (const [id, stroke] of this.strokes) if (isStroke(id, stroke)) this.strokes.delete(id)
-    for (const [user, cursor] of this.cursors) if (isCursor(user, cursor)) this.cursors.delete(user)
+    for (const [key, cursor] of this.cursors) if (isCursor(key, cursor)) this.cursors.delete(key)
     this.changed()
   }
-  left(user) {
-    this.drop((_, {publisher}) => publisher === user, other => other === user)
+  /** Somebody has gone with all devices, or with one. */
+  left(user, device) {
+    const isGone = (publisher, key) => publisher === user && (device === undefined || key === keyOf(user, device))
+    this.drop((_, {publisher, key}) => isGone(publisher, key), (key, cursor) => isGone(cursor.user, key))
   }
   age(now) {
     this.drop((_, {at}) => now - at > strokeAgeMaxMs, (_, {at}) => now - at > cursorAgeMaxMs)

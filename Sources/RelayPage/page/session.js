@@ -1,7 +1,7 @@
 // The page's place at the relay: the board's channel, its live points, who is there, its title; and what it sends.
 import {ErrorCode, RelayClient, wakeUpWithPage} from '../relay-client.js'
 import {hundredths, writePackets} from './format.js'
-import {open} from './identity.js'
+import {deviceOf, open} from './identity.js'
 
 /** Others see a page that lost its link for so long: a tablet that sleeps for a moment does not leave. */
 const presenceTimeoutMs = 60_000
@@ -44,6 +44,7 @@ export class Session {
     Object.assign(this, {user, hasTopics: false, isFrozen: false, isOpen: false, stream: undefined})
     this.client = new this.Client(location.origin + '/ws', user, {
       storage: open('localStorage'), scope: location.host, credential: this.credential, presenceTimeoutMs,
+          device: deviceOf(user, open('localStorage'), open('sessionStorage')),
           description: [...this.name].slice(0, 12).join('') + ' (whiteboard)', retriesFirstConnect: true,
     })
     this.stopWaking = wakeUpWithPage(this.client)
@@ -131,7 +132,7 @@ export class Session {
     })
     onBoard('packet', packet => live.packet(packet, isFinished))
     onBoard('topics', ({kind, publishers}) => {
-      if (kind === 'left') publishers.filter(({topic}) => topic === 'points').forEach(({user}) => live.left(user))
+      if (kind === 'left') publishers.filter(({topic}) => topic === 'points').forEach(({user, device}) => live.left(user, device))
     })
     onBoard('presence', event => this.present(event))
     onBoard('metadata', ({items}) => {
@@ -163,6 +164,7 @@ export class Session {
 
   present({kind, channel, members, total, member, user, set, removed, joined, changed, left, timedOut}) {
     if (channel.kind !== 'message') return
+    const before = this.members.get(this.user) ?? {}
     const gone = user => {
       this.members.delete(user)
       this.live.left(user)
@@ -180,7 +182,30 @@ export class Session {
       ;[...left, ...timedOut].forEach(gone)
       for (const {user, states} of [...joined, ...changed]) this.members.set(user, states)
     }
+    if (kind !== 'snapshot') this.toldBySelf(before, this.members.get(this.user) ?? {})
     this.changed('people')
+  }
+
+  /**
+   * What this person's other devices say. Of a state that several have set that of the device that came last is seen [PR8]: so each
+   * takes over a new name, and one that is looked at says so when another has gone to sleep.
+   */
+  toldBySelf(before, now) {
+    const renamed = Object.keys(now).find(key => key.startsWith('renamed.') && key !== this.renamedKey && now[key] !== before[key])
+    if (renamed) {
+      this.name = now[renamed]
+      this.tell({name: this.name}, [this.renamedKey])
+    }
+    if (now.away && !now.here && !document.hidden) this.tell({here: '1'})
+  }
+  get renamedKey() {
+    return `renamed.${this.client.device}`
+  }
+  /** States that others see; it is no harm if they are not set. */
+  tell(set, removed = []) {
+    const presence = this.client.presence({message: this.board})
+    presence.setStates(set).catch(() => {})
+    if (removed.length > 0) presence.removeStates(removed).catch(() => {})
   }
 
   /** A snapshot names a hundred; the rest is asked for. */
@@ -369,14 +394,17 @@ export class Session {
   }
 
   tellAway() {
-    const presence = this.client.presence({message: this.board})
-    const told = document.hidden ? presence.setStates({away: '1'}) : this.isAway ? presence.removeStates(['away']) : undefined
+    if (document.hidden) this.tell({away: '1'}, ['here'])
+    else if (this.isAway) {
+      // The person's other device may be away still.
+      const lookAgain = (states = this.members.get(this.user) ?? {}) => this.toldBySelf(states, states)
+      this.client.presence({message: this.board}).removeStates(['away']).then(() => lookAgain(), () => {})
+    }
     this.isAway = document.hidden
-    told?.catch(() => {})
   }
   rename(name) {
     this.name = name
-    this.client.presence({message: this.board}).setStates({name}).catch(error => this.failed(error))
+    this.client.presence({message: this.board}).setStates({name, [this.renamedKey]: name}).catch(error => this.failed(error))
   }
 
   async setTitle(text) {

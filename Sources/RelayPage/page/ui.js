@@ -80,6 +80,8 @@ export function toast(text, action, run) {
 }
 
 const nameOf = states => states?.name?.trim() || 'Someone'
+/** One device says that it is away, and another may say that the person is here. */
+const isAway = ({away, here}) => Boolean(away && !here)
 
 function tinted(user, element) {
   element.dataset.user = user
@@ -89,16 +91,16 @@ function tinted(user, element) {
 
 /** The people of a board, oneself first, who is away last; for a host with their ids, by which the relay's status names them. */
 export function showPeople(members, self, isHost) {
-  const rank = ([user, {away}]) => user === self ? 0 : away ? 2 : 1
+  const rank = ([user, states]) => user === self ? 0 : isAway(states) ? 2 : 1
   const people = [...members].sort((one, other) => rank(one) - rank(other) || nameOf(one[1]).localeCompare(nameOf(other[1])))
   const names = people.map(([, states]) => nameOf(states))
   const badge = ([user, states]) => tinted(user, make('span',
-      {className: states.away ? 'badge away' : 'badge', textContent: initials(nameOf(states))}))
+      {className: isAway(states) ? 'badge away' : 'badge', textContent: initials(nameOf(states))}))
   $('people').replaceChildren(...people.slice(0, 4).map(badge), make('span', {textContent: people.length}))
   $('people').ariaLabel = `Who is here: ${people.length}`
   $('people-list').replaceChildren(...people.slice(0, 200).map(person => {
     const [user, states] = person
-    const note = user === self ? 'you' : states.away ? 'away' : ''
+    const note = user === self ? 'you' : isAway(states) ? 'away' : ''
     // Of two with one name only their ids tell which is which.
     const id = isHost && names.indexOf(nameOf(states)) !== names.lastIndexOf(nameOf(states)) ? user : ''
     return tinted(user, make('li', {className: note, title: isHost ? user : ''}, badge(person), make('b', {textContent: nameOf(states)}),
@@ -108,10 +110,11 @@ export function showPeople(members, self, isHost) {
 
 /** Where others' pens are, with their names; those that rest are dots. */
 export function showCursors(cursors, members, canvas) {
-  const kept = new Map([...$('cursors').children].map(element => [element.dataset.user, element]))
-  for (const [user, {x, y, at}] of cursors) {
-    const element = kept.get(user) ?? tinted(user, make('div', {className: 'cursor'}, make('i'), make('b')))
-    if (!kept.delete(user)) $('cursors').append(element)
+  const kept = new Map([...$('cursors').children].map(element => [element.dataset.key, element]))
+  for (const [key, {user, x, y, at}] of cursors) {
+    const element = kept.get(key) ?? tinted(user, make('div', {className: 'cursor'}, make('i'), make('b')))
+    element.dataset.key = key
+    if (!kept.delete(key)) $('cursors').append(element)
     element.lastChild.textContent = nameOf(members.get(user))
     element.classList.toggle('rests', performance.now() - at > 2_000)
     const place = canvas.toScreen(x, y)

@@ -13,6 +13,7 @@ const texts = {
   busy: 'The relay is busy. Try again in a moment.',
   outcomeUnknown: 'The connection broke. Check whether your change is there.',
   revisionMismatch: 'Someone else changed the title first. Try again.',
+  codeWrong: 'That code was used, or is older than two minutes. Show a new one on your other device. Until then you are somebody new here.',
   nothingToUndo: 'It is too late to undo that.',
   notSupported: 'This relay does not save boards, so nobody can draw here.',
 }

@@ -1,0 +1,30 @@
+// One more device of the same person: the link that leads it here, and how it becomes that person.
+import {RelayClient} from '../relay-client.js'
+import {newID} from './ink.js'
+
+/** As people read it: `XXXXX-XXXXX`. */
+export const spelled = code => `${code.slice(0, 5)}-${code.slice(5)}`
+
+/** A link to a board as the same person, for once. It has the own key, also of a host: the rights go with the person. */
+export function deviceLink(origin, board, {key, guestKey} = {}, code) {
+  const query = Object.entries({k: key, j: guestKey, code: spelled(code)}).filter(([, value]) => value)
+  return `${origin}/#/b/${encodeURIComponent(board)}?${query.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&')}`
+}
+
+/**
+ * Logs in with a code, keeps the person's secret, and leaves again: from then on this browser comes in as that person by itself.
+ *
+ * @returns {Promise<{user: string, device: string, name?: string}>} `name`: what the person is called on the board
+ * @throws {RelayError} `codeWrong`, or why the relay was not reached
+ */
+export async function comeWith(code, {board, credential, storage, Client = RelayClient}) {
+  const device = newID().slice(0, 16)
+  const client = new Client(location.origin + '/ws', undefined, {code, credential, storage, scope: location.host, device})
+  try {
+    await client.ready
+    const {name} = await client.presence({message: board}).states(client.user).catch(() => ({}))
+    return {user: client.user, device, name}
+  } finally {
+    await client.close()
+  }
+}
