@@ -17,31 +17,43 @@ public enum ClientSecret: Sendable, Hashable {
     /// 32 hexadecimal digits.
     case digits(String)
 
+    private static let digitCount = 32
+
     /// - Throws: `badRequest` for digits that are not hexadecimal; `secretNotKept`, when the file cannot be read or made.
     package func digits(for user: Name, at address: RelayAddress) throws(RelayError) -> String {
         switch self {
         case .digits(let digits):
-            guard Self.isSecret(Array(digits.utf8)) else {
+            guard KeptDigits.areHexadecimal(digits.utf8, count: Self.digitCount) else {
                 throw RelayError(
-                    .badRequest, "a client secret has 32 hexadecimal digits, not \(digits.utf8.count) bytes", limit: 32,
-                    actual: digits.utf8.count)
+                    .badRequest, "a client secret has \(Self.digitCount) hexadecimal digits, not \(digits.utf8.count) bytes",
+                    limit: Self.digitCount, actual: digits.utf8.count)
             }
             return digits
-        case .inMemory: return Self.draw()
+        case .inMemory: return KeptDigits.draw(Self.digitCount)
         case .kept(let folder):
-            guard address.isLasting else { return Self.draw() }
-            let path = Self.path(of: user, at: address, in: folder ?? Self.usualFolder)
-            let bytes: [UInt8]
-            do throws(PrivateFile.Failure) {
-                bytes = try PrivateFile.readOrCreate(path, bytesMax: 64) { Array((Self.draw() + "\n").utf8) }
-            } catch {
-                throw RelayError(.secretNotKept, "the client secret cannot be kept: \(error)")
-            }
-            let digits = Array(bytes.prefix(32))
-            guard Self.isSecret(digits) else {
-                throw RelayError(.secretNotKept, "\(path) does not hold a client secret: remove it, and a new one is drawn")
-            }
-            return String(decoding: digits, as: UTF8.self)
+            guard address.isLasting else { return KeptDigits.draw(Self.digitCount) }
+            return try Self.file(of: user, at: address, in: folder).readOrDraw()
+        }
+    }
+
+    /// Keeps what the relay has told a device that came with a code, in place of what may have been there. [AC17]
+    ///
+    /// - Throws: `secretNotKept`.
+    func keep(_ digits: String, for user: Name, at address: RelayAddress) throws(RelayError) {
+        guard case .kept(let folder) = self, address.isLasting else { return }
+        try Self.file(of: user, at: address, in: folder).replace(with: digits)
+    }
+
+    private static func file(of user: Name, at address: RelayAddress, in folder: URL?) -> KeptDigits {
+        KeptDigits(path: path(of: user, at: address, in: folder ?? usualFolder), count: digitCount, what: "a client secret")
+    }
+
+    /// Where the device is kept beside it.
+    var folder: URL? {
+        switch self {
+        case .kept(let folder): folder ?? Self.usualFolder
+        case .digits: Self.usualFolder
+        case .inMemory: nil
         }
     }
 
@@ -63,29 +75,9 @@ public enum ClientSecret: Sendable, Hashable {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
                 name.unicodeScalars.append(Unicode.Scalar(byte))
             case UInt8(ascii: ".") where !name.isEmpty: name += "."
-            default: name += "%" + hexadecimal(UInt64(byte), digits: 2)
+            default: name += (byte < 16 ? "%0" : "%") + String(byte, radix: 16)
             }
         }
         return name
-    }
-
-    private static func isSecret(_ bytes: [UInt8]) -> Bool {
-        bytes.count == 32
-            && bytes.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"), UInt8(ascii: "A")...UInt8(ascii: "F"):
-                    true
-                default: false
-                }
-            }
-    }
-
-    private static func draw() -> String {
-        hexadecimal(SystemEntropy.word(), digits: 16) + hexadecimal(SystemEntropy.word(), digits: 16)
-    }
-
-    private static func hexadecimal(_ value: UInt64, digits: Int) -> String {
-        let text = String(value, radix: 16)
-        return String(repeating: "0", count: digits - text.count) + text
     }
 }

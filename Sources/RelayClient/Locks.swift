@@ -1,9 +1,10 @@
 import RelayPrimitives
 
-/// The locks of a channel: named leases, each free or owned by one user.
+/// The locks of a channel: named leases, each free or owned by one device of a user. [SE8]
 ///
-/// A lock stays its owner's as long as that user has a live connection, and its ttl longer. To be told of
-/// changes, subscribe the channel with the feature `locks`.
+/// A lock stays its owner's as long as that device has a live connection, and its ttl longer. To be told of
+/// changes, subscribe the channel with the feature `locks`. A lock is this client's own if `owner` is its `user` and `ownerDevice` its
+/// `device`.
 public struct Locks: Sendable {
     let core: ClientCore
     let channel: ChannelID
@@ -18,7 +19,7 @@ public struct Locks: Sendable {
         _ = try await core.ask(.setLock(try id(lock), ttlMilliseconds: ttl.milliseconds))
     }
 
-    /// Makes this user the owner. An owner gets it anew.
+    /// Makes this client the owner. An owner gets it anew; another device of the user waits as anybody.
     ///
     /// - Parameter wait: how long to stand in line for it, 1 ms…300 s; `nil` to be refused at once.
     /// - Returns: the fencing number: greater than that of every earlier acquisition of any lock of this relay.
@@ -32,16 +33,17 @@ public struct Locks: Sendable {
         return fencing
     }
 
-    /// Gives the lock back; the user who waits longest gets it.
+    /// Gives the lock back; who waits longest gets it.
     ///
     /// - Throws: `lockNotHeld`, `lockNotFound`.
     public func release(_ lock: String) async throws(RelayError) { _ = try await core.ask(.releaseLock(try id(lock))) }
 
     /// Takes the lock from a user.
     ///
-    /// - Throws: `lockNotHeld` if that user is not its owner, `lockNotFound`.
-    public func revoke(_ lock: String, from user: String) async throws(RelayError) {
-        _ = try await core.ask(.revokeLock(try id(lock), owner: try checkedName(user)))
+    /// - Parameter device: takes it from this device alone, 16 hexadecimal digits; `nil`: from whichever of the user's has it.
+    /// - Throws: `lockNotHeld` if that user, or device, is not its owner, `lockNotFound`.
+    public func revoke(_ lock: String, from user: String, device: String? = nil) async throws(RelayError) {
+        _ = try await core.ask(.revokeLock(try id(lock), owner: try checkedName(user), device: device))
     }
 
     /// Takes the lock away, held or not. Users who wait for it are refused.

@@ -15,32 +15,26 @@ public final class RelayClient: Sendable {
 
     /// Connects and logs in.
     ///
-    /// - Throws: `badName`; `secretNotKept`; `connectFailed` or `timedOut` when the relay cannot be reached; a code of the relay's.
+    /// - Throws: `badName`; `badRequest` for digits of an option that are none; `secretNotKept`; `connectFailed` or `timedOut` when the
+    ///   relay cannot be reached; a code of the relay's, such as `limitReached` when 8 other devices of the user are there. [SE8]
     public static func connect(
         to address: RelayAddress, as user: String, options: ClientOptions = .init()
     ) async throws(RelayError) -> RelayClient {
         let name = try checkedName(user)
-        var settings = ClientSettings(
-            user: name, instance: SystemEntropy.word(), secret: try options.secret.digits(for: name, at: address),
-            seed: SystemEntropy.word())
-        settings.device = options.device
-        settings.onlyDevice = options.onlyDevice
-        settings.credential = options.credential
-        settings.presenceTimeout = options.presenceTimeout
-        settings.readerLimits = options.readerLimits
-        settings.description = options.description
-        settings.connectTimeout = options.connectTimeout
-        settings.unsentCountMax = options.unsentCountMax
-        settings.unsentBytesMax = options.unsentBytesMax
-        settings.eventsCountMax = options.eventsCountMax
-        settings.eventsBytesMax = options.eventsBytesMax
-        let client = RelayClient(core: ClientCore(settings: settings, address: address))
+        let secret = try options.secret.digits(for: name, at: address)
+        let device = try options.device.digits(for: name, at: address, beside: options.secret)
+        return try await logIn(options.settings(.user(name, secret: secret), device: device), at: address)
+    }
+
+    static func logIn(_ settings: ClientSettings, at address: RelayAddress) async throws(RelayError) -> RelayClient {
+        let client = RelayClient(core: ClientCore(settings: settings, address: address), device: settings.device)
         _ = try await client.core.answer { machine, token, now in machine.connect(token: token, at: now) }
         return client
     }
 
-    private init(core: ClientCore) {
+    private init(core: ClientCore, device: String) {
         self.core = core
+        self.device = device
         events = Events(core: core)
     }
 
@@ -199,6 +193,12 @@ public final class RelayClient: Sendable {
 
     // MARK: - Access
 
+    /// Id of the user.
+    public var user: String { core.read { $0.identity.user?.text } ?? "" }
+
+    /// Which of the user's devices this client is: 16 hexadecimal digits, as in `LockDetail.ownerDevice` and `Packet.device`. [SE8]
+    public let device: String
+
     /// What this client may: its role, and what is granted to it besides; `nil` before the first login.
     ///
     ///     if client.access?.rights(on: "lesson").contains(.publish) == true { … }
@@ -210,6 +210,7 @@ public final class RelayClient: Sendable {
 
     /// Whether it has subscribed or joined a channel, to its knowledge.
     package func isIn(_ channel: ChannelID) -> Bool { core.read { $0.isIn(channel) } }
+    package func isIn(stream name: String) -> Bool { (try? checkedName(name)).map { isIn(ChannelID(kind: .stream, channel: $0)) } ?? false }
 
     /// Brings another credential for the same user id: the session goes on with what that one is good for. Without a link it
     /// is used for the next login, which is tried at once.

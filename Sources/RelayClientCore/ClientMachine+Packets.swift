@@ -19,9 +19,8 @@ extension ClientMachine {
         emit(
             .packet(
                 Packet(
-                    channel: known.topic.channel.text, topic: known.topic.topic.text, publisher: known.user, flow: flow, sequence: sequence,
-                    slot: slot,
-                    senderTime: time, payload: payload)))
+                    channel: known.topic.channel.text, topic: known.topic.topic.text, publisher: known.user, device: known.device,
+                    flow: flow, sequence: sequence, slot: slot, senderTime: time, payload: payload)))
     }
 
     mutating func lost(_ frame: Frame) throws(WireError) {
@@ -71,7 +70,8 @@ extension ClientMachine {
 
     private func entry(_ handle: UInt32, _ flow: KnownSession.Flow, _ first: UInt32, _ last: UInt32?) -> PacketsLost.Entry {
         PacketsLost.Entry(
-            flow: handle, channel: flow.topic.channel.text, topic: flow.topic.topic.text, publisher: flow.user, first: first, last: last)
+            flow: handle, channel: flow.topic.channel.text, topic: flow.topic.topic.text, publisher: flow.user, device: flow.device,
+            first: first, last: last)
     }
 
     mutating func flowOpened(_ opened: FlowOpened) throws(WireError) {
@@ -81,7 +81,8 @@ extension ClientMachine {
         guard !known.closedFlows.contains(opened.flow) else { return }
         known.unconfirmedFlows.remove(opened.flow)
         let flow = KnownSession.Flow(
-            topic: TopicID(channel: channel.channel, topic: opened.topic), user: opened.user.text, next: opened.next)
+            topic: TopicID(channel: channel.channel, topic: opened.topic), user: opened.user.text, device: opened.device,
+            next: opened.next)
         // Of a flow that is new on this link all that was meant for the session went with the one before.
         var seen = known.flows[opened.flow] ?? flow
         seen.next = known.flows[opened.flow] == nil ? opened.from ?? opened.next : max(seen.next, opened.from ?? 1)
@@ -102,8 +103,10 @@ extension ClientMachine {
         if !entries.isEmpty, isHeard(flow) { emit(.packetsLost(PacketsLost(reason: .linkBroken, entries: entries))) }
     }
 
-    /// Whether its packets come to this client: one's own do with an echo. [ST13]
-    private func isHeard(_ flow: KnownSession.Flow) -> Bool { flow.user != settings.user.text || wanted.echoing.contains(flow.topic) }
+    /// Whether its packets come to this client: its own do with an echo, those of the user's other devices always. [ST13]
+    private func isHeard(_ flow: KnownSession.Flow) -> Bool {
+        flow.user != identity.user?.text || flow.device != settings.device || wanted.echoing.contains(flow.topic)
+    }
 
     mutating func flowClosed(_ closed: FlowClosed) {
         known.flows[closed.flow] = nil

@@ -324,7 +324,9 @@ extension ClientMachine {
 
     private mutating func topics(_ event: TopicsEvent) {
         guard let channel = known.channels[event.channel] else { return }
-        let publishers = event.publishers.map { TopicsChange.Publisher(topic: $0.topic.text, user: $0.user.text, meta: $0.meta) }
+        let publishers = event.publishers.map {
+            TopicsChange.Publisher(topic: $0.topic.text, user: $0.user.text, device: $0.device, meta: $0.meta)
+        }
         let kind: TopicsChange.Kind
         switch event.event {
         case .snapshot: kind = known.snapshotGoesOn.contains(event.channel) ? .joined : .snapshot

@@ -14,6 +14,7 @@ extension ClientMachine {
         resumeToken = welcome.resumeToken
         access = Access(welcome.access)
         relayID = welcome.relay
+        if identity.user == nil { identity = .user(welcome.user, secret: welcome.secret) }
         limits = welcome.limits
         renewCredit(welcome.publishAfterMs ?? 0, at: now)
         relayStops = welcome.capabilities.contains(Capability.goOn.rawValue)
@@ -231,6 +232,9 @@ extension ClientMachine {
         case .unsubscribeUserMetadata(let user):
             wanted.userMetadata.remove(user)
             known.metadata[.user(user)] = nil
+        case .offerDevice:
+            let answer = try body(OfferDeviceAnswer.self, frame)
+            return .deviceOffer(DeviceOffer(code: answer.code, validFor: .milliseconds(answer.validMs)))
         case .acquireLock: return .fencing(try body(FencingAnswer.self, frame).fencing)
         case .getLocks: return .locks(try body(LocksAnswer.self, frame).locks)
         case .renew(let credential):

@@ -15,6 +15,8 @@ package struct ClientMachine: Sendable {
     }
 
     let settings: ClientSettings
+    /// With a code it is known from the first login on. [AC17]
+    package internal(set) var identity: ClientIdentity
     /// Changed by `renew`. [AC8]
     package internal(set) var credential: Credential?
     /// Changed by `setReaderLimits`. [DL11]
@@ -99,6 +101,7 @@ package struct ClientMachine: Sendable {
 
     package init(settings: ClientSettings) {
         self.settings = settings
+        identity = settings.identity
         credential = settings.credential
         readerLimits = settings.readerLimits
         dice = SplitMix64(seed: settings.seed)
@@ -177,6 +180,11 @@ package struct ClientMachine: Sendable {
         wakeUp(at: now)
     }
 
+    /// A code with which one more device of the user comes in: the relay wants to see the secret of the login again. [AC17]
+    package mutating func offerDevice(token: ClientToken, at now: Instant) throws(RelayError) {
+        try request(.offerDevice(secret: identity.secret), token: token, at: now)
+    }
+
     /// What it takes of packets: now, and at each login. [DL11]
     package mutating func setReaderLimits(_ limits: ReaderLimits, token: ClientToken, at now: Instant) throws(RelayError) {
         do throws(WireError) { try limits.check() } catch { throw RelayError(error) }
@@ -208,9 +216,10 @@ package struct ClientMachine: Sendable {
         lastHeard = now
         let digits = String(settings.instance, radix: 16)
         lastRequest += 1
+        // A token is for a user id: one that is not known yet needs none. [AC17]
         let login = LoginRequest(
-            id: lastRequest, capabilities: Capability.allCases.map(\.rawValue), user: settings.user,
-            secret: settings.secret, key: credential?.key, token: credential?.token,
+            id: lastRequest, capabilities: Capability.allCases.map(\.rawValue), user: identity.user,
+            secret: identity.secret, code: identity.code, key: credential?.key, token: identity.user == nil ? nil : credential?.token,
             instance: String(repeating: "0", count: 16 - digits.count) + digits, device: settings.device,
             onlyDevice: settings.onlyDevice ? true : nil, lastNumber: lastNumber == 0 ? nil : lastNumber,
             presenceTimeoutMs: settings.presenceTimeout.map { Int($0.milliseconds) }, client: settings.description,

@@ -33,7 +33,7 @@ package enum ClientRequest: Hashable, Sendable {
     case setLock(LockID, ttlMilliseconds: Int)
     case acquireLock(LockID, waitMilliseconds: Int?)
     case releaseLock(LockID)
-    case revokeLock(LockID, owner: Name)
+    case revokeLock(LockID, owner: Name, device: String?)
     case removeLock(LockID)
     case getLocks(ChannelID)
     case clear(Name)
@@ -41,6 +41,8 @@ package enum ClientRequest: Hashable, Sendable {
     case boards(after: Name?)
     case removeBoard(Name)
     case renew(Credential)
+    /// The secret of the login. [AC17]
+    case offerDevice(secret: String?)
     case setReaderLimits(ReaderLimits)
     case setRole(Name, Role?)
     case setMode(Name, ChannelMode, Bool)
@@ -61,12 +63,7 @@ package enum ClientRequest: Hashable, Sendable {
         case .join(let channel, let features, let quiet, let token):
             .json(.join, JoinRequest(id: id, channel: channel, features: features.map(\.rawValue).sorted(), quiet: quiet, token: token))
         case .leave(let channel): .json(.leave, ChannelRequest(id: id, channel: channel))
-        case .joinTopic(let topic, let options):
-            .json(
-                .joinTopic,
-                JoinTopicRequest(
-                    id: id, channel: topic.channel, topic: topic.topic, qos: options.qos, priority: options.priority, meta: options.meta,
-                    lifetimeMs: options.lifetimeMilliseconds))
+        case .joinTopic(let topic, let options): .json(.joinTopic, options.request(id: id, topic))
         case .leaveTopic(let topic): .json(.leaveTopic, TopicRequest(id: id, channel: topic.channel, topic: topic.topic))
         case .subscribeTopic(let topic, let users):
             .json(.subscribeTopic, TopicUsersRequest(id: id, channel: topic.channel, topic: topic.topic, users: users))
@@ -101,7 +98,7 @@ package enum ClientRequest: Hashable, Sendable {
                 .acquireLock,
                 AcquireLockRequest(id: id, kind: lock.channel.kind, channel: lock.channel.channel, lock: lock.name, waitMs: wait))
         case .releaseLock(let lock): .json(.releaseLock, lock.request(id: id))
-        case .revokeLock(let lock, let owner): .json(.revokeLock, lock.request(id: id, owner: owner))
+        case .revokeLock(let lock, let owner, let device): .json(.revokeLock, lock.request(id: id, owner: owner, device: device))
         case .removeLock(let lock): .json(.removeLock, lock.request(id: id))
         case .getLocks(let channel): .json(.getLocks, GetLocksRequest(id: id, kind: channel.kind, channel: channel.channel))
         case .clear(let channel): .json(.clear, ChannelRequest(id: id, channel: channel))
@@ -109,6 +106,7 @@ package enum ClientRequest: Hashable, Sendable {
         case .boards(let after): .json(.boards, PageRequest(id: id, after: after))
         case .removeBoard(let channel): .json(.removeBoard, ChannelRequest(id: id, channel: channel))
         case .renew(let credential): .json(.renew, RenewRequest(id: id, key: credential.key, token: credential.token))
+        case .offerDevice(let secret): .json(.offerDevice, OfferDeviceRequest(id: id, secret: secret))
         case .setReaderLimits(let limits): .json(.setReaderLimits, SetReaderLimitsRequest(id: id, limits: limits))
         case .setRole(let user, let role): .json(.setRole, SetRoleRequest(id: id, user: user, role: role?.rawValue))
         case .setMode(let channel, let mode, let isOn): .json(.setMode, SetModeRequest(id: id, channel: channel, mode: mode, on: isOn))
@@ -122,11 +120,12 @@ package enum ClientRequest: Hashable, Sendable {
         }
     }
 
-    /// Whether it can be asked again when its answer was lost: it changes nothing, or comes to the same. [SE11]
+    /// Whether it can be asked again when its answer was lost: it changes nothing, or comes to the same. A code that nobody was told
+    /// is void with the next one. [SE11]
     var mayBeRepeated: Bool {
         switch self {
         case .subscribe, .join, .subscribedUsers, .who, .whereIs, .getStates, .history, .barrier, .getMetadata, .getLocks, .boards, .bans,
-            .setReaderLimits, .status:
+            .setReaderLimits, .offerDevice, .status:
             true
         default: false
         }
@@ -182,6 +181,11 @@ package struct TopicOptions: Hashable, Sendable {
         self.meta = meta
         self.lifetimeMilliseconds = lifetimeMilliseconds
     }
+
+    func request(id: UInt32, _ topic: TopicID) -> JoinTopicRequest {
+        JoinTopicRequest(
+            id: id, channel: topic.channel, topic: topic.topic, qos: qos, priority: priority, meta: meta, lifetimeMs: lifetimeMilliseconds)
+    }
 }
 
 /// What comes back: for a request its answer, for a message its offset.
@@ -197,6 +201,7 @@ package enum ClientAnswer: Hashable, Sendable {
     case majorRevision(UInt64)
     case metadata(majorRevision: UInt64, items: [MetadataItem], next: Name?)
     case fencing(UInt64)
+    case deviceOffer(DeviceOffer)
     case locks([LockDetail])
     case boardChange(BoardClearing)
     case boards([BoardInfo], next: Name?)

@@ -46,6 +46,7 @@ struct KnownSession: Sendable {
     struct Flow: Sendable {
         var topic: TopicID
         var user: String
+        var device: String
         /// Sequence of the next packet, if none is lost.
         var next: UInt32
         /// Told lost, at or after `next`.

@@ -2,15 +2,13 @@ import RelayWire
 
 /// Everything a client machine is told at its start.
 package struct ClientSettings: Sendable {
-    package var user: Name
+    package var identity: ClientIdentity
     /// Drawn once per client object. [SE2]
     package var instance: UInt64
-    /// 16 hexadecimal digits, drawn once per installation; the instance if `nil`. [SE8]
-    package var device: String?
-    /// Whether the first login replaces the user's other devices. [SE8]
+    /// 16 hexadecimal digits, drawn once per installation; zeros are what a relay takes a login for that names none. [SE8]
+    package var device = String(repeating: "0", count: 16)
+    /// Whether each login replaces the user's other devices. [SE8]
     package var onlyDevice = false
-    /// 32 hexadecimal digits, drawn once per installation and user id. [SE2]
-    package var secret: String?
     /// What lets it in. [AC1]
     package var credential: Credential?
     /// How long others still see the user after its link broke; the relay's default if `nil`. [SE7]
@@ -35,12 +33,27 @@ package struct ClientSettings: Sendable {
     /// … and about what they hold, in bytes.
     package var eventsBytesMax = 16 * 1024 * 1024
 
-    package init(user: Name, instance: UInt64, secret: String? = nil, seed: UInt64) {
-        self.user = user
+    package init(identity: ClientIdentity, instance: UInt64, seed: UInt64) {
+        self.identity = identity
         self.instance = instance
-        self.secret = secret
         self.seed = seed
     }
+
+    package init(user: Name, instance: UInt64, secret: String? = nil, seed: UInt64) {
+        self.init(identity: .user(user, secret: secret), instance: instance, seed: seed)
+    }
+}
+
+/// Who logs in.
+package enum ClientIdentity: Sendable {
+    /// The secret has 32 hexadecimal digits, drawn once per installation and user id. [SE2]
+    case user(Name, secret: String?)
+    /// Whoever offered this code: `welcome` tells who that is. [AC17]
+    case code(String)
+
+    package var user: Name? { if case .user(let user, _) = self { user } else { nil } }
+    package var secret: String? { if case .user(_, let secret) = self { secret } else { nil } }
+    var code: String? { if case .code(let code) = self { code } else { nil } }
 }
 
 /// Numbers of the client that nobody tunes, each with its reason.

@@ -58,6 +58,8 @@ public struct LocksChange: Hashable, Sendable {
     public var locks: [LockDetail]
     /// Who held it until now.
     public var formerOwner: String?
+    /// On which of that user's devices: 16 hexadecimal digits.
+    public var formerOwnerDevice: String?
 }
 
 /// A set as the relay has told it so far.
@@ -132,6 +134,9 @@ extension ClientMachine {
 
     mutating func locks(_ event: LocksEvent) {
         guard let channel = known.channels[event.channel], let kind = LocksChange.Kind(rawValue: event.event.rawValue) else { return }
-        emit(.locks(LocksChange(channel: channel, kind: kind, locks: event.locks, formerOwner: event.user?.text)))
+        emit(
+            .locks(
+                LocksChange(
+                    channel: channel, kind: kind, locks: event.locks, formerOwner: event.user?.text, formerOwnerDevice: event.device)))
     }
 }

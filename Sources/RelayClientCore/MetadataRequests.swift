@@ -72,7 +72,8 @@ package struct LockID: Hashable, Sendable {
         self.name = name
     }
 
-    func request(id: UInt32, owner: Name? = nil) -> LockRequest {
-        LockRequest(id: id, kind: channel.kind, channel: channel.channel, lock: name, owner: owner)
+    /// - Parameter device: of the owner; `nil`: whichever has it.
+    func request(id: UInt32, owner: Name? = nil, device: String? = nil) -> LockRequest {
+        LockRequest(id: id, kind: channel.kind, channel: channel.channel, lock: name, owner: owner, ownerDevice: device)
     }
 }

@@ -45,6 +45,8 @@ public struct TopicsChange: Hashable, Sendable {
         public var topic: String
         /// Id of the publisher.
         public var user: String
+        /// Which of that user's devices publishes, 16 hexadecimal digits: each stays for itself. [SE8]
+        public var device: String
         /// What the publisher says about its stay in the topic, at most 256 bytes.
         public var meta: String
     }
@@ -85,6 +87,8 @@ public struct PacketsLost: Hashable, Sendable {
         public var topic: String
         /// Id of the publisher.
         public var publisher: String
+        /// Which of the publisher's devices, as in `Packet.device`.
+        public var device: String
         /// The first sequence that will not come.
         public var first: UInt32
         /// `nil`: the flow ended while the link was broken, and how many there were from `first` on, if any, is unknown.

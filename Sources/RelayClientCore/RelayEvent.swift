@@ -139,7 +139,9 @@ public struct Packet: Hashable, Sendable {
     public var topic: String
     /// Id of the user who published it.
     public var publisher: String
-    /// The publisher's stay in the topic, as the relay numbers it.
+    /// Which of that user's devices did, 16 hexadecimal digits. [SE8]
+    public var device: String
+    /// The stay of that device in the topic, as the relay numbers it.
     public var flow: UInt32
     /// Rises by one with each accepted packet of the flow, from 1.
     public var sequence: UInt32

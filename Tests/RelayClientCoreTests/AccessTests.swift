@@ -278,7 +278,8 @@ import Testing
     @Test("[SE4, AC1] the largest token, user id and description fit into a login together")
     func largestLogin() throws {
         let driver = MachineDriver {
-            $0.user = try! Name(String(repeating: "u", count: Limits.nameBytesMax))
+            $0.identity = .user(try! Name(String(repeating: "u", count: Limits.nameBytesMax)), secret: String(repeating: "f", count: 32))
+            $0.onlyDevice = true
             $0.instance = .max
             $0.credential = .token(String(repeating: "t", count: Limits.tokenBytesMax))
             $0.presenceTimeout = .seconds(300)

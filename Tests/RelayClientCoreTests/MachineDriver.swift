@@ -40,7 +40,7 @@ final class MachineDriver {
 
     /// Connected and logged in; what was sent for it is taken.
     func logIn(
-        resumed: Bool = false, start: UInt32 = 1000, forgotten: Bool = false, publishAfterMs: Int? = nil,
+        resumed: Bool = false, start: UInt32 = 1000, forgotten: Bool = false, publishAfterMs: Int? = nil, secret: String? = nil,
         _ change: (inout ServerLimits) -> Void = { _ in }
     ) {
         if linksAsked.isEmpty { connect() }
@@ -57,7 +57,7 @@ final class MachineDriver {
                     resumeToken: String(repeating: "f", count: 32),
                     resumed: resumed, lastEnd: nil, forgotten: forgotten || start != 1000 && request?.lastNumber != nil,
                     start: start, heartbeatMs: 5000, presenceTimeoutMs: 10_000, access: AccessBody(role: "moderator"), limits: limits,
-                    publishAfterMs: publishAfterMs)))
+                    publishAfterMs: publishAfterMs, secret: secret)))
     }
 
     func cut(_ text: String = "cut") {
@@ -263,12 +263,14 @@ final class MachineDriver {
         .json(.credit, CreditNotice(channel: try! Name(channel), credit: credit))
     }
 
-    static func flowOpened(_ flow: UInt32, next: UInt32 = 1, from: UInt32? = nil, user: String = "bob", topic: String = "points") -> Frame {
+    static func flowOpened(
+        _ flow: UInt32, next: UInt32 = 1, from: UInt32? = nil, user: String = "bob", device: String = "00000000000000bb",
+        topic: String = "points"
+    ) -> Frame {
         .json(
             .flowOpened,
             FlowOpened(
-                flow: flow, channel: 11, topic: try! Name(topic), user: try! Name(user), device: "00000000000000bb", meta: "", next: next,
-                from: from))
+                flow: flow, channel: 11, topic: try! Name(topic), user: try! Name(user), device: device, meta: "", next: next, from: from))
     }
 }
 

@@ -227,7 +227,7 @@ import Testing
     func own(echo: Bool, resumed: Bool) throws {
         let driver = try scene()
         try driver.joinTopic()
-        driver.feed(MachineDriver.flowOpened(21, user: "alice"))
+        driver.feed(MachineDriver.flowOpened(21, user: "alice", device: driver.machine.settings.device))
         let topic = TopicID(channel: try Name("lesson"), topic: try Name("points"))
         try driver.machine.sendPacket(.text("p"), topic, slot: nil, senderTime: nil, echo: echo, at: driver.now)
         _ = driver.sent()
@@ -236,7 +236,7 @@ import Testing
         if resumed {
             driver.feed(.json(.restored, MachineDriver.joined(id: nil, handle: 11)))
             driver.feed(MachineDriver.flowOpened(20, next: 4))
-            driver.feed(MachineDriver.flowOpened(21, next: 2, from: 1, user: "alice"))
+            driver.feed(MachineDriver.flowOpened(21, next: 2, from: 1, user: "alice", device: driver.machine.settings.device))
         }
         let others = resumed ? [] : ["linkBroken 20 bob 4…?"]
         #expect(lost(driver.events()) == others + (echo ? ["linkBroken 21 alice 1…\(resumed ? "1" : "?")"] : []))

@@ -108,14 +108,15 @@ package final class BoardSimulation {
     private var moment: Instant { Instant(nanoseconds: now) }
 
     func addApp() {
-        var settings = ClientSettings(user: try! Name("user-\(apps.count)"), instance: random.next(), seed: random.next())
+        let user = try! Name("user-\(apps.count)")
+        var settings = ClientSettings(user: user, instance: random.next(), seed: random.next())
         settings.device = "00000000000000aa"
         settings.presenceTimeout = .seconds(5)
         settings.retriesFirstConnect = true
         let isEditor = hasRoles && roleDice.chance(2, in: 3)
         if hasRoles {
             settings.credential = .key(isEditor ? TestAccess.editorKey : TestAccess.hostKey)
-            settings.secret = TestAccess.secret(of: settings.user.text)
+            settings.identity = .user(user, secret: TestAccess.secret(of: user.text))
         }
         let app = BoardApp("user-\(apps.count)", settings)
         app.isEditor = isEditor

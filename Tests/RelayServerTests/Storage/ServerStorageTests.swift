@@ -20,7 +20,7 @@ import Testing
             var fencing: UInt64 = 0
             var starts: [UInt32] = []
             var options = ClientOptions()
-            options.device = "00000000000000aa"
+            options.device = .digits("00000000000000aa")
             try await withRelay(.folder(path)) { server in
                 starts.append(await server.census().start)
                 let alice = try await RelayClient.connect(to: server.address, as: "alice", options: options)

@@ -1,0 +1,50 @@
+import RelayIO
+import RelayWire
+
+/// Which of a user's devices a client is: 64 random bits that the others in a channel see. A user may have 8 at once. [SE8]
+public enum ClientDevice: Sendable, Hashable {
+    /// Drawn at the first use of a user id at a relay and kept beside its secret, so that an app that is started again is the same
+    /// device; where `ClientOptions.secret` is `.digits`, in the platform's folder for application data. Drawn for this client object
+    /// where no secret would be kept in a file, either: with `.inMemory`, and for a relay on a port of the system's choice.
+    case kept
+    /// Drawn for this client object, and gone with it.
+    case inMemory
+    /// 16 hexadecimal digits.
+    case digits(String)
+
+    private static let digitCount = 16
+
+    /// - Throws: `badRequest` for digits that are not hexadecimal; `secretNotKept`, when the file cannot be read or made.
+    func digits(for user: Name, at address: RelayAddress, beside secret: ClientSecret) throws(RelayError) -> String {
+        guard case .kept = self, let path = Self.path(of: user, at: address, beside: secret) else { return try drawn() }
+        return try KeptDigits(path: path, count: Self.digitCount, what: "a device").readOrDraw()
+    }
+
+    /// Of a device that does not know yet whose it is.
+    ///
+    /// - Throws: `badRequest` for digits that are not hexadecimal.
+    func drawn() throws(RelayError) -> String {
+        guard case .digits(let digits) = self else { return KeptDigits.draw(Self.digitCount) }
+        guard KeptDigits.areHexadecimal(digits.utf8, count: Self.digitCount) else {
+            throw RelayError(
+                .badRequest, "a device has \(Self.digitCount) hexadecimal digits, not \(digits.utf8.count) bytes", limit: Self.digitCount,
+                actual: digits.utf8.count)
+        }
+        // As the relay tells it to others.
+        return digits.lowercased()
+    }
+
+    /// Keeps what was drawn.
+    ///
+    /// - Throws: `secretNotKept`.
+    func keep(_ digits: String, for user: Name, at address: RelayAddress, beside secret: ClientSecret) throws(RelayError) {
+        guard case .kept = self, let path = Self.path(of: user, at: address, beside: secret) else { return }
+        try KeptDigits(path: path, count: Self.digitCount, what: "a device").replace(with: digits)
+    }
+
+    /// A name that no user's secret has: `_` stands for itself in none of them.
+    private static func path(of user: Name, at address: RelayAddress, beside secret: ClientSecret) -> String? {
+        guard address.isLasting, let folder = secret.folder else { return nil }
+        return ClientSecret.path(of: user, at: address, in: folder) + "_device"
+    }
+}

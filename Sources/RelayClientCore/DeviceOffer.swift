@@ -1,0 +1,7 @@
+/// A code with which one more device becomes one of this user's, once. [AC17]
+public struct DeviceOffer: Hashable, Sendable {
+    /// 10 digits and capital letters, none of them I, L, O or U. Small letters, spaces and hyphens are taken as well.
+    public var code: String
+    /// How long it can be used, from now on, if it is not replaced by another one and the client that offered it keeps its session.
+    public var validFor: Duration
+}
