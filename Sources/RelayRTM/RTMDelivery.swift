@@ -8,6 +8,8 @@ import RelayClient
 
     private let user: String
     private var states: [ChannelID: [String: [String: String]]] = [:]
+    /// By channel and topic: hosted RTM tells of users, the relay of each of their devices.
+    private var publishers: [String: [String: [TopicsChange.Publisher]]] = [:]
     private var link = RTMLinkState.idle
     private var wasConnected = false
 
@@ -33,6 +35,7 @@ import RelayClient
             let event = presence(change)
             tell { $0.rtmKit(kit, didReceivePresenceEvent: event) }
         case .topics(let change):
+            if change.kind == .snapshot { publishers = publishers.filter { kit.relayClient?.isIn(stream: $0.key) == true } }
             for event in topics(change) { tell { $0.rtmKit(kit, didReceiveTopicEvent: event) } }
         case .metadata(let change):
             let event = RTMStorageEvent(change)
@@ -82,16 +85,29 @@ import RelayClient
         }
     }
 
-    /// Others' joins and leaves, one event each.
+    /// Others' joins and leaves, one event each: with the first of a user's devices in a topic, and with the last.
     private func topics(_ change: TopicsChange) -> [RTMTopicEvent] {
         guard change.kind == .snapshot else {
             let type: RTMTopicEventType = change.kind == .joined ? .remoteJoinTopic : .remoteLeaveTopic
-            return change.publishers.filter { $0.user != user }.map {
+            return change.publishers.filter { isNews($0, change) && $0.user != user }.map {
                 RTMTopicEvent(type, change.channel, $0.user, [RTMTopicInfo($0.topic, [RTMPublisherInfo($0)])])
             }
         }
-        let topics = Dictionary(grouping: change.publishers) { $0.topic }.sorted { $0.key < $1.key }
-        return [RTMTopicEvent(.snapshot, change.channel, "", topics.map { RTMTopicInfo($0.key, $0.value.map { RTMPublisherInfo($0) }) })]
+        publishers[change.channel] = Dictionary(grouping: change.publishers) { $0.topic }
+        let topics = publishers[change.channel]!.sorted { $0.key < $1.key }.map { topic, publishers in
+            var users: Set<String> = []
+            return RTMTopicInfo(topic, publishers.filter { users.insert($0.user).inserted }.map { RTMPublisherInfo($0) })
+        }
+        return [RTMTopicEvent(.snapshot, change.channel, "", topics)]
+    }
+
+    /// Keeps who publishes; false where another device of the user publishes in the topic.
+    private func isNews(_ publisher: TopicsChange.Publisher, _ change: TopicsChange) -> Bool {
+        var others = publishers[change.channel, default: [:]][publisher.topic, default: []]
+        others.removeAll { $0.user == publisher.user && $0.device == publisher.device }
+        let now = others + (change.kind == .joined ? [publisher] : [])
+        publishers[change.channel, default: [:]][publisher.topic] = now.isEmpty ? nil : now
+        return !others.contains { $0.user == publisher.user }
     }
 
     private func deliver(_ state: LinkState, of kit: RTMClientKit, to tell: Tell) {

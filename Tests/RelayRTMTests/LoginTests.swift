@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import RelayClient
 import RelayCore
 import RelayRTM
 import RelayServer
@@ -133,6 +134,45 @@ import Testing
         kit.removeDelegate(told)
         succeeded(await kit.logout())
         #expect(told.links.map(\.currentState) == [.connecting, .connected])
+        await server.stop()
+    }
+
+    @Test("[SE8] a user id is logged in once, as with hosted RTM: the newer login ends the other, on whatever device")
+    func onlyDevice() async throws {
+        let server = try await relay()
+        let (first, told) = try await client(server, "alice")
+        let (second, _) = try await client(server, "alice")
+        try await eventually("the first is ended") { told.connections.last?.reason == .changedSameUidLogin }
+        #expect(told.links.last?.currentState == .failed)
+        #expect(failure(await first.publish(channelName: "lesson", message: "x", option: nil)) == .notConnected)
+        succeeded(await second.logout())
+        await server.stop()
+    }
+
+    @Test("[SE8] of a user on two devices, who came another way, a topic has one publisher until the last has left")
+    func devices() async throws {
+        let server = try await relay()
+        let (alice, told) = try await client(server, "alice")
+        let hers = try alice.createStreamChannel("lesson")
+        succeeded(await hers.join(RTMJoinChannelOption()))
+        succeeded(await hers.subscribeTopic("points", option: nil))
+        let bobs = [
+            try await RelayClient.connect(to: server.address, as: "bob"), try await RelayClient.connect(to: server.address, as: "bob"),
+        ]
+        let streams = [try await bobs[0].join("lesson"), try await bobs[1].join("lesson")]
+        for stream in streams { try await stream.joinTopic("points") }
+        let (carol, hers2) = try await client(server, "carol")
+        let carols = try carol.createStreamChannel("lesson")
+        succeeded(await carols.join(RTMJoinChannelOption()))
+        try await eventually("her snapshot") { !hers2.topics.isEmpty }
+        #expect(hers2.topics[0].topicInfos.map { $0.publishers.map(\.publisherUserId) } == [["bob"]])
+        try await streams[0].leaveTopic("points")
+        try streams[1].send(.text("still here"), topic: "points")
+        try await eventually("a packet") { told.texts == ["still here"] }
+        try await streams[1].leaveTopic("points")
+        try await eventually("he has left") { told.topics.last?.type == .remoteLeaveTopic }
+        #expect(told.topics.map(\.type) == [.snapshot, .remoteJoinTopic, .remoteLeaveTopic])
+        for bob in bobs { await bob.close() }
         await server.stop()
     }
 }
