@@ -139,8 +139,22 @@ package func noteChange(_ words: String, at address: RelayAddress) {
 package func withClient(
     _ arguments: Arguments, as user: String, timeout: Duration?, listens: Bool = false, _ body: (RelayClient) async throws -> ExitCode
 ) async throws -> ExitCode {
+    try await withClient(arguments, .user(user), timeout: timeout, listens: listens, body)
+}
+
+/// Who comes in.
+package enum Entering: Sendable {
+    case user(String)
+    /// The user whose device has offered it. [AC17]
+    case code(String)
+}
+
+package func withClient(
+    _ arguments: Arguments, _ entering: Entering, timeout: Duration?, listens: Bool = false,
+    _ body: (RelayClient) async throws -> ExitCode
+) async throws -> ExitCode {
     let began = ContinuousClock.now
-    guard let client = try await inTime(timeout, { try await connect(arguments, as: user) }) else {
+    guard let client = try await inTime(timeout, { try await connect(arguments, entering) }) else {
         throw Failure("timed out before \(try arguments.address()) let this client in", exitCode: .timedOut)
     }
     let left = timeout.map { max(.zero, $0 - (ContinuousClock.now - began)) }
@@ -183,16 +197,22 @@ private func onThreadOfItsOwn<Value: Sendable>(_ body: @escaping @Sendable () th
 }
 
 /// Logs in.
-package func connect(_ arguments: Arguments, as user: String) async throws -> RelayClient {
+package func connect(_ arguments: Arguments, as user: String) async throws -> RelayClient { try await connect(arguments, .user(user)) }
+
+private func connect(_ arguments: Arguments, _ entering: Entering) async throws -> RelayClient {
     let address = try arguments.address()
     var options = ClientOptions()
     // Asks a relay of this machine for its key, which may answer late.
     options.credential = try await onThreadOfItsOwn { try arguments.credential(for: address) }
     options.description = "boardrelay \(Program.version)"
-    // A user id of its own choice is met again; one that was drawn is not.
-    options.secret = arguments.value("--as") == nil ? .inMemory : .kept()
     do {
-        return try await RelayClient.connect(to: address, as: user, options: options)
+        switch entering {
+        case .user(let user):
+            // A user id of its own choice is met again; one that was drawn is not.
+            options.secret = arguments.value("--as") == nil ? .inMemory : .kept()
+            return try await RelayClient.connect(to: address, as: user, options: options)
+        case .code(let code): return try await RelayClient.takeUp(code: code, at: address, options: options)
+        }
     } catch {
         if error.code == .timedOut { throw Failure("\(address): the relay could not be reached in time (\(error.name))") }
         let hint =

@@ -19,7 +19,8 @@ package enum EventJSON {
             return .object(
                 [
                     ["type": "packet", "channel": .string(packet.channel), "topic": .string(packet.topic)],
-                    ["publisher": .string(packet.publisher), "flow": number(packet.flow), "sequence": number(packet.sequence)],
+                    ["publisher": .string(packet.publisher), "device": .string(packet.device)],
+                    ["flow": number(packet.flow), "sequence": number(packet.sequence)],
                     ["slot": number(packet.slot), "senderTime": number(packet.senderTime)], payload(packet.payload),
                 ])
         case .direct(let direct):
@@ -146,7 +147,7 @@ package enum EventJSON {
     package static func lock(_ lock: LockDetail) -> JSONValue {
         [
             "lock": .string(lock.lock.text), "ttlMs": .integer(lock.ttlMs), "owner": .optional(lock.owner?.text),
-            "fencing": number(lock.fencing),
+            "ownerDevice": .optional(lock.ownerDevice), "fencing": number(lock.fencing),
         ]
     }
 
@@ -154,7 +155,7 @@ package enum EventJSON {
         [
             "type": "locks", "event": .string(change.kind.rawValue), "kind": .string(change.channel.kind.rawValue),
             "channel": .string(change.channel.channel.text), "locks": .array(change.locks.map(lock)),
-            "formerOwner": .optional(change.formerOwner),
+            "formerOwner": .optional(change.formerOwner), "formerOwnerDevice": .optional(change.formerOwnerDevice),
         ]
     }
 
@@ -163,7 +164,7 @@ package enum EventJSON {
             "type": "topics", "channel": .string(change.channel), "event": .string("\(change.kind)"),
             "publishers": .array(
                 change.publishers.map {
-                    ["topic": .string($0.topic), "user": .string($0.user), "meta": .string($0.meta)]
+                    ["topic": .string($0.topic), "user": .string($0.user), "device": .string($0.device), "meta": .string($0.meta)]
                 }),
         ]
     }
@@ -175,7 +176,8 @@ package enum EventJSON {
                 lost.entries.map {
                     [
                         "flow": number($0.flow), "channel": .string($0.channel), "topic": .string($0.topic),
-                        "publisher": .string($0.publisher), "first": number($0.first), "last": number($0.last),
+                        "publisher": .string($0.publisher), "device": .string($0.device), "first": number($0.first),
+                        "last": number($0.last),
                     ]
                 }),
         ]

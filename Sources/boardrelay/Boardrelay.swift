@@ -8,7 +8,8 @@ import RelayReplay
 @main
 struct Boardrelay {
     static let commands: [Command] = [
-        .serve, .demo, .sub, .pub, .history, .presence, .meta, .lock, .board, .user, .channel, .replay, .status, .key, .token, .bench(.own),
+        .serve, .demo, .sub, .pub, .history, .presence, .meta, .lock, .board, .user, .channel, .device, .replay, .status, .key, .token,
+        .bench(.own),
     ]
 
     static func main() async {

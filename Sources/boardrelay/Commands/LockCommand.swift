@@ -22,8 +22,8 @@ extension Command {
         ],
         notes: [
             """
-            A lock belongs to a user: use the same --as to release it. The lock's ttl starts when the owner's last connection ends, \
-            usually with this command.
+            A lock belongs to one device of a user: use the same --as on the same machine to release it. The lock's ttl starts when \
+            the owner's last connection ends, usually with this command.
             """
         ],
         examples: [

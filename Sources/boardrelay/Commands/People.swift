@@ -32,7 +32,7 @@ struct People {
             let page = try await paced { () async throws(RelayError) in try await client.moderation.status(after: next) }
             // A relay that names a page again would be asked for ever.
             if let next, let first = page.users.first, first.user.text <= next { throw Failure("the pages of status do not go on") }
-            people.all += page.users.map { Person(user: $0.user.text, hereFor: .milliseconds(Int64(clamping: $0.sessionMs))) }
+            people.add(page.users)
             next = page.next?.text
         } while next != nil && people.all.count < askedMax
         people.isWhole = next == nil && people.all.count <= askedMax
@@ -54,6 +54,18 @@ struct People {
             for index in people.all.indices where inside.contains(people.all[index].user) { people.all[index].channels.append(channel) }
         }
         return people
+    }
+
+    /// A person's devices stand one behind the other.
+    private mutating func add(_ devices: [RelayStatus.User]) {
+        for device in devices {
+            let hereFor = Duration.milliseconds(Int64(clamping: device.sessionMs))
+            if all.last?.user == device.user.text {
+                all[all.count - 1].hereFor = max(all[all.count - 1].hereFor, hereFor)
+            } else {
+                all.append(Person(user: device.user.text, hereFor: hereFor))
+            }
+        }
     }
 
     /// The ids of those in a channel, be it the message or the stream channel.
