@@ -22,6 +22,12 @@ final class Listener: RelayClientDelegate {
             let listener = Listener()
             let bob = try await enter(printed: Relay.printed, user: "bob", delegate: listener)
             try await bob.subscribe("lesson")
+            var other = ClientOptions()
+            other.secret = .inMemory
+            other.credential = Credential(address: Relay.printed)
+            let tablet = try await enterTablet(from: bob, at: address, options: other)
+            guard tablet.user == "bob" else { throw RelayError(.relayFault, "the tablet is \(tablet.user)") }
+            await tablet.close()
             if let error = await client.keep([1, 2, 3], key: "s1", in: "lesson") { throw error }
             // A relay of its own, in this process.
             try await fragment1(client: client, stream: stream, address: address)
