@@ -159,7 +159,8 @@ import Testing
         }
     }
 
-    @Test("a relay whose journal is gone or empty does not start beside files of boards, says so, and touches nothing", arguments: [true, false])
+    @Test(
+        "a relay whose journal is gone or empty does not start beside files of boards, says so, and touches nothing", arguments: [true, false])
     func withoutJournal(isGone: Bool) async throws {
         try await withTemporaryPath { path in
             try await withRelay(.folder(path)) { server in
