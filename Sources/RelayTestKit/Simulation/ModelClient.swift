@@ -30,6 +30,8 @@ final class ModelClient {
     let user: String
     /// Of its user: several clients may be devices of one.
     let device: String
+    /// Whose order is one over both lanes: a device's. [MS3, ST6]
+    var sender: String { "\(user) \(device)" }
     /// The relay's, of this device.
     var handle: UInt32 = 0
     var connection: ConnectionID?

@@ -273,7 +273,7 @@ package final class Simulation {
         done.messages += 1
         let digest = payload.withUnsafeBytes(digestOf)
         let handle = driver.hub.handle(of: ChannelID(kind: .message, channel: channel))!
-        for receiver in receivers { receiver.expect(.message(channel: handle, offset: head, payload: digest), of: client.user) }
+        for receiver in receivers { receiver.expect(.message(channel: handle, offset: head, payload: digest), of: client.sender) }
     }
 
     private func packet(_ client: ModelClient, _ flow: UInt32) {
@@ -290,7 +290,7 @@ package final class Simulation {
         done.packets += 1
         let digest = payload.withUnsafeBytes(digestOf)
         for other in clients where other.isLive && receivers.contains(other.handle) && (other !== client || echo) {
-            other.expect(.packet(flow: flow, sequence: sequence, payload: digest), of: client.user)
+            other.expect(.packet(flow: flow, sequence: sequence, payload: digest), of: client.sender)
         }
     }
 
