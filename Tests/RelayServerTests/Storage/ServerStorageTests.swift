@@ -160,7 +160,8 @@ import Testing
     }
 
     @Test(
-        "a relay whose journal is gone or empty does not start beside files of boards, says so, and touches nothing", arguments: [true, false])
+        "a relay whose journal is gone or empty does not start beside files of boards, says so, and touches nothing",
+        arguments: [true, false])
     func withoutJournal(isGone: Bool) async throws {
         try await withTemporaryPath { path in
             try await withRelay(.folder(path)) { server in
