@@ -6,6 +6,7 @@ struct Ordinals {
     private var lastDelivery: UInt64 = 0
     private var lastRead: UInt64 = 0
     private var lastOffer: UInt32 = 0
+    private var lastState: UInt64 = 0
 
     mutating func handle() -> UInt32 {
         lastHandle += 1
@@ -34,6 +35,12 @@ struct Ordinals {
     mutating func read() -> UInt64 {
         lastRead += 1
         return lastRead
+    }
+
+    /// Of what states are set.
+    mutating func state() -> UInt64 {
+        lastState += 1
+        return lastState
     }
 
     /// Of a code for another device.

@@ -108,7 +108,11 @@ import Testing
         #expect(change.map(\.event) == [.stateChanged] && change[0].states == ["tool": "pen"])
         #expect(bob.states(of: "alice") == ["tool": "pen"])
         laptop.setStates(["tool": "eraser"])
-        #expect(events(bob).isEmpty, "the device that came in last counts")
+        #expect(events(bob).map(\.states) == [["tool": "eraser"]], "the newest counts")
+        tablet.setStates(["tool": "pen"])
+        #expect(events(bob).map(\.states) == [["tool": "pen"]], "set again it is the newest, whatever it was")
+        tablet.setStates(["tool": "pen"])
+        #expect(events(bob).isEmpty)
         tablet.request(.unsubscribe) { ChannelRequest(id: $0, channel: try! Name("lesson")) }
         let back = events(bob)
         #expect(back.map(\.event) == [.stateChanged] && back[0].states == ["tool": "eraser"] && back[0].removed == nil)

@@ -15,7 +15,7 @@ extension Hub {
             channels[channel].presence.isInterval = true
             setPresenceInterval(channel, after: configuration.presenceInterval)
         }
-        let states = memberships[membership].states
+        let states = memberships[membership].states.mapValues(\.text)
         if channels[channel].presence.isInterval {
             channels[channel].presence.pendJoin(user, states: states, at: now.instant, window: configuration.presenceFlapWindow)
         } else {
@@ -44,11 +44,12 @@ extension Hub {
         }
     }
 
-    /// What is seen of a user in a channel: of its devices that set the same key the one that came in last counts.
+    /// What is seen of a user in a channel: of a key that several of its devices have set, what was set last.
     func states(ofUser user: Name, seenIn channel: Channel.Index) -> [Name: String] {
         let devices = channels[channel].presence.memberships(of: user)
-        guard devices.count != 1 else { return memberships[devices[0]].states }
-        return devices.reduce(into: [:]) { $0.merge(memberships[$1].states) { $1 } }
+        var seen = devices.first.map { memberships[$0].states } ?? [:]
+        for device in devices.dropFirst() { seen.merge(memberships[device].states) { $0.order > $1.order ? $0 : $1 } }
+        return seen.mapValues(\.text)
     }
 
     /// Tells what was set and removed; the user itself hears it as well.

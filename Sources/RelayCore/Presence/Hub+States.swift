@@ -7,13 +7,16 @@ extension Hub {
     mutating func setStates(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) {
         let request = try decode(SetStatesRequest.self, body)
         try require(.presence, on: ChannelID(kind: request.kind, channel: request.channel), session)
-        var changes: [Name: String] = [:]
-        for (key, value) in request.states.sorted(by: { $0.key < $1.key }) { changes[try Name(key)] = value }
+        var changes: [Name: PresenceState] = [:]
+        let order = ordinals.state()
+        for (key, value) in request.states.sorted(by: { $0.key < $1.key }) {
+            changes[try Name(key)] = PresenceState(text: value, order: order)
+        }
         let id = ChannelID(kind: request.kind, channel: request.channel)
         let old = try states(of: session, in: id)
         let new = old.merging(changes) { $1 }
         try check(new.merging(statesOfOthers(session, in: id)) { own, _ in own })
-        if changes.contains(where: { !isSameText(old[$0.key], $0.value) }) { try change(to: new, of: session, in: id) }
+        if !changes.isEmpty { try change(to: new, of: session, in: id) }
         answer(connection, EmptyAnswer(id: request.id))
     }
 
@@ -36,34 +39,34 @@ extension Hub {
         let id = ChannelID(kind: request.kind, channel: request.channel)
         var found: [Name: String] = [:]
         if let channel = channels[named: id] { found = states(ofUser: request.user, seenIn: channel) }
-        if request.user == sessions[session].user { found.merge(sessions[session].statesBefore[id] ?? [:]) { $1 } }
+        if request.user == sessions[session].user { found.merge((sessions[session].statesBefore[id] ?? [:]).mapValues(\.text)) { $1 } }
         answer(connection, StatesAnswer(id: request.id, states: found.strings))
     }
 
     /// The states a session has in a channel, a stay that was handed over to it included, or has set before coming in.
-    private func states(of session: Session.Index, in id: ChannelID) throws(WireError) -> [Name: String] {
+    private func states(of session: Session.Index, in id: ChannelID) throws(WireError) -> [Name: PresenceState] {
         guard let membership = membership(of: session, in: id) else { return sessions[session].statesBefore[id] ?? [:] }
         guard !memberships[membership].quiet else { throw WireError(.notPresent, "a quiet member has no states") }
         return memberships[membership].states
     }
 
     /// What the user's other devices have there: all of a user's states together are bounded. [PR8]
-    private func statesOfOthers(_ session: Session.Index, in id: ChannelID) -> [Name: String] {
-        var states: [Name: String] = [:]
+    private func statesOfOthers(_ session: Session.Index, in id: ChannelID) -> [Name: PresenceState] {
+        var states: [Name: PresenceState] = [:]
         for other in people[sessions[session].person].sessions where other != session {
             let own = membership(of: other, in: id).map { memberships[$0].states } ?? sessions[other].statesBefore[id]
-            states.merge(own ?? [:]) { $0.utf8.count > $1.utf8.count ? $0 : $1 }
+            states.merge(own ?? [:]) { $0.text.utf8.count > $1.text.utf8.count ? $0 : $1 }
         }
         return states
     }
 
-    private func check(_ states: [Name: String]) throws(WireError) {
+    private func check(_ states: [Name: PresenceState]) throws(WireError) {
         guard states.count <= configuration.statesPerUserMax else {
             throw WireError(
                 .limitReached, "at most \(configuration.statesPerUserMax) states per user and channel, not \(states.count)",
                 limit: configuration.statesPerUserMax, actual: states.count)
         }
-        let bytes = states.reduce(0) { $0 + $1.key.text.utf8.count + $1.value.utf8.count }
+        let bytes = states.reduce(0) { $0 + $1.key.text.utf8.count + $1.value.text.utf8.count }
         guard bytes <= Limits.statesBytesMax else {
             throw WireError(
                 .tooLarge, "states of a user in a channel have at most \(Limits.statesBytesMax) bytes, not \(bytes)",
@@ -71,7 +74,7 @@ extension Hub {
         }
     }
 
-    private mutating func store(_ states: [Name: String], of session: Session.Index, in id: ChannelID) throws(WireError) {
+    private mutating func store(_ states: [Name: PresenceState], of session: Session.Index, in id: ChannelID) throws(WireError) {
         let membership = membership(of: session, in: id)
         let had = membership.map { memberships[$0].states } ?? sessions[session].statesBefore[id] ?? [:]
         if had.isEmpty, !states.isEmpty {
@@ -88,7 +91,7 @@ extension Hub {
         }
     }
 
-    private mutating func change(to states: [Name: String], of session: Session.Index, in id: ChannelID) throws(WireError) {
+    private mutating func change(to states: [Name: PresenceState], of session: Session.Index, in id: ChannelID) throws(WireError) {
         guard let membership = membership(of: session, in: id) else { return try store(states, of: session, in: id) }
         let (user, channel) = (sessions[session].user!, memberships[membership].channel)
         let before = self.states(ofUser: user, seenIn: channel)

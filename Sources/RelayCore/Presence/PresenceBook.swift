@@ -4,6 +4,13 @@ import RelayWire
 /// How a stay in a channel ended. [PR5]
 enum PresenceEnd: Hashable { case leave, timeout }
 
+/// A state that a device has set. [PR8]
+struct PresenceState: Equatable {
+    var text: String
+    /// Rises with each that is set: of a key that several devices of a user have, the newest is seen.
+    var order: UInt64
+}
+
 /// Who is seen in a channel, and in interval mode what its receivers have not been told yet. [PR1, PR6, PR7]
 struct PresenceBook {
     struct Entry {

@@ -45,7 +45,7 @@ struct Session {
     @OutOfLine var lastEnd: CloseNotice? = nil
     var memberships = Memberships()
     /// States set before subscribing. [PR8]
-    var statesBefore: [ChannelID: [Name: String]] = [:]
+    var statesBefore: [ChannelID: [Name: PresenceState]] = [:]
     /// The channel last published to and its bucket, so that most publishes look nothing up.
     var lastPublish: (name: Name, channel: Channel.Index, generation: UInt32, bucket: TokenBucket.Index)?
     /// Whether its client can say `goOn`. [MS10]
@@ -81,7 +81,7 @@ struct Membership {
     var freshThrough: UInt64 = 0
     /// While it gets what is kept instead of what comes. [HI2]
     @Packed var catchUp: CatchUp.Index?
-    var states: [Name: String] = [:]
+    var states: [Name: PresenceState] = [:]
     /// Of a token for this channel. [AC9]
     @OutOfLine var lent: LentRights? = nil
     /// Topics published in: flow indexes. [ST3]

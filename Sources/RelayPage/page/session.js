@@ -186,26 +186,14 @@ export class Session {
     this.changed('people')
   }
 
-  /**
-   * What this person's other devices say. Of a state that several have set that of the device that came last is seen [PR8]: so each
-   * takes over a new name, and one that is looked at says so when another has gone to sleep.
-   */
+  /** What this person's other devices say: a new name is theirs as well, and one that is looked at says so when another sleeps. [PR8] */
   toldBySelf(before, now) {
-    const renamed = Object.keys(now).find(key => key.startsWith('renamed.') && key !== this.renamedKey && now[key] !== before[key])
-    if (renamed) {
-      this.name = now[renamed]
-      this.tell({name: this.name}, [this.renamedKey])
-    }
-    if (now.away && !now.here && !document.hidden) this.tell({here: '1'})
-  }
-  get renamedKey() {
-    return `renamed.${this.client.device}`
+    if (now.name && now.name !== before.name) this.name = now.name
+    if (now.away && !document.hidden) this.tell({away: ''})
   }
   /** States that others see; it is no harm if they are not set. */
-  tell(set, removed = []) {
-    const presence = this.client.presence({message: this.board})
-    presence.setStates(set).catch(() => {})
-    if (removed.length > 0) presence.removeStates(removed).catch(() => {})
+  tell(states) {
+    this.client.presence({message: this.board}).setStates(states).catch(() => {})
   }
 
   /** A snapshot names a hundred; the rest is asked for. */
@@ -394,17 +382,13 @@ export class Session {
   }
 
   tellAway() {
-    if (document.hidden) this.tell({away: '1'}, ['here'])
-    else if (this.isAway) {
-      // The person's other device may be away still.
-      const lookAgain = (states = this.members.get(this.user) ?? {}) => this.toldBySelf(states, states)
-      this.client.presence({message: this.board}).removeStates(['away']).then(() => lookAgain(), () => {})
-    }
+    // Not removed: what another device of the person has set would be seen.
+    if (document.hidden || this.isAway) this.tell({away: document.hidden ? '1' : ''})
     this.isAway = document.hidden
   }
   rename(name) {
     this.name = name
-    this.client.presence({message: this.board}).setStates({name, [this.renamedKey]: name}).catch(error => this.failed(error))
+    this.client.presence({message: this.board}).setStates({name}).catch(error => this.failed(error))
   }
 
   async setTitle(text) {

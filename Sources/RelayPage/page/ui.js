@@ -81,7 +81,7 @@ export function toast(text, action, run) {
 
 const nameOf = states => states?.name?.trim() || 'Someone'
 /** One device says that it is away, and another may say that the person is here. */
-const isAway = ({away, here}) => Boolean(away && !here)
+const isAway = ({away}) => Boolean(away)
 
 function tinted(user, element) {
   element.dataset.user = user
