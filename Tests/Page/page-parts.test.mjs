@@ -51,6 +51,38 @@ test('[BL3] an own stroke is shown at once; stored behind a reading and not abov
   assert.deepEqual([shown(), records.offset, records.own.length], [['kept'], 10, 0])
 })
 
+test('[BL3] an own stroke that was removed before the reading came to its end is not shown from then on, whatever tells where it was', () => {
+  const {records, own, shown} = board()
+  const [before, behind, kept] = ['before', 'behind', 'kept'].map(key => own(key))
+  records.accepted(before, 5)
+  records.caughtUp(9)
+  records.flush()
+  assert.deepEqual(shown(), ['behind', 'kept'])
+  records.accepted(behind, 6)
+  records.accepted(kept, 10)
+  records.flush()
+  assert.deepEqual(shown(), ['kept'], 'not even until it is told stored')
+  ;[[before, 5], [behind, 6], [kept, 10]].forEach(each => records.ended(...each))
+  records.flush()
+  assert.deepEqual([shown(), records.own.length], [['kept'], 0])
+})
+
+test('[BL5] an offset at which an own stroke was accepted and not stored is another’s after a restart: what comes behind it counts', () => {
+  const {records, told, own} = board()
+  records.caughtUp(50)
+  const mine = own('s', payloadOf('s', 1, 7))
+  // While the page catches up this moves no position: the relay that starts again with 90 durable goes on without a reset.
+  records.accepted(mine, 100)
+  told(record('s', 95, payloadOf('s', 1, 8)))
+  records.ended(mine, 93)
+  records.flush()
+  assert.equal(records.get('s').payload, payloadOf('s', 1, 8))
+  records.accepted(own('lost'), 101)
+  records.ended(records.own[0])
+  records.flush()
+  assert.equal(records.get('lost'), undefined, 'nobody knows whether it is stored')
+})
+
 test('[MS3] of two records of one key the later counts, also under an own change that is not stored yet', () => {
   const {records, told, own} = board()
   records.caughtUp(0)

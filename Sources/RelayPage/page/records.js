@@ -49,6 +49,7 @@ export class Records {
     if (!this.isReading) return
     Object.assign(this, {isReading: false, readThrough: head})
     for (const record of this.settled.splice(0)) this.putOwn(record)
+    for (const {key} of this.own) this.touched.add(key)
   }
   seen(offset) {
     this.offset = Math.max(this.offset, offset)
@@ -72,23 +73,26 @@ export class Records {
     this.own.push(change)
     this.touched.add(change.key)
   }
+  /** A relay that ends before it is stored may give its offset to another record, without a `reset`: it is not among what is told. [BL5] */
   accepted(change, offset) {
     change.offset = offset
     this.seen(offset)
-    this.putOwn({...change})
+    this.touched.add(change.key)
   }
   /** Stored at an offset, or refused, without one. */
   ended(change, offset) {
-    if (offset !== undefined) this.accepted(change, offset)
     this.own.splice(this.own.indexOf(change), 1)
     this.touched.add(change.key)
+    if (offset === undefined) return
+    this.accepted(change, offset)
+    this.putOwn(change)
   }
 
   /** The record of a key as it is shown; `undefined` if there is none. */
   get(key) {
     const told = this.told.get(key)
     const own = this.own.findLast(change => change.key === key)
-    const isOwn = own && !(own.offset <= Math.max(told?.offset ?? 0, this.clearedAt))
+    const isOwn = own && !(own.offset <= Math.max(told?.offset ?? 0, this.clearedAt, this.readThrough))
     const record = isOwn ? own : told?.offset > this.clearedAt ? told : undefined
     return record?.payload === undefined ? undefined : record
   }
