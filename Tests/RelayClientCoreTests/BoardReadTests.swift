@@ -116,6 +116,25 @@ import Testing
         #expect(events.words == ["[100r 150r]", "caughtUp 200"] && batches(events).map(\.progress) == [0.75])
     }
 
+    /// Enough for an app to tell that its record was removed while nobody told it where it was.
+    @Test(
+        "[BL3, MS9] an own record answered behind the reading it is missing from: its offset is told, behind caughtUp with the head above it",
+        arguments: [true, false])
+    func answeredBehindReading(hasMore: Bool) throws {
+        let driver = try reading(head: 4)
+        let own = try driver.retain("own")
+        driver.feed([MachineDriver.userNamed(2, "bob"), MachineDriver.record(4, "x")])
+        driver.comeBack(resumed: true)
+        #expect(driver.lastLogin?.resume?.seen == ["lesson": [4, 1000, 1, 1]])
+        _ = driver.events()
+        driver.feed(.json(.restored, MachineDriver.subscribed(id: nil, handle: 10, head: 9, after: hasMore ? 4 : nil)))
+        if hasMore { driver.feed(MachineDriver.caughtUp(9)) }
+        #expect(driver.events().words == ["caughtUp 9"] && driver.outcome(own.accepted) == nil)
+        driver.feed([MachineDriver.accepted(1, offset: 5), MachineDriver.stored(1, offset: 5)])
+        #expect(driver.outcome(own.accepted) == "+5" && driver.outcome(own.stored) == "+5")
+        #expect(driver.events().isEmpty && driver.position == 9)
+    }
+
     @Test("[BL3] who comes back to a position gets records one by one, and nothing is told missing without missed")
     func position() throws {
         let driver = try live()

@@ -74,13 +74,10 @@ export class BoardRecords {
     return this.follow(key, payload, customType, receipt)
   }
 
-  /** Shows a change as soon as the relay has it. */
+  /** Shows a change once it is stored: the offset of one that is only accepted may be another record's after a restart of the relay. */
   async follow(key, payload, customType, receipt) {
     try {
-      this.putOwn({key, payload, offset: await receipt.accepted})
-      this.changed(this)
       const offset = await receipt.stored
-      // Again: a reset that was unread when the relay accepted the record made it void here, although the record is later than the reset.
       this.putOwn({key, payload, offset})
       this.changed(this)
       return offset
