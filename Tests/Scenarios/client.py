@@ -350,8 +350,10 @@ class Client:
             self.subscribe(channel)
 
     def publish(self, command, parts, is_retained, changes):
+        counts = "accepted" if self.fault == "own-not-stored" else "stored"
+
         def settle(outcome, value):
-            if outcome == "stored" and command["channel"] in self.channels:
+            if outcome == counts and command["channel"] in self.channels:
                 for offset, (key, payload) in enumerate(changes, value - len(changes) + 1):
                     self.channels[command["channel"]].put_own(key, offset, payload)
             name = {"refused": "code", "unknown": None}.get(outcome, "offset")

@@ -84,7 +84,7 @@ class Channel:
     def come_to_end(self, head):
         """Own records that settled meanwhile count if they are above what was read. [BL3]"""
         if self.is_reading:
-            self.is_reading, self.read_through = False, head
+            self.is_reading, self.read_through = False, 0 if self.fault == "own-behind-reading" else head
             for change in self.held:
                 self.put_own(*change)
             self.held = []
