@@ -24,7 +24,12 @@ public struct Receipt: Sendable {
 
 /// What becomes of a message that is kept for good, or of a large drawing. [BL2]
 ///
-/// Others see it from `accepted` on; a relay that ends before `stored` may have lost it again.
+/// Others see it from `accepted` on; a relay that ends before `stored` may have lost it again, and give its offset to another record.
+/// So an own record has its place among those of others once it is stored.
+///
+/// **Who reads the board at the same time**, from its beginning or anew after `messagesMissed` with `reset`, gets own records among
+/// the others. One whose `stored` comes behind the `caughtUp` of such a reading, with an offset that is not above its `head`, was
+/// among what was read, or has been superseded or removed since: do not draw it again. [BL3]
 public struct StoredReceipt: Sendable {
     let acceptance: PendingReceipt
     let storage: PendingReceipt

@@ -97,6 +97,26 @@ test('[BL3] a board comes in batches with progress, then live; coming back befor
   assert.deepEqual(plain(driver.comeBack().resume.seen), {lesson: [411, 1000, 1]})
 })
 
+for (const hasMore of [true, false]) {
+  test(`[BL3, MS9] an own record answered behind the reading that it is missing from: caughtUp says so first (more had to come: ${hasMore})`, () => {
+    const driver = new MachineDriver()
+    driver.logIn()
+    driver.subscribe({since: {beginning: true}, head: 4, recovered: true, after: 0})
+    driver.feed(bob, record(4, 'read', 'x'))
+    driver.retain('own')
+    driver.sent()
+    assert.deepEqual(plain(driver.comeBack().resume.seen), {lesson: [4, 1000, 1, 1]})
+    driver.events()
+    // It was accepted at 5, and removed by somebody else.
+    driver.feed(restored({head: 9, ...hasMore ? {recovered: true, after: 4} : {}}), ...hasMore ? [caughtUp(9)] : [])
+    driver.pong()
+    assert.deepEqual([driver.events('caughtUp').map(({head}) => head), driver.state('own')], [[9], [undefined, undefined]])
+    driver.feed({type: 'accepted', number: 1, offset: 5}, {type: 'stored', number: 1, offset: 5})
+    assert.deepEqual([driver.state('own'), driver.events()], [[5, 5], []])
+    assert.deepEqual(plain(driver.machine.messages.positions.get('lesson')), {epoch: {start: 1000, incarnation: 1}, offset: 9})
+  })
+}
+
 test('[BL3, BL5, BL8] a new session goes on behind what was seen; after a restart of the relay under another epoch as well', () => {
   const driver = new MachineDriver()
   driver.logIn()

@@ -18,7 +18,8 @@ export class Receipt {
 /**
  * What becomes of a message that is kept for good, or of a large drawing. [BL2]
  *
- * Others see it from `accepted` on; a relay that ends before `stored` may have lost it again.
+ * Others see it from `accepted` on; a relay that ends before `stored` may have lost it again, and give its offset to another
+ * record. So an own record has its place among those of others once it is stored. [BL5]
  *
  * **Who reads the board at the same time** [BL3], from its beginning or anew after `messagesMissed` with `reset`, gets own
  * records among the others. One whose `accepted` or `stored` comes behind the `caughtUp` of such a reading, with an offset that
