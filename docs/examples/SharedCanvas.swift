@@ -115,10 +115,11 @@ final class SharedCanvas: NSObject, PKCanvasViewDelegate, RelayClientDelegate {
                 }
             underWay[key, default: 0] += 1
             Task {
-                settle(key, at: try? await receipt.accepted)
                 do throws(RelayError) {
-                    _ = try await receipt.stored
+                    // Not before: a relay that ends may lose what it has accepted, and accepts it again behind what others wrote.
+                    settle(key, at: try await receipt.stored)
                 } catch {
+                    settle(key, at: nil)
                     showProblem(error.text)
                 }
             }
@@ -127,7 +128,7 @@ final class SharedCanvas: NSObject, PKCanvasViewDelegate, RelayClientDelegate {
         }
     }
 
-    /// An own change has its place in the order, or the relay refused it. What others wrote counts if it is later.
+    /// An own change has its place in the order for good, or the relay refused it. What others wrote counts if it is later.
     private func settle(_ key: String, at offset: UInt64?) {
         // Its outcome is known when all of the board has arrived.
         guard !isReading else { return settled.append((key, offset ?? 0)) }
