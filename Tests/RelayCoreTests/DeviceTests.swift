@@ -204,6 +204,26 @@ import Testing
         #expect(come(laptop, "00000000000000a1").welcome?.lastNumber == 0, "the fifth one before")
     }
 
+    @Test(
+        "[MS9] a client object that comes back on another device is known there: nothing that it sends again counts twice",
+        arguments: [true, false])
+    func movedInstance(isAway: Bool) {
+        let bob = TestClient(driver, "bob"), laptop = device(1)
+        bob.subscribe("lesson")
+        laptop.retain("lesson", "a", [1])
+        laptop.publish("lesson", [2])
+        #expect(bob.frames(.deliver).count == 2)
+        if isAway { driver.cut(laptop.id) }
+        let tablet = TestClient(driver, "alice", instance: "0000000000000001", device: "0000000000000002", lastNumber: 2)
+        #expect(tablet.welcome?.lastNumber == 2 && tablet.welcome?.forgotten == nil)
+        if !isAway { #expect(laptop.closing()?.code == .replaced) }
+        tablet.retain("lesson", "a", [1])
+        tablet.publish("lesson", [2])
+        #expect(tablet.frames(.accepted).count == 2 && bob.frames(.deliver).isEmpty)
+        let again = device(1)
+        #expect(again.welcome?.lastNumber == 2 && tablet.closing()?.code == .replaced)
+    }
+
     @Test("[AC10, AC12, AC13] moderators speak of persons: a role, an end and a ban mean all devices")
     func moderation() {
         let mia = TestClient(driver, "mia"), laptop = device(1), tablet = device(2)

@@ -82,6 +82,7 @@ extension Hub {
     mutating func takeUpWindow(_ session: Session.Index, instance: UInt64, lastNumber: UInt64) {
         guard sessions[session].instance != instance else { return }
         let user = sessions[session].user!
+        if let other = self.session(of: user, instance: instance) { moveAway(other) }
         // Taken out before the other one is put in: there is room for so many besides the one that is there.
         let known = keptWindows[user].first { $0.instance == instance }
         if known != nil { forgetWindows(of: user, areOver: false) { $0.instance == instance } }
@@ -91,6 +92,15 @@ extension Hub {
         sessions[session].instance = instance
         sessions[session].window = known?.window ?? PublishWindow()
         if known?.isRestored ?? true { sessions[session].window.forget(through: lastNumber, alsoRetained: !knowsRetained) }
+    }
+
+    /// A client object is on one device: what is known of it goes to the one on which it logs in. [MS9]
+    private mutating func moveAway(_ session: Session.Index) {
+        if case .present(let connection) = sessions[session].state {
+            close(connection, .replaced, "the same instance has logged in on another device")
+        }
+        keepWindow(of: session)
+        sessions[session].instance = nil
     }
 
     /// Whether a client object that is not known has nothing durable: the journal has told of all, and none was forgotten since. [BL2]
