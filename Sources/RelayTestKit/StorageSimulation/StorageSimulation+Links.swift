@@ -9,7 +9,9 @@ extension StorageSimulation {
     func logIn(_ user: StorageUser) {
         let before = user.client
         let token = random.chance(2, in: 3) ? user.token : nil
-        let client = TestClient(driver, user.user, device: user.device, resume: token, presenceTimeoutMs: user.presenceTimeoutMs)
+        let client = TestClient(
+            driver, user.user, instance: user.device ?? "00000000000000aa", device: user.device, resume: token,
+            presenceTimeoutMs: user.presenceTimeoutMs)
         if let before {
             dropWaits(of: before)
             driver.cut(before.id)
