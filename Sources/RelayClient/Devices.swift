@@ -25,8 +25,8 @@ extension RelayClient {
     /// The user's secret and this device are kept where `options` say, in place of what was kept for this user at this relay. With
     /// `.digits` the app keeps `secret` itself; digits that the option has are passed over. Of a credential only a key goes along.
     ///
-    /// - Throws: `codeWrong` for a code that is none, was used, or is too old, which is answered after a pause [AC17]; `limitReached` when
-    ///   8 devices of the user are there [SE8]; `secretNotKept`, with which the code was used; what `connect` throws.
+    /// - Throws: `codeWrong` for a code that is wrong, used or too old; the relay answers that after a pause [AC17]. `limitReached` when
+    ///   8 devices of the user are there [SE8]. `secretNotKept`: the code is used nevertheless. And what `connect` throws.
     public static func takeUp(
         code: String, at address: RelayAddress, options: ClientOptions = .init()
     ) async throws(RelayError) -> RelayClient {

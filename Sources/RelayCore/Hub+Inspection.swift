@@ -52,6 +52,9 @@ extension Hub {
     /// Bytes of connections that wait for whose record is theirs to change. [BL10]
     package var bytesHeld: Int { authors.heldBytes }
 
+    /// Codes for another device, each with a secret. [AC17]
+    package var deviceCodesKept: Int { claims.offers.count }
+
     /// Drawings in parts that are remembered of a user who has a session. [BL8]
     package func draftsKnown(of user: Name) -> Int { people.sessions(of: user).reduce(0) { $0 + sessions[$1].window.drafts.count } }
 

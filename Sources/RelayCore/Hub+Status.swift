@@ -48,7 +48,7 @@ extension Hub {
 
     /// Whether it is here, or something is kept of it.
     private func knows(_ user: Name) -> Bool {
-        if !liveSessions(of: user).isEmpty || claims[user] != nil || hasMetadata(user) { return true }
+        if isHere(user) || claims[user] != nil || hasMetadata(user) { return true }
         return moderation.applied.roles[user] != nil || moderation.applied.bans[user] != nil
     }
 

@@ -15,6 +15,8 @@ struct DeviceOffers {
     private var offers: [DeviceCode: Offer] = [:]
     private var codes: [Session.Index: DeviceCode] = [:]
 
+    var count: Int { offers.count }
+
     /// An earlier code of the session is void.
     mutating func add(_ code: DeviceCode, of session: Session.Index, user: Name, secret: String?, until: Instant) {
         remove(of: session)

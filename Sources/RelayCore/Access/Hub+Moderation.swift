@@ -122,7 +122,7 @@ extension Hub {
             entries += StoredForm.entries(.user(user), change)
         }
         if moderation.applied.roles[user] != nil { entries.append(StoredForm.role(user, nil)) }
-        if claims[user] != nil, liveSessions(of: user).isEmpty { entries.append(StoredForm.claim(user, nil)) }
+        if claims[user] != nil, !isHere(user) { entries.append(StoredForm.claim(user, nil)) }
         guard !entries.isEmpty || withRecords else { return answerInOrder(requester) }
         if let metadata { applyMetadata(metadata.book, metadata.change) }
         if withRecords { dropDrafts(of: user) }

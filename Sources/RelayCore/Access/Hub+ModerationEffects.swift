@@ -124,7 +124,7 @@ extension Hub {
 
     private mutating func wasForgotten(_ user: Name) {
         guard claims[user] != nil else { return }
-        if liveSessions(of: user).isEmpty {
+        if !isHere(user) {
             // It may have been here when that was asked: then the disk knows nothing of it yet.
             forgetClaim(user)
         } else {

@@ -97,8 +97,6 @@ extension Hub {
         return hasMetadata(user) || now.wallMilliseconds < claim.lastSeen + UInt64(configuration.claimTime.milliseconds)
     }
 
-    private func isHere(_ user: Name) -> Bool { !liveSessions(of: user).isEmpty }
-
     /// Whether something is kept of a user; that somebody looks for it is not enough.
     func hasMetadata(_ user: Name) -> Bool {
         metadata[of: .user(user)].map { metadata[$0].applied.majorRevision > 0 || metadata[$0].revealed.majorRevision > 0 } ?? false

@@ -20,7 +20,7 @@ extension Hub {
             admission = try admit(request.user, key: request.key, token: request.token)
             offer = try request.code.map { (code) throws(WireError) in
                 guard let offer = claims.offers.find(code, at: now.instant) else {
-                    throw WireError(.codeWrong, "the code is none that a device was given in the last two minutes, or it was used")
+                    throw WireError(.codeWrong, "the code is wrong, used or older than two minutes")
                 }
                 return offer
             }

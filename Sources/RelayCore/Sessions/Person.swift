@@ -66,6 +66,9 @@ extension Hub {
     /// The sessions of a user that others may see, with a connection or away.
     func liveSessions(of user: Name) -> [Session.Index] { people.sessions(of: user).filter { sessions[$0].state.isThere } }
 
+    /// Whether it has such a session.
+    func isHere(_ user: Name) -> Bool { people.sessions(of: user).contains { sessions[$0].state.isThere } }
+
     /// The session of a client object of a user.
     func session(of user: Name, instance: UInt64) -> Session.Index? {
         people.sessions(of: user).first { sessions[$0].instance == instance }

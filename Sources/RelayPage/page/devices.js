@@ -2,10 +2,10 @@
 import {RelayClient} from '../relay-client.js'
 import {newID} from './ink.js'
 
-/** As people read it: `XXXXX-XXXXX`. */
+/** As people read it: `3J7XQ-0M9TZ`. */
 export const spelled = code => `${code.slice(0, 5)}-${code.slice(5)}`
 
-/** A link to a board as the same person, for once. It has the own key, also of a host: the rights go with the person. */
+/** A link to a board as the same person, good once. It has this page's own key, a host's as well: so the other device has the same rights. */
 export function deviceLink(origin, board, {key, guestKey} = {}, code) {
   const query = Object.entries({k: key, j: guestKey, code: spelled(code)}).filter(([, value]) => value)
   return `${origin}/#/b/${encodeURIComponent(board)}?${query.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&')}`

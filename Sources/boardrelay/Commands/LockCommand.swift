@@ -14,7 +14,7 @@ extension Command {
         ],
         options: [
             .flag("--stream", help: "Uses the stream channel of this name instead of the message channel."),
-            .value("--ttl", as: "TIME", help: "set: how long the lock outlives its owner's last connection, 1s to 5m. Default: 10s."),
+            .value("--ttl", as: "TIME", help: "set: how long the lock outlives its owner's connection, 1s to 5m. Default: 10s."),
             .value("--wait", as: "TIME", help: "acquire: how long to wait in line, at most 5m."),
             .value("--from", as: "USER", help: "revoke: the user who holds the lock."),
             .value("--timeout", as: "TIME", help: "Ends after this time with exit code 124. Default: never."),
@@ -23,7 +23,7 @@ extension Command {
         notes: [
             """
             A lock belongs to one device of a user: use the same --as on the same machine to release it. The lock's ttl starts when \
-            the owner's last connection ends, usually with this command.
+            that device's connection ends, usually with this command.
             """
         ],
         examples: [
