@@ -100,14 +100,14 @@ public final class RTMClientKit: Sendable {
                 client = try await RelayClient.connect(
                     to: self.settings.address, as: self.settings.user, options: self.settings.options(token: token))
             } catch {
-                self.state.withLock { if case .loggingIn(login) = $0.session { $0.session = .none } }
-                self.tell(.closed(reason: .loginRefused(error)), of: login, by: delivery)
-                throw error
+                let isWanted = self.goOn(login, to: .none)
+                self.tell(.closed(reason: isWanted ? .loginRefused(error) : .closedByApp), of: login, by: delivery)
+                throw isWanted ? error : Self.loginCanceled
             }
-            guard self.enter(client, login) else {
+            guard self.goOn(login, to: .loggedIn(client)) else {
                 self.tell(.closed(reason: .closedByApp), of: login, by: delivery)
                 await client.close()
-                throw RTMErrorInfo(.loginCanceled, "logged out before the login was answered")
+                throw Self.loginCanceled
             }
             self.tellEvents(of: client, login, by: delivery)
             return RTMCommonResponse()
@@ -153,10 +153,11 @@ public final class RTMClientKit: Sendable {
         }
     }
 
-    private func enter(_ client: RelayClient, _ login: UInt64) -> Bool {
+    /// - Returns: false when the app has logged out meanwhile.
+    private func goOn(_ login: UInt64, to next: Session) -> Bool {
         state.withLock { state in
             guard case .loggingIn(login) = state.session else { return false }
-            state.session = .loggedIn(client)
+            state.session = next
             return true
         }
     }
@@ -200,6 +201,7 @@ public final class RTMClientKit: Sendable {
     // MARK: - Answers
 
     private static var released: RTMErrorInfo { RTMErrorInfo(.instanceAlreadyReleased, "destroy() was called") }
+    private static var loginCanceled: RTMErrorInfo { RTMErrorInfo(.loginCanceled, "logged out before the login was answered") }
     private static var notLoggedIn: RTMErrorInfo { RTMErrorInfo(.notLogin, "not logged in") }
 
     func attempt<Response>(

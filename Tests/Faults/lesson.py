@@ -103,7 +103,7 @@ def run(arguments):
     cutter.target = daemon.port
     began = time.monotonic()
     replay = subprocess.Popen(
-        [str(binary), "replay", str(arguments.recording), "--channel", "lesson", "--speed", "30", "--max-pause", "1s", "--retain",
+        [str(binary), "replay", str(arguments.recording), "--channel", "lesson", "--speed", "20", "--max-pause", "1s", "--retain",
          "--verify", "--json",
          "--url", f"relay://127.0.0.1:{cutter.port}"], text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     kills = 0
@@ -113,10 +113,10 @@ def run(arguments):
         while "Drawing " not in said and (line := replay.stderr.readline()):
             said += line
         while replay.poll() is None and kills < arguments.kills:
-            time.sleep(rng.uniform(0.2, 1.2))
-            if rng.random() < 0.5:
+            time.sleep(rng.uniform(0.1, 0.6))
+            while rng.random() < 0.5:
                 cutter.cut(rng)
-                continue
+                time.sleep(rng.uniform(0.1, 0.6))
             daemon.kill()
             kills += 1
             cutter.target = None

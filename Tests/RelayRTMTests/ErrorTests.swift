@@ -22,14 +22,28 @@ import Testing
         #expect(throws: RTMErrorInfo.self) { try kit.createStreamChannel("lesson") }
 
         #expect(failure(try await RTMClientKit(config(server, "no/name"), delegate: nil).login(nil)) == .invalidUserId)
-        let canceled = try RTMClientKit(config(server, "bob"), delegate: nil)
-        var answer: RTMErrorCode?
-        canceled.login(nil) { _, error in answer = error?.errorCode }
-        var ended = false
-        canceled.logout { response, error in ended = response != nil && error == nil }
-        try await eventually("canceled") { answer != nil && ended }
-        #expect(answer == .loginCanceled)
         #expect(failure(try await RTMClientKit(config("carol", port: nobodysPort), delegate: nil).login(nil)) == .notConnected)
+        await server.stop()
+    }
+
+    @Test("a logout ends a login that is under way, whether or not it is answered first")
+    func canceledLogin() async throws {
+        let server = try await relay(), silent = try SilentPort()
+        for port in [server.address.port, silent.port] {
+            let kit = try RTMClientKit(config("bob", port: port), delegate: nil)
+            var login: (RTMCommonResponse?, RTMErrorInfo?)?, logout: (RTMCommonResponse?, RTMErrorInfo?)?
+            kit.login(nil) { login = ($0, $1) }
+            kit.logout { logout = ($0, $1) }
+            try await eventually("logged out") { logout != nil }
+            succeeded(logout!)
+            if port == silent.port {
+                #expect(login == nil)
+                silent.close()
+            }
+            try await eventually("the login's answer") { login != nil }
+            if port == silent.port || login!.1 != nil { #expect(failure(login!) == .loginCanceled) }
+            #expect(failure(await kit.logout()) == .notLogin)
+        }
         await server.stop()
     }
 
