@@ -53,7 +53,10 @@ let package = Package(
         // What the commands share: the parser, the help, the terminal, JSON, and coming in.
         module("RelayConsole", ["RelayRights", "BoardFormat", "RelayClient", "RelayClientCore", "RelayIO", "RelayWire"],
             swiftSettings: unhurried),
-        module("RelayBench", ["BoardFormat", "RelayClient", "RelayConsole", "RelayIO", "RelayPrimitives", "RelayRights", "RelayWire"]),
+        // The load that `bench` puts on a relay: it must be faster than the relay.
+        module("RelayLoad", ["BoardFormat", "RelayConsole", "RelayIO", "RelayPrimitives", "RelayWire"]),
+        module("RelayBench", ["BoardFormat", "RelayClient", "RelayConsole", "RelayIO", "RelayLoad", "RelayPrimitives", "RelayRights", "RelayWire"],
+            swiftSettings: unhurried),
         module("RelayReplay", ["RelayRights", "BoardFormat", "RelayClient", "RelayConsole", "RelayIO", "RelayWire"],
             swiftSettings: unhurried),
         module("RelayTestKit", ["RelayClientCore", "RelayCore", "RelayJournal", "RelayPrimitives", "RelayRights", "RelayWire"]),
@@ -81,7 +84,7 @@ let package = Package(
         tests("SimulationTests", ["RelayPrimitives", "RelayTestKit", "RelayCore", "RelayWire"]),
         tests("BoardrelayTests", [
             "RelayPrimitives",
-            "boardrelay", "RelayRights", "RelayBench", "BoardFormat", "RelayClient", "RelayClientCore", "RelayConsole", "RelayCore", "RelayIO",
+            "boardrelay", "RelayRights", "RelayBench", "BoardFormat", "RelayClient", "RelayClientCore", "RelayConsole", "RelayCore", "RelayIO", "RelayLoad",
             "RelayReplay", "RelayServer", "RelayWire",
         ]),
         tests("DocsTests", ["boardrelay", "RelayConsole", "RelayRights", "RelayWire", "RelayCore", "RelayClient", "RelayIO", "RelayRTM", "RelayServer"]),

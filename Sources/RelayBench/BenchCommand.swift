@@ -2,6 +2,7 @@ import Foundation
 import RelayClient
 import RelayConsole
 import RelayIO
+import RelayLoad
 import RelayWire
 
 /// What `bench` cannot know of the relay that it starts, which is this program itself.

@@ -1,6 +1,7 @@
 import BoardFormat
 import Foundation
 import RelayConsole
+import RelayLoad
 
 /// What can be measured.
 enum BenchScenario: String, CaseIterable {

@@ -1,5 +1,6 @@
 import RelayConsole
 import RelayIO
+import RelayLoad
 import RelayWire
 
 /// What a session costs that does nothing but be there: memory, and how fast they come.
@@ -28,10 +29,7 @@ struct IdleBench: Sendable {
     /// - Returns: what went wrong, in words.
     func run() async throws -> [String] {
         let (setting, report, sessions) = (bench.setting, bench.report, sessions)
-        let member = Load.Member(readsMessages: true)
-        let load = Load(
-            members: Array(repeating: member, count: sessions) + [Load.Member()],
-            sources: [Load.Source(member: sessions, lane: .message, bytes: Self.broadcastBytes)], pace: .open, setting.times)
+        let load = Load.audience(sessions, bytes: Self.broadcastBytes, setting.times)
         raiseDescriptorLimit()
         var origins: [SocketAddress] = []
         if sessions > Self.sessionsPerOrigin {

@@ -1,6 +1,7 @@
 import Foundation
 import RelayConsole
 import RelayIO
+import RelayLoad
 import RelayWire
 
 /// Runs loads against a relay, some times each, and tells what they came to.

@@ -1,5 +1,6 @@
 import RelayConsole
 import RelayIO
+import RelayLoad
 import RelayWire
 
 /// The columns of a load: medians of its runs, and sums of what should not be.

@@ -1,3 +1,4 @@
+import RelayPrimitives
 import RelayWire
 
 // What a message channel keeps for good, as it comes. [BL3, BL4, BL6, BL8]
@@ -119,7 +120,7 @@ extension ClientMachine {
 
     /// A record is sent again from its first part after a break; parts of other drawings are messages, which go on.
     mutating func dropRetainedPartials() {
-        for channel in known.partials.keys.sorted() { dropPartials(channel, isTold: false) { $0.head.isRetained } }
+        for channel in known.partials.keys.inOrder() { dropPartials(channel, isTold: false) { $0.head.isRetained } }
     }
 
     private mutating func drawingsGivenUp(_ drawings: [PartialDrawings.Drawing], _ channel: Name) {

@@ -46,9 +46,9 @@ extension ClientMachine {
 
     /// The link has ended: what was sent behind the refused ones was refused, too, or never came.
     mutating func goOnWithStopped() {
-        for channel in stopped.keys.sorted() {
+        for channel in stopped.keys.inOrder() {
             var stop = stopped[channel]!
-            for number in publishes.keys.sorted() where number > stop.number && publishes[number]!.channel == channel {
+            for number in publishes.keys.inOrder() where number > stop.number && publishes[number]!.channel == channel {
                 stop.again.append(publishes.removeValue(forKey: number)!.message!)
             }
             sendAgain(stop, channel)

@@ -8,7 +8,7 @@ extension ClientMachine {
     mutating func failInFlight(at now: Instant) {
         goOnWithStopped()
         var again: [Outgoing] = []
-        for number in (publishes.keys + unstored.numbers).sorted() {
+        for number in (publishes.keys + unstored.numbers).inOrder() {
             guard var message = publishes[number]?.message ?? unstored[number] else { continue }
             publishes[number] = nil
             let isOver = if let part = message.part { bytes(of: part) == nil } else { message.isSettled }
@@ -26,14 +26,14 @@ extension ClientMachine {
     }
 
     private mutating func failInFlight() {
-        for number in publishes.keys.sorted() {
+        for number in publishes.keys.inOrder() {
             switch publishes[number]! {
             case .message(let message): fail(message, .outcomeUnknown("message \(number)"))
             case .direct(let token): complete(token, .failure(.outcomeUnknown("message \(number)")))
             }
         }
         for number in unstored.numbers { fail(unstored[number]!, .outcomeUnknown("message \(number)")) }
-        for id in requests.keys.sorted() {
+        for id in requests.keys.inOrder() {
             let pending = requests[id]!
             // What it withdraws went with the link.
             if case .cancel = pending.request { continue }

@@ -1,3 +1,4 @@
+import RelayPrimitives
 import RelayWire
 
 // Packets, and what tells which of them will not come. [ST6, ST9, DL6, SE9]
@@ -115,7 +116,7 @@ extension ClientMachine {
 
     /// Flows that the relay did not name again after a resumption have closed meanwhile. [SE9]
     mutating func closeUnconfirmedFlows() {
-        for handle in known.unconfirmedFlows.sorted() {
+        for handle in known.unconfirmedFlows.inOrder() {
             guard let flow = known.flows.removeValue(forKey: handle), isHeard(flow) else { continue }
             emit(.packetsLost(PacketsLost(reason: .linkBroken, entries: [entry(handle, flow, flow.next, nil)])))
         }

@@ -164,10 +164,10 @@ extension ClientMachine {
     /// Of channels and topics that are not used any more: what is as good as new may be forgotten.
     private mutating func forgetPacers(at now: Instant) {
         if windows.count > ClientLimits.pacersMax {
-            for channel in windows.keys.sorted() where windows[channel]!.isIdle(at: now) { windows[channel] = nil }
+            for channel in windows.keys.inOrder() where windows[channel]!.isIdle(at: now) { windows[channel] = nil }
         }
         if topicBuckets.count > ClientLimits.pacersMax {
-            for topic in topicBuckets.keys.sorted() where topicBuckets[topic]!.isFull(at: now) { topicBuckets[topic] = nil }
+            for topic in topicBuckets.keys.inOrder() where topicBuckets[topic]!.isFull(at: now) { topicBuckets[topic] = nil }
         }
     }
 
@@ -249,7 +249,7 @@ extension ClientMachine {
             return true
         }
         queuedBytes -= bytes
-        for topic in stale.keys.sorted() {
+        for topic in stale.keys.inOrder() {
             queuedPackets -= stale[topic]!
             dropped(stale[topic]!, topic, reason)
         }

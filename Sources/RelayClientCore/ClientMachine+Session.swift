@@ -25,7 +25,7 @@ extension ClientMachine {
         connectToken = nil
         // Its pong comes behind all that a resumption restores. [SE9]
         ping(at: now)
-        for channel in goingOn.keys.sorted() { ask(.goOn(channel, goingOn[channel]!), token: nil) }
+        for channel in goingOn.keys.inOrder() { ask(.goOn(channel, goingOn[channel]!), token: nil) }
         awaitsRestoration = welcome.resumed
         if welcome.resumed {
             known.unconfirmedFlows = Set(known.flows.keys)
@@ -46,7 +46,7 @@ extension ClientMachine {
         askedAgain = []
         // Left by a request whose answer was lost with the link, unless it is asked for anew.
         let wantedAgain = Set(again.filter { $0.token == nil }.compactMap(\.request.entered))
-        for id in known.unconfirmedChannels.subtracting(wantedAgain).sorted() { left(id) }
+        for id in known.unconfirmedChannels.subtracting(wantedAgain).inOrder() { left(id) }
         for pending in again {
             // That request was heard, and only its answer lost.
             if pending.token == nil, let id = pending.request.entered, !known.unconfirmedChannels.contains(id) { continue }
@@ -57,7 +57,7 @@ extension ClientMachine {
 
     /// A new session has nothing: everything the app wants is asked for again, in the order of names.
     private mutating func askAgain() {
-        for handle in known.flows.keys.sorted() { known.unconfirmedFlows.insert(handle) }
+        for handle in known.flows.keys.inOrder() { known.unconfirmedFlows.insert(handle) }
         closeUnconfirmedFlows()
         known.channels = [:]
         known.ownFlows = [:]
@@ -66,8 +66,8 @@ extension ClientMachine {
         known.snapshotGoesOn = []
         // The handles of another start of the relay mean other flows.
         known.closedFlows.removeAll()
-        for id in wanted.states.keys.sorted() { askAgain(.setStates(id, wanted.states[id]!)) }
-        for id in wanted.channels.keys.sorted() {
+        for id in wanted.states.keys.inOrder() { askAgain(.setStates(id, wanted.states[id]!)) }
+        for id in wanted.channels.keys.inOrder() {
             let channel = wanted.channels[id]!
             switch id.kind {
             case .message:
@@ -75,13 +75,13 @@ extension ClientMachine {
             case .stream: askAgain(.join(id.channel, features: channel.features, quiet: channel.quiet, token: channel.token))
             }
         }
-        for topic in wanted.selections.keys.sorted() {
+        for topic in wanted.selections.keys.inOrder() {
             let selection = wanted.selections[topic]!
             if selection.all { askAgain(.subscribeTopic(topic, users: nil)) }
-            if !selection.listed.isEmpty { askAgain(.subscribeTopic(topic, users: selection.listed.sorted())) }
+            if !selection.listed.isEmpty { askAgain(.subscribeTopic(topic, users: selection.listed.inOrder())) }
         }
-        for user in wanted.userMetadata.sorted() { askAgain(.subscribeUserMetadata(user)) }
-        for topic in wanted.publishing.keys.sorted() { askAgain(.joinTopic(topic, wanted.publishing[topic]!)) }
+        for user in wanted.userMetadata.inOrder() { askAgain(.subscribeUserMetadata(user)) }
+        for topic in wanted.publishing.keys.inOrder() { askAgain(.joinTopic(topic, wanted.publishing[topic]!)) }
     }
 
     private mutating func askAgain(_ request: ClientRequest) { askAgain(PendingRequest(request: request)) }

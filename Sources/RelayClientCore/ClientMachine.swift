@@ -136,7 +136,7 @@ package struct ClientMachine: Sendable {
     }
 
     /// What the app has subscribed or joined, to its knowledge, in order of name.
-    package var subscribedChannels: [ChannelID] { wanted.channels.keys.sorted() }
+    package var subscribedChannels: [ChannelID] { wanted.channels.keys.inOrder() }
     package func isIn(_ channel: ChannelID) -> Bool { wanted.channels[channel] != nil }
     /// What moderators have set of a channel that it is in.
     package func modes(of channel: ChannelID) -> Set<ChannelMode> { known.modes[channel, default: []] }

@@ -1,3 +1,4 @@
+import RelayPrimitives
 package import RelayRights
 import RelayWire
 
@@ -58,10 +59,10 @@ package enum ClientRequest: Hashable, Sendable {
         case .subscribe(let channel, let features, let quiet, let since):
             .json(
                 .subscribe,
-                SubscribeRequest(id: id, channel: channel, features: features.map(\.rawValue).sorted(), quiet: quiet, since: since))
+                SubscribeRequest(id: id, channel: channel, features: features.map(\.rawValue).inOrder(), quiet: quiet, since: since))
         case .unsubscribe(let channel): .json(.unsubscribe, ChannelRequest(id: id, channel: channel))
         case .join(let channel, let features, let quiet, let token):
-            .json(.join, JoinRequest(id: id, channel: channel, features: features.map(\.rawValue).sorted(), quiet: quiet, token: token))
+            .json(.join, JoinRequest(id: id, channel: channel, features: features.map(\.rawValue).inOrder(), quiet: quiet, token: token))
         case .leave(let channel): .json(.leave, ChannelRequest(id: id, channel: channel))
         case .joinTopic(let topic, let options): .json(.joinTopic, options.request(id: id, topic))
         case .leaveTopic(let topic): .json(.leaveTopic, TopicRequest(id: id, channel: topic.channel, topic: topic.topic))

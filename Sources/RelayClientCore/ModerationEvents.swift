@@ -1,4 +1,5 @@
 public import RelayRights
+import RelayPrimitives
 import RelayWire
 
 /// A moderator has changed what this client may, at once and over reconnects. [AC10]
@@ -39,7 +40,7 @@ extension ClientMachine {
     /// How a channel is as one comes in, or comes back: told if that is news.
     mutating func stands(modes: [String]?, _ channel: ChannelID) {
         let modes = Set((modes ?? []).compactMap(ChannelMode.init))
-        for mode in modes.symmetricDifference(known.modes[channel, default: []]).sorted() {
+        for mode in modes.symmetricDifference(known.modes[channel, default: []]).inOrder() {
             set(mode, modes.contains(mode), channel, by: nil)
         }
     }

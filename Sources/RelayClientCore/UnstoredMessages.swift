@@ -1,3 +1,4 @@
+import RelayPrimitives
 import RelayWire
 
 /// Retained messages that were accepted and are not told durable, to be sent again after a break. [BL2]
@@ -13,7 +14,7 @@ struct UnstoredMessages: Sendable {
     var count: Int { messages.count }
     var isEmpty: Bool { messages.isEmpty }
     /// In order.
-    var numbers: [UInt64] { messages.keys.sorted() }
+    var numbers: [UInt64] { messages.keys.inOrder() }
     var oldest: UInt64? { order.first }
 
     subscript(number: UInt64) -> OutgoingMessage? { messages[number] }

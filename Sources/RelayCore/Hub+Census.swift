@@ -1,4 +1,5 @@
 internal import RelayJournal
+import RelayPrimitives
 import RelayWire
 
 extension Hub {
@@ -22,7 +23,7 @@ extension Hub {
         census.metadataBytes = storage.metadataBytes
         census.locks = locks.count
         census.setRoles = moderation.revealed.roles.count
-        let modes = moderation.revealed.modes.sorted { $0.key < $1.key }
+        let modes = moderation.revealed.modes.inOrder()
         census.frozenChannels = modes.filter { $0.value.contains(.frozen) }.map(\.key.text)
         census.openChannels = modes.filter { $0.value.contains(.openEditing) }.map(\.key.text)
         census.bans = moderation.revealed.bans.count
@@ -42,7 +43,7 @@ extension Hub {
         census.sessionsAway = people.roster.away
         guard isDetailed else { return census }
         for user in people.roster.names.all { for session in liveSessions(of: user) { census.sessions.append(sessionCensus(session)) } }
-        for id in channels.names.sorted() {
+        for id in channels.names.inOrder() {
             let channel = channels[channels[named: id]!]
             census.channels.append(
                 Census.Channel(

@@ -34,13 +34,10 @@ extension Hub {
     }
 
     /// What moderators have decided and what holds: roles, modes of channels, and who has banned whom.
-    package var decisions: (roles: [String: String], modes: [String: Set<ChannelMode>], bans: [String: String]) {
+    package var decisions: (roles: [(Name, String)], modes: [(Name, ChannelMode)], bans: [(Name, Name)]) {
         let book = moderation.revealed
-        func texts<Value>(_ entries: [Name: Value], _ text: (Value) -> String) -> [String: String] {
-            Dictionary(uniqueKeysWithValues: entries.map { ($0.key.text, text($0.value)) })
-        }
-        let modes = Dictionary(uniqueKeysWithValues: book.modes.map { ($0.key.text, $0.value) })
-        return (texts(book.roles) { $0.rawValue }, modes, texts(book.bans) { $0.by.text })
+        let modes = book.modes.flatMap { channel, modes in modes.map { (channel, $0) } }
+        return (book.roles.map { ($0.key, $0.value.rawValue) }, modes, book.bans.map { ($0.key, $0.value.by) })
     }
 
     /// Keys of all boards whose author is known. [BL10]
@@ -70,16 +67,14 @@ extension Hub {
         channels[named: ChannelID(kind: .message, channel: channel)].map { channels[$0].epoch }
     }
 
-    /// Users whose sessions get the messages of a channel, those who are away included.
-    package func receivers(ofMessages channel: Name) -> Set<String> {
+    /// Users whose sessions get the messages of a channel, once for each session; those who are away are included.
+    package func receivers(ofMessages channel: Name) -> [Name] {
         guard let channel = channels[named: ChannelID(kind: .message, channel: channel)] else { return [] }
         var receivers = channels[channel].messageReceivers
         for session in channels[channel].inside where memberships[membership(of: session, inside: channel)].catchUp != nil {
             receivers.append(session)
         }
-        var users: Set<String> = []
-        for session in receivers { users.insert(sessions[session].user!.text) }
-        return users
+        return receivers.map { sessions[$0].user! }
     }
 
     package func handle(of id: ChannelID) -> UInt32? { channels[named: id].map { channels[$0].handle } }
@@ -89,14 +84,14 @@ extension Hub {
     }
 
     /// Handles of the sessions whose selections contain a flow.
-    package func receiverHandles(ofFlow handle: UInt32) -> Set<UInt32> {
+    package func receiverHandles(ofFlow handle: UInt32) -> [UInt32] {
         guard let flow = flows[named: handle] else { return [] }
-        return Set(flows[flow].receivers.map { sessions[$0].handle })
+        return flows[flow].receivers.map { sessions[$0].handle }
     }
 
-    /// Users whose selections contain a flow.
-    package func receivers(ofFlow handle: UInt32) -> Set<String> {
+    /// Users whose selections contain a flow, once for each session.
+    package func receivers(ofFlow handle: UInt32) -> [Name] {
         guard let flow = flows[named: handle] else { return [] }
-        return Set(flows[flow].receivers.map { sessions[$0].user!.text })
+        return flows[flow].receivers.map { sessions[$0].user! }
     }
 }

@@ -96,15 +96,22 @@ extension Hub {
 
     /// Decodes a request and checks its id.
     func decode<T: JSONObject>(_ type: T.Type, _ body: UnsafeRawBufferPointer) throws(WireError) -> T {
+        var json = try Self.request(body)
+        return try json.decode(type)
+    }
+
+    private static func request(_ body: UnsafeRawBufferPointer) throws(WireError) -> JSONFields {
         var json = try JSONFields(reading: body)
         guard try json.decode(RequestID.self).id > 0 else { throw WireError(.badRequest, "field id is within 1…4294967295") }
-        return try json.decode(type)
+        return json
     }
 
     // MARK: - Answers
 
     mutating func answer(_ connection: Connection.Index, _ value: some JSONObject) { enqueueJSON(connection, .answer, value) }
 
+    // Never hot, and called in fifty places.
+    @inline(never)
     mutating func refuse(
         _ connection: Connection.Index, _ error: WireError, id: UInt32? = nil, number: UInt64? = nil, flow: UInt32? = nil,
         credit: UInt32? = nil

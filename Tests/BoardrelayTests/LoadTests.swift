@@ -4,6 +4,7 @@ import Testing
 
 @testable import RelayBench
 @testable import RelayConsole
+@testable import RelayLoad
 @testable import boardrelay
 
 @Suite("what a load is measured with")

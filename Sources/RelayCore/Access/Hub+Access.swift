@@ -118,7 +118,7 @@ extension Hub {
         }
         endLockWaits(session)
         if !sessions[session].access.everywhere.contains(.metadata) {
-            for user in sessions[session].userMetadata.sorted() where user != sessions[session].user { stopUserMetadata(user, session) }
+            for user in sessions[session].userMetadata.inOrder() where user != sessions[session].user { stopUserMetadata(user, session) }
         }
     }
 
@@ -131,7 +131,7 @@ extension Hub {
 
     /// A publisher is told of the end that it did not ask for.
     mutating func closeOwnFlows(_ membership: Membership.Index) {
-        let own = memberships[membership].publishing.values.map { [flows] in flows[$0].handle }.sorted()
+        let own = memberships[membership].publishing.values.map { [flows] in flows[$0].handle }.inOrder()
         closeFlows(of: membership)
         guard let connection = outbox.connection(of: memberships[membership].session) else { return }
         for flow in own { refuse(connection, Self.notPermitted(.stream), flow: flow) }

@@ -1,3 +1,4 @@
+import RelayPrimitives
 internal import RelayRights
 import RelayWire
 
@@ -65,7 +66,7 @@ extension Hub {
         }
         for channel in kinds {
             var inside: [Session.Index] = []
-            for session in channels[channel].inside.sorted() where outbox.connection(of: session) != nil {
+            for session in channels[channel].inside.inOrder() where outbox.connection(of: session) != nil {
                 if !memberships[membership(of: session, inside: channel)].heldOver { inside.append(session) }
             }
             enqueueJSON(
@@ -82,7 +83,7 @@ extension Hub {
         for channel in kinds {
             let id = channels[channel].id!
             guard id.kind == .stream else { continue }
-            for session in channels[channel].inside.sorted() where !rights(of: session, on: id).contains(.stream) {
+            for session in channels[channel].inside.inOrder() where !rights(of: session, on: id).contains(.stream) {
                 closeOwnFlows(membership(of: session, inside: channel))
             }
         }

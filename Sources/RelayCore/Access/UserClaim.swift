@@ -34,7 +34,7 @@ struct ClaimBook {
     var count: Int { claims.count }
     var isEmpty: Bool { claims.isEmpty }
     /// In order.
-    var users: [Name] { claims.keys.sorted() }
+    var users: [Name] { claims.keys.inOrder() }
 
     subscript(user: Name) -> UserClaim? {
         get { claims[user] }

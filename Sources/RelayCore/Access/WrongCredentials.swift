@@ -37,7 +37,7 @@ struct WrongCredentials {
     /// How many were left out of each address whose minute is over, in order of the addresses. That is a line, and begins another minute.
     mutating func takeLeftOut(at now: Instant) -> [(address: String, count: Int)] {
         var taken: [(address: String, count: Int)] = []
-        for (address, entry) in entries.sorted(by: { $0.key < $1.key }) where entry.until <= now {
+        for (address, entry) in entries.inOrder() where entry.until <= now {
             if entry.leftOut > 0 { taken.append((address, entry.leftOut)) }
             entries[address] = entry.leftOut > 0 ? Entry(until: now + Self.lineEvery) : nil
         }

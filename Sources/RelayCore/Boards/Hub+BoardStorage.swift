@@ -1,4 +1,5 @@
 package import RelayJournal
+import RelayPrimitives
 import RelayWire
 
 // Boards between the hub, the journal and their files. [BL2, BL4, BL5]
@@ -132,7 +133,7 @@ extension Hub {
             if transition.offset > 0 { shown.insert(board) }
             dropDrafts(transition)
         }
-        for board in shown.sorted() {
+        for board in shown.inOrder() {
             boards[board].head = boards[board].durableHead
             boards[board].unheld = min(boards[board].unheld, boards[board].durableHead)
             boards[board].lastClear = min(boards[board].lastClear, boards[board].durableHead)

@@ -199,7 +199,7 @@ extension Hub {
     /// Readers that wait for what has become readable go on.
     mutating func wakeReaders(of channel: Channel.Index) {
         guard rooms[channels[channel].room].catchingUp > 0 else { return }
-        for session in channels[channel].inside.sorted() where memberships[membership(of: session, inside: channel)].catchUp != nil {
+        for session in channels[channel].inside.inOrder() where memberships[membership(of: session, inside: channel)].catchUp != nil {
             if let connection = outbox.connection(of: session), connections[connection].isOpen { outbox.wake(connection) }
         }
     }
@@ -224,6 +224,6 @@ extension Hub {
     mutating func resetChannel(_ channel: Channel.Index) {
         channels[channel].epoch = Epoch(start: start, incarnation: ordinals.incarnation())
         channels[channel].named = []
-        for session in channels[channel].inside.sorted() { resetReader(membership(of: session, inside: channel)) }
+        for session in channels[channel].inside.inOrder() { resetReader(membership(of: session, inside: channel)) }
     }
 }

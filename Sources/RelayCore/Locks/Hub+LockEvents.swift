@@ -88,7 +88,7 @@ extension Hub {
     mutating func endLockWaits(_ session: Session.Index) {
         guard let connection = outbox.connection(of: session) else { return }
         let id = connections[connection].id
-        for lock in sessions[session].waitsForLocks.sorted() where locks[lock].name != nil {
+        for lock in sessions[session].waitsForLocks.inOrder() where locks[lock].name != nil {
             let channel = locks[lock].channel!
             guard !rights(of: session, on: channel).contains(.lock) else { continue }
             let ended = locks[lock].waiters.filter { $0.requester.connection == id }
@@ -116,7 +116,7 @@ extension Hub {
     /// - Returns: whether it waited.
     mutating func stopLockWait(_ request: UInt32, _ session: Session.Index, _ connection: Connection.Index) -> Bool {
         let id = connections[connection].id
-        for lock in sessions[session].waitsForLocks.sorted() where locks[lock].name != nil {
+        for lock in sessions[session].waitsForLocks.inOrder() where locks[lock].name != nil {
             let waiter = locks[lock].waiters.firstIndex { $0.requester.connection == id && $0.requester.id == request }
             guard let waiter else { continue }
             locks[lock].waiters.remove(at: waiter)
@@ -128,7 +128,7 @@ extension Hub {
 
     /// A user waits on one connection; with it the wait is over.
     mutating func stopWaiting(_ session: Session.Index, _ connection: ConnectionID) {
-        for lock in sessions[session].waitsForLocks.sorted() where locks[lock].name != nil {
+        for lock in sessions[session].waitsForLocks.inOrder() where locks[lock].name != nil {
             locks[lock].waiters.removeAll { $0.requester.connection == connection }
             if locks[lock].applied == nil { forgetLockIfUnused(lock) }
         }

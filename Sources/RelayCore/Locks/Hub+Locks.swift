@@ -119,7 +119,7 @@ extension Hub {
     /// In order of their names.
     func locksOf(_ id: ChannelID) -> [Lock.Index] {
         guard let channel = channels[named: id] else { return [] }
-        return channels[channel].locks.sorted { $0.key < $1.key }.map(\.value)
+        return channels[channel].locks.inOrder().map(\.value)
     }
 
     func lock(_ name: Name, of id: ChannelID) -> Lock.Index? { channels[named: id].flatMap { channels[$0].locks[name] } }

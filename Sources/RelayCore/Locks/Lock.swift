@@ -81,7 +81,7 @@ struct LockTable {
     }
 
     /// The locks that a device holds, in the order of their places.
-    subscript(of owner: LockOwner) -> [Lock.Index] { byOwner[owner, default: []].sorted() }
+    subscript(of owner: LockOwner) -> [Lock.Index] { byOwner[owner, default: []].inOrder() }
 
     mutating func insert(_ lock: Lock) -> Lock.Index { locks.insert(lock) }
 

@@ -29,7 +29,7 @@ struct KeptWindows {
     subscript(user: Name) -> [KeptPublishWindow] { windows[user, default: []] }
 
     /// In order.
-    var users: [Name] { windows.keys.sorted() }
+    var users: [Name] { windows.keys.inOrder() }
 
     mutating func add(_ window: KeptPublishWindow, of user: Name) {
         windows[user, default: []].append(window)
@@ -53,7 +53,7 @@ struct KeptWindows {
     var firstEnd: Instant? { windows.values.lazy.flatMap { $0 }.map(\.until).min() }
 
     /// The end of all but so many, the oldest of which end first.
-    func end(leaving left: Int) -> Instant { windows.values.flatMap { $0.map(\.until) }.sorted()[count - left - 1] }
+    func end(leaving left: Int) -> Instant { windows.values.flatMap { $0.map(\.until) }.inOrder()[count - left - 1] }
 
     // MARK: - After a restart
 
@@ -64,7 +64,7 @@ struct KeptWindows {
     /// What was restored becomes windows: client objects that come back can send again what they were not told about. [BL2]
     mutating func takeRestored(places: Int, until: Instant) {
         for (user, instances) in restored {
-            for (instance, remembered) in instances.sorted(by: { $0.key < $1.key }) {
+            for (instance, remembered) in instances.inOrder() {
                 var window = PublishWindow()
                 window.restore(remembered, places: places)
                 add(KeptPublishWindow(instance: instance, window: window, until: until, isRestored: true), of: user)

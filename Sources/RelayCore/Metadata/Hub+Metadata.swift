@@ -1,3 +1,4 @@
+import RelayPrimitives
 import RelayWire
 
 // Requests about metadata. [MD1–MD9]
@@ -203,7 +204,7 @@ extension Hub {
 
     /// The session is over, or handed over.
     mutating func stopUserMetadata(of session: Session.Index) {
-        for user in sessions[session].userMetadata.sorted() { stopUserMetadata(user, session) }
+        for user in sessions[session].userMetadata.inOrder() { stopUserMetadata(user, session) }
     }
 }
 

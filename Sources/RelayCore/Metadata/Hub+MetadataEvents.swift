@@ -19,7 +19,7 @@ extension Hub {
         }
         if !receivers.isEmpty {
             for body in MetadataPage.bodies(
-                emptyEvent(owner, .changed, change.majorRevision), change.items, removed: change.removed.sorted())
+                emptyEvent(owner, .changed, change.majorRevision), change.items, removed: change.removed.inOrder())
             {
                 tellMetadata(owner, body, to: receivers)
             }
@@ -172,7 +172,7 @@ struct MetadataPage {
             }
             pages[pages.count - 1].removed.append(key)
         }
-        for key in items.keys.sorted() where !pages[pages.count - 1].page.add(key, items[key]!) {
+        for key in items.keys.inOrder() where !pages[pages.count - 1].page.add(key, items[key]!) {
             pages.append((MetadataPage(), []))
             _ = pages[pages.count - 1].page.add(key, items[key]!)
         }

@@ -1,3 +1,4 @@
+import RelayPrimitives
 import RelayWire
 
 /// One value of a set. [MD1]
@@ -73,7 +74,7 @@ struct MetadataSet {
                 .revisionMismatch, "the major revision is \(majorRevision), not \(expected)", limit: Int(clamping: expected),
                 actual: Int(clamping: majorRevision))
         }
-        for (key, expected) in conditions.revisions.sorted(by: { $0.key < $1.key }) {
+        for (key, expected) in conditions.revisions.inOrder() {
             let actual = items[key]?.revision ?? 0
             guard expected == actual else {
                 throw WireError(
@@ -116,7 +117,7 @@ struct MetadataSet {
         items[key] = item
     }
 
-    var keysInOrder: [Name] { items.keys.sorted() }
+    var keysInOrder: [Name] { items.keys.inOrder() }
 }
 
 /// What one request changed in a set. [MD7]

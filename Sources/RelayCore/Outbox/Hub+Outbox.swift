@@ -25,7 +25,10 @@ extension Hub {
 
     /// A JSON frame for a single connection.
     mutating func enqueueJSON(_ connection: Connection.Index, _ type: FrameType, _ value: some JSONObject) {
-        let body = JSONBody.encode(value)
+        enqueue(connection, type, JSONBody.encode(value))
+    }
+
+    private mutating func enqueue(_ connection: Connection.Index, _ type: FrameType, _ body: [UInt8]) {
         enqueuePrivate(connection, head: FrameHead(type: type.rawValue, bodyBytes: body.count)) { writer in
             body.withUnsafeBytes { writer.bytes($0) }
         }
@@ -36,7 +39,12 @@ extension Hub {
         room: Room.Index, _ type: FrameType, _ value: some JSONObject, to receivers: [Session.Index], except: Session.Index? = nil
     ) {
         guard !receivers.isEmpty else { return }
-        let body = JSONBody.encode(value)
+        enqueue(room: room, type, JSONBody.encode(value), to: receivers, except: except)
+    }
+
+    private mutating func enqueue(
+        room: Room.Index, _ type: FrameType, _ body: [UInt8], to receivers: [Session.Index], except: Session.Index?
+    ) {
         enqueueShared(room: room, head: FrameHead(type: type.rawValue, bodyBytes: body.count), to: receivers, except: except) { writer in
             body.withUnsafeBytes { writer.bytes($0) }
         }

@@ -1,3 +1,4 @@
+import RelayPrimitives
 import RelayWire
 
 // Which of the packets that are held for a reader may leave, because it takes so many; which wait, and which go. [DL11]
@@ -49,7 +50,7 @@ extension ShedPass {
     /// Each sender's packets in their order; first the sender whose handle follows the one that was served last.
     private func lines(of indices: [Int], behind last: UInt32) -> [[Int]] {
         let bySender = Dictionary(grouping: indices) { frames[$0].packet!.mark.sender }
-        let senders = bySender.keys.sorted()
+        let senders = bySender.keys.inOrder()
         return (senders.filter { $0 > last } + senders.filter { $0 <= last }).map { bySender[$0]! }
     }
 }

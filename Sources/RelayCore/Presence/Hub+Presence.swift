@@ -58,7 +58,7 @@ extension Hub {
     mutating func tellStates(of user: Name, _ channel: Channel.Index, before: [Name: String]) {
         let after = states(ofUser: user, seenIn: channel)
         let set = after.filter { !isSameText(before[$0.key], $0.value) }
-        let removed = before.keys.filter { after[$0] == nil }.sorted()
+        let removed = before.keys.filter { after[$0] == nil }.inOrder()
         guard !set.isEmpty || !removed.isEmpty else { return }
         if channels[channel].presence.isInterval {
             channels[channel].presence.pendStates(user)

@@ -1,3 +1,4 @@
+import RelayPrimitives
 internal import RelayRights
 import RelayWire
 
@@ -9,7 +10,7 @@ extension Hub {
         try require(.presence, on: ChannelID(kind: request.kind, channel: request.channel), session)
         var changes: [Name: PresenceState] = [:]
         let order = ordinals.state()
-        for (key, value) in request.states.sorted(by: { $0.key < $1.key }) {
+        for (key, value) in request.states.inOrder() {
             changes[try Name(key)] = PresenceState(text: value, order: order)
         }
         let id = ChannelID(kind: request.kind, channel: request.channel)
@@ -139,7 +140,7 @@ extension Hub {
             }
         }
         let behind = Set(found).filter { id in request.after.map { $0 < id } ?? true }
-        let page = ListPage(of: behind.sorted()) { $0.channel.text.utf8.count + 33 }
+        let page = ListPage(of: behind.inOrder()) { $0.channel.text.utf8.count + 33 }
         answer(connection, WhereAnswer(id: request.id, channels: page.elements, next: page.goesOn ? page.elements.last : nil))
     }
 }

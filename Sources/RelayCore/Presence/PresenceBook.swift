@@ -72,7 +72,7 @@ struct PresenceBook {
 
     /// Of whom there is something to tell, those behind `toldThrough` first.
     var pendingInTurn: [Name] {
-        let names = pending.keys.sorted()
+        let names = pending.keys.inOrder()
         guard let toldThrough, let next = names.firstIndex(where: { toldThrough < $0 }) else { return names }
         return Array(names[next...] + names[..<next])
     }

@@ -41,12 +41,11 @@ extension Hub {
         sessions[session].isCreditWatched = false
         guard let connection = outbox.connection(of: session) else { return }
         let rate = configuration.limits.messagesPerSecond
-        var low: [(channel: Name, bucket: TokenBucket.Index)] = []
-        for case (.messages(let channel), let bucket) in people[sessions[session].person].buckets {
-            if sessions[session].creditTold[bucket] != nil { low.append((channel, bucket)) }
-        }
-        low.sort { $0.channel < $1.channel }
-        for (channel, bucket) in low {
+        let held = people[sessions[session].person].buckets
+        var low: [Name] = []
+        for case (.messages(let channel), let bucket) in held where sessions[session].creditTold[bucket] != nil { low.append(channel) }
+        for channel in low.inOrder() {
+            let bucket = held[.messages(channel: channel)]!
             let credit = UInt32(clamping: buckets[bucket].tokens(rate: rate, capacity: rate, at: now.instant))
             if credit > sessions[session].creditTold[bucket]! {
                 enqueueJSON(connection, .credit, CreditNotice(channel: channel, credit: credit))

@@ -51,7 +51,7 @@ extension Hub {
         enqueueJSON(
             connection, .welcome,
             Welcome(
-                id: request.id, capabilities: checked.capabilities.map(\.rawValue).sorted(), relay: storage.relayID.hex,
+                id: request.id, capabilities: checked.capabilities.map(\.rawValue).inOrder(), relay: storage.relayID.hex,
                 user: user, handle: sessions[session].handle,
                 resumeToken: connections[connection].entropy.hex,
                 resumed: resumed, lastEnd: sessions[session].lastEnd,
@@ -294,13 +294,13 @@ extension Hub {
             guard channels[channel].id!.kind == .stream else { continue }
             sendTopicsSnapshot(channel, to: connection)
             sendClosedFlows(session, channel, to: connection)
-            for topic in membership.selections.keys.sorted() {
+            for topic in membership.selections.keys.inOrder() {
                 for flow in channels[channel].topics[topic] ?? [] where flows[flow].receivers.contains(session) {
                     sendFlowRestored(flow, session, to: connection)
                 }
             }
         }
-        for user in sessions[session].userMetadata.sorted() { sendMetadataSnapshot(.user(user), to: connection) }
+        for user in sessions[session].userMetadata.inOrder() { sendMetadataSnapshot(.user(user), to: connection) }
     }
 }
 

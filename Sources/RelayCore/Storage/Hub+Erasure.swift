@@ -74,7 +74,7 @@ struct ErasureRound {
         (marks, waiting) = (state.marks, state.waiting)
         users = Dictionary(marks.compactMap { mark in mark.user.map { (Array($0.text.utf8), mark) } }) { $1 }
         newest = users.mapValues(\.sequence)
-        self.boards = users.isEmpty ? [] : boards.sorted(by: >)
+        self.boards = users.isEmpty ? [] : boards.inOrder().reversed()
     }
 }
 
@@ -194,7 +194,7 @@ extension Hub {
         erasure.round = nil
         erasure.marks.removeAll { done.contains($0.key) }
         let left = Self.bySequence(round.marks.filter { !done.contains($0.key) })
-        let reasons = round.unsearched + answer.boards.keys.sorted().compactMap { id in
+        let reasons = round.unsearched + answer.boards.keys.inOrder().compactMap { id in
             boards[id: id].map { "the board of \(boards[$0].name!): \(answer.boards[id]!)" }
         }
         let text = (reasons.first ?? "a board's file was not written anew") + (reasons.count > 1 ? "; \(reasons.count - 1) more" : "")

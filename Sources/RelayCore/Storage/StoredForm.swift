@@ -168,8 +168,8 @@ enum StoredForm {
     /// The entries of a change: the set's own, and one for each item.
     static func entries(_ owner: MetadataOwner, _ change: MetadataSetChange) -> [JournalEntry] {
         var entries = [head(owner, change.majorRevision)]
-        for key in change.items.keys.sorted() { entries.append(JournalEntry(key: itemKey(owner, key), value: value(change.items[key]!))) }
-        for key in change.removed.sorted() { entries.append(JournalEntry(key: itemKey(owner, key), value: nil)) }
+        for key in change.items.keys.inOrder() { entries.append(JournalEntry(key: itemKey(owner, key), value: value(change.items[key]!))) }
+        for key in change.removed.inOrder() { entries.append(JournalEntry(key: itemKey(owner, key), value: nil)) }
         return entries
     }
 

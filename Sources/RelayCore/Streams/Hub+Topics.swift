@@ -71,7 +71,7 @@ extension Hub {
     /// All flows of a session in a channel end.
     mutating func closeFlows(of membership: Membership.Index) {
         let publishing = memberships[membership].publishing
-        for topic in publishing.keys.sorted() { closeFlow(publishing[topic]!) }
+        for topic in publishing.keys.inOrder() { closeFlow(publishing[topic]!) }
     }
 
     private mutating func closeFlow(_ flow: Flow.Index) {
@@ -186,7 +186,7 @@ extension Hub {
         if selection.all {
             users = (channels[memberships[membership].channel].topics[request.topic] ?? []).map { sessions[flows[$0].session].user! }
         }
-        let page = ListPage(of: Set(users).filter { user in request.after.map { $0 < user } ?? true }.sorted()) { $0.text.utf8.count + 3 }
+        let page = ListPage(of: Set(users).filter { user in request.after.map { $0 < user } ?? true }.inOrder()) { $0.text.utf8.count + 3 }
         let next = page.goesOn ? page.elements.last : nil
         answer(connection, SubscribedUsersAnswer(id: request.id, all: selection.all, users: page.elements, next: next))
     }
@@ -212,7 +212,7 @@ extension Hub {
     }
 
     mutating func removeSelections(of membership: Membership.Index) {
-        for topic in memberships[membership].selections.keys.sorted() { select(Selection(), topic, membership) }
+        for topic in memberships[membership].selections.keys.inOrder() { select(Selection(), topic, membership) }
     }
 
     // MARK: - Telling
@@ -251,7 +251,7 @@ extension Hub {
     mutating func sendTopicsSnapshot(_ channel: Channel.Index, to connection: Connection.Index) {
         var event = TopicsEvent(channel: channels[channel].handle, event: .snapshot, publishers: [])
         var bytes = 0
-        for topic in channels[channel].topics.keys.sorted() {
+        for topic in channels[channel].topics.keys.inOrder() {
             for flow in channels[channel].topics[topic]! {
                 let publisher = publisher(flow)
                 let size = 77 + publisher.topic.text.utf8.count + publisher.user.text.utf8.count + publisher.meta.utf8.count

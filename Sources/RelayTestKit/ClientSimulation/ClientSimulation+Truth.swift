@@ -43,9 +43,10 @@ extension ClientSimulation {
             item.isTransient = frame.flags & FrameFlags.noHistory.rawValue != 0
             messages[key] = item
             trace?(
-                "\(now / 1_000_000)   relay accepts \(key.channel) \(key.epoch.start).\(key.epoch.incarnation) \(key.offset) of \(client.user).\(client.index) for \(relay.hub.receivers(ofMessages: channel).sorted())"
+                "\(now / 1_000_000)   relay accepts \(key.channel) \(key.epoch.start).\(key.epoch.incarnation) \(key.offset) of \(client.user).\(client.index) for \(Set(relay.hub.receivers(ofMessages: channel).map(\.text)).sorted())"
             )
-            for user in relay.hub.receivers(ofMessages: channel) where user != client.user || frame.flags & FrameFlags.echo.rawValue != 0 {
+            let users = Set(relay.hub.receivers(ofMessages: channel).map(\.text))
+            for user in users where user != client.user || frame.flags & FrameFlags.echo.rawValue != 0 {
                 guard let owner = owners[user], !clients[owner].machine.isClosed else { continue }
                 // One that is not kept need not reach a user without a link, or with a link that breaks.
                 if item.isTransient { clients[owner].books.allow(key) } else { clients[owner].books.expect(key) }
@@ -56,7 +57,7 @@ extension ClientSimulation {
                 return (packet.flow, digestOf(packet.payload))
             }
             let before = relay.hub.sequence(ofFlow: flow)
-            let receivers = relay.hub.receivers(ofFlow: flow)
+            let receivers = Set(relay.hub.receivers(ofFlow: flow).map(\.text))
             let topic = relay.hub.topic(ofFlow: flow).map { TopicID(channel: $0.channel, topic: $0.topic) }
             relay.send(bytes, from: connection)
             guard let before, let sequence = relay.hub.sequence(ofFlow: flow), sequence > before else { return }

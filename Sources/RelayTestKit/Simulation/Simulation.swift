@@ -281,7 +281,7 @@ package final class Simulation {
         let payload = bytes(upTo: 120)
         let echo = random.chance(1, in: 6)
         guard let before = driver.hub.sequence(ofFlow: flow) else { return }
-        let receivers = driver.hub.receiverHandles(ofFlow: flow)
+        let receivers = Set(driver.hub.receiverHandles(ofFlow: flow))
         let frame = Frame.publishPacket(
             flow: flow, slot: random.chance(1, in: 3) ? UInt32.random(in: 1...2, using: &random) : nil, flags: echo ? .echo : [],
             payload: payload)

@@ -75,7 +75,12 @@ extension StorageSimulation {
 
     /// What holds is what is durable, no less and no more.
     func checkDecisions() throws {
-        let held = driver.hub.decisions
+        let found = driver.hub.decisions
+        let held = (
+            roles: Dictionary(uniqueKeysWithValues: found.roles.map { ($0.0.text, $0.1) }),
+            modes: Dictionary(grouping: found.modes, by: \.0.text).mapValues { Set($0.map(\.1)) },
+            bans: Dictionary(uniqueKeysWithValues: found.bans.map { ($0.0.text, $0.1.text) })
+        )
         guard held.roles == durable.decisions.roles, held.modes == durable.decisions.modes, held.bans == durable.decisions.bans else {
             throw BrokenPromise("[AC15, SG1] moderators' decisions are \(held), durable is \(durable.decisions)")
         }

@@ -1,9 +1,9 @@
 /// How often each value came, with an error of at most 1/128 in a size that never grows.
 ///
 /// Buckets are log-linear: values below 256 have one each, every power of two above has 128.
-struct Histogram: Sendable {
+package struct Histogram: Sendable {
     private var buckets = [UInt64](repeating: 0, count: Self.bucketsPerOctave * 58)
-    private(set) var count: UInt64 = 0
+    package private(set) var count: UInt64 = 0
     /// Exact.
     private(set) var max: UInt64 = 0
 
@@ -26,7 +26,7 @@ struct Histogram: Sendable {
     ///
     /// - Parameter percent: 0…100.
     /// - Returns: `nil` while it is empty.
-    func percentile(_ percent: Double) -> UInt64? {
+    package func percentile(_ percent: Double) -> UInt64? {
         guard count > 0 else { return nil }
         let rank = Swift.max(1, Swift.min(count, UInt64((percent / 100 * Double(count)).rounded(.up))))
         var seen: UInt64 = 0

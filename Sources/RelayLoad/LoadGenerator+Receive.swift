@@ -141,7 +141,7 @@ extension LoadGenerator {
     ///
     /// - Returns: seconds until the last one was in.
     @discardableResult
-    mutating func enterAll(upTo count: Int? = nil) throws -> Double {
+    package mutating func enterAll(upTo count: Int? = nil) throws -> Double {
         let count = count ?? load.members.count
         let begin = Self.now(), first = links.count
         var ready = first

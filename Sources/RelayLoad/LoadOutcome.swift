@@ -2,56 +2,56 @@ import RelayConsole
 import RelayWire
 
 /// What a load came to.
-struct LoadOutcome: Sendable {
-    var load: Load
+package struct LoadOutcome: Sendable {
+    package var load: Load
     /// Until every member was in.
     var enteringSeconds: Double
     var drainSeconds = 0.0
-    var measuredSeconds = 0.0
-    var deliveredMeasured: UInt64 = 0
-    var sentMeasured: UInt64 = 0
+    package var measuredSeconds = 0.0
+    package var deliveredMeasured: UInt64 = 0
+    package var sentMeasured: UInt64 = 0
     /// Processor seconds of the load itself in each second.
-    var loadShare = 0.0
+    package var loadShare = 0.0
     /// Nanoseconds from the moment at which a message was due.
-    var latency = Histogram()
+    package var latency = Histogram()
     /// The same of what was due since a reader stalled.
-    var latencyAfter = Histogram()
+    package var latencyAfter = Histogram()
     /// How late the generator itself was, in nanoseconds.
-    var lag = Histogram()
+    package var lag = Histogram()
     /// The same at most, the warm-up included.
-    var lagMax: UInt64 = 0
-    var tally: Tally
+    package var lagMax: UInt64 = 0
+    package var tally: Tally
     /// Sends that were not made because the relay took too little of their connection for too long.
-    var skipped: UInt64 = 0
+    package var skipped: UInt64 = 0
     /// By code.
-    var refusals: [UInt16: UInt64] = [:]
+    package var refusals: [UInt16: UInt64] = [:]
     /// Connections that ended without being meant to, by the relay's code; 0: it gave none.
-    var closes: [UInt16: Int] = [:]
+    package var closes: [UInt16: Int] = [:]
     /// Members whose connections those were: what they did not get is not lost, they would come back for it.
-    var closedReaders: Set<Int> = []
-    var stall = StallOutcome()
-    var samples: [RelayMeter.Sample] = []
+    package var closedReaders: Set<Int> = []
+    package var stall = StallOutcome()
+    package var samples: [RelayMeter.Sample] = []
 
-    init(load: Load, enteringSeconds: Double) {
+    package init(load: Load, enteringSeconds: Double) {
         self.load = load
         self.enteringSeconds = enteringSeconds
         tally = Tally(readers: 0, sources: 0) { _, _ in false }
     }
 
     /// Reported to readers that never stopped reading.
-    var lostByKeepers: UInt64 {
+    package var lostByKeepers: UInt64 {
         load.members.indices.reduce(0) { $0 + (load.members[$1].stalls ? 0 : tally.reported(to: $1)) }
     }
 
     /// Neither delivered nor reported to readers whose connection stands.
-    var lostUnreported: UInt64 { tally.unreported - lostByClosed }
-    var lostByClosed: UInt64 { closedReaders.reduce(0) { $0 + tally.unreported(by: $1) } }
+    package var lostUnreported: UInt64 { tally.unreported - lostByClosed }
+    package var lostByClosed: UInt64 { closedReaders.reduce(0) { $0 + tally.unreported(by: $1) } }
 
     /// Processor seconds of the relay in each second that was measured; `nil` without an account of at least half of them.
-    var cpuShare: (user: Double, system: Double)? { samples.share(.begin, .end, least: measuredSeconds / 2) }
+    package var cpuShare: (user: Double, system: Double)? { samples.share(.begin, .end, least: measuredSeconds / 2) }
 
     /// What a relay must never do, in words; empty when it did none of it.
-    var problems: [String] {
+    package var problems: [String] {
         var problems: [String] = []
         if lostUnreported > 0 { problems.append("\(Printable.count(lostUnreported)) lost without a word") }
         if lostByKeepers > 0 { problems.append("\(Printable.count(lostByKeepers)) lost by readers that keep up") }

@@ -7,17 +7,17 @@ import RelayWire
 ///
 /// It never waits for the relay before it sends (unless the load is a window), and counts latency from the moment at which
 /// a message was due: a relay that stalls is not spared those that would have been sent meanwhile.
-struct LoadGenerator: ~Copyable {
-    let load: Load
+package struct LoadGenerator: ~Copyable {
+    package let load: Load
     let target: SocketAddress
     let key: String?
     /// Addresses of this machine to connect from, in turn; the system's choice if empty.
     let origins: [SocketAddress]
-    let meter: RelayMeter
+    package let meter: RelayMeter
 
     let poller: Poller
     var links: [LoadLink] = []
-    var tally: Tally
+    package var tally: Tally
     var identities: [Entering.Identity] = []
     var templates: [PublishTemplate?]
     /// The flow of each stream's source.
@@ -29,10 +29,10 @@ struct LoadGenerator: ~Copyable {
 
     /// When what has just been read came.
     var readAt: UInt64 = 0
-    var measuresFrom = UInt64.max
+    package var measuresFrom = UInt64.max
     /// Latency of what is due from here on is counted apart.
     var splitsAt = UInt64.max
-    var latency = Histogram()
+    package var latency = Histogram()
     var latencyAfter = Histogram()
     var lag = Histogram()
     /// The warm-up included, in nanoseconds.
@@ -43,8 +43,8 @@ struct LoadGenerator: ~Copyable {
     /// Why a member could not come in.
     var failure: String?
     /// Closed by the relay, by code, without being meant to be.
-    var closes: [UInt16: Int] = [:]
-    var closedReaders: Set<Int> = []
+    package var closes: [UInt16: Int] = [:]
+    package var closedReaders: Set<Int> = []
     var stall = StallOutcome()
 
     private static let bufferBytes = 512 * 1024 + 128 * 1024
@@ -52,7 +52,7 @@ struct LoadGenerator: ~Copyable {
     static let readBytes = 512 * 1024
     static let enteringMax = 64
 
-    init(_ load: Load, target: SocketAddress, key: String?, origins: [SocketAddress] = [], meter: RelayMeter, poller: Poller) {
+    package init(_ load: Load, target: SocketAddress, key: String?, origins: [SocketAddress] = [], meter: RelayMeter, poller: Poller) {
         self.load = load
         self.target = target
         self.key = key
@@ -79,14 +79,14 @@ struct LoadGenerator: ~Copyable {
         buffer.deallocate()
     }
 
-    static func now() -> UInt64 { SystemClock.monotonicNanoseconds() }
+    package static func now() -> UInt64 { SystemClock.monotonicNanoseconds() }
 
     // MARK: - The run
 
     /// Sends what the load says and waits for the rest.
     ///
     /// - Parameter progress: told each second what part of the time is over, 0…1.
-    mutating func run(progress: (Double) -> Void) throws -> LoadOutcome {
+    package mutating func run(progress: (Double) -> Void) throws -> LoadOutcome {
         let entered = try enterAll()
         prepareTemplates()
         var outcome = LoadOutcome(load: load, enteringSeconds: entered)
@@ -154,7 +154,7 @@ struct LoadGenerator: ~Copyable {
     /// Until everything has come or been told, or nothing comes any more.
     ///
     /// - Returns: seconds.
-    mutating func drain() -> Double {
+    package mutating func drain() -> Double {
         let begin = Self.now()
         var progress = (at: begin, settled: tally.delivered + tally.reported)
         while Self.now() < begin + 30_000_000_000 {
@@ -182,7 +182,7 @@ struct LoadGenerator: ~Copyable {
     }
 
     /// Waits until something can be read or written, and does that.
-    mutating func poll(nanoseconds: UInt64) {
+    package mutating func poll(nanoseconds: UInt64) {
         for number in 0..<poller.wait(nanoseconds: nanoseconds) {
             let event = poller.event(number)
             let index = Int(event.token)

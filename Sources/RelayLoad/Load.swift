@@ -1,18 +1,18 @@
 import RelayWire
 
 /// Who sends what to whom: what a `LoadGenerator` does to a relay.
-struct Load: Sendable {
-    enum Lane: Sendable { case stream, message }
+package struct Load: Sendable {
+    package enum Lane: Sendable { case stream, message }
 
     /// A user with a connection of its own.
-    struct Member: Sendable {
+    package struct Member: Sendable {
         var readsPackets = false
         var readsMessages = false
         var stalls = false
     }
 
     /// Something that a member sends, again and again.
-    struct Source: Sendable {
+    package struct Source: Sendable {
         var member: Int
         var lane: Lane
         var bytes: Int
@@ -21,7 +21,7 @@ struct Load: Sendable {
         var isRetained = false
     }
 
-    enum Pace: Sendable {
+    package enum Pace: Sendable {
         /// By the sources' rates, whatever becomes of it.
         case open
         /// So far ahead of the mean reader at most, and as fast as that goes.
@@ -30,20 +30,20 @@ struct Load: Sendable {
         case listed([Schedule.Send])
     }
 
-    var members: [Member]
-    var sources: [Source]
-    var pace: Pace
+    package var members: [Member]
+    package var sources: [Source]
+    package var pace: Pace
     /// Lets the sources warm up before anything is measured, in seconds.
-    var warmup: Double
+    package var warmup: Double
     /// Measured, in seconds.
-    var seconds: Double
-    var seed: UInt64
+    package var seconds: Double
+    package var seed: UInt64
 
     /// Names on the wire.
     static let channel = "bench", topic = "points"
 
     /// Users who stop reading after a third of the measured time, until it is over.
-    var stalling: Int? { members.firstIndex { $0.stalls } }
+    package var stalling: Int? { members.firstIndex { $0.stalls } }
 
     func expects(_ reader: Int, _ source: Int) -> Bool {
         let source = sources[source]
@@ -52,7 +52,7 @@ struct Load: Sendable {
     }
 
     /// The most that one member sends in a second, of packets and of messages.
-    func perSecondMax(_ lane: Lane) -> Double {
+    package func perSecondMax(_ lane: Lane) -> Double {
         switch pace {
         case .open: return sources.filter { $0.lane == lane }.map(\.perSecond).max() ?? 0
         case .window: return sources.contains { $0.lane == lane } ? .infinity : 0
@@ -71,7 +71,7 @@ struct Load: Sendable {
 /// What stands at the front of every payload, in this machine's byte order: only the generator reads it.
 ///
 ///     due, nanoseconds u64 | source u32 | number u32
-enum Stamp {
+package enum Stamp {
     static let bytes = 16
 
     static func write(_ due: UInt64, _ source: Int, _ number: UInt32, at place: UnsafeMutableRawPointer) {

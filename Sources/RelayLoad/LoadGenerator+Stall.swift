@@ -2,19 +2,19 @@ import RelayIO
 import RelayWire
 
 /// What became of a reader that stopped reading for a while.
-struct StallOutcome: Sendable {
+package struct StallOutcome: Sendable {
     private enum State: Equatable { case none, reading(Int), stalled(Int), resumed(Int) }
 
     private var state = State.none
     fileprivate(set) var stalledAt: UInt64?
     fileprivate(set) var resumedAt: UInt64?
     /// It was closed meanwhile, and this is when it came back.
-    fileprivate(set) var cameBackAt: UInt64?
-    fileprivate(set) var caughtUpAt: UInt64?
+    package fileprivate(set) var cameBackAt: UInt64?
+    package fileprivate(set) var caughtUpAt: UInt64?
     /// Why the relay had closed it, as it said when it came back.
     private(set) var closeCode: UInt16?
-    private(set) var closeName: String?
-    private(set) var wasResumed = false
+    package private(set) var closeName: String?
+    package private(set) var wasResumed = false
     fileprivate(set) var problem: String?
 
     static let presenceTimeoutMs = 60_000

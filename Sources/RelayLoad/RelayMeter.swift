@@ -2,12 +2,12 @@ import Dispatch
 import RelayIO
 
 /// Asks the relay that is measured what it has used, beside the thread that loads it. A relay of somebody else's is not asked.
-final class RelayMeter: Sendable {
-    enum Phase: Sendable { case before, begin, during, end, after }
+package final class RelayMeter: Sendable {
+    package enum Phase: Sendable { case before, begin, during, end, after }
 
-    struct Sample: Sendable {
+    package struct Sample: Sendable {
         var phase: Phase
-        var usage: ProcessUsage
+        package var usage: ProcessUsage
     }
 
     private let usage: (@Sendable () -> ProcessUsage?)?
@@ -15,13 +15,13 @@ final class RelayMeter: Sendable {
     private let taken = Mutex<[Sample]>([])
 
     /// - Parameter usage: asks the relay; `nil`: there is no account.
-    init(usage: (@Sendable () -> ProcessUsage?)?) { self.usage = usage }
+    package init(usage: (@Sendable () -> ProcessUsage?)?) { self.usage = usage }
 
     var isThere: Bool { usage != nil }
-    var samples: [Sample] { taken.withLock { $0 } }
+    package var samples: [Sample] { taken.withLock { $0 } }
 
     /// Returns at once; the answer comes to the samples. One that does not come is missing there.
-    func ask(_ phase: Phase) {
+    package func ask(_ phase: Phase) {
         guard let usage else { return }
         queue.async { [taken] in
             guard let used = usage() else { return }
@@ -30,16 +30,16 @@ final class RelayMeter: Sendable {
     }
 
     /// Until all answers are there.
-    func wait() { queue.sync {} }
+    package func wait() { queue.sync {} }
 }
 
 extension [RelayMeter.Sample] {
-    func first(_ phase: RelayMeter.Phase) -> ProcessUsage? { first { $0.phase == phase }?.usage }
+    package func first(_ phase: RelayMeter.Phase) -> ProcessUsage? { first { $0.phase == phase }?.usage }
 
     /// Processor seconds used in a second between two moments; `nil` without an account of both.
     ///
     /// - Parameter least: how many seconds must lie between them: a machine that is too busy answers late, and says little.
-    func share(_ from: RelayMeter.Phase, _ to: RelayMeter.Phase, least: Double = 0.1) -> (user: Double, system: Double)? {
+    package func share(_ from: RelayMeter.Phase, _ to: RelayMeter.Phase, least: Double = 0.1) -> (user: Double, system: Double)? {
         guard let from = first(from), let to = first(to) else { return nil }
         let seconds = to.clockSeconds - from.clockSeconds
         guard seconds >= least else { return nil }

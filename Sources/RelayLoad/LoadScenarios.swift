@@ -3,7 +3,7 @@ import Foundation
 
 extension Load {
     /// Publishers that only publish, subscribers that only read.
-    static func fan(
+    package static func fan(
         _ lane: Lane, publishers: Int, subscribers: Int, bytes: Int, perSecond: Double = 0, pace: Pace = .open, _ times: Times
     ) -> Load {
         Load(
@@ -13,7 +13,7 @@ extension Load {
     }
 
     /// A board whose users all draw: each gets what all the others send.
-    static func board(_ lane: Lane, users: Int, bytes: Int, perSecond: Double, stalling: Bool = false, _ times: Times) -> Load {
+    package static func board(_ lane: Lane, users: Int, bytes: Int, perSecond: Double, stalling: Bool = false, _ times: Times) -> Load {
         var member = Member(readsPackets: lane == .stream, readsMessages: lane == .message)
         var members = Array(repeating: member, count: users)
         member.stalls = true
@@ -24,7 +24,7 @@ extension Load {
     }
 
     /// A class of which everybody draws at once: points as they are drawn, and every 2 s a stroke that is kept.
-    static func classroom(users: Int, _ times: Times) -> Load {
+    package static func classroom(users: Int, _ times: Times) -> Load {
         Load(
             members: Array(repeating: Member(readsPackets: true, readsMessages: true), count: users),
             sources: (0..<users).map { Source(member: $0, lane: .stream, bytes: 120, perSecond: 60) }
@@ -32,8 +32,15 @@ extension Load {
             pace: .open, times)
     }
 
+    /// Many who read and one who sends when it is told to.
+    package static func audience(_ readers: Int, bytes: Int, _ times: Times) -> Load {
+        Load(
+            members: Array(repeating: Member(readsMessages: true), count: readers) + [Member()],
+            sources: [Source(member: readers, lane: .message, bytes: bytes)], pace: .open, times)
+    }
+
     /// One draws what was recorded, in its sizes and at its times; the others watch.
-    static func lesson(_ plan: ReplayPlan, viewers: Int, _ times: Times) -> Load {
+    package static func lesson(_ plan: ReplayPlan, viewers: Int, _ times: Times) -> Load {
         let end = UInt64((times.warmup + times.seconds) * 1e9)
         let sends = plan.steps.compactMap { step -> Schedule.Send? in
             let at = UInt64(max(0, step.at / .nanoseconds(1)))
@@ -49,17 +56,19 @@ extension Load {
     }
 
     /// What is the same in every scenario, in seconds.
-    struct Times: Sendable {
-        var warmup: Double
-        var seconds: Double
-        var seed: UInt64
+    package struct Times: Sendable {
+        package var warmup: Double
+        package var seconds: Double
+        package var seed: UInt64
+
+        package init(warmup: Double, seconds: Double, seed: UInt64) { (self.warmup, self.seconds, self.seed) = (warmup, seconds, seed) }
     }
 
-    init(members: [Member], sources: [Source], pace: Pace, _ times: Times) {
+    package init(members: [Member], sources: [Source], pace: Pace, _ times: Times) {
         self.init(members: members, sources: sources, pace: pace, warmup: times.warmup, seconds: times.seconds, seed: times.seed)
     }
 
     /// What may be under way to the mean reader where a load goes as fast as it can: no more than half of the packets that a
     /// relay keeps for one reader, so that none is shed for what the load itself piles up. [DL4]
-    static let window = Pace.window(messages: 512, bytes: 128 * 1024)
+    package static let window = Pace.window(messages: 512, bytes: 128 * 1024)
 }

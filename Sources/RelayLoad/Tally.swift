@@ -1,6 +1,6 @@
 /// The account of a load: of everything that was sent and not refused, each reader who was to get it got it, once, or was
 /// told that it will not come. What is neither is an unreported loss, which a relay never has.
-struct Tally: Sendable {
+package struct Tally: Sendable {
     let readers: Int
     let sources: Int
     /// By reader and source, whether the one is to get what the other sends.
@@ -15,14 +15,14 @@ struct Tally: Sendable {
     private var reportedByReader: [UInt64]
 
     /// Deliveries of what had come before, or been reported as lost.
-    private(set) var duplicates: UInt64 = 0
+    package private(set) var duplicates: UInt64 = 0
     /// Deliveries behind one that was sent later by the same source.
-    private(set) var reorders: UInt64 = 0
+    package private(set) var reorders: UInt64 = 0
     /// Deliveries of what nobody sent, or not to this reader.
-    private(set) var strangers: UInt64 = 0
-    private(set) var sent: UInt64 = 0
+    package private(set) var strangers: UInt64 = 0
+    package private(set) var sent: UInt64 = 0
     /// All deliveries but duplicates and strangers.
-    private(set) var delivered: UInt64 = 0
+    package private(set) var delivered: UInt64 = 0
 
     /// - Parameter expects: whether a reader (first) is to get what a source (second) sends.
     init(readers: Int, sources: Int, expects: (Int, Int) -> Bool) {
@@ -100,13 +100,13 @@ struct Tally: Sendable {
 
     // MARK: - The account
 
-    var refused: UInt64 { refusedBySource.reduce(0, +) }
-    var expected: UInt64 { (0..<readers).reduce(0) { $0 + expected(by: $1) } }
-    var reported: UInt64 { reportedByReader.reduce(0, +) }
-    func reported(to reader: Int) -> UInt64 { reportedByReader[reader] }
-    func delivered(to reader: Int) -> UInt64 { deliveredByReader[reader] }
+    package var refused: UInt64 { refusedBySource.reduce(0, +) }
+    package var expected: UInt64 { (0..<readers).reduce(0) { $0 + expected(by: $1) } }
+    package var reported: UInt64 { reportedByReader.reduce(0, +) }
+    package func reported(to reader: Int) -> UInt64 { reportedByReader[reader] }
+    package func delivered(to reader: Int) -> UInt64 { deliveredByReader[reader] }
 
-    func expected(by reader: Int) -> UInt64 {
+    package func expected(by reader: Int) -> UInt64 {
         (0..<sources).reduce(0) { sum, source in
             guard expects[reader * sources + source] else { return sum }
             return sum + sentBySource[source] - min(refusedBySource[source], sentBySource[source])
@@ -114,7 +114,7 @@ struct Tally: Sendable {
     }
 
     /// Neither delivered nor reported to this reader: lost, once nothing comes any more.
-    func unreported(by reader: Int) -> UInt64 {
+    package func unreported(by reader: Int) -> UInt64 {
         let expected = expected(by: reader), settled = deliveredByReader[reader] + reportedByReader[reader]
         return expected > settled ? expected - settled : 0
     }

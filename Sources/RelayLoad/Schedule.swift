@@ -2,8 +2,8 @@ import RelayPrimitives
 
 /// What is to be sent when, whatever becomes of it: a source that is late sends at once what it owes, and the time at
 /// which that was due is what its latency is counted from.
-struct Schedule: Sendable {
-    struct Send: Sendable, Equatable {
+package struct Schedule: Sendable {
+    package struct Send: Sendable, Equatable {
         /// Nanoseconds since the start.
         var at: UInt64
         var source: Int

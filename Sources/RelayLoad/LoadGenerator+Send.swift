@@ -49,18 +49,18 @@ extension LoadGenerator {
         }
     }
 
-    mutating func publish(_ source: Int, due: UInt64) {
+    package mutating func publish(_ source: Int, due: UInt64) {
         let number = tally.send(source), link = load.sources[source].member
         templates[source]!.with(due, source, number) { links[link].append($0) }
     }
 
-    mutating func prepareTemplates() {
+    package mutating func prepareTemplates() {
         for number in load.sources.indices {
             templates[number] = PublishTemplate(load.sources[number], flow: flowOfSource[number], bytes: load.sources[number].bytes)
         }
     }
 
-    mutating func flush(_ index: Int) {
+    package mutating func flush(_ index: Int) {
         let wasBlocked = links[index].isBlocked
         switch links[index].flush() {
         case .all: links[index].isBlocked = false
