@@ -1,4 +1,5 @@
 package import RelayJournal
+import RelayPrimitives
 import RelayWire
 
 /// One link, TCP or WebSocket, as the engine numbers it: `index` is small and reused, `generation` tells its users apart.
@@ -136,5 +137,17 @@ package struct IOVector {
     package init(base: UnsafeRawPointer, count: Int) {
         self.base = base
         self.count = count
+    }
+}
+
+/// The time of an event: the monotonic clock for everything that is decided, the wall clock (milliseconds since
+/// 1970) only for what is shown to people.
+package struct Now: Hashable, Sendable {
+    package var instant: Instant
+    package var wallMilliseconds: UInt64
+
+    package init(instant: Instant, wallMilliseconds: UInt64) {
+        self.instant = instant
+        self.wallMilliseconds = wallMilliseconds
     }
 }
