@@ -95,6 +95,7 @@ extension Journal {
             return giveUp("\(segments[0].file) still holds \(segments[0].liveBytes) live bytes that were not found in it")
         }
         do throws(StorageError) {
+            try writeAnchor(oldest: segments[1].number)
             try storage.remove(segments[0].file)
         } catch {
             counters.lastError = error.description

@@ -20,6 +20,7 @@ extension Journal {
             for link in opening.chain { try journal.replay(link, &opening, &values) }
             journal.lastSequence = max(journal.lastSequence, opening.lastSequence)
             journal.highestNumber = opening.found.last?.number ?? 0
+            try opening.requireAnchored(lastSequence: journal.lastSequence)
             try opening.requireJournalOfBoards()
             try journal.settle(&opening)
             opening.report.segments = journal.segments.count
@@ -94,6 +95,8 @@ extension Journal {
             try storage.write(opening.unproven, to: head.file, at: opening.lastGroup)
             try storage.sync(head.file)
             writeAnew(head, oldest: opening.oldestTold)
+            // Without a new one no segment goes that the last one may name.
+            guard anchorAnew() else { return }
             try removeStrays(&opening)
         }
     }
@@ -116,6 +119,18 @@ extension Journal {
         } catch {
             headIsFull = true
             counters.lastError = error.description
+        }
+    }
+
+    /// - Returns: whether it has worked. If not, the next batch begins a segment, and tries again.
+    private func anchorAnew() -> Bool {
+        do throws(StorageError) {
+            try writeAnchor(oldest: segments[0].number)
+            return true
+        } catch {
+            headIsFull = true
+            counters.lastError = error.description
+            return false
         }
     }
 
@@ -167,6 +182,7 @@ struct Opening<Storage: JournalStorage> {
     var chain: [Link] = []
     var strays: [String] = []
     var mark: UInt32?
+    var anchor: JournalAnchor?
     /// What the newest header says.
     var oldestTold: UInt64 = 0
     var lastSequence: UInt64 = 0
@@ -179,6 +195,10 @@ struct Opening<Storage: JournalStorage> {
     mutating func readHeaders() throws(JournalError) {
         let names = try storing { () throws(StorageError) in try storage.list() }
         strays = names.filter(JournalFile.isDraft).sorted()
+        if names.contains(JournalAnchor.file) {
+            anchor = try JournalAnchor.read(
+                try storing { () throws(StorageError) in try storage.read(JournalAnchor.file, at: 0, count: JournalAnchor.byteCount + 1) })
+        }
         for number in names.compactMap(JournalFile.number).sorted() {
             let file = JournalFile.segment(number)
             let (size, head) = try storing { () throws(StorageError) in

@@ -172,9 +172,12 @@ package final class Journal<Storage: JournalStorage> {
             try? storage.remove(file)
             throw error
         }
-        if kept.count < segments.count, let empty = segments.last { try? storage.remove(empty.file) }
+        let empty = kept.count < segments.count ? segments.last : nil
         segments = kept + [Segment(number: highestNumber, byteCount: SegmentHeader.byteCount)]
+        headIsFull = true
+        try writeAnchor(oldest: segments[0].number)
         headIsFull = false
+        if let empty { try? storage.remove(empty.file) }
     }
 
     // MARK: - Failure

@@ -189,21 +189,27 @@ public final class RelayServer: Sendable {
     /// What boards have is theirs, at the next start, too.
     static func boardBytesTotalMax(configured: Int, stored: Int, free: Int) -> Int { min(configured, stored + free / 2) }
 
-    /// Unix seconds, and greater than that of every earlier relay of this process and folder: a relay that is started
-    /// again within the second must not take offsets of the one before for its own.
+    /// Greater than that of every earlier relay of this process and folder: a relay that is started again within the second must not
+    /// take offsets of the one before for its own.
     ///
     /// - Parameter stored: of the last relay in the same folder.
-    /// - Throws: when there is no greater one: a clock that was wrong by 80 years has used them up.
+    /// - Throws: when there is no greater one.
     private static func nextStart(after stored: UInt32?) throws(RelayServerError) -> UInt32 {
         try lastStart.withLock { (last) throws(RelayServerError) in
             let previous = max(last, stored ?? 0)
-            guard previous < .max else {
-                throw RelayServerError(
-                    text: "no start number is greater than the stored one, \(previous): the clock was far ahead at an earlier start")
+            guard let next = startNumber(after: previous, wallMilliseconds: SystemClock.wallMilliseconds()) else {
+                throw RelayServerError(text: "no start number is greater than the stored one, \(previous)")
             }
-            last = max(previous + 1, UInt32(clamping: SystemClock.wallMilliseconds() / 1000))
-            return last
+            last = next
+            return next
         }
+    }
+
+    /// Unix seconds, so that a folder put back from a copy does not repeat numbers; the next number where those are not greater. The
+    /// clock counts up to 2097: one that is wrong by a century leaves 268 million numbers to starts to come.
+    static func startNumber(after previous: UInt32, wallMilliseconds: UInt64) -> UInt32? {
+        guard previous < .max else { return nil }
+        return max(previous + 1, min(UInt32(clamping: wallMilliseconds / 1000), 0xF000_0000))
     }
 
     private static let lastStart = Mutex(UInt32(0))

@@ -313,6 +313,19 @@ def flipped_byte(scene):
     must(list(scene.data.glob("quarantine-*.bin")) == kept, "kept aside again")
 
 
+def missing_segment(scene):
+    """What a careless copy leaves out."""
+    scene.fill_board()
+    segment = scene.segment()
+    sound = segment.read_bytes()
+    segment.unlink()
+    before = contents(scene.data)
+    scene.start_refused(segment.name, "is missing", "remove journal.anchor")
+    must(contents(scene.data) == before, "something in the folder was changed")
+    segment.write_bytes(sound)
+    scene.must_have_board()
+
+
 def newer_format(scene):
     """A journal of a later version of the program."""
     scene.fill_board()
@@ -363,5 +376,7 @@ ROWS = [
     Row("a damaged byte in the journal", "all but the damaged change", "nothing",
         "serves; at each start a warning names file, place and the `quarantine-….bin` with the damaged bytes", "all but the damaged change",
         flipped_byte),
+    Row("a file of the journal is missing", *NOBODY, "1, names the file and what to do; only `lock` is written", "all is there",
+        missing_segment),
     Row("a journal of a newer version", *NOBODY, "1, names file and both versions; only `lock` is written", "all is there", newer_format),
 ]

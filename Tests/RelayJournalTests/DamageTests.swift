@@ -20,7 +20,7 @@ import Testing
         var disk: SimulatedDisk
         var parts: [Part] = []
         var records: [JournalRecord] = []
-        var files: [String] { disk.list }
+        var files: [String] { disk.list.filter { $0.hasPrefix("journal-") } }
         /// Something that was durable stands behind all records.
         var isClosed: Bool
 
@@ -41,7 +41,7 @@ import Testing
             if isClosed { journal.close() }
             disk = storage.disk
             var record = 0
-            for call in storage.calls where call.operation == .write {
+            for call in storage.calls where call.operation == .write && call.name.hasPrefix("journal-") {
                 guard let bytes = call.bytes else { continue }
                 let isRecord = bytes.lowerBound > 0 && record < records.count
                 parts.append(Part(file: call.name, bytes: bytes, record: isRecord ? record : nil))
@@ -124,19 +124,51 @@ import Testing
         }
     }
 
-    @Test("[SG4] of a journal with a segment gone from the middle, the others are there, and that is told")
-    func missingSegment() throws {
-        let written = try Written(isClosed: true)
+    @Test(
+        "[SG4] a journal with a segment gone is not opened, and nothing is touched; without its anchor the others are there",
+        arguments: 0..<3)
+    func missingSegment(place: Int) throws {
+        let written = try Written(isClosed: true), file = written.files[place]
         var disk = written.disk
-        disk.remove(written.files[1])
-        let opened = try Journal.open(SimulatedStorage(disk.afterCrash(.takesNothing)), Written.settings)
-        let lost = written.parts.filter { $0.file == written.files[1] }.compactMap(\.record)
+        disk.remove(file)
+        disk = disk.afterCrash(.takesNothing)
+        let storage = SimulatedStorage(disk)
+        #expect(throws: JournalError.segmentMissing(file: file)) { try Journal.open(storage, Written.settings) }
+        #expect(storage.disk.list == disk.list && disk.list.allSatisfy { storage.disk.contents($0) == disk.contents($0) })
+
+        disk.remove("journal.anchor")
+        let opened = try Journal.open(SimulatedStorage(disk), Written.settings)
+        let lost = written.parts.filter { $0.file == file }.compactMap(\.record)
         #expect(Self.values(opened.entries) == written.values { lost.contains($0) })
-        #expect(opened.report.missing == [written.files[1]])
+        #expect(opened.report.missing == (place == 1 ? [file] : []))
+    }
+
+    @Test("[SG4] a journal without its segments, or with older ones, is not opened beside its anchor; nor one whose anchor is damaged")
+    func olderThanItsAnchor() throws {
+        let written = try Written(isClosed: true)
+        var empty = written.disk
+        for file in written.files { empty.remove(file) }
+        #expect(throws: JournalError.segmentMissing(file: written.files[0])) { try Journal.open(SimulatedStorage(empty), Written.settings) }
+
+        // The next start says that the last record is durable.
+        let storage = SimulatedStorage(written.disk)
+        try Journal.open(storage, Written.settings).journal.close()
+        var older = storage.disk
+        let lastRecord = try #require(written.parts.last { $0.record != nil })
+        older.truncate(lastRecord.file, to: lastRecord.bytes.lowerBound)
+        for file in older.list where file.hasPrefix("journal-") && file > lastRecord.file { older.truncate(file, to: 0) }
+        #expect(throws: JournalError.endsEarly(at: 15, durable: 16)) { try Journal.open(SimulatedStorage(older), Written.settings) }
+
+        for offset in 0..<48 {
+            var disk = written.disk
+            let byte = try #require(disk.read("journal.anchor", at: offset, count: 1))[0]
+            disk.write([byte ^ 0x10], to: "journal.anchor", at: offset)
+            #expect(throws: JournalError.anchorDamaged) { try Journal.open(SimulatedStorage(disk), Written.settings) }
+        }
     }
 
     @Test(
-        "[SG4] whatever is written over a journal, it opens, has no value that was never stored, and goes on",
+        "[SG4] whatever is written over a journal, it opens, or does without its anchor, has no value that was never stored, and goes on",
         arguments: Seeds.fresh(count: 100, from: 5))
     func writtenOver(seed: UInt64) throws {
         var dice = SplitMix64(seed: seed)
@@ -160,7 +192,9 @@ import Testing
             default: disk.write(disk.read(file, at: place / 2, count: count) ?? [], to: file, at: place / 512 * 512)
             }
         }
-        let storage = SimulatedStorage(disk.afterCrash(.takesNothing))
+        var storage = SimulatedStorage(disk.afterCrash(.takesNothing))
+        if (try? Journal.open(storage, run.settings)) == nil { disk.remove("journal.anchor") }
+        storage = SimulatedStorage(disk.afterCrash(.takesNothing))
         let opened = try Journal.open(storage, run.settings)
         #expect(opened.entries.allSatisfy { run.written.contains($0) })
         #expect(opened.report.damage.allSatisfy { $0.quarantine.map { storage.disk.size(of: $0) != nil } ?? true })

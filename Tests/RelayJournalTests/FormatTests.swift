@@ -36,8 +36,30 @@ import Testing
         let storage = SimulatedStorage()
         let journal = try Journal.open(storage, JournalRun.settings(4096)).journal
         try journal.append(Self.records)
-        #expect(storage.disk.list == [Self.file])
+        #expect(storage.disk.list == [Self.file, "journal.anchor"])
         #expect(storage.disk.contents(Self.file) == Self.header + Self.first + Self.second)
+    }
+
+    @Test("its anchor is these bytes: oldest and newest segment, and what was durable when the relay started")
+    func anchors() throws {
+        let storage = SimulatedStorage(Self.disk(Self.header + Self.first + Self.second))
+        _ = try Journal.open(storage, JournalSettings(mark: 5))
+        let anchor: [UInt8] =
+            Array("branchor".utf8) + [0, 0, 0, 1, 0, 0, 0, 0] + [0, 0, 0, 0, 0, 0, 0, 1] + [0, 0, 0, 0, 0, 0, 0, 1]
+            + [0, 0, 0, 0, 0, 0, 0, 9] + [0, 0, 0, 0]
+        #expect(storage.disk.contents("journal.anchor") == summed(anchor + [0, 0, 0, 0], crcAt: 44, over: [0..<44]))
+    }
+
+    @Test("an anchor of a later version is refused, and left alone")
+    func newerAnchor() throws {
+        let storage = SimulatedStorage()
+        try Journal.open(storage, JournalSettings(mark: 5)).journal.close()
+        var disk = storage.disk, bytes = try #require(disk.contents("journal.anchor"))
+        bytes[11] = 2
+        disk.write(summed(bytes, crcAt: 44, over: [0..<44]), to: "journal.anchor", at: 0)
+        #expect(throws: JournalError.newerFormat(file: "journal.anchor", found: 2, supported: 1)) {
+            try Journal.open(SimulatedStorage(disk), JournalSettings(mark: 5))
+        }
     }
 
     @Test("and read, whatever the mark in the settings is")

@@ -68,7 +68,7 @@ import Testing
             try storage.create("board-0000000000000001-00000007.log")
             try storage.create("board-1-7.log")
             let recovery = try BoardStore(journal: journal, storage: storage).recover(entries: [], isDamaged: isDamaged)
-            let files = storage.disk.list.filter { !$0.hasPrefix("journal-") }
+            let files = storage.disk.list.filter { !$0.hasPrefix("journal") }
             #expect(files == ["board-1-7.log"] + (isDamaged ? ["quarantine-board-0000000000000001-00000007.log-0.bin"] : []))
             #expect(recovery.lines.count == (isDamaged ? 1 : 0))
         }

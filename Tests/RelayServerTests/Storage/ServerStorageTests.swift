@@ -95,6 +95,19 @@ import Testing
         }
     }
 
+    @Test("[SE6] a start number is the time, or the next one; a clock of any year leaves numbers for the starts to come")
+    func startNumbers() {
+        let now: UInt64 = 1_763_683_200_000
+        #expect(RelayServer.startNumber(after: 0, wallMilliseconds: now) == 1_763_683_200)
+        #expect(RelayServer.startNumber(after: 1_763_683_200, wallMilliseconds: now) == 1_763_683_201)
+        for wrong in [4_294_967_295_000, .max] as [UInt64] {
+            let start = RelayServer.startNumber(after: 1_763_683_200, wallMilliseconds: wrong)
+            #expect(start == 0xF000_0000 && RelayServer.startNumber(after: start!, wallMilliseconds: now) == 0xF000_0001)
+            #expect(RelayServer.startNumber(after: start!, wallMilliseconds: wrong) == 0xF000_0001)
+        }
+        #expect(RelayServer.startNumber(after: .max, wallMilliseconds: now) == nil)
+    }
+
     @Test("a stored start number that none is greater than is why there is no relay, not a crash")
     func noStartNumber() async throws {
         try await withTemporaryPath { path in
@@ -176,10 +189,16 @@ import Testing
             try FileManager.default.createDirectory(atPath: kept, withIntermediateDirectories: false)
             defer { try? FileManager.default.removeItem(atPath: kept) }
             let segments = try names("journal"), boards = try names("board-")
-            #expect(!segments.isEmpty && boards.count == 1)
+            #expect(segments.contains("journal.anchor") && segments.count >= 2 && boards.count == 1)
+            // While the anchor is there, it is what names the file.
+            let first = "\(path)/\(segments[0])"
+            try FileManager.default.moveItem(atPath: first, toPath: "\(kept)/\(segments[0])")
+            let refused = await #expect(throws: RelayServerError.self) { try await withRelay(.folder(path)) { _ in } }
+            #expect(refused?.text.contains("\(segments[0]) of the journal is missing") == true)
+            try FileManager.default.moveItem(atPath: "\(kept)/\(segments[0])", toPath: first)
             for name in segments {
                 try FileManager.default.moveItem(atPath: "\(path)/\(name)", toPath: "\(kept)/\(name)")
-                if !isGone { #expect(FileManager.default.createFile(atPath: "\(path)/\(name)", contents: nil)) }
+                if !isGone, name.hasSuffix(".log") { #expect(FileManager.default.createFile(atPath: "\(path)/\(name)", contents: nil)) }
             }
             let board = try Data(contentsOf: URL(filePath: "\(path)/\(boards[0])"))
             for _ in 0..<2 {
