@@ -99,6 +99,8 @@ extension Journal {
             try storage.remove(segments[0].file)
         } catch {
             counters.lastError = error.description
+            // Whoever has made a file in the folder meanwhile must know that its name is in doubt.
+            if error.operation == .syncFolder { counters.failures += 1 }
             compactionResumesAt = counters.bytesWritten + settings.segmentBytes / 8
             return failErasure(error.description)
         }

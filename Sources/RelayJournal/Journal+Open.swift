@@ -21,6 +21,7 @@ extension Journal {
             journal.lastSequence = max(journal.lastSequence, opening.lastSequence)
             journal.highestNumber = opening.found.last?.number ?? 0
             try opening.requireAnchored(lastSequence: journal.lastSequence)
+            journal.forgoneSegment = max(opening.anchor?.forgone ?? 0, opening.newestMissing)
             try opening.requireJournalOfBoards()
             try journal.settle(&opening)
             opening.report.segments = journal.segments.count
@@ -94,10 +95,9 @@ extension Journal {
             // system shows what it could not write. Written once more and synced, it is there for everybody.
             try storage.write(opening.unproven, to: head.file, at: opening.lastGroup)
             try storage.sync(head.file)
-            writeAnew(head, oldest: opening.oldestTold)
-            // Without a new one no segment goes that the last one may name.
-            guard anchorAnew() else { return }
-            try removeStrays(&opening)
+            // If the anchor could not be replaced, what the old one may name stays.
+            let isAnchored = writeAnew(head, oldest: opening.oldestTold) && anchorAnew()
+            try removeStrays(&opening, keeping: isAnchored ? nil : opening.anchor)
         }
     }
 
@@ -107,7 +107,9 @@ extension Journal {
     ///
     /// And for segments that were removed: one whose removal was not synced may be there again after a crash, and with it
     /// what later ones have taken back. A new header says what the oldest one is, before any other goes.
-    private func writeAnew(_ head: Segment, oldest: UInt64) {
+    ///
+    /// - Returns: whether it has worked.
+    private func writeAnew(_ head: Segment, oldest: UInt64) -> Bool {
         do throws(StorageError) {
             if head.recordBytes > 0 {
                 let proof = Batch.proof(lastSequence, mark: mark).pieces
@@ -116,9 +118,11 @@ extension Journal {
                 segments[segments.count - 1].byteCount += proof.count
             }
             if head.recordBytes == 0 || oldest < segments[0].number { try beginSegment() }
+            return true
         } catch {
             headIsFull = true
             counters.lastError = error.description
+            return false
         }
     }
 
@@ -134,24 +138,18 @@ extension Journal {
         }
     }
 
-    private func removeStrays(_ opening: inout Opening<Storage>) throws(StorageError) {
-        for file in opening.strays {
+    private func removeStrays(_ opening: inout Opening<Storage>, keeping anchor: JournalAnchor? = nil) throws(StorageError) {
+        let kept = anchor.map { [JournalFile.segment($0.oldest), JournalFile.segment($0.newest)] } ?? []
+        for file in opening.strays where !kept.contains(file) {
             try storage.remove(file)
             opening.report.removed.append(file)
         }
         try storage.syncFolder()
     }
 
-    /// Under its name is all of it, or nothing.
     private func keepAside(_ file: String, _ bytes: [UInt8]) throws(JournalError) {
         try storing { () throws(StorageError) in
-            guard !(try storage.list().contains(file)) else { return }
-            let draft = JournalFile.draft(file)
-            try storage.create(draft)
-            try storage.write(bytes, to: draft, at: 0)
-            try storage.sync(draft)
-            try storage.rename(draft, to: file)
-            try storage.syncFolder()
+            if !(try storage.list().contains(file)) { try replace(file, with: bytes) }
         }
     }
 }

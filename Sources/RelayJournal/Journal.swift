@@ -19,6 +19,10 @@ package final class Journal<Storage: JournalStorage> {
     var index: [[UInt8]: Place] = [:]
     /// The highest number that a segment was ever given, or was to be given.
     var highestNumber: UInt64 = 0
+    /// The newest segment that was missing when an operator went on without it; 0: none was.
+    var forgoneSegment: UInt64 = 0
+    /// The head is there, durably, and the anchor does not name it yet. Nothing stands in it.
+    private var headIsUnanchored = false
     /// The next batch begins a segment, however short the head is.
     var headIsFull = false
     package internal(set) var lastSequence: UInt64 = 0
@@ -153,6 +157,7 @@ package final class Journal<Storage: JournalStorage> {
 
     /// Makes a new head, durably, whose header says how far what was written before counts.
     func beginSegment() throws(StorageError) {
+        if headIsUnanchored { return try anchorHead() }
         // A head in which nothing came to stand is given up instead of kept.
         let kept = segments.last?.recordBytes == 0 ? segments.dropLast() : segments
         highestNumber += 1
@@ -175,9 +180,15 @@ package final class Journal<Storage: JournalStorage> {
         let empty = kept.count < segments.count ? segments.last : nil
         segments = kept + [Segment(number: highestNumber, byteCount: SegmentHeader.byteCount)]
         headIsFull = true
-        try writeAnchor(oldest: segments[0].number)
-        headIsFull = false
+        headIsUnanchored = true
+        try anchorHead()
         if let empty { try? storage.remove(empty.file) }
+    }
+
+    private func anchorHead() throws(StorageError) {
+        try writeAnchor(oldest: segments[0].number)
+        headIsUnanchored = false
+        headIsFull = false
     }
 
     // MARK: - Failure
@@ -243,6 +254,7 @@ package final class Journal<Storage: JournalStorage> {
         guard case .open = state else { return closeStorage() }
         if counters.bytesWritten > 0 {
             try? write(.proof(lastSequence, mark: mark), lastSequence: lastSequence)
+            if case .open = state { try? writeAnchor(oldest: segments[0].number) }
         }
         closeStorage()
     }

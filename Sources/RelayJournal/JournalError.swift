@@ -9,7 +9,7 @@ package enum JournalError: Error, Hashable, Sendable, CustomStringConvertible {
     case misnamed(file: String, number: UInt64)
     /// Files of the journal that were there are not there any more, or are shorter.
     case missing(file: String)
-    /// A segment that the anchor counts on is not there. Nothing was touched.
+    /// A segment that should be there is not, or holds nothing. Nothing was touched.
     case segmentMissing(file: String)
     /// Changes that were durable are in none of its files. Nothing was touched.
     case endsEarly(at: UInt64, durable: UInt64)
@@ -20,7 +20,7 @@ package enum JournalError: Error, Hashable, Sendable, CustomStringConvertible {
     /// It failed before and waits for `recoverFromFailure`.
     case failed(String)
 
-    private static let remedy = "put its files back, or remove \(JournalAnchor.file) to go on without what they held"
+    private static let remedy = "or remove \(JournalAnchor.file) to go on with what is left"
 
     package var description: String {
         switch self {
@@ -31,10 +31,10 @@ package enum JournalError: Error, Hashable, Sendable, CustomStringConvertible {
             "\(file) has a record of type \(type), flags \(flags), at \(offset), which this program does not know: a newer one wrote it"
         case .misnamed(let file, let number): "\(file) is segment \(number) of a journal by its content: it was renamed or copied"
         case .missing(let file): "\(file) of the journal is gone or cut"
-        case .segmentMissing(let file): "\(file) of the journal is missing: \(Self.remedy)"
+        case .segmentMissing(let file): "\(file) of the journal is missing or empty: put it back, \(Self.remedy)"
         case .endsEarly(let sequence, let durable):
-            "the journal ends with change \(sequence), and change \(durable) was durable: \(Self.remedy)"
-        case .anchorDamaged: "\(JournalAnchor.file) is damaged: put it back, or remove it to go on with what the journal has"
+            "the journal ends with change \(sequence), and change \(durable) was durable: put the newest copy of its files back, \(Self.remedy)"
+        case .anchorDamaged: "\(JournalAnchor.file) is damaged: put it back, \(Self.remedy)"
         case .boardsWithoutJournal(let files, let first):
             "the journal is missing or empty, but \(files == 1 ? "a file of a board is" : "\(files) files of boards are") there (\(first)): "
                 + "put the journal's files back, or move those of the boards away"

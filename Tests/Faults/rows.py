@@ -373,7 +373,7 @@ ROWS = [
         "nothing: what was stored is gone, and the old relay stays read-only to its end", removed_while_running),
     Row("in use by another relay", "the first relay's: nothing", "the first relay's: nothing", "1, “in use by pid N”", "all is there",
         in_use),
-    Row("a damaged byte in the journal", "all but the damaged change", "nothing",
+    Row("a damaged byte in a segment of the journal", "all but the damaged change", "nothing",
         "serves; at each start a warning names file, place and the `quarantine-….bin` with the damaged bytes", "all but the damaged change",
         flipped_byte),
     Row("a file of the journal is missing", *NOBODY, "1, names the file and what to do; only `lock` is written", "all is there",

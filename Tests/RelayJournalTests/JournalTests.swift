@@ -47,7 +47,7 @@ import Testing
             }
             let size = run.journal.size
             #expect(size.bytes <= 2 * size.liveBytes + 64 * size.segments + 2 * segmentBytes)
-            #expect(storage.disk.byteCount == size.bytes + 48 && storage.disk.list.count == size.segments + 1)
+            #expect(storage.disk.byteCount == size.bytes + 56 && storage.disk.list.count == size.segments + 1)
         }
         #expect(run.journal.counters.compactions > 20)
         // A record of four entries may be longer than the step, copies of several records may not.

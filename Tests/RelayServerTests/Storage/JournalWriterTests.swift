@@ -223,7 +223,7 @@ import Testing
             #expect(status.bytes - empty.bytes == status.bytesWritten - empty.bytesWritten && status.bytes - empty.bytes >= 2_010)
             #expect((1_010..<1_100).contains(status.liveBytes))
             #expect(status.recordsWaiting == 0 && status.bytesWaiting == 0 && status.failure == nil && status.lastError == nil)
-            let files = try FileManager.default.contentsOfDirectory(atPath: path).filter { $0 != "lock" }
+            let files = try FileManager.default.contentsOfDirectory(atPath: path).filter { $0.hasPrefix("journal-") }
             #expect(files.count == status.segments)
             let sizes = try files.map { try FileManager.default.attributesOfItem(atPath: path + "/" + $0)[.size] as? Int ?? 0 }
             #expect(sizes.reduce(0, +) == status.bytes)
