@@ -12,7 +12,9 @@ import Testing
         arguments: Answer.allCases, [1, 3])
     func anyCall(answer: Answer, width: Int) throws { try everyCall(of: nil, answer, width) }
 
-    @Test("[SG4] the same for each operation", arguments: [StorageError.Operation.list, .create, .write, .sync, .syncFolder, .rename, .remove, .read])
+    @Test(
+        "[SG4] the same for each operation",
+        arguments: [StorageError.Operation.list, .create, .write, .sync, .syncFolder, .rename, .remove, .read])
     func eachOperation(operation: StorageError.Operation) throws { try everyCall(of: operation, .recover, 2) }
 
     /// n = 1, 2, … until nothing fails any more.
