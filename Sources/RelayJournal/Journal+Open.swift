@@ -96,7 +96,7 @@ extension Journal {
             try storage.write(opening.unproven, to: head.file, at: opening.lastGroup)
             try storage.sync(head.file)
             // If the anchor could not be replaced, what the old one may name stays.
-            let isAnchored = writeAnew(head, oldest: opening.oldestTold) && anchorAnew()
+            let isAnchored = writeAnew(head, oldest: opening.oldestTold)
             try removeStrays(&opening, keeping: isAnchored ? nil : opening.anchor)
         }
     }
@@ -108,7 +108,7 @@ extension Journal {
     /// And for segments that were removed: one whose removal was not synced may be there again after a crash, and with it
     /// what later ones have taken back. A new header says what the oldest one is, before any other goes.
     ///
-    /// - Returns: whether it has worked.
+    /// - Returns: whether all of it has worked, the anchor included. If not, the next batch begins a segment, and tries again.
     private func writeAnew(_ head: Segment, oldest: UInt64) -> Bool {
         do throws(StorageError) {
             if head.recordBytes > 0 {
@@ -117,19 +117,11 @@ extension Journal {
                 try storage.sync(head.file)
                 segments[segments.count - 1].byteCount += proof.count
             }
-            if head.recordBytes == 0 || oldest < segments[0].number { try beginSegment() }
-            return true
-        } catch {
-            headIsFull = true
-            counters.lastError = error.description
-            return false
-        }
-    }
-
-    /// - Returns: whether it has worked. If not, the next batch begins a segment, and tries again.
-    private func anchorAnew() -> Bool {
-        do throws(StorageError) {
-            try writeAnchor(oldest: segments[0].number)
+            if head.recordBytes == 0 || oldest < segments[0].number {
+                try beginSegment()
+            } else {
+                try writeAnchor(oldest: segments[0].number)
+            }
             return true
         } catch {
             headIsFull = true

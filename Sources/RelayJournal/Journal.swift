@@ -179,7 +179,6 @@ package final class Journal<Storage: JournalStorage> {
         }
         let empty = kept.count < segments.count ? segments.last : nil
         segments = kept + [Segment(number: highestNumber, byteCount: SegmentHeader.byteCount)]
-        headIsFull = true
         headIsUnanchored = true
         try anchorHead()
         if let empty { try? storage.remove(empty.file) }

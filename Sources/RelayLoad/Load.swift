@@ -71,7 +71,7 @@ package struct Load: Sendable {
 /// What stands at the front of every payload, in this machine's byte order: only the generator reads it.
 ///
 ///     due, nanoseconds u64 | source u32 | number u32
-package enum Stamp {
+enum Stamp {
     static let bytes = 16
 
     static func write(_ due: UInt64, _ source: Int, _ number: UInt32, at place: UnsafeMutableRawPointer) {

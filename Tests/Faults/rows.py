@@ -326,6 +326,20 @@ def missing_segment(scene):
     scene.must_have_board()
 
 
+def damaged_anchor(scene):
+    """It is put back, or done without."""
+    scene.fill_board()
+    anchor = scene.data / "journal.anchor"
+    sound = anchor.read_bytes()
+    anchor.write_bytes(sound[:30] + bytes([sound[30] ^ 1]) + sound[31:])
+    before = contents(scene.data)
+    scene.start_refused("journal.anchor is damaged", "put it back, or remove journal.anchor")
+    must(contents(scene.data) == before, "something in the folder was changed")
+    anchor.unlink()
+    scene.must_have_board()
+    must(anchor.exists(), "there is no new one")
+
+
 def newer_format(scene):
     """A journal of a later version of the program."""
     scene.fill_board()
@@ -378,5 +392,7 @@ ROWS = [
         flipped_byte),
     Row("a file of the journal is missing", *NOBODY, "1, names the file and what to do; only `lock` is written", "all is there",
         missing_segment),
+    Row("`journal.anchor` is damaged", *NOBODY, "1, names the file and what to do; only `lock` is written", "all is there",
+        damaged_anchor),
     Row("a journal of a newer version", *NOBODY, "1, names file and both versions; only `lock` is written", "all is there", newer_format),
 ]

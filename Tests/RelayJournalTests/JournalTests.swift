@@ -109,6 +109,38 @@ import Testing
         #expect(run.journal.failure != nil)
     }
 
+    @Test("[SG4] while only the anchor cannot be replaced, every try to recover makes do with the segment that the first has begun")
+    func recoversWithOneSegment() throws {
+        let storage = SimulatedStorage()
+        let run = try JournalRun(storage, seed: 1, segmentBytes: 1024)
+        try run.append()
+        let syncs = storage.calls.count { $0.operation == .sync }, renames = storage.calls.count { $0.operation == .rename }
+        storage.faults = [.init((syncs + 1)...(syncs + 1), of: .sync), .init((renames + 1)...(renames + 3), of: .rename)]
+        #expect(throws: JournalError.self) { try run.append() }
+        for _ in 0..<3 { #expect(throws: JournalError.self) { try run.journal.recoverFromFailure() } }
+        try run.recover()
+        #expect(storage.failedCalls.count == 4 && storage.disk.list.count { $0.hasPrefix("journal-") } == 2)
+        try run.append()
+        try run.reopen(storage.crashed(.takesNothing))
+    }
+
+    @Test("[SG4] a sync of the folder that failed before a segment went is counted, and the segment stays")
+    func anchorOfCompactionFails() throws {
+        let storage = SimulatedStorage()
+        let journal = try Journal.open(storage, JournalRun.settings(200)).journal
+        for number in 1...6 {
+            try journal.append([
+                JournalRecord(
+                    sequence: UInt64(number), entries: [JournalEntry(key: [1], value: [UInt8](repeating: UInt8(number), count: 100))])
+            ])
+        }
+        let syncs = storage.calls.count { $0.operation == .syncFolder }, files = storage.disk.list
+        storage.faults = [.init((syncs + 1)...(syncs + 1), of: .syncFolder)]
+        for _ in 0..<2 { _ = try journal.compactStep(bytesMax: 1_000) }
+        #expect(storage.failedCalls.map(\.operation) == [.syncFolder] && storage.disk.list == files)
+        #expect(journal.counters.failures == 1 && journal.failure == nil && journal.counters.compactions == 0)
+    }
+
     @Test("a closed journal takes nothing")
     func closed() throws {
         let storage = SimulatedStorage()

@@ -82,7 +82,7 @@ extension Hub {
         frame.key.count + frame.customType.count + frame.extensions.count + frame.payload.count + BoardSummary.recordOverheadBytes
     }
 
-    /// The board of a channel, made if there is none.
+    /// The board of a channel. A channel without one gets one.
     mutating func boardFor(_ channel: Channel.Index, by user: Name) -> (board: ShelvedBoard.Index, begins: Bool) {
         if let board = channels[channel].board { return (board, false) }
         let name = channels[channel].id!.channel

@@ -64,7 +64,7 @@ struct Room {
 }
 
 extension Hub {
-    /// The room of a name, made if there is none.
+    /// The room of a name. A name without one gets one.
     mutating func roomFor(_ name: Name) -> Room.Index {
         if let known = rooms[named: name] { return known }
         return rooms.insert(Room(name: name, feed: Placed(outbox.openFeed())), named: name)

@@ -140,7 +140,7 @@ extension Hub {
         }
     }
 
-    /// The channel of that id, made if there is none. [CH2, CH8]
+    /// The channel of an id. An id without one gets one. [CH2, CH8]
     mutating func channelFor(_ id: ChannelID) throws(WireError) -> Channel.Index {
         if let channel = channels[named: id] { return channel }
         let count = channelCounts[id.kind, default: 0]
