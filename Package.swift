@@ -64,7 +64,7 @@ let package = Package(
             name: "boardrelay",
             dependencies: [
                 "CResources", "RelayRights", "RelayBench", "BoardFormat", "RelayClient", "RelayConsole", "RelayCore", "RelayGateway", "RelayIO",
-                "RelayReplay", "RelayServer", "RelayWire",
+                "RelayJournal", "RelayReplay", "RelayServer", "RelayWire",
             ],
             exclude: ["Demo/README.md", "Demo/lesson.ndjson"],
             swiftSettings: unhurried),

@@ -30,7 +30,7 @@ struct IdleBench: Sendable {
     func run() async throws -> [String] {
         let (setting, report, sessions) = (bench.setting, bench.report, sessions)
         let load = Load.audience(sessions, bytes: Self.broadcastBytes, setting.times)
-        raiseDescriptorLimit()
+        SystemDescriptors.raise()
         var origins: [SocketAddress] = []
         if sessions > Self.sessionsPerOrigin {
             for last in 2...9 { origins += try SocketAddress.resolve(host: "127.0.0.\(last)", port: 0).prefix(1) }

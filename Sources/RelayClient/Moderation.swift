@@ -1,4 +1,4 @@
-/// What a moderator decides about others, who may draw, where, and who may come in, and sees of the relay. [AC10–AC16]
+/// What a moderator decides about others, who may draw, where, and who may come in, and sees of the relay. [AC10–AC19]
 ///
 /// Everything here wants the role moderator (`notPermitted`). What is decided holds at once, and is logged by the relay with this
 /// client's user id. What is to hold over restarts is durable when it returns; on a relay that cannot store it is `storageFailed`.
@@ -46,13 +46,27 @@ public struct Moderation: Sendable {
     /// - Parameter reason: told the user, at most 256 bytes.
     /// - Throws: `userOffline` without a session, `tooLarge`, `notPermitted`, `badName`, `outcomeUnknown`.
     public func endSession(of user: String, reason: String? = nil) async throws(RelayError) {
+        _ = try await core.ask(.endSession(try checkedName(user), reason: try checked(reason)))
+    }
+
+    /// Ends the message and the stream channel of this name: everybody is out of them, and their history, board, metadata and locks go for
+    /// good. Whoever comes in again finds a new channel.
+    ///
+    /// It returns when the relay's files hold nothing of it any more.
+    ///
+    /// - Parameter reason: told everybody in them, with `channelEnded`; at most 256 bytes.
+    /// - Throws: `tooLarge`, `busy`, `limitReached`, `notPermitted`, `badName`, `outcomeUnknown`; `storageFailed` also when all is gone for
+    ///   everybody, and not yet from the disk. [AC19]
+    public func endChannel(_ channel: String, reason: String? = nil) async throws(RelayError) {
+        _ = try await core.ask(.endChannel(try checkedName(channel), reason: try checked(reason)))
+    }
+
+    private func checked(_ reason: String?) throws(RelayError) -> String? {
         let bytes = reason?.utf8.count ?? 0
-        guard bytes <= Limits.endReasonBytesMax else {
-            throw RelayError(
-                .tooLarge, "a reason has at most \(Limits.endReasonBytesMax) bytes, not \(bytes)", limit: Limits.endReasonBytesMax,
-                actual: bytes)
-        }
-        _ = try await core.ask(.endSession(try checkedName(user), reason: reason))
+        guard bytes > Limits.endReasonBytesMax else { return reason }
+        throw RelayError(
+            .tooLarge, "a reason has at most \(Limits.endReasonBytesMax) bytes, not \(bytes)", limit: Limits.endReasonBytesMax,
+            actual: bytes)
     }
 
     /// Keeps a user out, and the client that used the id last, and ends its sessions.
@@ -98,6 +112,20 @@ public struct Moderation: Sendable {
     ///   disk.
     public func forget(user: String, withRecords: Bool = false) async throws(RelayError) {
         _ = try await core.ask(.forget(try checkedName(user), withRecords: withRecords))
+    }
+
+    /// Removes all that a user drew on one board; readers see that, and no undone `clear` brings it back.
+    ///
+    /// It returns when the relay's files hold nothing of it any more.
+    ///
+    /// - Returns: records that went.
+    /// - Throws: `boardNotFound`, `limitReached`, `notPermitted`, `badName`, `outcomeUnknown`; `storageFailed` also when some are gone for
+    ///   everybody: ask again. [AC18]
+    @discardableResult
+    public func removeRecords(of user: String, from channel: String) async throws(RelayError) -> Int {
+        guard case .records(let count) = try await core.ask(.removeRecords(of: try checkedName(user), from: try checkedName(channel)))
+        else { throw .wrongAnswer }
+        return count
     }
 
     /// How the relay is at this moment, and a page of those who are there, in order of their ids, with what waits for each.

@@ -13,7 +13,7 @@ import Dispatch
 public final class RelayClient: Sendable {
     let core: ClientCore
 
-    /// Connects and logs in.
+    /// Connects and logs in. A task that is cancelled meanwhile gets `clientClosed`.
     ///
     /// - Throws: `badName`; `badRequest` for digits of an option that are none; `secretNotKept`; `connectFailed` or `timedOut` when the
     ///   relay cannot be reached; a code of the relay's, such as `limitReached` when 8 other devices of the user are there. [SE8]
@@ -28,7 +28,12 @@ public final class RelayClient: Sendable {
 
     static func logIn(_ settings: ClientSettings, at address: RelayAddress) async throws(RelayError) -> RelayClient {
         let client = RelayClient(core: ClientCore(settings: settings, address: address), device: settings.device)
-        _ = try await client.core.answer { machine, token, now in machine.connect(token: token, at: now) }
+        let receipt = try client.core.send { machine, token, now in machine.connect(token: token, at: now) }
+        _ = try await withTaskCancellationHandler {
+            await receipt.pending.result()
+        } onCancel: {
+            client.core.abandon()
+        }.get()
         return client
     }
 

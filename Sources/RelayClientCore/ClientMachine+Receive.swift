@@ -58,7 +58,7 @@ extension ClientMachine {
             .removeStates, .getStates, .history, .setMetadata, .updateMetadata, .removeMetadata, .getMetadata, .subscribeUserMetadata,
             .unsubscribeUserMetadata, .setLock, .acquireLock, .releaseLock, .revokeLock, .removeLock, .getLocks, .barrier, .cancel,
             .setReaderLimits, .goOn, .offerDevice, .clear, .undoClear, .boards, .removeBoard, .setRole, .setMode, .endSession, .banUser,
-            .unbanUser, .getBans, .forgetUser, .status:
+            .unbanUser, .getBans, .forgetUser, .removeRecords, .endChannel, .status:
             throw WireError(.protocolError, "the relay sent a \(type.name), which only clients send")
         }
     }

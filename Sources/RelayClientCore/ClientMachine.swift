@@ -346,8 +346,8 @@ package struct ClientMachine: Sendable {
         let comesBack: Bool
         switch reason {
         case .relayClosed(let code, _): comesBack = code.clientReconnects
-        // With another token it may, and the app can still bring one. [AC8]
-        case .loginRefused(let error): comesBack = logins > 0 && error.code == .tokenExpired
+        // With another token it may, and the app can still bring one; and what is full now has a time. [AC8, ER5]
+        case .loginRefused(let error): comesBack = error.retryAfter != nil || logins > 0 && error.code == .tokenExpired
         case .closedByApp: comesBack = false
         case .linkFailed, .timedOut, .relaySilent, .relayFault, .eventsNotRead: comesBack = true
         }
@@ -359,7 +359,8 @@ package struct ClientMachine: Sendable {
             return emit(.link(.paused(reason: reason)))
         }
         if wasLive, now - liveSince >= ClientLimits.linkGoodAfter { backoff.reset() }
-        let pause = backoff.next(&dice)
+        var pause = backoff.next(&dice)
+        if case .loginRefused(let error) = reason { pause = pause + (error.retryAfter ?? .zero) }
         state = .waiting(until: now + pause)
         emit(.link(.waiting(after: pause, reason: reason)))
     }

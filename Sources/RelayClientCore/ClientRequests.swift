@@ -52,6 +52,8 @@ package enum ClientRequest: Hashable, Sendable {
     case unban(Name)
     case bans(after: Name?)
     case forget(Name, withRecords: Bool)
+    case removeRecords(of: Name, from: Name)
+    case endChannel(Name, reason: String?)
     case status(after: Name?, limit: Int?, user: Name?)
 
     func frame(id: UInt32) -> Frame {
@@ -117,6 +119,8 @@ package enum ClientRequest: Hashable, Sendable {
         case .bans(let after): .json(.getBans, PageRequest(id: id, after: after))
         case .forget(let user, let withRecords):
             .json(.forgetUser, ForgetUserRequest(id: id, user: user, withRecords: withRecords ? true : nil))
+        case .removeRecords(let user, let channel): .json(.removeRecords, RemoveRecordsRequest(id: id, channel: channel, user: user))
+        case .endChannel(let channel, let reason): .json(.endChannel, EndChannelRequest(id: id, channel: channel, reason: reason))
         case .status(let after, let limit, let user): .json(.status, StatusRequest(id: id, after: after, limit: limit, user: user))
         }
     }
@@ -207,6 +211,7 @@ package enum ClientAnswer: Hashable, Sendable {
     case boardChange(BoardClearing)
     case boards([BoardInfo], next: Name?)
     case bans([BanInfo], next: Name?)
+    case records(Int)
     case status(RelayStatus)
 }
 

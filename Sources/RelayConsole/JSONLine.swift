@@ -9,60 +9,27 @@ extension JSONValue {
         .object(values.keys.sorted().map { JSONMember(key: $0, value: .string(values[$0]!)) })
     }
 
-    /// An object's text has no fields that are `null`.
-    package var line: String {
-        var text = ""
-        write(to: &text)
-        return text
-    }
+    package var line: String { shown(bytes) }
+}
 
-    private func write(to text: inout String) {
-        switch self {
-        case .null: text += "null"
-        case .bool(let value): text += value ? "true" : "false"
-        case .integer(let value): text += String(value)
-        case .number(let value): text += value.isFinite ? String(value) : "null"
-        case .string(let value): Self.write(value, to: &text)
-        case .array(let values):
-            text += "["
-            for (index, value) in values.enumerated() {
-                if index > 0 { text += "," }
-                value.write(to: &text)
-            }
-            text += "]"
-        case .object(let fields):
-            text += "{"
-            var isFirst = true
-            for field in fields where field.value != .null {
-                if !isFirst { text += "," }
-                isFirst = false
-                Self.write(field.key, to: &text)
-                text += ":"
-                field.value.write(to: &text)
-            }
-            text += "}"
+extension JSONObject {
+    package var line: String { shown(JSONBody.encode(self)) }
+}
+
+/// What is invisible stands in texts: an escape says the same.
+private func shown(_ json: [UInt8]) -> String {
+    var shown = String.UnicodeScalarView()
+    for scalar in String(decoding: json, as: UTF8.self).unicodeScalars {
+        if scalar.value < 0x7F || !Printable.isHidden(scalar) {
+            shown.append(scalar)
+        } else {
+            for unit in String(scalar).utf16 { shown.append(contentsOf: escape(unit).unicodeScalars) }
         }
     }
+    return String(shown)
+}
 
-    private static func write(_ value: String, to text: inout String) {
-        text += "\""
-        for scalar in value.unicodeScalars {
-            switch scalar {
-            case "\"": text += "\\\""
-            case "\\": text += "\\\\"
-            case "\n": text += "\\n"
-            case "\r": text += "\\r"
-            case "\t": text += "\\t"
-            case _ where scalar.value < 0x7F && scalar.value >= 0x20: text.unicodeScalars.append(scalar)
-            case _ where Printable.isHidden(scalar): for unit in String(scalar).utf16 { text += escape(unit) }
-            default: text.unicodeScalars.append(scalar)
-            }
-        }
-        text += "\""
-    }
-
-    private static func escape(_ unit: UInt16) -> String {
-        let digits = String(unit, radix: 16)
-        return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-    }
+private func escape(_ unit: UInt16) -> String {
+    let digits = String(unit, radix: 16)
+    return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
 }

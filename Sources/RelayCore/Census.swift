@@ -1,91 +1,71 @@
+import RelayPrimitives
+public import RelayWire
+
 /// The hub counted, at one moment: for `boardrelay status`, for tests that nothing is left behind, and for metrics.
 ///
-/// Every array is sorted, so that two censuses compare.
-public struct Census: Sendable, Hashable, Codable {
-    /// One session, present or away.
-    public struct Session: Sendable, Hashable, Codable {
-        /// Id of the user.
-        public var user: String
-        /// Which of the user's devices: 16 hexadecimal digits.
-        public var device: String
-        /// Address of its connection; empty while away.
-        public var peer: String
-        /// What the client calls itself.
-        public var client: String
-        /// Whether it has no connection and others still see it.
-        public var away: Bool
-        /// Message channels subscribed.
-        public var messageChannels: Int
-        /// Stream channels joined.
-        public var streamChannels: Int
-        /// Bytes that wait for this session, reliable and packets.
-        public var queuedBytes: Int
-        /// Of them, bytes of packets.
-        public var queuedPacketBytes: Int
-        /// Shared memory that its queue keeps alive, in bytes.
-        public var pinnedBytes: Int
-        /// Packets shed from its queues since the session began.
-        public var packetsLost: UInt64
-        package init(
-            user: String, device: String, peer: String, client: String, away: Bool, messageChannels: Int, streamChannels: Int,
-            queuedBytes: Int, queuedPacketBytes: Int, pinnedBytes: Int, packetsLost: UInt64
-        ) {
-            self.user = user
-            self.device = device
-            self.peer = peer
-            self.client = client
-            self.away = away
-            self.messageChannels = messageChannels
-            self.streamChannels = streamChannels
-            self.queuedBytes = queuedBytes
-            self.queuedPacketBytes = queuedPacketBytes
-            self.pinnedBytes = pinnedBytes
-            self.packetsLost = packetsLost
-        }
-    }
-
+/// Every array is sorted.
+public struct Census: JSONObject, Sendable {
     /// One channel of either kind.
-    public struct Channel: Sendable, Hashable, Codable {
+    public struct Channel: JSONObject, Sendable {
         /// `message` or `stream`.
-        public var kind: String
+        public var kind = ""
         /// Its name.
-        public var name: String
+        public var name = ""
         /// Sessions inside, quiet ones among them.
-        public var subscribers: Int
+        public var subscribers = 0
         /// Users who are seen: subscribers without the quiet ones.
-        public var members: Int
+        public var members = 0
         /// Topics with a publisher.
-        public var topics: Int
+        public var topics = 0
         /// Publishers over all topics.
-        public var flows: Int
+        public var flows = 0
         /// Offset of the newest message.
-        public var head: UInt64
-        package init(kind: String, name: String, subscribers: Int, members: Int, topics: Int, flows: Int, head: UInt64) {
-            self.kind = kind
-            self.name = name
-            self.subscribers = subscribers
-            self.members = members
-            self.topics = topics
-            self.flows = flows
-            self.head = head
+        public var head: UInt64 = 0
+
+        package init() {}
+
+        package mutating func fields(_ json: inout JSONFields) {
+            json("flows", &flows)
+            json("head", &head)
+            json("kind", &kind)
+            json("members", &members)
+            json("name", &name)
+            json("subscribers", &subscribers)
+            json("topics", &topics)
         }
     }
 
+    /// Addresses that make the relay hold most, most first, ten at most. [AC16]
+    public var addresses: [RelayStatus.Address] = []
     /// Number of this start of the relay: greater at each.
     public var start: UInt32 = 0
     /// Links, logged in or not.
     public var connections = 0
+    /// As many as there may be.
+    public var connectionsMax = 0
     /// Sessions with a connection.
     public var sessionsPresent = 0
     /// Sessions without one that others still see.
     public var sessionsAway = 0
+    /// User ids that belong to a client. [AC3]
+    public var userIDs = 0
     /// Users known, those included whose session has just ended.
     public var users = 0
     /// Moments at which the hub wants to be woken.
     public var deadlines = 0
-    /// Channels and users with metadata, and its keys and values in bytes.
+    /// Memory that sessions take with what they hold, as it is counted, in bytes.
+    public var sessionMemoryBytes = 0
+    /// Memory that channels take besides what is in them, as it is counted, in bytes. Their number bounds it.
+    public var channelMemoryBytes = 0
+    /// Bytes of frames that have not come whole.
+    public var unfinishedBytes = 0
+    /// Bytes of frames that wait for their turn, or for a file.
+    public var heldBytes = 0
+    /// Frames that had to wait for their turn, so far.
+    public var framesHeld: UInt64 = 0
+    /// Channels and users with metadata.
     public var metadataSets = 0
-    /// Keys and values of all metadata.
+    /// Keys and values of all metadata, and 512 for each item.
     public var metadataBytes = 0
     /// Locks of all channels.
     public var locks = 0
@@ -125,18 +105,59 @@ public struct Census: Sendable, Hashable, Codable {
     public var pinnedBytes = 0
     /// Memory of all chunks, shared and private, in bytes.
     public var queueMemoryBytes = 0
-    /// In order of user id.
-    public var sessions: [Session] = []
+    /// Present and away, in order of user id.
+    public var sessions: [RelayStatus.User] = []
     /// In order of name.
     public var channels: [Channel] = []
     /// What has happened since the start.
     public var counters = Counters()
 
     package init() {}
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("addresses", &addresses)
+        json("bans", &bans)
+        json("boardBytes", &boardBytes)
+        json("boardRecords", &boardRecords)
+        json("boards", &boards)
+        json("catchingUp", &catchingUp)
+        json("changesUnjournaledBytes", &changesUnjournaledBytes)
+        json("changesUnrevealed", &changesUnrevealed)
+        json("channelMemoryBytes", &channelMemoryBytes)
+        json("channels", &channels)
+        json("connections", &connections)
+        json("connectionsMax", &connectionsMax)
+        json("counters", &counters)
+        json("deadlines", &deadlines)
+        json("framesHeld", &framesHeld)
+        json("frozenChannels", &frozenChannels)
+        json("heldBytes", &heldBytes)
+        json("historyBytes", &historyBytes)
+        json("historyMessages", &historyMessages)
+        json("locks", &locks)
+        json("messageChannels", &messageChannels)
+        json("metadataBytes", &metadataBytes)
+        json("metadataSets", &metadataSets)
+        json("openChannels", &openChannels)
+        json("pinnedBytes", &pinnedBytes)
+        json("queueMemoryBytes", &queueMemoryBytes)
+        json("queuedBytes", &queuedBytes)
+        json("sessionMemoryBytes", &sessionMemoryBytes)
+        json("sessions", &sessions)
+        json("sessionsAway", &sessionsAway)
+        json("sessionsPresent", &sessionsPresent)
+        json("setRoles", &setRoles)
+        json("start", &start)
+        json("storageFailure", &storageFailure)
+        json("streamChannels", &streamChannels)
+        json("unfinishedBytes", &unfinishedBytes)
+        json("userIDs", &userIDs)
+        json("users", &users)
+    }
 }
 
 /// What has happened since the start. Each only grows.
-public struct Counters: Sendable, Hashable, Codable {
+public struct Counters: JSONObject, Sendable {
     /// Links that came.
     public var connectionsOpened: UInt64 = 0
     /// Logins that began a session.
@@ -145,8 +166,10 @@ public struct Counters: Sendable, Hashable, Codable {
     public var sessionsResumed: UInt64 = 0
     /// Sessions that ended because nobody came back in time.
     public var sessionsTimedOut: UInt64 = 0
-    /// Logins with a key or token that was none. [AC1]
+    /// Wrong credentials of logins and renewals, and wrong operators' tokens. [AC2, HT9]
     public var credentialsWrong: UInt64 = 0
+    /// Keys and codes that were judged late, right or wrong. [AC2]
+    public var credentialsDelayed: UInt64 = 0
     /// What moderators have changed: as many lines the log has of it. [AC15]
     public var moderations: UInt64 = 0
     /// Messages that got an offset.
@@ -187,13 +210,72 @@ public struct Counters: Sendable, Hashable, Codable {
     public var erasuresRefused: UInt64 = 0
     /// Events of presence, each counted once for all readers.
     public var presenceEvents: UInt64 = 0
-    /// From a frame that finds a reader's queue empty until the socket has taken all that came behind it, too. Readers with limits
-    /// do not count: they wait by their own choice. [DL11]
-    public var delivery = DelayCounts()
     /// Refusals by the code's name.
-    public var refusals: [String: UInt64] = [:]
+    public var refusals = [String: UInt64]()
     /// Connections that the hub closed, by the code's name.
-    public var closes: [String: UInt64] = [:]
+    public var closes = [String: UInt64]()
 
     package init() {}
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("changeSetsEnded", &changeSetsEnded)
+        json("changesAccepted", &changesAccepted)
+        json("closes", &closes)
+        json("connectionsOpened", &connectionsOpened)
+        json("credentialsDelayed", &credentialsDelayed)
+        json("credentialsWrong", &credentialsWrong)
+        json("directAccepted", &directAccepted)
+        json("directConfirmed", &directConfirmed)
+        json("drawingsEnded", &drawingsEnded)
+        json("erasuresRefused", &erasuresRefused)
+        json("messagesAccepted", &messagesAccepted)
+        json("messagesDelivered", &messagesDelivered)
+        json("messagesRecovered", &messagesRecovered)
+        json("moderations", &moderations)
+        json("packetsAccepted", &packetsAccepted)
+        json("packetsDiscarded", &packetsDiscarded)
+        json("packetsDroppedRate", &packetsDroppedRate)
+        json("packetsQueued", &packetsQueued)
+        json("packetsShedCatchingUp", &packetsShedCatchingUp)
+        json("packetsShedExpired", &packetsShedExpired)
+        json("packetsShedReader", &packetsShedReader)
+        json("packetsShedSlow", &packetsShedSlow)
+        json("presenceEvents", &presenceEvents)
+        json("refusals", &refusals)
+        json("sessionsOpened", &sessionsOpened)
+        json("sessionsResumed", &sessionsResumed)
+        json("sessionsTimedOut", &sessionsTimedOut)
+        json("storageFailures", &storageFailures)
+    }
+}
+
+/// How long readers' queues took to empty, counted by size.
+package struct DelayCounts: Sendable {
+    /// Upper bounds in seconds, rising; what took longer than all of them is counted behind the last.
+    package static let bounds: [Double] = [0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 5]
+
+    /// Times between a bound and the one before it.
+    package private(set) var counts = [UInt64](repeating: 0, count: bounds.count + 1)
+    /// Of all times, in seconds.
+    package private(set) var seconds = 0.0
+
+    mutating func observe(_ time: Duration) {
+        let value = Double(time.nanoseconds) / 1e9
+        var index = 0
+        while index < Self.bounds.count, value > Self.bounds[index] { index += 1 }
+        counts[index] += 1
+        seconds += value
+    }
+}
+
+/// What the outbox counts of the hub's `Counters`.
+struct OutboxCounts {
+    /// Queues into which shared frames went. [DL12]
+    var receiversReached = 0
+    var packetsQueued: UInt64 = 0
+    var packetsShedSlow: UInt64 = 0
+    var packetsShedExpired: UInt64 = 0
+    var packetsShedReader: UInt64 = 0
+    var packetsDiscarded: UInt64 = 0
+    var delays = DelayCounts()
 }

@@ -4,7 +4,7 @@ import RelayWire
 ///
 /// The defaults that clients are told at login (32 KB, 60/s, …) are in `RelayWire/ServerLimits.swift`, what the protocol fixes in
 /// `RelayWire/Limits.swift`.
-public struct Configuration: Sendable, Hashable {
+public struct Configuration: Sendable {
     // MARK: Sizes and rates
 
     /// Sizes, rates and counts that clients are told in `welcome`.
@@ -19,6 +19,8 @@ public struct Configuration: Sendable, Hashable {
     public var droppedNoticeInterval = Duration.seconds(1)
     /// Users in one stream channel. [ST2]
     public var streamChannelUsersMax = 1_000
+    /// Bytes of the entries of a stream channel's publishers in its `topics` snapshot. [ST2]
+    public var publisherBytesPerChannelMax = 512 * 1024
     /// States of one user in one channel. [PR8]
     public var statesPerUserMax = 32
     /// Channels in which one session may have states, even without being in them. [PR8]
@@ -31,9 +33,21 @@ public struct Configuration: Sendable, Hashable {
     public var metadataCallsPerSecond = 10
     /// Metadata calls that may come at one instant. [RT7]
     public var metadataCallsBurst = 20
-    /// Keys and values of all metadata together, in bytes. [MD4]
+    /// Keys, values and 512 bytes for each item of all metadata together. [MD4]
     public var metadataBytesTotalMax = 256 * 1024 * 1024
-    /// User ids that belong to a client; the ones unseen for longest are forgotten first. [AC3]
+    /// Channels that one user may make a second. [RT9]
+    public var newChannelsPerSecond = 20
+    /// Channels that one user may make at one instant. [RT9]
+    public var newChannelsBurst = 300
+    /// Channels that users from one address may make a second. [RT9]
+    public var newChannelsOfAddressPerSecond = 100
+    /// Channels that users from one address may make at one instant. [RT9]
+    public var newChannelsOfAddressBurst = 2_500
+    /// New user ids with a key from one address a second. [RT9]
+    public var newIDsPerSecond = 10
+    /// New user ids with a key from one address at one instant. [RT9]
+    public var newIDsBurst = 1_000
+    /// User ids that belong to a client. [AC3]
     public var claimsMax = 100_000
     /// How long a user id belongs to the client that was there last. [AC3]
     public var claimTime = Duration.seconds(24 * 3600)
@@ -49,6 +63,12 @@ public struct Configuration: Sendable, Hashable {
     public var credentialPause = Duration.seconds(1)
     /// Longest such pause. [AC2]
     public var credentialPauseMax = Duration.seconds(30)
+    /// Wrong credentials from one address a second; while there are more, its keys and codes are judged late. [AC2]
+    public var guessesPerSecond = 1
+    /// Wrong credentials from one address at one instant. [AC2]
+    public var guessesBurst = 10
+    /// How late they are judged. [AC2]
+    public var guessDelay = Duration.seconds(2)
     /// Users whose metadata is kept. [MD4]
     public var userMetadataMax = 10_000
     /// Users whose metadata one session may subscribe to. [MD8]
@@ -57,6 +77,8 @@ public struct Configuration: Sendable, Hashable {
     public var emptyMetadataLinger = Duration.seconds(24 * 3600)
     /// Locks of one channel. [LK1]
     public var locksPerChannelMax = 32
+    /// Locks of all channels. [LK1]
+    public var locksTotalMax = 50_000
     /// Sessions that may wait for one lock. [LK4]
     public var lockWaitersMax = 100
     /// Links that may be open at once, logged in or not. [SE5]
@@ -65,10 +87,15 @@ public struct Configuration: Sendable, Hashable {
     public var greetingsMax = 2_000
     /// Devices of one user that may have a session. [SE8]
     public var devicesPerUserMax = 8
+    /// Places that an address may have while one is left, however few these are. [SE5]
+    public var addressPlacesMin = 64
     /// How long a code for another device holds. [AC17]
     public var deviceCodeValid = Duration.seconds(120)
     /// Devices with a session, those that are away included. [SE5]
     public var sessionsMax = 20_000
+
+    /// Memory that sessions may take with what they hold: channels they are in, topics, selections, states, closed flows. [SE15]
+    public var sessionMemoryMax = 128 * 1024 * 1024
 
     // MARK: History
 
@@ -78,8 +105,8 @@ public struct Configuration: Sendable, Hashable {
     public var historyBytesMax = 8 * 1024 * 1024
     /// How long a message is kept, at most `channelLinger`. [HI1]
     public var historyAge = Duration.seconds(600)
-    /// Bytes that all channels keep together. [HI1]
-    public var historyBytesTotalMax = 256 * 1024 * 1024
+    /// Bytes that all channels keep together, with 256 for each message. [HI1]
+    public var historyBytesTotalMax = 128 * 1024 * 1024
     /// Most messages in the answer to one `history` request. [HI6]
     public var historyPageMessagesMax = 100
     /// Most bytes in that answer, but one message at least. [HI6]
@@ -99,6 +126,8 @@ public struct Configuration: Sendable, Hashable {
 
     /// Bytes of one board. [BL7]
     public var boardBytesMax = 256 * 1024 * 1024
+    /// Records of one board. [BL7]
+    public var boardRecordsMax = 500_000
     /// Bytes of all boards; 0: no boards. A server takes their size at its start and half of the free space, if that is less.
     /// [BL7]
     public var boardBytesTotalMax = 4 * 1024 * 1024 * 1024
@@ -117,8 +146,6 @@ public struct Configuration: Sendable, Hashable {
     public var boardAuthorKeysMax = 20_000
     /// The same of all boards together; beyond it they are read again.
     public var boardAuthorKeysTotalMax = 400_000
-    /// Bytes kept of connections that wait for such an author; beyond it a publish is refused with `busy`.
-    public var heldBytesMax = 16 * 1024 * 1024
     /// Boards that have not changed for this long are removed. `nil`: never.
     public var boardExpiry: Duration?
 
@@ -148,6 +175,9 @@ public struct Configuration: Sendable, Hashable {
     package var isJournaled = false
     /// Bytes of changes that may wait for the journal; beyond it changes are refused with `busy`. [SG3]
     public var unjournaledBytesMax = 16 * 1024 * 1024
+    /// Bytes of memory that say where the records of boards in use stand in their files. Beyond it the board that was used longest ago
+    /// is read again before it is used.
+    public var boardIndexBytesMax = 128 * 1024 * 1024
     /// After an expiry that could not be stored, the next attempt comes this much later.
     public var expiryRetry = Duration.seconds(1)
 
@@ -182,6 +212,18 @@ public struct Configuration: Sendable, Hashable {
     public var queueBytesTotalMax = 256 * 1024 * 1024
     /// A queue segment older than this many of its channel's chunks is copied for its reader alone. [DL9]
     public var sharedChunksPerChannelMax = 4
+    /// What requests are answered with in one turn, in bytes. [DL12]
+    public var requestTurnBytes = 512 * 1024
+    /// Of it, on one connection. [DL12]
+    public var requestShareBytes = 256 * 1024
+    /// A request waits while more than this waits for its connection, packets not counted. [DL12]
+    public var requestBacklogBytes = 1024 * 1024
+    /// Bytes of waiting frames behind which a connection is not read. [DL12]
+    public var heldBytesPerConnection = 128 * 1024
+    /// The same of all connections; beyond it what would have to wait is refused with `busy`. [DL12, BL10]
+    public var heldBytesMax = 16 * 1024 * 1024
+    /// Bytes of all frames that have not come whole; beyond it the connection closes whose frame has been under way longest. [FR2]
+    public var unfinishedBytesMax = 16 * 1024 * 1024
     /// Smallest chunk of a queue.
     public var chunkBytesMin = 4 * 1024
     /// Largest chunk: a channel's chunks grow up to this with its traffic.
@@ -191,8 +233,29 @@ public struct Configuration: Sendable, Hashable {
     /// How long links may take at shutdown to receive what is queued for them.
     public var shutdownLinger = Duration.seconds(5)
 
-    /// The defaults.
+    /// The defaults: those of a relay that may take a gibibyte of memory.
     public init() {}
+
+    /// The defaults, with each bound on what is held a share of all memory that the relay may take for it.
+    ///
+    /// - Parameter memory: bytes, at least 16 MiB.
+    public init(memory: Int) {
+        let part = max(memory, 16 * 1024 * 1024) / 64
+        queueBytesTotalMax = 16 * part
+        historyBytesTotalMax = 8 * part
+        metadataBytesTotalMax = 16 * part
+        boardIndexBytesMax = 8 * part
+        boardRecordsMax = min(500_000, boardIndexBytesMax / 256)
+        sessionMemoryMax = 8 * part
+        stagedBytesMax = 4 * part
+        heldBytesMax = part
+        unfinishedBytesMax = part
+        unjournaledBytesMax = part
+    }
+
+    /// `publisherBytesPerChannelMax` as it is used: who comes in behind all that may wait with a request is no slow reader by that.
+    /// [DL8, DL12]
+    var publisherBytesInUse: Int { min(publisherBytesPerChannelMax, reliableBacklogBytesSoft / 4) }
 
     /// `catchUpQueueBytes` and `catchUpBlockBytes` as they are used: both together fit below the bound at which a reader
     /// begins to be slow, however small an operator made it. Otherwise it would be closed for what it is given. [HI2, DL8]

@@ -3,7 +3,7 @@ import RelayWire
 
 /// What is to be looked at when its time has come. Entries are never cancelled: each carries enough to see that it
 /// is out of date (a generation, a state that no longer holds).
-enum Deadline: Hashable {
+enum Deadline {
     case login(connection: Connection.Index, generation: UInt32)
     case heartbeat(connection: Connection.Index, generation: UInt32)
     case slowConsumer(connection: Connection.Index, generation: UInt32)
@@ -27,6 +27,7 @@ enum Deadline: Hashable {
     case boardAuthors(board: ShelvedBoard.Index, generation: UInt32)
     case boardExpiry
     case credentialAnswer(connection: Connection.Index, generation: UInt32)
+    case credentialJudged(connection: Connection.Index, generation: UInt32)
     case accessEnd(connection: Connection.Index, generation: UInt32)
     case lentRights(session: Session.Index, channel: Channel.Index, channelGeneration: UInt32)
     case claimSweep
@@ -40,8 +41,8 @@ enum Deadline: Hashable {
         switch self {
         case .login, .heartbeat, .slowConsumer, .sessionEnd, .heldOver, .direct, .lockExpiry: true
         case .partsEnd, .userForgotten, .presenceInterval, .channelEnd, .droppedNotice, .readerTurn, .credit, .queueSweep, .historySweep,
-            .windowSweep, .metadataEnd, .lockWait, .boardReading, .boardAuthors, .boardExpiry, .credentialAnswer, .accessEnd, .lentRights,
-            .claimSweep, .banSweep, .wrongCredentialSweep, .deviceOffers, .erasure:
+            .windowSweep, .metadataEnd, .lockWait, .boardReading, .boardAuthors, .boardExpiry, .credentialAnswer, .credentialJudged,
+            .accessEnd, .lentRights, .claimSweep, .banSweep, .wrongCredentialSweep, .deviceOffers, .erasure:
             false
         }
     }
@@ -49,7 +50,7 @@ enum Deadline: Hashable {
 
 /// A binary heap of deadlines; those of the same moment come in the order in which they were set.
 struct DeadlineTable {
-    private struct Entry {
+    private struct Entry: Comparable {
         var at: Instant
         var order: UInt64
         var deadline: Deadline
@@ -57,57 +58,31 @@ struct DeadlineTable {
         static func < (left: Entry, right: Entry) -> Bool {
             left.at == right.at ? left.order < right.order : left.at < right.at
         }
+        static func == (left: Entry, right: Entry) -> Bool { left.order == right.order }
     }
 
-    private var heap: [Entry] = []
+    private var heap = MinHeap<Entry>()
     private var order: UInt64 = 0
 
     var count: Int { heap.count }
     var next: Instant? { heap.first?.at }
 
+    // Called in forty places.
+    @inline(never)
     mutating func set(_ deadline: Deadline, at instant: Instant) {
         order += 1
-        heap.append(Entry(at: instant, order: order, deadline: deadline))
-        siftUp(heap.count - 1)
+        heap.insert(Entry(at: instant, order: order, deadline: deadline))
     }
 
     /// The earliest deadline that is due, with the moment it was set for.
     mutating func popDue(at now: Instant) -> (deadline: Deadline, at: Instant)? {
         guard let first = heap.first, first.at <= now else { return nil }
-        let last = heap.removeLast()
-        if !heap.isEmpty {
-            heap[0] = last
-            siftDown(0)
-        }
+        heap.removeFirst()
         return (first.deadline, first.at)
     }
 
     /// Moves every deadline of liveness by `lateness`. [HB4]
     mutating func postponeLiveness(by lateness: Duration) {
-        for index in heap.indices where heap[index].deadline.isLiveness { heap[index].at = heap[index].at + lateness }
-        for index in stride(from: heap.count / 2, through: 0, by: -1) where index < heap.count { siftDown(index) }
-    }
-
-    private mutating func siftUp(_ start: Int) {
-        var child = start
-        while child > 0 {
-            let parent = (child - 1) / 2
-            guard heap[child] < heap[parent] else { return }
-            heap.swapAt(child, parent)
-            child = parent
-        }
-    }
-
-    private mutating func siftDown(_ start: Int) {
-        var parent = start
-        while true {
-            var smallest = parent
-            for child in [2 * parent + 1, 2 * parent + 2] where child < heap.count && heap[child] < heap[smallest] {
-                smallest = child
-            }
-            guard smallest != parent else { return }
-            heap.swapAt(parent, smallest)
-            parent = smallest
-        }
+        heap.changeAll { if $0.deadline.isLiveness { $0.at = $0.at + lateness } }
     }
 }

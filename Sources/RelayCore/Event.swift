@@ -16,7 +16,7 @@ package struct ConnectionID: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// How a link ended, seen from the engine.
-package enum CloseCause: Sendable, Hashable {
+package enum CloseCause: Sendable {
     /// The peer closed (FIN).
     case peerClosed
     /// Reset, or an error of the socket.
@@ -39,12 +39,12 @@ package struct Entropy: Hashable, Sendable {
 
 /// What happens to the hub, but for bytes that arrive (`Hub.receive`) and bytes that leave (`Hub.gather`, `Hub.wrote`).
 package enum Event: Sendable {
-    /// A link is there. `peer` is for logs and the census only.
-    case opened(ConnectionID, entropy: Entropy, peer: String)
+    /// A link is there.
+    case opened(ConnectionID, entropy: Entropy, peer: Peer)
     /// It speaks HTTP: no frames until it is upgraded, though it counts among those that have not logged in. [FR5]
     case speaksHTTP(ConnectionID)
     /// It has become a WebSocket: it may log in now. `peer` takes the place of the one before. [WS1]
-    case upgraded(ConnectionID, peer: String)
+    case upgraded(ConnectionID, peer: Peer)
     /// A link is gone; nothing more may be asked of this id. Answers a `close` effect, too.
     case closed(ConnectionID, CloseCause)
     /// `nextDeadline` has come.
@@ -70,11 +70,11 @@ package enum Event: Sendable {
     /// Other keys or secrets hold; sessions of an old key are ended, or cannot come back. [AC1]
     case accessChanged(AccessRules, endsSessions: Bool)
     /// Somebody asked for what is the operators' with a token that is not theirs. [HT9]
-    case operatorTokenWrong(peer: String, path: String)
+    case operatorTokenWrong(peer: Peer, path: String)
 }
 
 /// What the engine carries out for the hub.
-package enum Effect: Sendable, Hashable {
+package enum Effect: Sendable {
     /// Write what the hub still has for this link (the farewell among it), as far as the peer takes it at once or
     /// within `lingerMilliseconds`, then close it and report `closed(_, .byHub)`. A WebSocket says the code once more. [WS8]
     case close(ConnectionID, ErrorCode, lingerMilliseconds: Int)
@@ -98,7 +98,7 @@ package enum Effect: Sendable, Hashable {
 }
 
 /// Who, what, limit and actual value, for the operator's log.
-public struct LogLine: Sendable, Hashable {
+public struct LogLine: Sendable {
     /// How urgent it is.
     public enum Level: String, Sendable, Comparable, CaseIterable {
         case debug, info, warning, error
@@ -142,7 +142,7 @@ package struct IOVector {
 
 /// The time of an event: the monotonic clock for everything that is decided, the wall clock (milliseconds since
 /// 1970) only for what is shown to people.
-package struct Now: Hashable, Sendable {
+package struct Now: Sendable {
     package var instant: Instant
     package var wallMilliseconds: UInt64
 

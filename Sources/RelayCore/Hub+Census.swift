@@ -15,12 +15,19 @@ extension Hub {
         var census = Census()
         census.start = start
         census.connections = connections.count
+        census.connectionsMax = configuration.connectionsMax
         census.users = people.count
+        census.userIDs = claims.count
         census.deadlines = deadlines.count
         census.queueMemoryBytes = outbox.liveBytes
         census.counters = allCounters
+        census.sessionMemoryBytes = accounts.memory.used
+        census.channelMemoryBytes = channels.count * Footprint.channel
+        census.unfinishedBytes = work.unfinishedBytes
+        census.heldBytes = accounts.heldFrames.used
+        census.framesHeld = work.framesHeld
         census.metadataSets = metadata.count
-        census.metadataBytes = storage.metadataBytes
+        census.metadataBytes = accounts.metadata.used
         census.locks = locks.count
         census.setRoles = moderation.revealed.roles.count
         let modes = moderation.revealed.modes.inOrder()
@@ -34,22 +41,23 @@ extension Hub {
         for board in boards.indices { census.boardRecords += boards[board].summary.records }
         for room in rooms.indices { census.catchingUp += rooms[room].catchingUp }
         census.changesUnrevealed = storage.unrevealed.count - storage.head
-        census.changesUnjournaledBytes = storage.unjournaledBytes
+        census.changesUnjournaledBytes = accounts.unjournaled.used
         census.storageFailure = storage.failure
-        census.messageChannels = channelCounts[.message] ?? 0
-        census.streamChannels = channelCounts[.stream] ?? 0
+        census.messageChannels = accounts[channels: .message].taken
+        census.streamChannels = accounts[channels: .stream].taken
         (census.queuedBytes, census.pinnedBytes) = outbox.backlog()
         census.sessionsPresent = people.roster.present
         census.sessionsAway = people.roster.away
         guard isDetailed else { return census }
-        for user in people.roster.names.all { for session in liveSessions(of: user) { census.sessions.append(sessionCensus(session)) } }
+        census.addresses = heldByAddress()
+        for user in people.roster.names.all { for session in liveSessions(of: user) { census.sessions.append(userStatus(session)) } }
         for id in channels.names.inOrder() {
             let channel = channels[channels[named: id]!]
-            census.channels.append(
-                Census.Channel(
-                    kind: id.kind.rawValue, name: id.channel.text, subscribers: channel.inside.count,
-                    members: channel.presence.members.count, topics: channel.topics.count,
-                    flows: channel.topics.values.reduce(0) { $0 + $1.count }, head: channel.head))
+            var counted = Census.Channel()
+            (counted.kind, counted.name, counted.head) = (id.kind.rawValue, id.channel.text, channel.head)
+            (counted.subscribers, counted.members) = (channel.inside.count, channel.presence.members.count)
+            (counted.topics, counted.flows) = (channel.topics.count, channel.topics.values.reduce(0) { $0 + $1.count })
+            census.channels.append(counted)
         }
         return census
     }
@@ -63,23 +71,113 @@ extension Hub {
         all.packetsShedExpired = counts.packetsShedExpired
         all.packetsShedReader = counts.packetsShedReader
         all.packetsDiscarded = counts.packetsDiscarded
-        all.delivery = counts.delays
         return all
     }
 
-    private mutating func sessionCensus(_ session: Session.Index) -> Census.Session {
-        let connection = outbox.connection(of: session)
-        var load = (reliable: 0, packets: 0), pinned = 0
-        if let connection {
-            load = outbox.load(of: connection)
-            pinned = outbox.pinnedBytes(of: connection)
+    /// From a frame that finds a reader's queue empty until the socket has taken all that came behind it, too. Readers with limits
+    /// do not count: they wait by their own choice. [DL11]
+    package var delays: DelayCounts { mutating get { outbox.counts.delays } }
+}
+
+// What a moderator sees of the relay over the wire. A page of it is asked once a second, by perhaps several: it costs the
+// readers that lag and the users of one page, whatever the number of sessions and channels. [AC16]
+
+extension Hub {
+    mutating func status(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) {
+        let request = try decode(StatusRequest.self, body)
+        try requireModerator(session)
+        let limit = try request.page.count()
+        var status = totals()
+        if let user = request.user { status.known = knows(user) }
+        if request.after == nil { status.addresses = heldByAddress() }
+        let behind = people.roster.names.behind(request.after)
+        var users: [[RelayStatus.User]] = []
+        for user in behind.prefix(limit) {
+            var devices: [RelayStatus.User] = []
+            for session in liveSessions(of: user) { devices.append(userStatus(session)) }
+            users.append(devices)
         }
-        let kinds = sessions[session].memberships.all.map { [channels, memberships] in channels[memberships[$0].channel].id!.kind }
-        return Census.Session(
-            user: sessions[session].user!.text, device: sessions[session].device.hex,
-            peer: connection.map { connections[$0].peer } ?? "", client: sessions[session].client, away: connection == nil,
-            messageChannels: kinds.count { $0 == .message }, streamChannels: kinds.count { $0 == .stream },
-            queuedBytes: load.reliable + load.packets, queuedPacketBytes: load.packets,
-            pinnedBytes: pinned, packetsLost: sessions[session].packetsLost)
+        // A user's devices stand on one page.
+        let page = ListPage(of: users) { $0.reduce(0) { $0 + Self.pageBytes($1) } }
+        status.users = page.elements.flatMap { $0 }
+        if behind.count > page.elements.count { status.next = status.users.last?.user }
+        answer(connection, StatusAnswer(id: request.id, status: status, joinKey: request.joinKey == true ? joinKey(for: session) : nil))
+    }
+
+    /// Whose memory it is, most first.
+    private mutating func heldByAddress() -> [RelayStatus.Address] {
+        let held = accounts.heldByAddress
+        work.look(at: held.count)
+        return held.inOrder().inOrder { $0.value > $1.value }.prefix(Limits.addressesPerStatusMax).map { address, bytes in
+            .init(address: address.description, sessions: accounts.sessions.held(from: address), memoryBytes: bytes)
+        }
+    }
+
+    /// Whoever came in by a key that counts no more may stay, but is not told the new one.
+    private func joinKey(for session: Session.Index) -> String? {
+        let digest = sessions[session].keyDigest
+        return digest == nil || accessRules.keys.contains { $0.digest == digest } ? accessRules.joinKey : nil
+    }
+
+    private mutating func totals() -> RelayStatus {
+        var status = RelayStatus()
+        status.uptimeMs = UInt64(clamping: (now.instant - startedAt).milliseconds)
+        status.connections = connections.count
+        status.sessions = .init(present: people.roster.present, away: people.roster.away)
+        status.channels = .init(message: accounts[channels: .message].taken, stream: accounts[channels: .stream].taken)
+        status.boards = boards.count
+        status.boardBytes = boards.bytes
+        (status.queuedBytes, status.pinnedBytes) = outbox.backlog()
+        status.counters = RelayStatus.Counters(allCounters)
+        status.storageFailure = storage.failure
+        return status
+    }
+
+    /// Whether it is here, or something is kept of it.
+    private func knows(_ user: Name) -> Bool {
+        if isHere(user) || claims[user] != nil || hasMetadata(user) { return true }
+        return moderation.applied.roles[user] != nil || moderation.applied.bans[user] != nil
+    }
+
+    func userStatus(_ session: Session.Index) -> RelayStatus.User {
+        let connection = outbox.connection(of: session)
+        var user = RelayStatus.User()
+        (user.user, user.device) = (sessions[session].user!, sessions[session].device.hex)
+        (user.client, user.away) = (sessions[session].client, connection == nil)
+        user.sessionMs = UInt64(clamping: (now.instant - sessions[session].since).milliseconds)
+        user.packetsLost = sessions[session].packetsLost
+        user.memoryBytes = sessions[session].held
+        guard let connection else { return user }
+        user.peer = connections[connection].peer.text
+        let load = outbox.load(of: connection)
+        user.queuedBytes = load.reliable + load.packets
+        user.queuedPacketBytes = load.packets
+        if let since = outbox.busySince(connection) { user.backlogMs = UInt64(clamping: (now.instant - since).milliseconds) }
+        return user
+    }
+
+    /// Its texts may grow sixfold by escaping; its names and numbers, 260 bytes at most, do not.
+    private static func pageBytes(_ user: RelayStatus.User) -> Int {
+        user.user.text.utf8.count + user.client.utf8.count + user.peer.utf8.count + 66
+    }
+}
+
+extension RelayStatus.Counters {
+    fileprivate init(_ counters: Counters) {
+        self.init()
+        messagesAccepted = counters.messagesAccepted
+        messagesDelivered = counters.messagesDelivered
+        messagesRecovered = counters.messagesRecovered
+        packetsAccepted = counters.packetsAccepted
+        packetsQueued = counters.packetsQueued
+        packetsShedSlow = counters.packetsShedSlow
+        packetsShedExpired = counters.packetsShedExpired
+        packetsShedReader = counters.packetsShedReader
+        packetsShedCatchingUp = counters.packetsShedCatchingUp
+        packetsDiscarded = counters.packetsDiscarded
+        packetsDroppedRate = counters.packetsDroppedRate
+        directAccepted = counters.directAccepted
+        refusals = counters.refusals.values.reduce(0, +)
+        credentialsWrong = counters.credentialsWrong
     }
 }

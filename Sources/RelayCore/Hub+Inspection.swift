@@ -46,8 +46,8 @@ extension Hub {
     /// How often a publish that waited was judged anew. [BL10]
     package var waitersJudged: Int { authors.judgedAgain }
 
-    /// Bytes of connections that wait for whose record is theirs to change. [BL10]
-    package var bytesHeld: Int { authors.heldBytes }
+    /// Bytes of frames that wait. [BL10, DL12]
+    package var bytesHeld: Int { accounts.heldFrames.used }
 
     /// Codes for another device, each with a secret. [AC17]
     package var deviceCodesKept: Int { claims.offers.count }
@@ -56,9 +56,22 @@ extension Hub {
     package func draftsKnown(of user: Name) -> Int { people.sessions(of: user).reduce(0) { $0 + sessions[$1].window.drafts.count } }
 
     /// Bytes of change sets whose last part has not come. [BL11]
-    package var stagedBytes: Int { boards.stagedBytes }
+    package var stagedBytes: Int { accounts.staged.used }
+
+    /// Places that addresses hold, by kind and address. [SE5, CH8]
+    package var placesHeld: [String: Int] {
+        var held = [String: Int]()
+        let kinds = [
+            ("greeting", greetings.held), ("live", accounts.live.held), ("session", accounts.sessions.held),
+            ("message", accounts[channels: .message].held), ("stream", accounts[channels: .stream].held),
+        ]
+        for (kind, places) in kinds { for (address, count) in places { held["\(kind) \(address)"] = count } }
+        return held
+    }
 
     package var queueMemoryBytes: Int { outbox.liveBytes }
+    /// The most that it ever was, within a call too.
+    package var queueMemoryBytesMost: Int { outbox.liveBytesMost }
     package var settings: Configuration { configuration }
 }
 
@@ -93,5 +106,45 @@ extension Hub {
     package func receivers(ofFlow handle: UInt32) -> [Name] {
         guard let flow = flows[named: handle] else { return [] }
         return flows[flow].receivers.map { sessions[$0].user! }
+    }
+}
+
+// What a simulation of greed compares with what it sees.
+
+/// What one kind of things takes of the memory, in bytes: at most, in all, and of one address.
+package struct MemoryHeld {
+    package var what: String
+    package var max: Int
+    package var used: Int
+    package var ofAddress: Int
+}
+
+extension Hub {
+    /// What all requests have cost so far, and the dearest of them. [DL12]
+    package var workCharged: Int { work.charged }
+    package var workDearest: Int { work.dearest }
+
+    /// What a connection has had above its share. [DL12]
+    package func workOverdrawn(by id: ConnectionID) -> Int { isKnown(id) ? work.overdrawn(connections[id.place].share) : 0 }
+
+    /// Whether frames of a connection wait. [DL12]
+    package func isHeld(_ id: ConnectionID) -> Bool { isKnown(id) && connections[id.place].isHeld }
+
+    /// Bytes that wait for a connection, packets not counted.
+    package func reliableBytes(of id: ConnectionID) -> Int { isKnown(id) ? outbox.load(of: id.place).reliable : 0 }
+
+    /// [SE15, DL12, BL11, SG3]
+    package func memoryHeld(by address: AddressKey) -> [MemoryHeld] {
+        let kinds = [
+            ("sessions", accounts.memory), ("frames that wait", accounts.heldFrames), ("parts of change sets", accounts.staged),
+            ("changes that wait for the disk", accounts.unjournaled),
+        ]
+        return kinds.map { MemoryHeld(what: $0, max: $1.max, used: $1.used, ofAddress: $1.held(by: address)) }
+    }
+
+    /// What is counted of memory in all, in bytes: what `--memory` divides, and channels.
+    package var countedMemory: Int {
+        outbox.liveBytes + outbox.spareBytes + accounts.metadata.used + historyTotals.bytes + accounts.memory.used + accounts.staged.used
+            + accounts.heldFrames.used + work.unfinishedBytes + accounts.unjournaled.used + channels.count * Footprint.channel
     }
 }

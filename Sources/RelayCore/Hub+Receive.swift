@@ -9,7 +9,8 @@ extension Hub {
         connections[connection].lastHeard = now.instant
         if connections[connection].state == .greeting, !isRelayProtocol(connection, bytes) { return }
 
-        if connections[connection].input == .held { return hold(bytes, of: connection) }
+        if connections[connection].isHeld { return hold(bytes, of: connection) }
+        pays(connection)
         var rest = bytes
         if !connections[connection].partial.isEmpty {
             guard let remaining = completePartial(connection, with: bytes) else { return }
@@ -21,7 +22,7 @@ extension Hub {
     /// Handles frames as far as they are whole, and until one has to wait.
     ///
     /// - Returns: what is left; `nil` if the connection ended.
-    private mutating func handleFrames(_ bytes: UnsafeRawBufferPointer, from connection: Connection.Index) -> UnsafeRawBufferPointer? {
+    mutating func handleFrames(_ bytes: UnsafeRawBufferPointer, from connection: Connection.Index) -> UnsafeRawBufferPointer? {
         var rest = bytes
         while connections[connection].isOpen {
             switch FrameHead.read(rest) {
@@ -32,7 +33,10 @@ extension Hub {
             case .head(let head) where rest.count >= head.frameBytes:
                 guard countBeforeLogin(connection, frameBytes: head.frameBytes, isWhole: true) else { return nil }
                 handleFrame(head, UnsafeRawBufferPointer(rebasing: rest[Limits.frameHeadBytes..<head.frameBytes]), from: connection)
-                if connections[connection].input == .held { return rest }
+                if connections[connection].isHeld {
+                    countAgainLater(head, of: connection)
+                    return rest
+                }
                 rest = UnsafeRawBufferPointer(rebasing: rest[head.frameBytes...])
             case .incomplete: return rest
             case .head(let head):
@@ -44,45 +48,9 @@ extension Hub {
     }
 
     /// Bytes of an incomplete frame, or from one on that waits.
-    private mutating func keep(_ bytes: UnsafeRawBufferPointer, of connection: Connection.Index) {
-        if connections[connection].input == .held { return hold(bytes, of: connection) }
-        if !bytes.isEmpty { connections[connection].partial = Array(bytes) }
-    }
-
-    // MARK: - Waiting
-
-    private mutating func hold(_ bytes: UnsafeRawBufferPointer, of connection: Connection.Index) {
-        connections[connection].held.append(contentsOf: bytes)
-        authors.hold(bytes.count)
-    }
-
-    mutating func discardHeld(_ connection: Connection.Index) {
-        authors.hold(connections[connection].heldFrom - connections[connection].held.count)
-        connections[connection].held = []
-        connections[connection].heldFrom = 0
-        connections[connection].input = .handled
-    }
-
-    /// The frame that waited is judged again, and what came behind it follows, up to the next one that has to wait. [BL10]
-    mutating func goOn(_ connection: Connection.Index) {
-        // Taken out, so that a handler may end the connection while its frame is read.
-        let (held, from) = (connections[connection].held, connections[connection].heldFrom)
-        discardHeld(connection)
-        connections[connection].input = .judgedAgain
-        let left = held.withUnsafeBytes { bytes in
-            handleFrames(UnsafeRawBufferPointer(rebasing: bytes[from...]), from: connection).map { left in
-                if connections[connection].input != .held { keep(left, of: connection) }
-                return left.count
-            }
-        }
-        guard let left else { return }
-        guard connections[connection].input == .held else {
-            connections[connection].input = .handled
-            return effects.append(.resumeReading(connections[connection].id))
-        }
-        connections[connection].held = held
-        connections[connection].heldFrom = held.count - left
-        authors.hold(left)
+    mutating func keep(_ bytes: UnsafeRawBufferPointer, of connection: Connection.Index) {
+        if connections[connection].isHeld { return hold(bytes, of: connection) }
+        if !bytes.isEmpty { keepPartial(Array(bytes), since: now.instant, of: connection) }
     }
 
     /// What is no relay frame at all. [FR5]
@@ -104,13 +72,19 @@ extension Hub {
         return false
     }
 
+    /// A login that waits is handled anew.
+    private mutating func countAgainLater(_ head: FrameHead, of connection: Connection.Index) {
+        if connections[connection].state == .greeting { connections[connection].bytesBeforeLogin -= head.frameBytes }
+    }
+
     /// Adds to an incomplete frame what it lacks and handles it when it is whole.
     ///
     /// - Returns: the bytes behind it, or `nil` if it is still incomplete, has to wait, or the connection ended.
     private mutating func completePartial(_ connection: Connection.Index, with bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
         // Taken out, so that the handler may end the connection while it reads the frame.
+        let since = connections[connection].partialSince
         var partial = connections[connection].partial
-        connections[connection].partial = []
+        keepPartial([], since: since, of: connection)
         var rest = bytes
         func fill(to count: Int) -> Bool {
             let wanted = max(0, min(count - partial.count, rest.count))
@@ -124,7 +98,7 @@ extension Hub {
                 let error = FrameHead.lengthError(length)
                 close(connection, error.code, error.text)
             } else {
-                connections[connection].partial = partial
+                keepPartial(partial, since: since, of: connection)
             }
             return nil
         }
@@ -139,14 +113,16 @@ extension Hub {
             let isWhole = fill(to: head.frameBytes)
             guard countBeforeLogin(connection, frameBytes: head.frameBytes, isWhole: isWhole) else { return nil }
             guard isWhole else {
-                connections[connection].partial = partial
+                keepPartial(partial, since: since, of: connection)
                 return nil
             }
             partial.withUnsafeBytes { whole in
                 handleFrame(head, UnsafeRawBufferPointer(rebasing: whole[Limits.frameHeadBytes...]), from: connection)
-                if connections[connection].input == .held { hold(whole, of: connection) }
+                guard connections[connection].isHeld else { return }
+                countAgainLater(head, of: connection)
+                hold(whole, of: connection)
             }
-            guard connections[connection].input == .held else { return rest }
+            guard connections[connection].isHeld else { return rest }
             hold(rest, of: connection)
             return nil
         }
@@ -154,6 +130,7 @@ extension Hub {
 
     /// One switch: frame to handler.
     private mutating func handleFrame(_ head: FrameHead, _ body: UnsafeRawBufferPointer, from connection: Connection.Index) {
+        work.handlesOne()
         guard let type = FrameType(rawValue: head.type) else { return handleUnknown(head, body, connection) }
         guard let session = connections[connection].session else { return handleBeforeLogin(type, head, body, connection) }
         switch type {
@@ -169,8 +146,9 @@ extension Hub {
             .subscribedUsers, .who, .whereIs, .setStates, .removeStates, .getStates, .history, .barrier, .cancel, .setReaderLimits, .goOn,
             .offerDevice, .setMetadata, .updateMetadata, .removeMetadata, .getMetadata, .subscribeUserMetadata, .unsubscribeUserMetadata,
             .setLock, .acquireLock, .releaseLock, .revokeLock, .removeLock, .getLocks, .clear, .undoClear, .boards, .removeBoard,
-            .setRole, .setMode, .endSession, .banUser, .unbanUser, .getBans, .forgetUser, .status:
-            return handleRequest(type, head, body, connection) { hub throws(WireError) in
+            .setRole, .setMode, .endSession, .banUser, .unbanUser, .getBans, .forgetUser, .removeRecords, .endChannel,
+            .status:
+            return handleInTurn(type, head, body, connection) { hub throws(WireError) in
                 try hub.spendRequest(session, connection)
                 guard hub.connections[connection].isOpen else { return }
                 try hub.carryOut(type, body, session, connection)
@@ -188,13 +166,23 @@ extension Hub {
         switch type {
         case .ping: ping(head, body, connection)
         case .pong: pong(head, connection)
-        case .login: handleRequest(type, head, body, connection) { hub throws(WireError) in try hub.login(body, connection) }
+        case .login: handleInTurn(type, head, body, connection) { hub throws(WireError) in try hub.login(body, connection) }
         default: refuse(connection, WireError(.loginRequired, "\(type.name) before login"), head, body)
         }
     }
 
+    /// Costs as much as a request. [RT6]
     private mutating func handleUnknown(_ head: FrameHead, _ body: UnsafeRawBufferPointer, _ connection: Connection.Index) {
-        let code: ErrorCode = connections[connection].session == nil ? .loginRequired : .unknownFrame
-        refuse(connection, WireError(code, "no client sends a frame of type 0x\(String(head.type, radix: 16))"), head, body)
+        guard hasTurn(head, body, connection) else { return }
+        charging(connection, bytes: 0) { hub in
+            let session = hub.connections[connection].session
+            do throws(WireError) {
+                if let session { try hub.spendRequest(session, connection) }
+                let code: ErrorCode = session == nil ? .loginRequired : .unknownFrame
+                throw WireError(code, "no client sends a frame of type 0x\(String(head.type, radix: 16))")
+            } catch {
+                hub.refuse(connection, error, head, body)
+            }
+        }
     }
 }

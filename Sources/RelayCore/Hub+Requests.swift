@@ -3,8 +3,18 @@ import RelayWire
 // Requests to their handlers, and answers.
 
 extension Hub {
-    /// A frame with a JSON body: its flags, what it asks for, and the refusal if that throws.
-    mutating func handleRequest(
+    /// A frame with a JSON body, now or when it is its turn. [DL12]
+    mutating func handleInTurn(
+        _ type: FrameType, _ head: FrameHead, _ body: UnsafeRawBufferPointer, _ connection: Connection.Index,
+        _ handle: (inout Hub) throws(WireError) -> Void
+    ) {
+        guard hasTurn(head, body, connection) else { return }
+        charging(connection, bytes: body.count) { $0.handleRequest(type, head, body, connection, handle) }
+        keepBounds()
+    }
+
+    /// Its flags, what it asks for, and the refusal if that throws.
+    private mutating func handleRequest(
         _ type: FrameType, _ head: FrameHead, _ body: UnsafeRawBufferPointer, _ connection: Connection.Index,
         _ handle: (inout Hub) throws(WireError) -> Void
     ) {
@@ -68,6 +78,8 @@ extension Hub {
         case .unbanUser: try unbanUser(body, session, connection)
         case .getBans: try getBans(body, session, connection)
         case .forgetUser: try forgetUser(body, session, connection)
+        case .endChannel: try endChannel(body, session, connection)
+        case .removeRecords: try removeRecords(body, session, connection)
         case .status: try status(body, session, connection)
         default: preconditionFailure("\(type.name) is no request")
         }

@@ -7,9 +7,12 @@ import RelayWire
 /// Owned by one queue, which also owns the sockets. The engine's calls:
 /// - `restore` with all that was stored, before any other call;
 /// - `handle` for what happens and `receive` for bytes that came, in any order;
+/// - `beginTurn`, when every link that had something had its turn to be read, or there was a budget's worth: requests that waited for
+///   others are answered;
 /// - a flush, behind what came together: `beginFlush`; `nextDirty` until it has none; for each connection `gather` and `wrote` until its
 ///   socket takes no more, and before them `announce` where it speaks WebSocket; `endFlush`. `wantsFlush` and `hasDirty` say whether
 ///   another one is wanted soon. A connection may be flushed besides when its socket takes more again;
+/// - `endTurn`, before it waits for anything to happen;
 /// - after each of them `takeEffects`, to carry them out in their order, and `nextDeadline`, to arm its one timer.
 ///
 /// The same calls in the same order give the same bytes: nothing in here depends on anything but its arguments.
@@ -36,9 +39,11 @@ package struct Hub {
     var locks = LockTable()
     var outbox: Outbox
     var deadlines = DeadlineTable()
+    var work: WorkAccount
 
-    var channelCounts: [ChannelKind: Int] = [:]
     var keptWindows = KeptWindows()
+    /// What is charged to addresses.
+    var accounts: Accounts
     /// Who may come in. [AC1]
     var accessRules: AccessRules
     /// Which clients user ids belong to. [AC3]
@@ -48,8 +53,6 @@ package struct Hub {
     /// What moderators have decided. [AC10–AC15]
     var moderation = ModerationState()
     var storage: StorageState
-    /// What was removed and is still on the disk. [AC14, BL9]
-    var erasure = ErasureState()
     /// What message channels keep for good. [BL1]
     var boards = BoardShelf()
     var authors = AuthorDesk()
@@ -78,9 +81,11 @@ package struct Hub {
         accessRules = access
         self.configuration = configuration
         self.start = start
+        accounts = Accounts(configuration)
         // 2²⁰ changes a second could be made and the next start would still begin above. Stays below 2⁵³.
         storage = StorageState(relayID: id, sequence: UInt64(start) << 20)
         outbox = Outbox(configuration)
+        work = WorkAccount(configuration)
     }
 
     /// When `Event.deadlineReached` is wanted next. May be early, never late.
@@ -107,7 +112,7 @@ package struct Hub {
         case .recordsFound(let answer): recordsFound(answer)
         case .erased(let answer): erased(answer)
         case .accessChanged(let rules, let endsSessions): accessChanged(rules, endsSessions: endsSessions)
-        case .operatorTokenWrong(let peer, let path): logWrongCredential(.tokenInvalid, from: peer, "for \(path)")
+        case .operatorTokenWrong(let peer, let path): noteWrongCredential(.tokenInvalid, from: peer, "for \(path)")
         }
         leave()
     }
@@ -124,14 +129,19 @@ package struct Hub {
         precondition(isKnownUniquelyReferenced(&identity), "a hub was copied")
         self.now = now
         outbox.now = now.instant
+        accounts.payer = .local
+        if let stall = work.turn.enter(at: now.instant) { forgive(stall) }
     }
+
+    /// The engine is about to wait for what happens next.
+    package mutating func endTurn() { work.turn.end() }
 
     /// Shared by copies, if there were any.
     private final class Identity {}
     private var identity = Identity()
 
     /// What was put off to the end of the call: waiting writers go on, then queues are bounded.
-    private mutating func leave() {
+    mutating func leave() {
         if authors.someAreWoken { goOnWithWoken() }
         keepBounds()
     }
@@ -163,6 +173,7 @@ package struct Hub {
                 deadlines.set(deadline, at: at)
                 deadlines.postponeLiveness(by: lateness)
                 shiftLastHeard(by: lateness)
+                forgive(lateness)
                 log(.warning, "a deadline fired \(lateness.milliseconds) ms late: all liveness deadlines move by that")
                 continue
             }
@@ -226,7 +237,7 @@ package struct Hub {
         case .historySweep: sweepHistory()
         case .windowSweep: sweepWindows()
         case .boardReading(let connection, let generation):
-            if isCurrent(connection, generation), connections[connection].isOpen { outbox.wake(connection) }
+            if isCurrent(connection, generation), connections[connection].isOpen { boardReadingDeadline(connection) }
         case .boardAuthors(let board, let generation):
             guard boards[board].generation == generation, boards[board].authors != nil else { return }
             boardAuthorsDeadline(board)
@@ -234,6 +245,7 @@ package struct Hub {
         case .credentialAnswer(let connection, let generation):
             guard isCurrent(connection, generation), connections[connection].isOpen else { return }
             credentialDeadline(connection)
+        case .credentialJudged(let connection, let generation): if isCurrent(connection, generation) { judgeLate(connection) }
         case .accessEnd(let connection, let generation):
             guard isCurrent(connection, generation), connections[connection].state == .live else { return }
             accessDeadline(connection)

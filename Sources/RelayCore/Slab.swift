@@ -24,18 +24,19 @@ struct Slab<Element> {
     /// Slots that have been handed out at least once; all of them are initialised.
     private(set) var slots = 0
     private var free: [Int32] = []
-    private let vacant: Element
 
-    /// What `base` points to. Its end is the end of the elements.
+    /// What `base` points to, and what is rarely needed. Its end is the end of the elements.
     private final class Memory {
         let base: UnsafeMutablePointer<Element>
         let capacity: Int
         /// Elements from the front that are initialised.
         var count = 0
+        let vacant: Element
         let release: (Element) -> Void
 
-        init(capacity: Int, release: @escaping (Element) -> Void) {
+        init(capacity: Int, vacant: Element, release: @escaping (Element) -> Void) {
             self.capacity = capacity
+            self.vacant = vacant
             self.release = release
             base = .allocate(capacity: capacity)
         }
@@ -51,8 +52,7 @@ struct Slab<Element> {
     ///   - vacant: what a free slot holds.
     ///   - release: frees the raw memory that an element owns; called for each slot when the slab ends, and only then.
     init(vacant: Element, release: @escaping (Element) -> Void = { _ in }) {
-        self.vacant = vacant
-        memory = Memory(capacity: 16, release: release)
+        memory = Memory(capacity: 16, vacant: vacant, release: release)
         base = memory.base
     }
 
@@ -79,7 +79,7 @@ struct Slab<Element> {
     /// Valid until an element is added.
     @inline(__always)
     func address(_ index: Index) -> UnsafeMutablePointer<Element> {
-        precondition(UInt32(bitPattern: index.place) < UInt32(slots))
+        precondition(UInt32(bitPattern: index.place) < UInt32(truncatingIfNeeded: slots))
         return base + Int(index.place)
     }
 
@@ -102,7 +102,7 @@ struct Slab<Element> {
 
     /// For places that somebody else hands out: makes sure that the slot exists.
     mutating func reserve<Other>(_ index: Slab<Other>.Index) {
-        while slots <= Int(index.place) { append(vacant) }
+        while slots <= Int(index.place) { append(memory.vacant) }
     }
 
     /// Frees a slot that `insert` gave.
@@ -112,7 +112,7 @@ struct Slab<Element> {
     }
 
     /// Empties a slot that `reserve` made.
-    mutating func clear<Other>(_ index: Slab<Other>.Index) { base[Int(index.place)] = vacant }
+    mutating func clear<Other>(_ index: Slab<Other>.Index) { base[Int(index.place)] = memory.vacant }
 
     private mutating func append(_ element: Element) {
         if slots == memory.capacity { grow() }
@@ -122,7 +122,7 @@ struct Slab<Element> {
     }
 
     private mutating func grow() {
-        let larger = Memory(capacity: memory.capacity * 2, release: memory.release)
+        let larger = Memory(capacity: memory.capacity * 2, vacant: memory.vacant, release: memory.release)
         larger.base.moveInitialize(from: base, count: slots)
         larger.count = slots
         memory.count = 0
@@ -159,7 +159,7 @@ struct Placed<Element> {
 /// Elements that are found by a name of theirs, too.
 struct Shelf<Element, Key: Hashable> {
     private var elements: Slab<Element>
-    private var indexes: [Key: Slab<Element>.Index] = [:]
+    private var indexes = [Key: Slab<Element>.Index]()
 
     init(vacant: Element) { elements = Slab(vacant: vacant) }
 
@@ -190,6 +190,35 @@ struct Shelf<Element, Key: Hashable> {
         precondition(indexes[name] == index, "\(name) is another one's name")
         indexes[name] = nil
         elements.remove(index)
+    }
+}
+
+/// A value that is rarely there, in memory of its own: 8 bytes where it is not.
+@propertyWrapper
+struct OutOfLine<Value> {
+    private final class Box {
+        var value: Value?
+        init(_ value: Value?) { self.value = value }
+    }
+
+    private var box: Box?
+
+    init(wrappedValue: Value?) { box = wrappedValue.map(Box.init) }
+
+    var wrappedValue: Value? {
+        get { box?.value }
+        _modify {
+            if box == nil {
+                var value: Value?
+                defer { if value != nil { box = Box(value) } }
+                yield &value
+            } else {
+                // Copies of what holds it do not see the change.
+                if !isKnownUniquelyReferenced(&box) { box = Box(box.unsafelyUnwrapped.value) }
+                defer { if box.unsafelyUnwrapped.value == nil { box = nil } }
+                yield &box.unsafelyUnwrapped.value
+            }
+        }
     }
 }
 

@@ -11,7 +11,7 @@
         // Safe: what is mutable is touched by the thread while it is not in `handOver`, and by that, which it waits for.
         private let epoll: Int32
         private let wake: Int32
-        private let events = UnsafeMutablePointer<epoll_event>.allocate(capacity: Readiness.eventsPerTurn)
+        private let events = UnsafeMutablePointer<epoll_event>.allocate(capacity: eventsPerTurn)
         private var count = 0
 
         /// Set by the code that takes what came: whether it wants to be called again at once, with nothing if nothing came.
@@ -20,6 +20,8 @@
         /// Of the descriptor that ends the thread; no watch has it.
         static let wakeToken: UInt64 = 0
         private static let turnsPerItem = 1 << 20
+        /// The system tells of those first that came first: of one behind many who write without end only if it tells of all at once.
+        private static let eventsPerTurn = 4_096
 
         /// Takes over the epoll instance: the thread closes it at its end, as a failure here does.
         init(epoll: Int32) throws(SocketAddress.Failure) {
@@ -68,7 +70,7 @@
         /// - Returns: whether there is something to hand over; `false` at the end.
         private func wait() -> Bool {
             while true {
-                count = Int(epoll_wait(epoll, events, Int32(Readiness.eventsPerTurn), comesBack ? 0 : -1))
+                count = Int(epoll_wait(epoll, events, Int32(Self.eventsPerTurn), comesBack ? 0 : -1))
                 precondition(count >= 0 || errno == EINTR, "epoll_wait: \(SystemError.text(errno))")
                 count = max(count, 0)
                 guard count > 0 || comesBack else { continue }

@@ -15,8 +15,7 @@ package final class Folder {
     /// - Throws: `FileFailure`, also when it belongs to another user, or no file can be made in it.
     package init(path: String) throws(FileFailure) {
         try Self.make(path)
-        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw FileFailure("open", path, errno) }
+        let descriptor = try Self.opened(path)
         var status = stat()
         guard fstat(descriptor, &status) == 0 else {
             let code = errno
@@ -35,6 +34,18 @@ package final class Folder {
         }
         self.path = path
         self.descriptor = descriptor
+    }
+
+    /// A folder that is there, whoever's it is, to read in.
+    package init(reading path: String) throws(FileFailure) {
+        descriptor = try Self.opened(path)
+        self.path = path
+    }
+
+    private static func opened(_ path: String) throws(FileFailure) -> Int32 {
+        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw FileFailure("open", path, errno) }
+        return descriptor
     }
 
     deinit { close() }
@@ -65,12 +76,25 @@ package final class Folder {
         guard errno == EEXIST else { throw FileFailure("make", path, errno) }
     }
 
+    /// Gives a folder another name, durably; what has it already must be an empty folder.
+    package static func move(_ path: String, to newPath: String) throws(FileFailure) {
+        guard renameat(AT_FDCWD, path, AT_FDCWD, newPath) == 0 else { throw FileFailure("make", newPath, errno) }
+        try syncParent(of: newPath)
+    }
+
+    /// Makes the name of a file or folder durable, and that something was renamed to it.
     static func syncParent(of path: String) throws(FileFailure) {
-        let parent = open(path + "/..", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        // A parent that may be written but not read cannot be synced.
-        guard parent >= 0 else { return }
-        defer { systemClose(parent) }
-        guard FileDurability.sync(folder: parent) == 0 else { throw FileFailure("sync", path + "/..", errno) }
+        // Not `path/..`: a file has no parent of that name.
+        let name = path.reversed().drop { $0 == "/" }.drop { $0 != "/" }
+        let parent = name.isEmpty ? "." : String(name.reversed())
+        let descriptor = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        if descriptor < 0 {
+            // One that may be written but not read cannot be synced.
+            if errno == EACCES { return }
+            throw FileFailure("sync", parent, errno)
+        }
+        defer { systemClose(descriptor) }
+        guard FileDurability.sync(folder: descriptor) == 0 else { throw FileFailure("sync", parent, errno) }
     }
 
     // MARK: - One process at a time
@@ -79,28 +103,36 @@ package final class Folder {
     ///
     /// - Throws: `FileFailure`, `EBUSY` with the number of the process that is in it.
     package func lockOut() throws(FileFailure) {
-        let name = "lock"
-        let file = openat(descriptor, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw failure("open", name) }
-        do throws(FileFailure) {
-            try take(file, name)
-        } catch {
-            systemClose(file)
-            throw error
-        }
-        lock = file
+        let file = openat(descriptor, Self.lockFile, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw failure("open", Self.lockFile) }
+        try take(file, LOCK_EX)
+        let text = Array("\(getpid())\n".utf8)
+        guard ftruncate(file, 0) == 0, pwrite(file, text, text.count, 0) == text.count else { throw failure("write", Self.lockFile) }
     }
 
-    private func take(_ file: Int32, _ name: String) throws(FileFailure) {
-        guard flock(file, LOCK_EX | LOCK_NB) == 0 else {
-            guard errno == EWOULDBLOCK else { throw failure("lock", name) }
+    /// The same without a change to the folder, beside others who read. Where no process was ever in it there is no lock to take.
+    package func lockOutAsReader() throws(FileFailure) {
+        let file = openat(descriptor, Self.lockFile, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+        guard file >= 0 else {
+            if errno == ENOENT { return }
+            throw failure("open", Self.lockFile)
+        }
+        try take(file, LOCK_SH)
+    }
+
+    private static let lockFile = "lock"
+
+    /// Takes over the descriptor, and closes it if somebody else has the lock.
+    private func take(_ file: Int32, _ mode: Int32) throws(FileFailure) {
+        guard flock(file, mode | LOCK_NB) == 0 else {
+            defer { systemClose(file) }
+            guard errno == EWOULDBLOCK else { throw failure("lock", Self.lockFile) }
             var text = [UInt8](repeating: 0, count: 16)
             let count = pread(file, &text, text.count, 0)
             let process = String(decoding: text[..<max(count, 0)], as: UTF8.self).prefix { $0.isNumber }
             throw FileFailure("open", path, EBUSY, "it is in use by \(process.isEmpty ? "another process" : "pid \(process)")")
         }
-        let text = Array("\(getpid())\n".utf8)
-        guard ftruncate(file, 0) == 0, pwrite(file, text, text.count, 0) == text.count else { throw failure("write", name) }
+        lock = file
     }
 
     // MARK: - Files

@@ -19,7 +19,7 @@ package final class Listener: @unchecked Sendable {
     /// How long accepting rests when the system has no descriptor or memory left.
     private static let restAfterExhaustion = DispatchTimeInterval.milliseconds(100)
     /// Connections taken in one turn, so that those inside get their turn.
-    private static let acceptedPerTurn = 64
+    private static let acceptedPerTurn = 16
 
     /// Binds and listens.
     ///

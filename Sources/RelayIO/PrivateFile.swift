@@ -20,8 +20,9 @@ package enum PrivateFile {
             let result = link(draft, path)
             let code = errno
             unlink(draft)
+            guard result == 0 || code == EEXIST else { throw Failure(path: path, code: code) }
+            try syncName(of: path)
             if result == 0 { return bytes }
-            guard code == EEXIST else { throw Failure(path: path, code: code) }
         }
     }
 
@@ -35,6 +36,11 @@ package enum PrivateFile {
             unlink(draft)
             throw Failure(path: path, code: code)
         }
+        try syncName(of: path)
+    }
+
+    /// Whoever was told what stands in the file finds it there after a loss of power.
+    private static func syncName(of path: String) throws(Failure) {
         do throws(FileFailure) {
             try Folder.syncParent(of: path)
         } catch {

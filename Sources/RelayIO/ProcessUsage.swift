@@ -1,20 +1,13 @@
 /// What the process of a relay has used since it began, all threads together.
-public struct ProcessUsage: Codable, Sendable, Hashable {
+public struct ProcessUsage: Sendable {
     /// In the program itself.
-    public var userSeconds: Double
+    public var userMicroseconds = 0
     /// In the system, for it: above all in calls that read and write.
-    public var systemSeconds: Double
+    public var systemMicroseconds = 0
     /// In memory now; on systems other than Linux the most that it ever was.
-    public var residentBytes: Int
+    public var residentBytes = 0
     /// When this was so, by a clock of the machine that counts from anywhere: two of them tell how long there was to use it.
-    public var clockSeconds: Double
+    public var clockMicroseconds = 0
 
-    /// Of this process, now.
-    package init() {
-        clockSeconds = Double(SystemClock.monotonicNanoseconds()) / 1e9
-        let usage = SystemProcess.usage()
-        userSeconds = usage.userSeconds
-        systemSeconds = usage.systemSeconds
-        residentBytes = usage.residentBytes
-    }
+    package init() {}
 }

@@ -29,7 +29,7 @@ package final class Readiness: @unchecked Sendable {
     }
 
     /// What else waits on the queue has its turn after so many.
-    static let eventsPerTurn = 64
+    private static let eventsPerTurn = 64
 
     /// - Parameters:
     ///   - waitsOnOwnThread: for a relay, where an event is to be answered with as little as can be. A client has no thread of its own.

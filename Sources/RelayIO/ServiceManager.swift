@@ -9,6 +9,8 @@ package struct ServiceManager: Sendable {
         name = socket
     }
 
+    /// It reads what it needs before it serves, for another minute at most.
+    package func tellReading() { tell("EXTEND_TIMEOUT_USEC=60000000") }
     /// It serves from now on.
     package func tellReady() { tell("READY=1") }
     /// It ends; that may take some seconds.

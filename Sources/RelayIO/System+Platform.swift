@@ -1,3 +1,5 @@
+internal import Foundation
+
 // What differs between the platforms' C libraries: clocks, random bytes, socket constants.
 
 package enum SystemClock {
@@ -28,6 +30,62 @@ package enum SystemEntropy {
     }
 }
 
+package enum SystemDescriptors {
+    /// Lets this process have as many descriptors as the system allows it.
+    ///
+    /// - Returns: how many it may have now.
+    @discardableResult
+    package static func raise() -> Int {
+        var limit = rlimit()
+        guard getrlimit(SocketConstants.descriptors, &limit) == 0 else { return .max }
+        // Darwin says that there is no bound, and gives no more than OPEN_MAX.
+        for most in [limit.rlim_max, min(limit.rlim_max, 10_240)] where limit.rlim_cur < most {
+            var raised = limit
+            raised.rlim_cur = most
+            if setrlimit(SocketConstants.descriptors, &raised) == 0 { limit = raised }
+        }
+        return Int(clamping: limit.rlim_cur)
+    }
+}
+
+package enum SystemMemory {
+    /// What this process may take: the machine's memory, or that of its control group if it is less (Linux, cgroup v2).
+    package static var bytes: Int {
+        let machine = Int(sysconf(Int32(_SC_PHYS_PAGES))) * Int(sysconf(Int32(_SC_PAGESIZE)))
+        return bounds(ofGroups: (try? String(contentsOfFile: "/proc/self/cgroup", encoding: .utf8)) ?? "") { path in
+            try? String(contentsOfFile: path, encoding: .utf8)
+        }.reduce(machine, min)
+    }
+
+    /// What is freed goes back to the system, or to whoever allocates next: by default glibc keeps an arena for each of many threads, and
+    /// in each what its busiest moment took. For the whole process, before its threads. (mallopt(3))
+    package static func keepLittle() {
+        #if canImport(Glibc)
+            // <malloc.h> is in no module.
+            guard let symbol = dlsym(nil, "mallopt") else { return }
+            let set = unsafeBitCast(symbol, to: (@convention(c) (Int32, Int32) -> Int32).self)
+            let (trimThreshold, mmapThreshold, arenaMax): (Int32, Int32, Int32) = (-1, -3, -8)
+            _ = set(arenaMax, 2)
+            _ = set(trimThreshold, 1 << 20)
+            _ = set(mmapThreshold, 1 << 20)
+        #endif
+    }
+
+    /// The bounds of a control group and those that it is in.
+    ///
+    /// - Parameter text: of `/proc/self/cgroup`: of version 2 there is one line, `0::/path`.
+    static func bounds(ofGroups text: String, read: (String) -> String?) -> [Int] {
+        guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix("0::/") }) else { return [] }
+        var parts = line.dropFirst(4).split(separator: "/")
+        var bounds: [Int] = []
+        while true {
+            let path = (["/sys/fs/cgroup"] + parts.map(String.init) + ["memory.max"]).joined(separator: "/")
+            if let digits = read(path), let bytes = Int(digits.filter { $0 != "\n" }) { bounds.append(bytes) }
+            guard parts.popLast() != nil else { return bounds }
+        }
+    }
+}
+
 package enum SystemVolume {
     /// Bytes that this user may still write on the volume of a path; `nil` if the system does not say.
     package static func freeBytes(of path: String) -> Int? {
@@ -42,30 +100,25 @@ package enum SystemError {
 }
 
 package enum SystemProcess {
-    /// What this process has used since it began.
-    package struct Usage: Sendable, Hashable {
-        package var userSeconds: Double
-        package var systemSeconds: Double
-        /// In memory now; where the system does not say, the most that it ever was.
-        package var residentBytes: Int
-    }
-
-    /// All threads together. Walks the process's page tables: not for every turn.
-    package static func usage() -> Usage {
+    /// What this process has used until now. Walks the process's page tables: not for every turn.
+    package static func usage() -> ProcessUsage {
         let used = used()
-        let (user, system) = seconds(used)
+        var usage = ProcessUsage()
+        usage.clockMicroseconds = Int(SystemClock.monotonicNanoseconds() / 1_000)
+        usage.userMicroseconds = microseconds(used.ru_utime)
+        usage.systemMicroseconds = microseconds(used.ru_stime)
         #if canImport(Glibc)
-            let resident = residentBytes() ?? used.ru_maxrss * 1024
+            usage.residentBytes = residentBytes() ?? used.ru_maxrss * 1024
         #else
-            let resident = used.ru_maxrss
+            usage.residentBytes = used.ru_maxrss
         #endif
-        return Usage(userSeconds: user, systemSeconds: system, residentBytes: resident)
+        return usage
     }
 
     /// Processor time of all threads, that of the system for them included, in seconds. Cheap.
     package static func processorSeconds() -> Double {
-        let (user, system) = seconds(used())
-        return user + system
+        let used = used()
+        return Double(microseconds(used.ru_utime) + microseconds(used.ru_stime)) / 1e6
     }
 
     private static func used() -> rusage {
@@ -78,10 +131,7 @@ package enum SystemProcess {
         return used
     }
 
-    private static func seconds(_ used: rusage) -> (user: Double, system: Double) {
-        func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
-        return (seconds(used.ru_utime), seconds(used.ru_stime))
-    }
+    private static func microseconds(_ time: timeval) -> Int { Int(time.tv_sec) * 1_000_000 + Int(time.tv_usec) }
 
     #if canImport(Glibc)
         /// The counters in statm are approximate, by some pages for each processor; this is exact.

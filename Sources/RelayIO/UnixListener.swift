@@ -178,11 +178,3 @@ package final class UnixListener: @unchecked Sendable {
         }
     }
 }
-
-/// Lets this process have as many descriptors as the system allows it.
-package func raiseDescriptorLimit() {
-    var limit = rlimit()
-    guard getrlimit(SocketConstants.descriptors, &limit) == 0, limit.rlim_cur < limit.rlim_max else { return }
-    limit.rlim_cur = limit.rlim_max
-    setrlimit(SocketConstants.descriptors, &limit)
-}

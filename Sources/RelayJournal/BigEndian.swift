@@ -17,8 +17,13 @@ extension UnsafeRawBufferPointer {
     }
 }
 
-/// `value` in 16 hexadecimal digits, as it stands in names of files.
-func hexadecimal(_ value: UInt64) -> String {
-    let digits = String(value, radix: 16)
-    return String(repeating: "0", count: 16 - digits.count) + digits
+/// A number in all its hexadecimal digits, as it stands in names of files.
+func hexadecimal<Value: FixedWidthInteger>(_ value: Value) -> String {
+    String(unsafeUninitializedCapacity: Value.bitWidth / 4) { text in
+        for place in text.indices {
+            let digit = UInt8(truncatingIfNeeded: value >> (Value.bitWidth - 4 - place * 4)) & 15
+            text.initializeElement(at: place, to: digit + (digit < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10))
+        }
+        return text.count
+    }
 }

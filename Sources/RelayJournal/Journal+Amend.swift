@@ -8,7 +8,7 @@ extension Journal {
     package func amend(_ entries: [JournalEntry]) throws(JournalError) {
         try checkOpen()
         guard !entries.isEmpty else { return }
-        var batch = Batch()
+        var batch = JournalBatch()
         batch.add(entries, .copies, sequence: lastSequence, mark: mark)
         try write(batch, lastSequence: lastSequence)
     }

@@ -57,7 +57,8 @@ extension Journal {
                 while let entry = reader.next() {
                     guard let value = entry.value else { continue }
                     let key = Array(bytes[entry.key])
-                    guard index[key] == Place(segment: segment.number, offset: start + entry.entry.lowerBound, byteCount: entry.entry.count)
+                    guard index[key] == JournalPlace(
+                        segment: segment.number, offset: start + entry.entry.lowerBound, byteCount: entry.entry.count)
                     else { continue }
                     entries.append(JournalEntry(key: key, value: Array(bytes[value])))
                 }
@@ -67,7 +68,7 @@ extension Journal {
         }
         guard read > 0 else { return giveUp("\(segment.file) cannot be read at \(start): it was sound when the journal was opened") }
         if !entries.isEmpty {
-            var batch = Batch()
+            var batch = JournalBatch()
             batch.add(entries, .copies, sequence: lastSequence, mark: mark)
             // What was copied goes with its segment.
             let held = holdsSuperseded

@@ -1,43 +1,46 @@
 // Opening: read everything, judge, and only then change anything.
 //
 // The chain of segments is followed from the newest backwards, as each header names the one before it. What is not on
-// it was given up after a failure or removed by compaction, and goes. What should be on it and is not, is reported.
+// it was given up after a failure or removed by compaction, and goes. What should be on it and is not, is a refusal.
 
 extension Journal {
     /// Opens the journal of a folder, or makes one.
     ///
     /// - Returns: the journal, what is in it in the order of keys, and what was found.
-    /// - Throws: when the folder cannot be read or written, or a newer program wrote it.
+    /// - Throws: when the folder cannot be read or written, a newer program wrote it, or some of the journal is missing.
     package static func open(
         _ storage: Storage, _ settings: JournalSettings
     ) throws(JournalError) -> (journal: Journal, entries: [JournalEntry], report: JournalReport) {
         do throws(JournalError) {
-            var opening = Opening(storage: storage)
-            try opening.readHeaders()
-            opening.followChain()
-            let journal = Journal(storage: storage, settings: settings, mark: opening.mark ?? settings.mark)
-            var values: [[UInt8]: [UInt8]] = [:]
-            for link in opening.chain { try journal.replay(link, &opening, &values) }
-            journal.lastSequence = max(journal.lastSequence, opening.lastSequence)
-            journal.highestNumber = opening.found.last?.number ?? 0
-            try opening.requireAnchored(lastSequence: journal.lastSequence)
-            journal.forgoneSegment = max(opening.anchor?.forgone ?? 0, opening.newestMissing)
-            try opening.requireJournalOfBoards()
+            var (journal, opening) = try read(storage, settings)
+            if let loss = try opening.loss(lastSequence: journal.lastSequence) { throw loss }
             try journal.settle(&opening)
             opening.report.segments = journal.segments.count
-            opening.report.lastSequence = journal.lastSequence
-            let keys = values.keys.sorted { $0.lexicographicallyPrecedes($1) }
-            return (journal, keys.map { JournalEntry(key: $0, value: values[$0]) }, opening.report)
+            return (journal, opening.entries, opening.report)
         } catch {
             storage.close()
             throw error
         }
     }
 
+    /// Reads all of it, and changes nothing.
+    static func read(_ storage: Storage, _ settings: JournalSettings) throws(JournalError) -> (Journal, Opening<Storage>) {
+        var opening = Opening(storage: storage)
+        try opening.readHeaders()
+        opening.followChain()
+        let journal = Journal(storage: storage, settings: settings, mark: opening.mark ?? settings.mark)
+        for link in opening.chain { try journal.replay(link, &opening) }
+        journal.lastSequence = max(journal.lastSequence, opening.lastSequence)
+        journal.highestNumber = opening.found.last?.number ?? 0
+        journal.start = opening.anchor?.start ?? 0
+        opening.report.lastSequence = journal.lastSequence
+        opening.report.start = journal.start
+        opening.report.isAnchored = opening.anchor != nil
+        return (journal, opening)
+    }
+
     /// Takes over what stands in one segment.
-    private func replay(_ link: Opening<Storage>.Link, _ opening: inout Opening<Storage>, _ values: inout [[UInt8]: [UInt8]])
-        throws(JournalError)
-    {
+    private func replay(_ link: CountedSegment, _ opening: inout Opening<Storage>) throws(JournalError) {
         let found = opening.found[link.found]
         let isLast = link.found == opening.chain.last?.found
         let expected = link.byteCount.map { Int(clamping: $0) }
@@ -48,13 +51,14 @@ extension Journal {
         if let unknown = scan.records.first(where: { !$0.isKnown }) {
             throw .unknownRecord(file: found.file, offset: unknown.offset, type: unknown.type, flags: unknown.flags)
         }
-        var segment = Segment(number: found.number, byteCount: scan.end)
+        var segment = JournalSegment(number: found.number, byteCount: scan.end)
         segment.damage = scan.damage
         segments.append(segment)
         if found.header == nil { opening.quarantine(found.number, 0..<min(SegmentHeader.byteCount, bytes.count), of: bytes) }
         for range in scan.damage { opening.quarantine(found.number, range, of: bytes) }
         if let expected, expected > bytes.count { opening.lost(found.number, bytes.count..<expected) }
         opening.report.records += scan.records.count
+        opening.found[link.found].records = scan.records.count
         for record in scan.records {
             lastSequence = max(lastSequence, record.sequence)
             bytes.withUnsafeBytes { bytes in
@@ -64,8 +68,8 @@ extension Journal {
                     note(
                         key,
                         at: entry.value == nil
-                            ? nil : Place(segment: found.number, offset: entry.entry.lowerBound, byteCount: entry.entry.count))
-                    values[key] = entry.value.map { Array(bytes[$0]) }
+                            ? nil : JournalPlace(segment: found.number, offset: entry.entry.lowerBound, byteCount: entry.entry.count))
+                    opening.values[key] = entry.value.map { Array(bytes[$0]) }
                 }
             }
         }
@@ -109,10 +113,10 @@ extension Journal {
     /// what later ones have taken back. A new header says what the oldest one is, before any other goes.
     ///
     /// - Returns: whether all of it has worked, the anchor included. If not, the next batch begins a segment, and tries again.
-    private func writeAnew(_ head: Segment, oldest: UInt64) -> Bool {
+    private func writeAnew(_ head: JournalSegment, oldest: UInt64) -> Bool {
         do throws(StorageError) {
             if head.recordBytes > 0 {
-                let proof = Batch.proof(lastSequence, mark: mark).pieces
+                let proof = JournalBatch.proof(lastSequence, mark: mark).pieces
                 try storage.write(proof, to: head.file, at: head.byteCount)
                 try storage.sync(head.file)
                 segments[segments.count - 1].byteCount += proof.count
@@ -148,39 +152,33 @@ extension Journal {
 
 /// What a folder holds, before anything in it is touched.
 struct Opening<Storage: JournalStorage> {
-    struct Found {
-        var number: UInt64
-        var size: Int
-        /// `nil`: damaged.
-        var header: SegmentHeader?
-        /// Holds nothing that could be a record.
-        var isEmpty = false
-        var file: String { JournalFile.segment(number) }
-    }
-
-    /// A segment that counts, and how far, if the next one says so.
-    struct Link {
-        var found: Int
-        var byteCount: UInt64?
-    }
 
     let storage: Storage
     var report = JournalReport()
     /// By number.
-    var found: [Found] = []
+    var found: [FoundSegment] = []
     /// Oldest first.
-    var chain: [Link] = []
+    var chain: [CountedSegment] = []
     var strays: [String] = []
+    /// Segments that headers or the anchor count on, and that are not there or hold nothing.
+    var missing: [String] = []
     var mark: UInt32?
     var anchor: JournalAnchor?
+    var isAnchorDamaged = false
     /// What the newest header says.
     var oldestTold: UInt64 = 0
     var lastSequence: UInt64 = 0
     var quarantines: [(file: String, bytes: [UInt8])] = []
     var lastGroup = 0
     var unproven: [UInt8] = []
+    var values: [[UInt8]: [UInt8]] = [:]
 
     init(storage: Storage) { self.storage = storage }
+
+    /// In the order of keys.
+    var entries: [JournalEntry] {
+        values.keys.sorted { $0.lexicographicallyPrecedes($1) }.map { JournalEntry(key: $0, value: values[$0]) }
+    }
 
     mutating func readHeaders() throws(JournalError) {
         let names = try storing { () throws(StorageError) in try storage.list() }
@@ -188,13 +186,14 @@ struct Opening<Storage: JournalStorage> {
         if names.contains(JournalAnchor.file) {
             anchor = try JournalAnchor.read(
                 try storing { () throws(StorageError) in try storage.read(JournalAnchor.file, at: 0, count: JournalAnchor.byteCount + 1) })
+            isAnchorDamaged = anchor == nil
         }
         for number in names.compactMap(JournalFile.number).sorted() {
             let file = JournalFile.segment(number)
             let (size, head) = try storing { () throws(StorageError) in
                 (try storage.size(of: file), try storage.read(file, at: 0, count: SegmentHeader.byteCount))
             }
-            var segment = Found(number: number, size: size)
+            var segment = FoundSegment(number: number, size: size)
             switch SegmentHeader.read(head) {
             case .header(let header):
                 guard header.number == number else { throw .misnamed(file: file, number: header.number) }
@@ -230,20 +229,12 @@ struct Opening<Storage: JournalStorage> {
         mark = mark ?? bytes.withUnsafeBytes { $0.bigEndian(at: SegmentHeader.byteCount) }
     }
 
-    /// A board comes to be by a record. Without any the files of boards would be taken for what a removal has left, and go.
-    func requireJournalOfBoards() throws(JournalError) {
-        guard report.records == 0, report.damage.isEmpty, report.missing.isEmpty else { return }
-        let files = try storing { () throws(StorageError) in try storage.list() }.filter { BoardFile.parse($0) != nil }
-        guard let first = files.min() else { return }
-        throw .boardsWithoutJournal(files: files.count, first: first)
-    }
-
     mutating func followChain() {
         let oldest = found.compactMap { $0.header?.oldest }.max() ?? 0
         var byteCount: UInt64?
         var next = found.lastIndex { !$0.isEmpty }
         while let index = next {
-            chain.insert(Link(found: index, byteCount: byteCount), at: 0)
+            chain.insert(CountedSegment(found: index, byteCount: byteCount), at: 0)
             byteCount = nil
             guard let header = found[index].header else {
                 next = found[..<index].lastIndex { !$0.isEmpty && $0.number >= oldest }
@@ -257,13 +248,14 @@ struct Opening<Storage: JournalStorage> {
                 return holdsRecords && segment.number < header.previous && segment.number >= oldest
             }
             guard let previous = next else { break }
-            if found[previous].number == header.previous {
+            if found[previous].number == header.previous, found[previous].size >= SegmentHeader.byteCount {
                 byteCount = header.previousLength
             } else {
                 // Not removed by compaction, which goes from the oldest on.
-                report.missing.append(JournalFile.segment(header.previous))
+                missing.append(JournalFile.segment(header.previous))
             }
         }
+        noteAnchored()
         let counted = Set(chain.map(\.found))
         strays += found.indices.filter { !counted.contains($0) }.map { found[$0].file }
     }
@@ -280,7 +272,26 @@ struct Opening<Storage: JournalStorage> {
         report.damage.append(.init(file: JournalFile.segment(number), offset: range.lowerBound, byteCount: range.count, quarantine: nil))
     }
 
-    private func storing<Result>(_ body: () throws(StorageError) -> Result) throws(JournalError) -> Result {
+    func storing<Result>(_ body: () throws(StorageError) -> Result) throws(JournalError) -> Result {
         do throws(StorageError) { return try body() } catch { throw .storage(error) }
     }
+}
+
+/// A segment that is there.
+struct FoundSegment {
+    var number: UInt64
+    var size: Int
+    /// `nil`: damaged.
+    var header: SegmentHeader?
+    /// Holds nothing that could be a record.
+    var isEmpty = false
+    /// Whole ones, if it counts.
+    var records = 0
+    var file: String { JournalFile.segment(number) }
+}
+
+/// A segment that counts, and how far, if the next one says so.
+struct CountedSegment {
+    var found: Int
+    var byteCount: UInt64?
 }

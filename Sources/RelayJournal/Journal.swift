@@ -15,12 +15,12 @@ package final class Journal<Storage: JournalStorage> {
     private var state = State.open
 
     /// Oldest first. The last one, the head, is written to.
-    var segments: [Segment] = []
-    var index: [[UInt8]: Place] = [:]
+    var segments: [JournalSegment] = []
+    var index: [[UInt8]: JournalPlace] = [:]
     /// The highest number that a segment was ever given, or was to be given.
     var highestNumber: UInt64 = 0
-    /// The newest segment that was missing when an operator went on without it; 0: none was.
-    var forgoneSegment: UInt64 = 0
+    /// Number of the newest start that is known; 0: none is.
+    package internal(set) var start: UInt32 = 0
     /// The head is there, durably, and the anchor does not name it yet. Nothing stands in it.
     private var headIsUnanchored = false
     /// The next batch begins a segment, however short the head is.
@@ -37,25 +37,6 @@ package final class Journal<Storage: JournalStorage> {
     package internal(set) var erasure = JournalErasure.none
     /// Whether the folder may hold what no live entry has: not known of what was found at opening.
     var holdsSuperseded = true
-
-    struct Segment {
-        var number: UInt64
-        /// As far as it counts, and is durable.
-        var byteCount: Int
-        var liveBytes = 0
-        /// What is known not to be sound.
-        var damage: [Range<Int>] = []
-
-        var file: String { JournalFile.segment(number) }
-        var recordBytes: Int { max(byteCount - SegmentHeader.byteCount, 0) }
-    }
-
-    /// Where a live key's entry stands.
-    struct Place: Equatable {
-        var segment: UInt64
-        var offset: Int
-        var byteCount: Int
-    }
 
     init(storage: Storage, settings: JournalSettings, mark: UInt32) {
         self.storage = storage
@@ -83,7 +64,7 @@ package final class Journal<Storage: JournalStorage> {
     package func append(_ records: [JournalRecord]) throws(JournalError) {
         try checkOpen()
         guard !records.isEmpty else { return }
-        var batch = Batch()
+        var batch = JournalBatch()
         var sequence = lastSequence
         for record in records {
             precondition(record.sequence > sequence || sequence == 0, "journal: sequence \(record.sequence) after \(sequence)")
@@ -94,24 +75,8 @@ package final class Journal<Storage: JournalStorage> {
         counters.records += records.count
     }
 
-    struct Batch {
-        var pieces = Pieces()
-        var places: [RecordHead.EncodedEntry] = []
-
-        mutating func add(_ entries: [JournalEntry], _ kind: RecordHead.Kind, sequence: UInt64, mark: UInt32) {
-            RecordHead.append(entries, kind, sequence: sequence, isFirst: pieces.isEmpty, mark: mark, to: &pieces, places: &places)
-        }
-
-        /// Written when everything before it is durable, of which it is the proof to a later opening of the journal.
-        static func proof(_ sequence: UInt64, mark: UInt32) -> Batch {
-            var batch = Batch()
-            batch.add([], .copies, sequence: sequence, mark: mark)
-            return batch
-        }
-    }
-
     /// One write, one sync; only then is anything of it in the index.
-    func write(_ batch: Batch, lastSequence sequence: UInt64) throws(JournalError) {
+    func write(_ batch: JournalBatch, lastSequence sequence: UInt64) throws(JournalError) {
         let head = segments[segments.count - 1]
         if headIsFull || (head.recordBytes > 0 && head.byteCount + batch.pieces.count > settings.segmentBytes) {
             try failing { () throws(StorageError) in try beginSegment() }
@@ -128,13 +93,13 @@ package final class Journal<Storage: JournalStorage> {
         counters.bytesWritten += batch.pieces.count
         lastSequence = sequence
         for entry in batch.places {
-            let place = Place(segment: segments[last].number, offset: start + entry.offset, byteCount: entry.byteCount)
+            let place = JournalPlace(segment: segments[last].number, offset: start + entry.offset, byteCount: entry.byteCount)
             note(entry.key, at: entry.isRemoval ? nil : place)
         }
     }
 
     /// A key's newest entry is there, or the key is gone.
-    func note(_ key: [UInt8], at place: Place?) {
+    func note(_ key: [UInt8], at place: JournalPlace?) {
         let old = place.map { index.updateValue($0, forKey: key) } ?? index.removeValue(forKey: key)
         if let old {
             segments[position(of: old.segment)].liveBytes -= old.byteCount
@@ -178,7 +143,7 @@ package final class Journal<Storage: JournalStorage> {
             throw error
         }
         let empty = kept.count < segments.count ? segments.last : nil
-        segments = kept + [Segment(number: highestNumber, byteCount: SegmentHeader.byteCount)]
+        segments = kept + [JournalSegment(number: highestNumber, byteCount: SegmentHeader.byteCount)]
         headIsUnanchored = true
         try anchorHead()
         if let empty { try? storage.remove(empty.file) }
@@ -262,5 +227,44 @@ package final class Journal<Storage: JournalStorage> {
         if case .closed = state { return }
         state = .closed
         storage.close()
+    }
+}
+
+// Not within the journal: what stands within a generic type is generic, and slow.
+
+/// A segment that counts.
+struct JournalSegment {
+    var number: UInt64
+    /// As far as it counts, and is durable.
+    var byteCount: Int
+    var liveBytes = 0
+    /// What is known not to be sound.
+    var damage: [Range<Int>] = []
+
+    var file: String { JournalFile.segment(number) }
+    var recordBytes: Int { max(byteCount - SegmentHeader.byteCount, 0) }
+}
+
+/// Where a live key's entry stands.
+struct JournalPlace: Equatable {
+    var segment: UInt64
+    var offset: Int
+    var byteCount: Int
+}
+
+/// Records for one write.
+struct JournalBatch {
+    var pieces = Pieces()
+    var places: [RecordHead.EncodedEntry] = []
+
+    mutating func add(_ entries: [JournalEntry], _ kind: RecordHead.Kind, sequence: UInt64, mark: UInt32) {
+        RecordHead.append(entries, kind, sequence: sequence, isFirst: pieces.isEmpty, mark: mark, to: &pieces, places: &places)
+    }
+
+    /// Written when everything before it is durable, of which it is the proof to a later opening of the journal.
+    static func proof(_ sequence: UInt64, mark: UInt32) -> JournalBatch {
+        var batch = JournalBatch()
+        batch.add([], .copies, sequence: sequence, mark: mark)
+        return batch
     }
 }

@@ -13,14 +13,22 @@ package enum JournalError: Error, Hashable, Sendable, CustomStringConvertible {
     case segmentMissing(file: String)
     /// Changes that were durable are in none of its files. Nothing was touched.
     case endsEarly(at: UInt64, durable: UInt64)
+    /// The same, by the file of a board, which has a later change. Nothing was touched.
+    case endsBeforeBoard(at: UInt64, file: String, change: UInt64)
     /// The anchor is there and cannot be read. Nothing was touched.
     case anchorDamaged
-    /// The journal has no record, and files of boards are there, which only records name. Nothing was touched.
-    case boardsWithoutJournal(files: Int, first: String)
     /// It failed before and waits for `recoverFromFailure`.
     case failed(String)
 
-    private static let remedy = "or remove \(JournalAnchor.file) to go on with what is left"
+    /// What an operator can do where some of the journal is missing; `nil` for other errors.
+    package func remedy(folder: String) -> String? {
+        switch self {
+        case .segmentMissing, .endsEarly, .endsBeforeBoard, .anchorDamaged:
+            "put the newest copy of the folder back, or save what is there: 'boardrelay check \(folder)' lists it, "
+                + "'boardrelay repair \(folder) --to NEWFOLDER' writes it elsewhere"
+        case .storage, .newerFormat, .unknownRecord, .misnamed, .missing, .failed: nil
+        }
+    }
 
     package var description: String {
         switch self {
@@ -31,13 +39,12 @@ package enum JournalError: Error, Hashable, Sendable, CustomStringConvertible {
             "\(file) has a record of type \(type), flags \(flags), at \(offset), which this program does not know: a newer one wrote it"
         case .misnamed(let file, let number): "\(file) is segment \(number) of a journal by its content: it was renamed or copied"
         case .missing(let file): "\(file) of the journal is gone or cut"
-        case .segmentMissing(let file): "\(file) of the journal is missing or empty: put it back, \(Self.remedy)"
-        case .endsEarly(let sequence, let durable):
-            "the journal ends with change \(sequence), and change \(durable) was durable: put the newest copy of its files back, \(Self.remedy)"
-        case .anchorDamaged: "\(JournalAnchor.file) is damaged: put it back, \(Self.remedy)"
-        case .boardsWithoutJournal(let files, let first):
-            "the journal is missing or empty, but \(files == 1 ? "a file of a board is" : "\(files) files of boards are") there (\(first)): "
-                + "put the journal's files back, or move those of the boards away"
+        case .segmentMissing(let file): "\(file) of the journal is missing or empty"
+        case .endsEarly(let sequence, let durable): "the journal ends with change \(sequence), and change \(durable) was durable"
+        case .endsBeforeBoard(let sequence, let file, let change):
+            (sequence == 0 ? "the journal is missing or empty" : "the journal ends with change \(sequence)")
+                + ", and \(file) has change \(change)"
+        case .anchorDamaged: "\(JournalAnchor.file) is damaged"
         case .failed(let text): text
         }
     }

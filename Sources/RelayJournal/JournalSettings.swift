@@ -52,8 +52,10 @@ package struct JournalReport: Hashable, Sendable {
     /// At the end of the last segment: what a crash left of changes that nobody was told to be durable.
     package var cutBytes = 0
     package var damage: [Damage] = []
-    /// Segments that should be there.
-    package var missing: [String] = []
+    /// Number of the newest start that the anchor knows; 0: none.
+    package var start: UInt32 = 0
+    /// An anchor was there: nothing is missing at either end.
+    package var isAnchored = false
     /// Leftovers of crashes and failures, removed.
     package var removed: [String] = []
 
@@ -65,7 +67,6 @@ package struct JournalReport: Hashable, Sendable {
             let kept = damage.quarantine.map { "kept in \($0)" } ?? "they are gone"
             return "\(damage.file): \(damage.byteCount) bytes from \(damage.offset) on are damaged, \(kept)"
         }
-        lines += missing.map { "\($0) is missing" }
         if cutBytes > 0 { lines.append("\(cutBytes) bytes of unfinished changes were cut from the journal's end") }
         return lines
     }

@@ -19,13 +19,7 @@ package final class MemoryStorage: JournalStorage {
     package func write(_ pieces: Pieces, to name: String, at offset: Int) throws(StorageError) {
         try check(name, .write)
         // In place: a file that is handed around would be copied at each write.
-        grow(&files[name, default: []], to: offset)
-        var offset = offset
-        for bytes in pieces.arrays {
-            let end = min(offset + bytes.count, files[name, default: []].count)
-            files[name, default: []].replaceSubrange(offset..<end, with: bytes)
-            offset += bytes.count
-        }
+        put(pieces, into: &files[name, default: []], at: offset)
     }
 
     package func sync(_ name: String) throws(StorageError) { try check(name, .sync) }
@@ -59,6 +53,15 @@ package final class MemoryStorage: JournalStorage {
     }
 
     package func close() {}
+
+    private func put(_ pieces: Pieces, into file: inout [UInt8], at offset: Int) {
+        grow(&file, to: offset)
+        var offset = offset
+        for bytes in pieces.arrays {
+            file.replaceSubrange(offset..<min(offset + bytes.count, file.count), with: bytes)
+            offset += bytes.count
+        }
+    }
 
     private func grow(_ file: inout [UInt8], to byteCount: Int) {
         guard file.count < byteCount else { return }

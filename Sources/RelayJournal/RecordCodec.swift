@@ -69,20 +69,21 @@ struct RecordHead: Hashable {
     ) {
         let heads = entries.map(head)
         let bodyBytes = zip(heads, entries).reduce(0) { $0 + $1.0.count + ($1.1.value?.count ?? 0) }
-        var length: [UInt8] = [], front: [UInt8] = [kind.rawValue, isFirst ? isFirstFlag : 0], crc = CRC32C()
-        length.append(bigEndian: UInt32(bodyBytes))
-        front.append(bigEndian: sequence)
-        length.withUnsafeBytes { crc.update($0) }
-        front.withUnsafeBytes { crc.update($0) }
+        var start: [UInt8] = [], crc = CRC32C()
+        start.reserveCapacity(byteCount)
+        start.append(bigEndian: mark)
+        start.append(bigEndian: UInt32(bodyBytes))
+        start.append(bigEndian: UInt32(0))
+        start += [kind.rawValue, isFirst ? isFirstFlag : 0]
+        start.append(bigEndian: sequence)
+        start[4..<8].withUnsafeBytes { crc.update($0) }
+        start[12...].withUnsafeBytes { crc.update($0) }
         for (head, entry) in zip(heads, entries) {
             head.withUnsafeBytes { crc.update($0) }
             entry.value?.withUnsafeBytes { crc.update($0) }
         }
-        var start: [UInt8] = []
-        start.append(bigEndian: mark)
-        start += length
-        start.append(bigEndian: crc.value)
-        pieces.append(start + front)
+        start.replace(at: 8, bigEndian: crc.value)
+        pieces.append(start)
         for (head, entry) in zip(heads, entries) {
             let offset = pieces.count
             pieces.append(head)
@@ -96,9 +97,11 @@ struct RecordHead: Hashable {
         precondition((1...keyBytesMax).contains(entry.key.count), "journal: a key of \(entry.key.count) bytes")
         precondition(entry.value.map(\.count) ?? 0 <= valueBytesMax, "journal: a value of \(entry.value?.count ?? 0) bytes")
         var head: [UInt8] = []
+        head.reserveCapacity(entryHeadBytes + entry.key.count)
         head.append(bigEndian: UInt16(entry.key.count))
         head.append(bigEndian: entry.value.map { UInt32($0.count) } ?? noValue)
-        return head + entry.key
+        head += entry.key
+        return head
     }
 
     /// An entry where it stands.

@@ -26,6 +26,7 @@ struct SegmentHeader: Hashable {
 
     func encoded() -> [UInt8] {
         var bytes: [UInt8] = []
+        bytes.reserveCapacity(Self.byteCount)
         bytes.append(bigEndian: Self.magic)
         bytes.append(bigEndian: Self.versionSupported)
         bytes.append(bigEndian: mark)
@@ -56,8 +57,9 @@ enum JournalFile {
 
     /// The number in a segment's name; `nil` for every other name.
     static func number(_ name: String) -> UInt64? {
-        guard name.utf8.count == 28, name.hasPrefix("journal-"), name.hasSuffix(".log") else { return nil }
-        guard let number = UInt64(name.dropFirst(8).dropLast(4), radix: 16), segment(number) == name else { return nil }
+        let text = name.utf8
+        guard text.count == 28, let number = UInt64(Substring(text.dropFirst(8).dropLast(4)), radix: 16), segment(number) == name
+        else { return nil }
         return number
     }
 

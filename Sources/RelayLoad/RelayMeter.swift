@@ -41,8 +41,10 @@ extension [RelayMeter.Sample] {
     /// - Parameter least: how many seconds must lie between them: a machine that is too busy answers late, and says little.
     package func share(_ from: RelayMeter.Phase, _ to: RelayMeter.Phase, least: Double = 0.1) -> (user: Double, system: Double)? {
         guard let from = first(from), let to = first(to) else { return nil }
-        let seconds = to.clockSeconds - from.clockSeconds
-        guard seconds >= least else { return nil }
-        return ((to.userSeconds - from.userSeconds) / seconds, (to.systemSeconds - from.systemSeconds) / seconds)
+        let time = Double(to.clockMicroseconds - from.clockMicroseconds)
+        guard time / 1e6 >= least else { return nil }
+        return (
+            Double(to.userMicroseconds - from.userMicroseconds) / time, Double(to.systemMicroseconds - from.systemMicroseconds) / time
+        )
     }
 }

@@ -30,9 +30,9 @@ public enum Base64URL {
     /// no digits of the other alphabet, no digit too many, and the bits that no byte needs are zero. [RFC 4648 §3.5]
     ///
     /// - Returns: `nil` for any other text. No text at all is no bytes.
-    public static func decode(_ text: some Sequence<UInt8>) -> [UInt8]? {
+    public static func decode(_ text: ArraySlice<UInt8>) -> [UInt8]? {
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(text.underestimatedCount / 4 * 3 + 2)
+        bytes.reserveCapacity(text.count / 4 * 3 + 2)
         // Never more than the 6 bits of a digit and fewer than 8 that were left before it.
         var bits: UInt32 = 0, bitCount: UInt32 = 0
         for digit in text {
@@ -51,5 +51,5 @@ public enum Base64URL {
     }
 
     /// The same of a text.
-    public static func decode(_ text: some StringProtocol) -> [UInt8]? { decode(text.utf8) }
+    public static func decode(_ text: some StringProtocol) -> [UInt8]? { decode(Array(text.utf8)[...]) }
 }

@@ -9,7 +9,7 @@ import Foundation
 public final class RTMClientKit: Sendable {
     private enum Session {
         case none
-        case loggingIn(UInt64)
+        case loggingIn(UInt64, Task<RelayClient, any Error>)
         case loggedIn(RelayClient)
         case released
     }
@@ -93,13 +93,12 @@ public final class RTMClientKit: Sendable {
     @discardableResult
     public func login(_ token: String?) async -> (RTMCommonResponse?, RTMErrorInfo?) {
         await attempt("login", .login) {
-            let login = try self.begin(), delivery = RTMDelivery(user: self.settings.user)
+            let (login, connection) = try self.begin(token), delivery = RTMDelivery(user: self.settings.user)
             self.tell(.connecting, of: login, by: delivery)
             let client: RelayClient
-            do throws(RelayError) {
-                client = try await RelayClient.connect(
-                    to: self.settings.address, as: self.settings.user, options: self.settings.options(token: token))
-            } catch {
+            do {
+                client = try await connection.value
+            } catch let error as RelayError {
                 let isWanted = self.goOn(login, to: .none)
                 self.tell(.closed(reason: isWanted ? .loginRefused(error) : .closedByApp), of: login, by: delivery)
                 throw isWanted ? error : Self.loginCanceled
@@ -138,7 +137,7 @@ public final class RTMClientKit: Sendable {
         }
     }
 
-    private func begin() throws -> UInt64 {
+    private func begin(_ token: String?) throws -> (UInt64, Task<RelayClient, any Error>) {
         try state.withLock { state throws(RTMErrorInfo) in
             switch state.session {
             case .released: throw Self.released
@@ -148,28 +147,33 @@ public final class RTMClientKit: Sendable {
             case .none: break
             }
             state.logins += 1
-            state.session = .loggingIn(state.logins)
-            return state.logins
+            let connection = Task { [settings] in
+                try await RelayClient.connect(to: settings.address, as: settings.user, options: settings.options(token: token))
+            }
+            state.session = .loggingIn(state.logins, connection)
+            return (state.logins, connection)
         }
     }
 
     /// - Returns: false when the app has logged out meanwhile.
     private func goOn(_ login: UInt64, to next: Session) -> Bool {
         state.withLock { state in
-            guard case .loggingIn(login) = state.session else { return false }
+            guard case .loggingIn(login, _) = state.session else { return false }
             state.session = next
             return true
         }
     }
 
-    /// What the session was.
+    /// What the session was. A login that is under way ends.
     private func leave(_ next: Session) -> Session {
-        state.withLock { state in
+        let left = state.withLock { state in
             let session = state.session
             if case .released = session { return session }
             state.session = next
             return session
         }
+        if case .loggingIn(_, let connection) = left { connection.cancel() }
+        return left
     }
 
     /// Tells how a login begins or has failed. What this and `tellEvents` are called for is told in that order: the main actor's.

@@ -59,9 +59,7 @@ extension TokenClaims {
         do {
             return try Grants(words: words)
         } catch {
-            var invalid = error
-            invalid.code = .tokenInvalid
-            throw invalid
+            throw WireError(error, code: .tokenInvalid)
         }
     }
 }

@@ -1,8 +1,9 @@
 import Foundation
 public import RelayCore
 import RelayGateway
-import RelayIO
+public import RelayIO
 internal import RelayRights
+public import RelayWire
 
 /// Answers the operator on a Unix socket that only this user can open.
 ///
@@ -11,12 +12,11 @@ final class ControlServer: Sendable {
     private let listener: UnixListener
 
     /// - Parameter answer: asked for each caller, on a queue of this server's; `nil` when the relay is gone.
-    init(path: String, answer: @escaping @Sendable (ControlRequest) -> ControlAnswer?) throws {
+    init(path: String, answer: @escaping @Sendable (ControlRequest) -> (any JSONObject)?) throws {
         listener = try UnixListener(path: path) { line in
-            guard let request = ControlRequest(line: line) else {
-                return ControlAnswer.refused("requests are: status, usage, keys, rotate [join|host] [end]").json
-            }
-            return (answer(request) ?? .refused("the relay has ended")).json
+            let refusal = ControlRefusal("requests are: status, usage, keys, rotate [join|host] [end]")
+            let answer = ControlRequest(line: line).map { answer($0) ?? ControlRefusal("the relay has ended") } ?? refusal
+            return String(decoding: JSONBody.encode(answer), as: UTF8.self)
         }
     }
 
@@ -59,47 +59,32 @@ enum ControlRequest: Sendable, Equatable {
     }
 }
 
-/// What comes back.
-enum ControlAnswer: Sendable {
-    case status(Status)
-    case usage(ProcessUsage)
-    case keys(KeysReport)
-    case refused(String)
+/// Comes back instead of an answer.
+struct ControlRefusal: JSONObject {
+    private(set) var error = ""
 
-    /// One line, keys sorted.
-    var json: String {
-        switch self {
-        case .status(let status): Self.encode(status)
-        case .usage(let usage): Self.encode(usage)
-        case .keys(let keys): Self.encode(keys)
-        case .refused(let text): Self.encode(ControlRefusal(error: text))
-        }
-    }
+    init() {}
+    init(_ error: String) { self.error = error }
 
-    private static func encode(_ value: some Encodable) -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        guard let data = try? encoder.encode(value) else { preconditionFailure("\(type(of: value)) cannot be encoded") }
-        return String(decoding: data, as: UTF8.self)
-    }
+    mutating func fields(_ json: inout JSONFields) { json("error", &error) }
 }
 
-private struct ControlRefusal: Codable { var error: String }
-
 /// What `boardrelay key show --json` prints.
-public struct KeysReport: Codable, Sendable {
+public struct KeysReport: JSONObject, Sendable {
     /// Where the relay listens.
-    public var address: String
+    public var address = ""
     /// Names by which it may be asked for besides the addresses of its machine: see `RelayServer.Web.hostNames`.
-    public var hostNames: [String]
+    public var hostNames: [String] = []
     /// Whether a proxy speaks TLS for it.
-    public var isBehindTLS: Bool
+    public var isBehindTLS = false
     /// What the join key lets do: `reader` or `editor`.
-    public var joinRole: String
+    public var joinRole = ""
     /// What the join key says.
-    public var join: String
+    public var join = ""
     /// What the host key says.
-    public var host: String
+    public var host = ""
+
+    package init() {}
 
     init(address: RelayAddress, web: RelayServer.Web, role: Role, keys: AccessKeys) {
         self.address = address.description
@@ -108,6 +93,15 @@ public struct KeysReport: Codable, Sendable {
         joinRole = role.rawValue
         join = keys.join
         host = keys.host
+    }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("address", &address)
+        json("host", &host)
+        json("hostNames", &hostNames)
+        json("isBehindTLS", &isBehindTLS)
+        json("join", &join)
+        json("joinRole", &joinRole)
     }
 
     /// Whether browsers may ask the relay by this name, as `page(named:)` writes it.
@@ -136,28 +130,48 @@ public struct KeysReport: Codable, Sendable {
 }
 
 /// What `boardrelay status --json` prints.
-public struct Status: Codable, Sendable {
+public struct Status: JSONObject, Sendable {
     /// Where the relay listens.
-    public var address: String
+    public var address = ""
     /// Its process.
-    public var pid: Int32
+    public var pid = 0
     /// Since it started.
-    public var uptimeSeconds: UInt64
+    public var uptimeSeconds: UInt64 = 0
     /// What its process has used.
-    public var process: ProcessUsage
+    public var process = ProcessUsage()
     /// Everything counted, at the moment of the question.
-    public var census: Census
+    public var census = Census()
     /// How what outlives the relay is kept; absent with `--in-memory`.
     public var journal: JournalStatus?
+
+    package init() {}
 
     /// - Parameter since: of the monotonic clock, in nanoseconds.
     init(address: RelayAddress, since: UInt64, census: Census, journal: JournalStatus?) {
         self.address = address.description
-        pid = ProcessInfo.processInfo.processIdentifier
-        process = ProcessUsage()
+        pid = Int(getpid())
+        process = SystemProcess.usage()
         uptimeSeconds = (SystemClock.monotonicNanoseconds() - since) / 1_000_000_000
         self.census = census
         self.journal = journal
+    }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("address", &address)
+        json("census", &census)
+        json("journal", &journal)
+        json("pid", &pid)
+        json("process", &process)
+        json("uptimeSeconds", &uptimeSeconds)
+    }
+}
+
+extension ProcessUsage: JSONObject {
+    package mutating func fields(_ json: inout JSONFields) {
+        json("clockMicroseconds", &clockMicroseconds)
+        json("residentBytes", &residentBytes)
+        json("systemMicroseconds", &systemMicroseconds)
+        json("userMicroseconds", &userMicroseconds)
     }
 }
 
@@ -193,16 +207,18 @@ extension RelayServer {
         try ask(.rotate(kinds, endsSessions: endsSessions), path)
     }
 
-    private static func ask<Answer: Decodable>(_ request: ControlRequest, _ path: String) throws(RelayServerError) -> Answer {
+    private static func ask<Answer: JSONObject>(_ request: ControlRequest, _ path: String) throws(RelayServerError) -> Answer {
         let answer: String
         do {
             answer = try UnixListener.query(path: path, line: request.line)
         } catch {
             throw RelayServerError(text: "\(error)", nobodyAnswers: [ENOENT, ECONNREFUSED].contains(error.code))
         }
-        let data = Data(answer.utf8)
-        if let answer = try? JSONDecoder().decode(Answer.self, from: data) { return answer }
-        if let refusal = try? JSONDecoder().decode(ControlRefusal.self, from: data) { throw RelayServerError(text: refusal.error) }
+        func read<Body: JSONObject>(_ type: Body.Type) -> Body? {
+            Array(answer.utf8).withUnsafeBytes { try? JSONBody.decode(type, from: $0, bytesMax: .max) }
+        }
+        if let answer = read(Answer.self) { return answer }
+        if let refusal = read(ControlRefusal.self) { throw RelayServerError(text: refusal.error) }
         throw RelayServerError(text: "\(path): the answer is none that this version knows")
     }
 }

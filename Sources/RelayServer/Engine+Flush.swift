@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import RelayCore
+import RelayGateway
 internal import RelayPrimitives
 import RelayIO
 
@@ -9,7 +10,8 @@ extension Engine {
         unflushedBytes = 0
         let began = Self.now().instant
         written = .init()
-        hub.beginFlush()
+        hub.beginFlush(at: Now(instant: began, wallMilliseconds: SystemClock.wallMilliseconds()))
+        carryOutEffects()
         while let id = hub.nextDirty() { flush(id) }
         hub.endFlush()
         // Readers that catch up have asked for boards.
@@ -64,5 +66,25 @@ extension Engine {
         guard link(id) != nil else { return }
         links[Int(id.index)]!.isBlocked = false
         flush(id)
+    }
+}
+
+/// Memory that a turn reads into and gathers with.
+struct Scratch: ~Copyable {
+    let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: Engine.readBudget, alignment: 16)
+    let vectors = UnsafeMutableBufferPointer<IOVector>.allocate(capacity: Engine.vectorsPerWrite)
+    /// Heads of messages and control frames: a head has 10 bytes at most, a control frame 127.
+    private let frontBytes = UnsafeMutableRawBufferPointer.allocate(byteCount: (WebSocketOutlet.pongsMax + 2) * 127 + 10, alignment: 16)
+
+    /// A copy that stays where it is until the next one.
+    func front(_ bytes: [UInt8]) -> UnsafeRawBufferPointer {
+        frontBytes.copyBytes(from: bytes)
+        return UnsafeRawBufferPointer(rebasing: frontBytes[..<bytes.count])
+    }
+
+    deinit {
+        bytes.deallocate()
+        frontBytes.deallocate()
+        vectors.deallocate()
     }
 }

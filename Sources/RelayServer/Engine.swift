@@ -24,17 +24,21 @@ actor Engine {
     private var flushTimer: ReadinessTimer?
     private var flushIsSet = false
     var anotherFlushIsSet = false
+    /// What was read in this turn: bytes, and what else `readCost` counts.
+    var turnWork = 0
     /// Bytes read since everything queued was last offered to the sockets.
     var unflushedBytes = 0
     /// What the flush that is under way, or was the last, has written.
     var written = FlushPolicy.Writes()
     var policy: FlushPolicy
     var effects: [Effect] = []
-    /// Links that stopped reading short of EAGAIN, in turn. One that was paused since, or has had its turn, is passed over.
-    private var readable: [ConnectionID] = []
+    /// Links that stopped reading short of EAGAIN. One that was paused since, or has had its turn, is passed over.
+    private var readable = FairLine<AddressKey, ConnectionID>()
     /// How many these were at most, for tests.
     private(set) var longestLine = 0
     private var readableTurnIsSet = false
+    /// How many the line had when the first of it was last read.
+    private var lineLength = 0
     /// `readableTurn` and `flushAgain`, for a turn of their own, behind what waits now. Made once.
     private var readOn: @Sendable () -> Void = {}
     private(set) var flushOn: @Sendable () -> Void = {}
@@ -68,6 +72,15 @@ actor Engine {
 
     /// Bytes read from one link in one turn. [DL10]
     static let readBudget = 128 * 1024
+    /// Of that, what a link is read at least when many have more than they may: as many as share 256 KiB.
+    private static let readBudgetMin = 16 * 1024
+    /// What is read from all links, behind which the system is asked who else can be read, and requests that wait are answered. [DL10]
+    private static let turnWorkMax = 64 * 1024
+    /// What a read and a frame count at least, in bytes. [DL10]
+    private static let readBytesMin = 1024
+    private static let frameBytes = 256
+    /// What an HTTP request, or a control frame of a WebSocket, counts besides.
+    static let webActionBytes = 4 * 1024
     /// Bytes read from any, behind which what they have led to is written, tick or not: with those of one more turn they are fewer than
     /// the packets that may wait for a reader, so that one who keeps up loses none to a burst. [DL10, DL4]
     static let unflushedMax = 64 * 1024
@@ -196,15 +209,16 @@ actor Engine {
         }
         generation &+= 1
         let id = ConnectionID(index: index, generation: generation)
+        let end = RemoteEnd(peer)
         let socket = StreamSocket(adopting: descriptor, on: readiness)
-        links[Int(index)] = Link(id: id, socket: socket, peer: peer)
+        links[Int(index)] = Link(id: id, socket: socket, end: end)
         var handlers = StreamSocket.Handlers()
         handlers.readable = { @Sendable [weak self] in if let self { EngineEntry.readable(self, id) } }
         handlers.writable = { @Sendable [weak self] in if let self { EngineEntry.writable(self, id) } }
         handlers.released = { @Sendable [weak self] in self?.assumeIsolated { $0.released(id) } }
         socket.activate(handlers)
         let entropy = Entropy(high: SystemEntropy.word(), low: SystemEntropy.word())
-        hub.handle(.opened(id, entropy: entropy, peer: peer.description), at: Self.now())
+        hub.handle(.opened(id, entropy: entropy, peer: operators.peer(of: end)), at: Self.now())
         carryOutEffects()
     }
 
@@ -223,22 +237,27 @@ actor Engine {
     // MARK: - Reading
 
     func becameReadable(_ id: ConnectionID) {
-        // One that is to be read anyway has its turn then: what comes faster than it is read gets no second one. [DL10]
-        guard let link = link(id), link.reading != .inLine else { return }
-        read(id)
+        // One that is to be read anyway has its turn then: what comes faster than it is read gets no second one. One that was held back
+        // since it was told of is read when it is let go. [DL10]
+        guard let link = link(id), link.reading == .awaited else { return }
+        if readable.isEmpty, turnWork < Self.turnWorkMax { read(id) } else { readOnLater(id) }
     }
 
     /// Reads until nothing is left, the end, or the turn's budget. [DL10]
     private func read(_ id: ConnectionID) {
-        var budget = Self.readBudget
+        var budget = max(Self.readBudgetMin, min(Self.readBudget, 256 * 1024 / max(1, lineLength)))
         while let link = link(id), link.isUsable, link.reading != .paused {
             guard budget > 0 else { return readOnLater(id) }
-            let room = budget
+            let room = min(budget, Int(link.readRoom)), framesBefore = hub.framesHandled
             switch link.socket.read(into: UnsafeMutableRawBufferPointer(rebasing: scratch.bytes[..<room])) {
             case .bytes(let count):
                 budget -= count
                 unflushedBytes += count
                 if link.stage == .open { receive(UnsafeMutableRawBufferPointer(rebasing: scratch.bytes[..<count]), link) }
+                let cost = max(count, Self.readBytesMin) + Int(hub.framesHandled &- framesBefore) * Self.frameBytes
+                turnWork += cost
+                links[Int(id.index)]?.readRoom = Self.room(behind: Int32(room), isFull: count == room, cost: cost)
+                if turnWork >= Self.turnWorkMax { budget = 0 }
                 if unflushedBytes >= Self.unflushedMax { flushAll() }
                 if count < room, link.socket.isDrainedByShortRead { return }
             case .wouldBlock: return
@@ -249,6 +268,12 @@ actor Engine {
             case .failed(let code): return ended(id, .failed(errno: code))
             }
         }
+    }
+
+    /// How much a link is read at once next time: what a turn can take of frames like those that it sent last.
+    private static func room(behind room: Int32, isFull: Bool, cost: Int) -> Int32 {
+        if cost > turnWorkMax, cost > 2 * Int(room) { return max(Int32(readBudgetMin) / 4, room / 2) }
+        return isFull ? min(Int32(readBudget), room * 2) : room
     }
 
     /// The first byte says what a link speaks. [FR5]
@@ -282,24 +307,28 @@ actor Engine {
     func readOnLater(_ id: ConnectionID) {
         guard let link = link(id), link.reading != .inLine else { return }
         links[Int(id.index)]!.reading = .inLine
-        readable.append(id)
+        readable.append(id, of: hub.address(of: id))
         longestLine = max(longestLine, readable.count)
-        guard !readableTurnIsSet else { return }
+        setReadableTurn()
+    }
+
+    private func setReadableTurn() {
+        guard !readableTurnIsSet, !readable.isEmpty else { return }
         readableTurnIsSet = true
         readiness?.perform(readOn)
     }
 
     func readableTurn() {
         readableTurnIsSet = false
-        let turn = readable
-        readable = []
-        for id in turn {
+        lineLength = readable.count
+        for _ in 0..<lineLength where turnWork < Self.turnWorkMax {
             // Requests that were held come before what is read now.
-            guard let link = link(id), link.reading == .inLine else { continue }
+            guard let id = readable.next(), let link = link(id), link.reading == .inLine else { continue }
             links[Int(id.index)]!.reading = .awaited
             if case .web(let web) = link.speech { receiveWeb(UnsafeMutableRawBufferPointer(rebasing: scratch.bytes[..<0]), web, id) }
             read(id)
         }
+        setReadableTurn()
     }
 
     // MARK: - The end of a link
@@ -339,6 +368,10 @@ actor Engine {
     }
 
     private func end(_ id: ConnectionID, afterMilliseconds milliseconds: Int) {
+        // Before more are accepted: their descriptors are wanted.
+        guard milliseconds > 0 else {
+            return readiness?.perform { @Sendable [weak self] in self?.assumeIsolated { $0.ended(id, .byHub) } } ?? ()
+        }
         executor.queue.asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { @Sendable [weak self] in
             self?.assumeIsolated {
                 $0.ended(id, .byHub)
@@ -376,6 +409,12 @@ actor Engine {
         }
     }
 
+    /// All that the system told of had its turn to be read, or was put in line.
+    func endTurn() {
+        hub.beginTurn(at: Self.now())
+        finishTurn()
+    }
+
     /// After what came together: effects, flush, timer.
     func finishTurn() {
         carryOutEffects()
@@ -389,30 +428,12 @@ actor Engine {
             flushAll()
         }
         timer?.arm(for: hub.nextDeadline?.nanoseconds)
+        hub.endTurn()
+        turnWork = 0
     }
 
     private func flushTick() {
         flushIsSet = false
         flushAll()
-    }
-}
-
-/// Memory that a turn reads into and gathers with.
-struct Scratch: ~Copyable {
-    let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: Engine.readBudget, alignment: 16)
-    let vectors = UnsafeMutableBufferPointer<IOVector>.allocate(capacity: Engine.vectorsPerWrite)
-    /// Heads of messages and control frames: a head has 10 bytes at most, a control frame 127.
-    private let frontBytes = UnsafeMutableRawBufferPointer.allocate(byteCount: (WebSocketOutlet.pongsMax + 2) * 127 + 10, alignment: 16)
-
-    /// A copy that stays where it is until the next one.
-    func front(_ bytes: [UInt8]) -> UnsafeRawBufferPointer {
-        frontBytes.copyBytes(from: bytes)
-        return UnsafeRawBufferPointer(rebasing: frontBytes[..<bytes.count])
-    }
-
-    deinit {
-        bytes.deallocate()
-        frontBytes.deallocate()
-        vectors.deallocate()
     }
 }

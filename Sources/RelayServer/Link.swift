@@ -34,18 +34,19 @@ struct Link {
 
     let id: ConnectionID
     let socket: StreamSocket
-    /// The other end.
-    let peer: SocketAddress
+    let end: RemoteEnd
     var speech = Speech.unknown
     var reading = Reading.awaited
+    /// Bytes to read at once. [DL10]
+    var readRoom = Int32(Engine.readBudget)
     /// The socket takes nothing: it will tell.
     var isBlocked = false
     private(set) var stage = Stage.open
 
-    init(id: ConnectionID, socket: StreamSocket, peer: SocketAddress) {
+    init(id: ConnectionID, socket: StreamSocket, end: RemoteEnd) {
         self.id = id
         self.socket = socket
-        self.peer = peer
+        self.end = end
     }
 
     /// The descriptor is usable: bytes may be read and written.

@@ -3,6 +3,7 @@ public import RelayCore
 public import RelayIO
 import RelayJournal
 public import RelayRights
+import RelayWire
 
 /// A relay in this process: for the daemon, for apps that host a board, for integration tests.
 ///
@@ -48,7 +49,7 @@ public final class RelayServer: Sendable {
         public var storage: Storage
         /// Who may come in.
         public var access: Access
-        /// Limits, rates and times.
+        /// Limits, rates and times. Unless it is given, what is held in memory is bounded to 256 MiB.
         public var hub: Configuration
         /// When queued bytes go to their sockets.
         public var flush: FlushPolicy.Mode
@@ -63,12 +64,14 @@ public final class RelayServer: Sendable {
         public var log: @Sendable (LogLine) -> Void
         /// Called when keys were drawn anew and count; must return at once.
         package var keysChanged: @Sendable () -> Void = {}
+        /// Called with the bytes of the data folder that were read, until all of it is.
+        package var didRead: @Sendable (_ bytes: Int) -> Void = { _ in }
 
         /// The relay on this machine alone, on the usual port, unless told otherwise.
         public init(
             host: String? = "127.0.0.1", port: UInt16 = RelayAddress.defaultPort, storage: Storage = .inMemory, access: Access = .open,
-            hub: Configuration = .init(), flush: FlushPolicy.Mode = .adaptive, controlSocket: String? = nil, isAskedByPort: Bool = false,
-            log: @escaping @Sendable (LogLine) -> Void = { _ in }
+            hub: Configuration = .init(memory: 256 * 1024 * 1024), flush: FlushPolicy.Mode = .adaptive, controlSocket: String? = nil,
+            isAskedByPort: Bool = false, log: @escaping @Sendable (LogLine) -> Void = { _ in }
         ) {
             self.host = host
             self.port = port
@@ -107,12 +110,17 @@ public final class RelayServer: Sendable {
         _ options: Options, permit: @escaping FolderStorage.Permit, echoBytesMax: Int? = nil
     ) async throws(RelayServerError) -> RelayServer {
         let web = try WebSite(options.web, echoBytesMax: echoBytesMax)
-        raiseDescriptorLimit()
         var configuration = options.hub
+        let descriptors = SystemDescriptors.raise()
+        configuration.connectionsMax = connectionsMax(configured: configuration.connectionsMax, descriptors: descriptors)
+        if configuration.connectionsMax < options.hub.connectionsMax {
+            let text = "the system allows \(descriptors) descriptors: at most \(configuration.connectionsMax) connections"
+            options.log(LogLine(.warning, text + ", not \(options.hub.connectionsMax)"))
+        }
         var path: String?
         if case .folder(let folder) = options.storage { path = folder }
-        let journal = JournalWriter(path: path, permit: permit)
-        let opened = try await journal.open()
+        let journal = JournalWriter(path: path, indexBytesMax: configuration.boardIndexBytesMax, permit: permit)
+        let opened = try await journal.open(progress: options.didRead)
         configuration.isJournaled = path != nil
         if let path {
             // Half of what is free is for others who share the disk. [BL7]
@@ -126,6 +134,7 @@ public final class RelayServer: Sendable {
         let start: UInt32
         do throws(RelayServerError) {
             start = try nextStart(after: opened.start)
+            try await journal.note(start: start)
         } catch {
             await journal.close()
             throw error
@@ -166,11 +175,11 @@ public final class RelayServer: Sendable {
         _ options: Options, _ address: RelayAddress, _ engine: Engine, _ journal: JournalWriter, _ gate: Gate
     ) throws -> [ControlServer] {
         let started = SystemClock.monotonicNanoseconds()
-        let answer: @Sendable (ControlRequest) -> ControlAnswer? = { [weak engine] request in
+        let answer: @Sendable (ControlRequest) -> (any JSONObject)? = { [weak engine] request in
             guard let engine else { return nil }
             switch request {
-            case .status: return .status(Status(address: address, since: started, census: engine.censusNow(), journal: journal.statusNow()))
-            case .usage: return .usage(ProcessUsage())
+            case .status: return Status(address: address, since: started, census: engine.censusNow(), journal: journal.statusNow())
+            case .usage: return SystemProcess.usage()
             case .keys: return gate.control(address, options.web)
             case .rotate(let kinds, let endsSessions): return gate.rotate(kinds, endsSessions: endsSessions, engine, address, options.web)
             }
@@ -186,6 +195,12 @@ public final class RelayServer: Sendable {
         return controls
     }
 
+    /// Descriptors of the journal, boards, sockets and what else must be there, and those of connections that one turn accepts before it
+    /// closes others for them. [SE5]
+    static let descriptorsKept = 128
+
+    static func connectionsMax(configured: Int, descriptors: Int) -> Int { min(configured, max(16, descriptors - descriptorsKept)) }
+
     /// What boards have is theirs, at the next start, too.
     static func boardBytesTotalMax(configured: Int, stored: Int, free: Int) -> Int { min(configured, stored + free / 2) }
 
@@ -194,9 +209,9 @@ public final class RelayServer: Sendable {
     ///
     /// - Parameter stored: of the last relay in the same folder.
     /// - Throws: when there is no greater one.
-    private static func nextStart(after stored: UInt32?) throws(RelayServerError) -> UInt32 {
+    private static func nextStart(after stored: UInt32) throws(RelayServerError) -> UInt32 {
         try lastStart.withLock { (last) throws(RelayServerError) in
-            let previous = max(last, stored ?? 0)
+            let previous = max(last, stored)
             guard let next = startNumber(after: previous, wallMilliseconds: SystemClock.wallMilliseconds()) else {
                 throw RelayServerError(text: "no start number is greater than the stored one, \(previous)")
             }

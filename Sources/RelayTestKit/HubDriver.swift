@@ -53,25 +53,25 @@ package final class HubDriver {
 
     // MARK: - Links
 
-    package func open() -> ConnectionID { open(asWebSocket: mixesLinks && generation % 2 == 0) }
-
-    package func open(asWebSocket: Bool) -> ConnectionID {
+    package func open(asWebSocket: Bool? = nil, from address: AddressKey = .local) -> ConnectionID {
+        let asWebSocket = asWebSocket ?? (mixesLinks && generation % 2 == 0)
         let index = free.popLast() ?? links.count
         generation += 1
         let id = ConnectionID(index: Int32(index), generation: generation)
         if index == links.count { links.append(Link(id: id)) } else { links[index] = Link(id: id) }
-        handle(.opened(id, entropy: Entropy(high: entropy.next(), low: entropy.next()), peer: "test:\(generation)"))
+        let peer = Peer(text: "test:\(generation)", address: address)
+        handle(.opened(id, entropy: Entropy(high: entropy.next(), low: entropy.next()), peer: peer))
         if asWebSocket {
             speakHTTP(id)
-            upgrade(id)
+            upgrade(id, from: address)
         }
         return id
     }
 
     package func speakHTTP(_ id: ConnectionID) { handle(.speaksHTTP(id)) }
 
-    package func upgrade(_ id: ConnectionID) {
-        handle(.upgraded(id, peer: "test:\(id.generation)"))
+    package func upgrade(_ id: ConnectionID, from address: AddressKey = .local) {
+        handle(.upgraded(id, peer: Peer(text: "test:\(id.generation)", address: address)))
         links[Int(id.index)].message = (0, FrameReader())
     }
 
@@ -105,10 +105,27 @@ package final class HubDriver {
 
     /// As a shell whose sockets take nothing now.
     private func offer() {
-        if offers {
-            while hub.nextDirty() != nil {}
-            hub.endFlush()
-        }
+        guard offers else { return carryOut(hub.takeEffects()) }
+        nextTurn()
+        while goesOn() {}
+    }
+
+    /// - Returns: whether requests or readers waited for others, and had another turn.
+    private func goesOn() -> Bool {
+        guard offers, hub.wantsFlush else { return false }
+        nextTurn()
+        return true
+    }
+
+    /// What a shell does at the end of a turn.
+    ///
+    /// - Parameter flush: for each connection that has something to send.
+    package func nextTurn(_ flush: (ConnectionID) -> Void = { _ in }) {
+        hub.beginTurn(at: now)
+        hub.beginFlush(at: now)
+        carryOut(hub.takeEffects())
+        while let id = hub.nextDirty() { flush(id) }
+        hub.endFlush()
         carryOut(hub.takeEffects())
     }
 
@@ -148,8 +165,8 @@ package final class HubDriver {
         var rest = bytes
         while rest > 0, isOpen(id) {
             var bytes = gather(id, limit: rest)
-            // It may have to be read first.
-            if bytes.isEmpty, readFiles() { bytes = gather(id, limit: rest) }
+            // It may have to be read first, or have to wait for others.
+            if bytes.isEmpty, readFiles() || goesOn() { bytes = gather(id, limit: rest) }
             guard !bytes.isEmpty else { break }
             links[Int(id.index)].reader.append(bytes)
             _ = hub.wrote(id, bytes: bytes.count, at: now)
@@ -166,7 +183,7 @@ package final class HubDriver {
         var taken: [UInt8] = []
         while taken.count < limit, isOpen(id) {
             var bytes = gather(id, limit: limit - taken.count)
-            if bytes.isEmpty, readFiles() { bytes = gather(id, limit: limit - taken.count) }
+            if bytes.isEmpty, readFiles() || goesOn() { bytes = gather(id, limit: limit - taken.count) }
             guard !bytes.isEmpty else { break }
             taken += bytes
             _ = hub.wrote(id, bytes: bytes.count, at: now)
@@ -249,7 +266,7 @@ package final class HubDriver {
     package private(set) var files: BoardStore<SimulatedStorage>!
     /// Durable, and not in files.
     private var unwritten: [JournalRecord] = []
-    private var reads: [BoardRead] = []
+    package private(set) var reads: [BoardRead] = []
     private var authorReads: [BoardAuthorsRead] = []
     package private(set) var searches: [BoardRecordsRead] = []
     /// What the hub wants off the disk.
@@ -310,6 +327,12 @@ package final class HubDriver {
         return true
     }
 
+    /// All that the relay holds is let go, and what waits for its disk: nothing may be asked of it any more.
+    package func letGo() {
+        hub = Hub(configuration: hub.settings, start: 1, at: now.instant)
+        unpersisted = []
+    }
+
     /// What is not durable never will be.
     package func failStorage(_ text: String = "no space left") {
         unpersisted = []
@@ -363,7 +386,18 @@ package final class HubDriver {
         handle(.accessChanged(rules, endsSessions: endsSessions))
     }
 
+    /// The relay is busy with one thing for so long, and what comes meanwhile comes together.
+    package func stall(_ duration: Duration) {
+        hub.handle(.deadlineReached, at: now)
+        shift(to: now.instant + duration)
+    }
+
     private func move(to instant: Instant) {
+        hub.endTurn()
+        shift(to: instant)
+    }
+
+    private func shift(to instant: Instant) {
         now.wallMilliseconds += UInt64((instant - now.instant).milliseconds)
         now.instant = instant
     }
@@ -412,14 +446,5 @@ package final class HubDriver {
         guard !hub.settings.isJournaled, !holdsFiles, let last = unwritten.last?.sequence else { return }
         writeFiles()
         handle(.persisted(through: last))
-    }
-}
-
-extension Hub {
-    /// What the shell has to do.
-    package mutating func takeEffects() -> [Effect] {
-        var effects: [Effect] = []
-        takeEffects(into: &effects)
-        return effects
     }
 }

@@ -44,12 +44,25 @@ package enum Seeds {
         17_289_841_380_877,  // of a gap in a board nothing was told to who was cut off before its end
     ]
 
+    /// The same of the simulation of greed.
+    package static let greedRegressions: [UInt64] = []
+
+    /// Of runs whose heap is looked at.
+    package static let heap: [UInt64] = [
+        4,  // metadata and history are full
+        19,  // the disk takes nothing, and small changes wait for it
+        20,  // the same, and large ones
+    ]
+
     // What a seed stands for must not change with what the simulations learn later: new ones are added at the ends of the lists.
 
     /// Found before there were roles: their relays are open.
     package static let olderThanRoles = Set(boardRegressions.prefix(7))
     /// Found before there were WebSockets: their links are TCP.
     package static let olderThanWebSockets = Set(regressions.prefix(5) + clientRegressions.prefix(11) + boardRegressions.prefix(7))
+
+    /// Found before moderators removed records and ended channels.
+    package static let olderThanRemovals = Set(boardRegressions.prefix(7))
 
     /// Found before readers could say what they take.
     package static let olderThanReaderLimits = Set(regressions.prefix(5))

@@ -17,11 +17,11 @@ package final class TestClient {
         _ driver: HubDriver, _ user: String, instance: String = "00000000000000aa", device: String? = nil,
         onlyDevice: Bool? = nil, lastNumber: UInt64? = nil, resume: String? = nil,
         presenceTimeoutMs: Int? = nil, secret: String? = nil, code: String? = nil, key: String? = nil, token: String? = nil,
-        goesOn: Bool = false, readerLimits: ReaderLimits? = nil, asWebSocket: Bool = false
+        goesOn: Bool = false, readerLimits: ReaderLimits? = nil, asWebSocket: Bool = false, from address: AddressKey = .local
     ) {
         self.driver = driver
         self.user = user
-        id = driver.open(asWebSocket: asWebSocket)
+        id = driver.open(asWebSocket: asWebSocket, from: address)
         login(
             instance: instance, device: device, onlyDevice: onlyDevice, lastNumber: lastNumber, resume: resume,
             presenceTimeoutMs: presenceTimeoutMs, secret: secret, code: code, key: key, token: token, goesOn: goesOn,

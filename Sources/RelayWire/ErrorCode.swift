@@ -24,7 +24,7 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, JSONElement {
     public static let badText = Self(105)
     /// A payload, text or set of states over its limit.
     public static let tooLarge = Self(106)
-    /// A message, direct message or request over its rate.
+    /// A message, direct message, request, new channel or new user id over its rate.
     public static let rateLimited = Self(107)
     /// `unsubscribe` without being subscribed; a user who was not listed in `unsubscribeTopic`.
     public static let notSubscribed = Self(108)
@@ -46,7 +46,7 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, JSONElement {
     public static let outcomeUnknown = Self(116)
     /// A retained message on a relay that keeps no boards.
     public static let notSupported = Self(117)
-    /// One more channel than the relay holds.
+    /// One more channel, user id, board, lock or byte of memory than the relay holds.
     public static let relayFull = Self(118)
     /// A quiet member sets states or joins a topic.
     public static let notPresent = Self(119)
@@ -98,6 +98,8 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, JSONElement {
     public static let behindRefused = Self(142)
     /// A device's code that is wrong, used or too old.
     public static let codeWrong = Self(143)
+    /// A moderator has ended a channel that one was in.
+    public static let channelEnded = Self(144)
 
     // 2xx: the connection is closed; come back.
     /// The relay is ending.
@@ -154,6 +156,7 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, JSONElement {
         (.partMissing, "partMissing"), (.tokenInvalid, "tokenInvalid"), (.tokenExpired, "tokenExpired"), (.keyWrong, "keyWrong"),
         (.credentialRequired, "credentialRequired"), (.userIDTaken, "userIDTaken"), (.notPermitted, "notPermitted"),
         (.notBanned, "notBanned"), (.cancelled, "cancelled"), (.behindRefused, "behindRefused"), (.codeWrong, "codeWrong"),
+        (.channelEnded, "channelEnded"),
         (.shuttingDown, "shuttingDown"), (.slowConsumer, "slowConsumer"), (.heartbeatTimeout, "heartbeatTimeout"),
         (.loginTimeout, "loginTimeout"), (.tooManyConnections, "tooManyConnections"), (.accessExpired, "accessExpired"),
         (.tooManySessions, "tooManySessions"),
@@ -195,30 +198,23 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, JSONElement {
 
     /// Whether a client comes back by itself after a close with this code. [ER3]
     public var clientReconnects: Bool { (200..<300).contains(rawValue) }
-
-    public init(from decoder: any Decoder) throws {
-        rawValue = try decoder.singleValueContainer().decode(UInt16.self)
-    }
-
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(rawValue)
-    }
 }
 
 /// What is wrong with bytes that a peer sent: the code to answer with, and what was allowed and found.
-package struct WireError: Error, Hashable, Sendable {
-    package var code: ErrorCode
+///
+/// A class, so that what throws it hands on one word: six fields took every caller of what throws much machine code.
+package final class WireError: Error, Equatable, Sendable {
+    package let code: ErrorCode
     /// One sentence for people.
-    package var text: String
+    package let text: String
     /// The bound that was passed, in the unit that `text` names.
-    package var limit: UInt64?
+    package let limit: UInt64?
     /// The value that was found.
-    package var actual: UInt64?
+    package let actual: UInt64?
     /// How long to wait before the same request can succeed.
-    package var retryAfterMilliseconds: UInt64?
+    package let retryAfterMilliseconds: UInt64?
     /// Of a change set, the ordinal of the change that was refused, from 1. [BL11]
-    package var change: Int?
+    package let change: Int?
 
     package init(
         _ code: ErrorCode, _ text: String, limit: Int? = nil, actual: Int? = nil,
@@ -229,6 +225,20 @@ package struct WireError: Error, Hashable, Sendable {
         self.limit = limit.map { UInt64($0) }
         self.actual = actual.map { UInt64($0) }
         self.retryAfterMilliseconds = retryAfterMilliseconds
+        change = nil
+    }
+
+    /// The same numbers under another code, or of one change of a change set.
+    package init(_ error: WireError, code: ErrorCode? = nil, change: Int? = nil) {
+        self.code = code ?? error.code
+        text = change.map { "change \($0): \(error.text)" } ?? error.text
+        (limit, actual, retryAfterMilliseconds) = (error.limit, error.actual, error.retryAfterMilliseconds)
+        self.change = change
+    }
+
+    package static func == (left: WireError, right: WireError) -> Bool {
+        left.code == right.code && left.text == right.text && left.limit == right.limit && left.actual == right.actual
+            && left.retryAfterMilliseconds == right.retryAfterMilliseconds && left.change == right.change
     }
 
     /// A field of a request that is not in its range.

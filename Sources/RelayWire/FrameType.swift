@@ -25,6 +25,7 @@ package enum FrameType: UInt8, CaseIterable, Sendable {
     case publishChanges = 0x14
     case goOn = 0x15
     case offerDevice = 0x16
+    case endChannel = 0x17
     case subscribe = 0x20
     case unsubscribe = 0x21
     case join = 0x22
@@ -57,6 +58,7 @@ package enum FrameType: UInt8, CaseIterable, Sendable {
     case undoClear = 0x41
     case boards = 0x42
     case removeBoard = 0x43
+    case removeRecords = 0x44
 
     // From the relay.
     case welcome = 0x80

@@ -1,4 +1,4 @@
-/// JSON while it is written: numbers are integers, slashes stand as they are, and the writer says keys in the order of their bytes.
+/// JSON while it is written: slashes stand as they are, and the writer says keys in the order of their bytes.
 ///
 /// It is written into memory that is there; what is behind its end is only counted.
 package struct JSONText {
@@ -108,11 +108,15 @@ package struct JSONText {
     /// - Parameter json: a value that is JSON already.
     package mutating func member(_ key: StaticString, json: [UInt8]) {
         self.key(key)
-        json.withUnsafeBufferPointer { append($0) }
-        append(UInt8(ascii: ","))
+        value(json: json)
     }
 
     // MARK: - Values
+
+    mutating func value(json: [UInt8]) {
+        json.withUnsafeBufferPointer { append($0) }
+        append(UInt8(ascii: ","))
+    }
 
     @inline(never)
     mutating func value(_ text: String) {

@@ -48,6 +48,30 @@ package enum JSONValue: Sendable, Hashable {
             self = .object(members)
         }
     }
+
+    /// Its text, in which objects have no members that are `null`.
+    package var bytes: [UInt8] { JSONText.bytes(write) }
+
+    private func write(to text: inout JSONText) {
+        switch self {
+        case .null: text.value(json: Array("null".utf8))
+        case .bool(let value): text.value(value)
+        case .integer(let value): text.value(isNegative: value < 0, UInt64(value.magnitude))
+        case .number(let value): text.value(json: Array((value.isFinite ? "\(value)" : "null").utf8))
+        case .string(let value): text.value(value)
+        case .array(let values):
+            text.beginArray()
+            for value in values { value.write(to: &text) }
+            text.endArray()
+        case .object(let members):
+            text.beginObject()
+            for member in members where member.value != .null {
+                text.key(member.key)
+                member.value.write(to: &text)
+            }
+            text.endObject()
+        }
+    }
 }
 
 /// A key and its value.

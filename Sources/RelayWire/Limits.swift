@@ -71,6 +71,8 @@ public enum Limits {
     public static let metadataBytesMax = 64 * 1024
     /// Items of one set of metadata. [MD4]
     public static let metadataItemsMax = 1_000
+    /// What an item of metadata counts among all of a relay besides its key and value, in bytes. [MD4]
+    public static let metadataItemOverheadBytes = 512
     /// Values that one page of metadata may reach before it continues in another frame, in bytes.
     public static let metadataPageBytes = 60 * 1024
     /// Shortest and longest time that a lock may outlive its owner's last connection, in milliseconds. [LK2]
@@ -81,6 +83,8 @@ public enum Limits {
     public static let lockWaitMilliseconds = 1...300_000
     /// Most members in a presence snapshot or in one page of `who`. [PR3]
     public static let membersPerPageMax = 100
+    /// Most addresses in an answer to `status`. [AC16]
+    public static let addressesPerStatusMax = 10
     /// Users that one `subscribeTopic` selection may list. [ST8]
     public static let listedUsersMax = 64
     /// Users that one `subscribeTopic` or `unsubscribeTopic` may name: each comes back with a code, and the answer is one

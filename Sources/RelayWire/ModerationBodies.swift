@@ -59,6 +59,25 @@ package struct EndSessionRequest: JSONObject {
     }
 }
 
+/// `endChannel`. [AC19]
+package struct EndChannelRequest: JSONObject {
+    package internal(set) var id: UInt32 = 0
+    /// Both kinds of this name.
+    package internal(set) var channel = Name.unread
+    /// For people: the text of `removed`.
+    package internal(set) var reason: String?
+
+    package init() {}
+
+    package init(id: UInt32, channel: Name, reason: String? = nil) { (self.id, self.channel, self.reason) = (id, channel, reason) }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("channel", &channel)
+        json("id", &id)
+        json("reason", &reason)
+    }
+}
+
 /// `forgetUser`. [AC14]
 package struct ForgetUserRequest: JSONObject {
     package internal(set) var id: UInt32 = 0
@@ -74,6 +93,40 @@ package struct ForgetUserRequest: JSONObject {
         json("id", &id)
         json("user", &user)
         json("withRecords", &withRecords)
+    }
+}
+
+/// `removeRecords`. [AC18]
+package struct RemoveRecordsRequest: JSONObject {
+    package internal(set) var id: UInt32 = 0
+    /// The board's.
+    package internal(set) var channel = Name.unread
+    /// Whose records go.
+    package internal(set) var user = Name.unread
+
+    package init() {}
+
+    package init(id: UInt32, channel: Name, user: Name) { (self.id, self.channel, self.user) = (id, channel, user) }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("channel", &channel)
+        json("id", &id)
+        json("user", &user)
+    }
+}
+
+package struct RemoveRecordsAnswer: JSONObject {
+    package internal(set) var id: UInt32 = 0
+    /// How many went.
+    package internal(set) var records = 0
+
+    package init() {}
+
+    package init(id: UInt32, records: Int) { (self.id, self.records) = (id, records) }
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("id", &id)
+        json("records", &records)
     }
 }
 

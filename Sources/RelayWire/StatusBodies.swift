@@ -64,10 +64,13 @@ public struct RelayStatus: JSONObject, Hashable, Sendable {
         public var directAccepted: UInt64 = 0
         /// Requests and messages that were refused, for whatever reason.
         public var refusals: UInt64 = 0
+        /// Wrong keys, tokens and codes, also those whose senders did not wait to be refused.
+        public var credentialsWrong: UInt64 = 0
 
         package init() {}
 
         package mutating func fields(_ json: inout JSONFields) {
+            json("credentialsWrong", &credentialsWrong)
             json("directAccepted", &directAccepted)
             json("messagesAccepted", &messagesAccepted)
             json("messagesDelivered", &messagesDelivered)
@@ -98,6 +101,8 @@ public struct RelayStatus: JSONObject, Hashable, Sendable {
         public var away = false
         /// For how long it has been here, in milliseconds: over reconnects, and logins that took over.
         public var sessionMs: UInt64 = 0
+        /// Memory that it makes the relay hold, in bytes: its stays in channels, flows, selections, states. [SE15]
+        public var memoryBytes = 0
         /// Bytes that wait for it.
         public var queuedBytes = 0
         /// Of them, bytes of packets.
@@ -109,34 +114,40 @@ public struct RelayStatus: JSONObject, Hashable, Sendable {
 
         package init() {}
 
-        package init(
-            user: Name, device: String, client: String, peer: String, away: Bool, sessionMs: UInt64,
-            queuedBytes: Int, queuedPacketBytes: Int,
-            packetsLost: UInt64, backlogMs: UInt64
-        ) {
-            self.user = user
-            self.device = device
-            self.client = client
-            self.peer = peer
-            self.away = away
-            self.sessionMs = sessionMs
-            self.queuedBytes = queuedBytes
-            self.queuedPacketBytes = queuedPacketBytes
-            self.packetsLost = packetsLost
-            self.backlogMs = backlogMs
-        }
-
         package mutating func fields(_ json: inout JSONFields) {
             json("away", &away)
             json("backlogMs", &backlogMs)
             json("client", &client)
             json("device", &device)
+            json("memoryBytes", &memoryBytes)
             json("packetsLost", &packetsLost)
             json("peer", &peer)
             json("queuedBytes", &queuedBytes)
             json("queuedPacketBytes", &queuedPacketBytes)
             json("sessionMs", &sessionMs)
             json("user", &user)
+        }
+    }
+
+    /// An address, and what it makes the relay hold.
+    public struct Address: JSONObject, Hashable, Sendable {
+        /// An IPv4 address, the first 64 bits of an IPv6 address as `2001:db8:0:7::/64`, or `this machine`.
+        public var address = ""
+        /// Sessions that came from it.
+        public var sessions = 0
+        /// Memory that is charged to it, in bytes: of its sessions, the metadata that it wrote last, and what waits. [SE15, MD4]
+        public var memoryBytes = 0
+
+        package init() {}
+
+        package init(address: String, sessions: Int, memoryBytes: Int) {
+            (self.address, self.sessions, self.memoryBytes) = (address, sessions, memoryBytes)
+        }
+
+        package mutating func fields(_ json: inout JSONFields) {
+            json("address", &address)
+            json("memoryBytes", &memoryBytes)
+            json("sessions", &sessions)
         }
     }
 
@@ -158,6 +169,8 @@ public struct RelayStatus: JSONObject, Hashable, Sendable {
     public var pinnedBytes = 0
     /// What has happened since the relay started.
     public var counters = Counters()
+    /// Those that make the relay hold most, most first, ten at most; only where the users begin.
+    public var addresses: [Address] = []
     /// Why nothing can be stored, if so.
     public var storageFailure: String?
     /// Whether the relay knows the user id that was asked about; `nil` if none was.
@@ -173,6 +186,7 @@ public struct RelayStatus: JSONObject, Hashable, Sendable {
 
     /// - Parameter others: what stands in the same object between `counters` and `known`.
     fileprivate mutating func fields(_ json: inout JSONFields, _ others: (inout JSONFields) -> Void) {
+        json("addresses", &addresses)
         json("boardBytes", &boardBytes)
         json("boards", &boards)
         json("channels", &channels)

@@ -9,7 +9,7 @@ import RelayReplay
 struct Boardrelay {
     static let commands: [Command] = [
         .serve, .demo, .sub, .pub, .history, .presence, .meta, .lock, .board, .user, .channel, .device, .replay, .status, .key, .token,
-        .bench(.own),
+        .check, .repair, .bench(.own),
     ]
 
     static func main() async {

@@ -116,7 +116,7 @@ struct ArgumentsTests {
             try Command.setBounds(of: &hub, Arguments(words, for: .serve))
             return hub
         }
-        #expect(try bounds() == Configuration())
+        #expect("\(try bounds())" == "\(Configuration())", "in every property")
         let set = try bounds("--max-board-bytes", "1MiB", "--max-boards-bytes=2GB", "--expire-boards", "90d")
         #expect(set.boardBytesMax == 1_048_576 && set.boardBytesTotalMax == 2_000_000_000 && set.boardExpiry == .seconds(7_776_000))
         #expect(try bounds("--max-boards-bytes", "0").boardBytesTotalMax == 0)

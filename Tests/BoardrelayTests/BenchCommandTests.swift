@@ -38,16 +38,16 @@ struct BenchCommandTests {
         let relay = try Running(["serve", "--in-memory", "--host", "127.0.0.1", "--port", "0", "--auth", "open"])
         let address = try #require(await relay.line(containing: "relay://"))
         let port = String(address.split(separator: ":").last ?? "")
-        func process() async throws -> (seconds: Double, resident: Int) {
+        func process() async throws -> (time: Int, resident: Int) {
             let object = try await Tool.run("status", "--json", "--port", port).object()
             let process = try #require(object["process"] as? [String: Any])
             return (
-                (process["userSeconds"] as? Double ?? -1) + (process["systemSeconds"] as? Double ?? -1),
+                (process["userMicroseconds"] as? Int ?? -1) + (process["systemMicroseconds"] as? Int ?? -1),
                 process["residentBytes"] as? Int ?? 0
             )
         }
         let first = try await process(), second = try await process()
-        #expect(first.seconds > 0 && second.seconds >= first.seconds && second.resident > 1_000_000)
+        #expect(first.time > 0 && second.time >= first.time && second.resident > 1_000_000)
         #expect(try await Tool.run("status", "--port", port).output.contains("process"))
         relay.signal(SIGTERM)
         #expect(await relay.end().code == 0)

@@ -61,7 +61,7 @@ struct BoardCommandTests {
         await relay.stop()
     }
 
-    @Test("[BL6, BL9] ls lists, clear empties, undo brings back what clear took, rm forgets")
+    @Test("[AC18, BL6, BL9] ls lists, clear empties, undo brings back what clear took, rm forgets")
     func life() async throws {
         let relay = try await RelayServer.start(.init(port: 0))
         let url = "\(relay.address)"
@@ -91,6 +91,15 @@ struct BoardCommandTests {
         _ = try await Tool.run("pub", "lesson", "--remove", "--record", "0", url: url)
         let removal = try #require(await sub.line(containing: "\"key\":\"0\",\"retained\":true"))
         #expect(removal.contains("\"base64\":\"\""))
+        // Of one user; others' stay.
+        _ = try await Tool.run("pub", "lesson", "--retain", "--record", "anna's", "-m", "x", "--as", "anna", url: url)
+        let some = try await Tool.run("board", "rm", "lesson", "--of", "anna", "--json", url: url)
+        #expect(some.output == #"{"type":"removed","channel":"lesson","of":"anna","records":1,"relay":"\#(url)"}"# + "\n", "\(some)")
+        for payload in [#""text":"x""#, #""base64":"""#] {
+            #expect(await sub.line(containing: "\"key\":\"anna's\",\"retained\":true")?.contains(payload) == true, "\(payload)")
+        }
+        let none = try await Tool.run("board", "rm", "lesson", "--of", "anna", url: url)
+        #expect(none.errors == "\(url): 0 records of anna went from the board of lesson, and from the relay's disk.\n")
         sub.signal(SIGINT)
         _ = await sub.end()
 

@@ -92,7 +92,7 @@ struct ServeTests {
 
         let table = try await Tool.run("status", "--data-dir", folder)
         #expect(table.code == 0)
-        #expect(table.output.contains("1 connection, 1 session (0 away), 2 channels"))
+        #expect(table.output.contains("1 connection (at most 12,000), 1 session (0 away), 2 channels"))
         #expect(table.lines.contains { $0.hasPrefix("alice  127.0.0.1:") && $0.contains("boardrelay \(Program.version)") })
         #expect(table.lines.contains { $0.hasPrefix("lesson   message       1     1") }, "\(table.output)")
 
@@ -110,34 +110,30 @@ struct ServeTests {
 
     @Test("a full relay as tables: names are escaped, numbers to the right, nothing wider than it must be")
     func tables() throws {
+        var status = Status()
+        (status.address, status.pid, status.uptimeSeconds) = ("relay://[::]:7420", 4711, 3723)
+        status.process.userMicroseconds = 12_340_000
+        status.process.systemMicroseconds = 56_780_000
+        status.process.residentBytes = 28_300_000
+        var (alice, bob) = (RelayStatus.User(), RelayStatus.User())
+        alice.memoryBytes = 5_376
+        (alice.user, alice.peer, alice.client) = (try Name("alice"), "192.168.1.7:50412", "Board 2.1\u{1B}[31m")
+        (bob.user, bob.away, bob.queuedBytes, bob.packetsLost, bob.backlogMs) = (try Name("bob"), true, 262_144, 12_345, 250)
+        var (messages, packets) = (Census.Channel(), Census.Channel())
+        (messages.kind, messages.name, messages.subscribers, messages.members, messages.head) = ("message", "lesson", 2, 2, 471)
+        (packets.kind, packets.name, packets.subscribers, packets.members) = ("stream", "lesson", 1, 1)
+        (packets.topics, packets.flows) = (2, 2)
         var census = Census()
-        census.connections = 2
-        census.sessionsPresent = 2
-        census.sessions = [
-            .init(
-                user: "alice", device: "00000000000000aa",
-                peer: "192.168.1.7:50412", client: "Board 2.1\u{1B}[31m", away: false, messageChannels: 1,
-                streamChannels: 1, queuedBytes: 0, queuedPacketBytes: 0, pinnedBytes: 0, packetsLost: 0),
-            .init(
-                user: "bob", device: "00000000000000bb",
-                peer: "192.168.1.9:50413", client: "", away: true, messageChannels: 1, streamChannels: 0,
-                queuedBytes: 262_144, queuedPacketBytes: 262_144, pinnedBytes: 0, packetsLost: 12_345),
-        ]
+        (census.connections, census.connectionsMax, census.sessionsPresent, census.sessions) = (2, 12_000, 2, [alice, bob])
         (census.setRoles, census.frozenChannels, census.bans, census.counters.moderations) = (1, ["green-dove-149", "lesson"], 3, 1_234)
-        census.channels = [
-            .init(kind: "message", name: "lesson", subscribers: 2, members: 2, topics: 0, flows: 0, head: 471),
-            .init(kind: "stream", name: "lesson", subscribers: 1, members: 1, topics: 2, flows: 2, head: 0),
-        ]
-        let status = try JSONDecoder().decode(
-            Status.self,
-            from: Data(
-                #"{"address":"relay://[::]:7420","pid":4711,"uptimeSeconds":3723,"process":{"userSeconds":12.34,"systemSeconds":56.78,"residentBytes":28300000,"clockSeconds":1.5},"census":\#(String(decoding: try JSONEncoder().encode(census), as: UTF8.self))}"#
-                    .utf8))
+        census.channels = [messages, packets]
+        census.addresses = [.init(address: "192.168.1.7", sessions: 1, memoryBytes: 5_376)]
+        status.census = census
         #expect(
             StatusText.lines(status) == [
                 "relay://[::]:7420   pid 4711   up 1:02:03",
                 "",
-                "now       2 connections, 2 sessions (0 away), 2 channels",
+                "now       2 connections (at most 12,000), 2 sessions (0 away), 2 channels",
                 "queues    0 B",
                 "messages  0 accepted, 0 delivered, 0 over a rate",
                 "packets   0 accepted, 0 queued for readers",
@@ -147,9 +143,12 @@ struct ServeTests {
                 "frozen    green-dove-149, lesson",
                 "process   12.3 s in the program, 56.8 s in the system for it, 28.3 MB of memory",
                 "",
-                "USER   FROM               CLIENT               CHANNELS    QUEUED    LOST",
-                "alice  192.168.1.7:50412  Board 2.1\\u{1B}[31m         2       0 B       0",
-                "bob    away                                           1  262.1 kB  12,345",
+                "ADDRESS      SESSIONS  MEMORY",
+                "192.168.1.7         1  5.4 kB",
+                "",
+                "USER   FROM               CLIENT               MEMORY    QUEUED    BEHIND    LOST",
+                "bob    away                                       0 B  262.1 kB  250.0 ms  12,345",
+                "alice  192.168.1.7:50412  Board 2.1\\u{1B}[31m  5.4 kB       0 B                 0",
                 "",
                 "CHANNEL  KIND     INSIDE  SEEN  TOPICS  PUBLISHERS  MESSAGES",
                 "lesson   message       2     2                           471",

@@ -90,11 +90,15 @@ struct UsageTests {
             (["user", "ban", "anna", "--for", "366d"], "option --for wants 1s to 365d"),
             (["user", "end", "anna", "--reason", String(repeating: "x", count: 257)], "option --reason has at most 256 bytes, not 257"),
             (["channel", "freeze"], "NAME is missing"),
-            (["channel", "melt", "lesson"], "ACTION is one of freeze, unfreeze, open, close, not \"melt\""),
+            (["channel", "melt", "lesson"], "ACTION is one of freeze, unfreeze, open, close, end, not \"melt\""),
+            (["channel", "freeze", "lesson", "--reason", "x"], "option --reason is for end"),
+            (["channel", "end", "x", "--reason", String(repeating: "x", count: 257)], "option --reason has at most 256 bytes, not 257"),
             (["board"], "ACTION is missing"),
             (["board", "list"], "ACTION is one of ls, export, import, rm, clear, undo, not \"list\""),
             (["board", "ls", "lesson"], "ls takes no NAME"),
             (["board", "rm"], "NAME is missing"),
+            (["board", "clear", "lesson", "--of", "anna"], "option --of is for rm"),
+            (["board", "rm", "lesson", "--of", "a/b"], "option --of takes no \""),
             (["board", "clear", "a/b"], "NAME takes no \""),
             (["board", "import", "lesson"], "FILE is missing"),
             (["board", "export", "lesson", "file"], "export takes no FILE"),
@@ -102,6 +106,7 @@ struct UsageTests {
             (["board", "export", "lesson", "--json"], "option --json is not for export"),
             (["board", "import", "lesson", "file", "-o", "x"], "option -o is for export"),
             (["serve", "--max-board-bytes", "64 MB"], "option --max-board-bytes wants a size such as 1000, 64MB or 256MiB, not \"64 MB\""),
+            (["serve", "--memory", "1MB"], "option --memory is at least 16MiB"),
             (["serve", "--max-board-bytes", "0"], "option --max-board-bytes is at least 1"),
             (["serve", "--allow-origin", "http://localhost:5173/"], "is no origin, such as http://localhost:5173"),
             (["serve", "--host-name", "https://a"], "is no name with or without a port"),
@@ -184,7 +189,7 @@ extension UsageTests {
             for type in try Self.types(in: Self.source(module)) { #expect(page[json...].contains("`\(type)`"), "\(module): \(type)") }
         }
         let fields = try #require(page.firstMatch(of: /with a data folder `journal`: ([^.]*)\./)).output.1
-        let status = try Self.source("RelayServer/Storage/JournalStatus.swift").matches(of: /public var ([a-zA-Z]+):/).map {
+        let status = try Self.source("RelayServer/Storage/JournalStatus.swift").matches(of: /public var ([a-zA-Z]+)/).map {
             String($0.output.1)
         }
         #expect(fields.matches(of: /`([a-zA-Z]+)`/).map { String($0.output.1) } == status)

@@ -48,6 +48,49 @@ def clear(stage):
     stage.settle(host, guest)
 
 
+@check("[AC18] a host removes what one person drew, and is asked before; what others drew stays")
+def remove_drawings(stage):
+    relay = stage.relay()
+    host, ada, ben = stage.page(relay, "Host", key="host"), stage.page(relay, "Ada"), stage.page(relay, "Ben")
+    ada.draw(*line(150, 150))
+    ben.draw(*line(150, 300))
+    stage.settle(host, ada, ben)
+    button = "#people-list button[aria-label='Remove what Ada drew']"
+    ben.click("#people")
+    assert not ben.is_shown("#people-list button"), "a guest is offered to remove what others drew"
+    for answer in ("#remove-no", "#remove-yes"):
+        assert ben.elements() == 2, "it was removed without asking"
+        host.click("#people")
+        host.click(button)
+        stage.picture(host, "remove-drawings")
+        host.click(answer)
+    for page in (host, ada, ben):
+        page.must_have(1)
+    stage.settle(host, ada, ben)
+
+
+@check("[AC19] a host ends a board, and is asked before; everybody is told and begins anew, with nothing on it")
+def end_board(stage):
+    relay = stage.relay()
+    host, ada = stage.page(relay, "Host", key="host"), stage.page(relay, "Ada")
+    ada.draw(*line(150, 150))
+    stage.settle(host, ada)
+    ada.click("#more")
+    assert not ada.is_shown("#end-board"), "a guest is offered to end the board"
+    for answer in ("#end-no", "#end-yes"):
+        assert ada.elements() == 1, "it was ended without asking"
+        host.click("#more")
+        host.click("#end-board")
+        host.click(answer)
+    for page in (host, ada):
+        page.leave_by("#board-again")
+        page.wait("connected")
+        page.must_have(0)
+    ada.draw(*line(150, 300))
+    stage.settle(host, ada)
+    host.must_have(1)
+
+
 @check("who is here, by name, and who left")
 def people(stage):
     relay = stage.relay()

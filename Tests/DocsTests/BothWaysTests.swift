@@ -99,6 +99,9 @@ import Testing
             "claimTime": ("AC3", hours(defaults.claimTime)),
             "credentialPause": ("AC2", seconds(defaults.credentialPause)),
             "credentialPauseMax": ("AC2", seconds(defaults.credentialPauseMax)),
+            "guessesBurst": ("AC2", "**\(defaults.guessesBurst)** wrong"),
+            "guessesPerSecond": ("AC2", "**\(defaults.guessesPerSecond)** a second"),
+            "guessDelay": ("AC2", "\(seconds(defaults.guessDelay)) late"),
             "emptyMetadataLinger": ("MD2", hours(defaults.emptyMetadataLinger)),
             "catchUpBlockBytes": ("HI2", bytes(defaults.catchUpBlockBytes)),
             "catchUpQueueBytes": ("HI2", bytes(defaults.catchUpQueueBytes)),
@@ -121,13 +124,17 @@ import Testing
             "slowConsumerAfter": ("DL8", seconds(defaults.slowConsumerAfter)),
             "pinnedBytesPerSessionMax": ("DL9", bytes(defaults.pinnedBytesPerSessionMax)),
             "queueBytesTotalMax": ("DL9", bytes(defaults.queueBytesTotalMax)),
+            "requestTurnBytes": ("DL12", bytes(defaults.requestTurnBytes)),
+            "requestShareBytes": ("DL12", bytes(defaults.requestShareBytes)),
+            "requestBacklogBytes": ("DL12", bytes(defaults.requestBacklogBytes)),
+            "heldBytesPerConnection": ("DL12", bytes(defaults.heldBytesPerConnection)),
             "limits.unansweredMax": ("MS3", "`welcome.limits.unansweredMax` (**\(defaults.limits.unansweredMax)**)"),
         ]
     }
 
     /// What nobody sees from outside but by how much memory or how many turns it takes, or that has no default.
     static let innerSettings = [
-        "isJournaled", "boardExpiry", "boardAuthorKeysMax", "boardAuthorKeysTotalMax", "catchUpTurnBytes", "expiryRetry",
+        "isJournaled", "boardExpiry", "boardAuthorKeysMax", "boardAuthorKeysTotalMax", "boardIndexBytesMax", "catchUpTurnBytes", "expiryRetry",
         "sharedChunksPerChannelMax", "chunkBytesMin", "chunkBytesMax", "farewellLinger", "shutdownLinger",
     ]
 }

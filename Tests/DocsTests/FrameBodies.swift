@@ -23,6 +23,7 @@ enum FrameBodies {
         "setLock": SetLockRequest.self, "acquireLock": AcquireLockRequest.self, "releaseLock": LockRequest.self,
         "revokeLock": LockRequest.self, "removeLock": LockRequest.self, "getLocks": GetLocksRequest.self, "clear": ChannelRequest.self,
         "undoClear": ChannelRequest.self, "boards": PageRequest.self, "removeBoard": ChannelRequest.self,
+        "removeRecords": RemoveRecordsRequest.self, "endChannel": EndChannelRequest.self,
     ]
 
     private static let events: [String: any Body.Type] = [
@@ -44,7 +45,7 @@ enum FrameBodies {
         "subscribedUsers": SubscribedUsersAnswer.self, "who": WhoAnswer.self, "where": WhereAnswer.self, "getStates": StatesAnswer.self,
         "history": HistoryAnswer.self, "setMetadata": MetadataAnswer.self, "updateMetadata": MetadataAnswer.self,
         "removeMetadata": MetadataAnswer.self, "acquireLock": FencingAnswer.self, "getLocks": LocksAnswer.self,
-        "clear": ClearAnswer.self, "undoClear": ClearAnswer.self, "boards": BoardsAnswer.self,
+        "clear": ClearAnswer.self, "undoClear": ClearAnswer.self, "boards": BoardsAnswer.self, "removeRecords": RemoveRecordsAnswer.self,
     ]
 
     /// Fields that a type of several frames has, and these frames do not.

@@ -103,11 +103,11 @@ enum StatedLimits {
         "docs/board-format.md": ["106 bytes"],
         "docs/command-line.md": ["64MB", "256MiB"],
         "docs/moving-from-twilio.md": ["16 KiB"],
-        "docs/operations.md": ["1 MB", "2 KB"],
+        "docs/operations.md": ["1 MB", "2 KB", "1 GiB", "400 bytes"],
         "docs/pencilkit.md": ["8 bytes", "120 a second", "240 points a second", "512 KiB"],
         "docs/scenarios.md": ["16 bytes", "200 KB"],
         "docs/testing.md": ["400,000 bytes"],
-        "help serve": ["64MB"],
+        "help serve": ["64MB", "16MiB", "1GiB"],
     ]
 
     private static func grouped(_ number: Int) -> String { ReferenceValues.grouped(number) }

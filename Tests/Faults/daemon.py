@@ -47,13 +47,13 @@ class Daemon:
     """One process of `boardrelay serve`. Its log is in `log`, a list of lines.
 
     control: where it answers `status`, if not in its folder. auth: who may come in. options: of `serve`, besides.
-    more: for subprocess.Popen.
+    before: a command that runs it. more: for subprocess.Popen.
     """
 
-    def __init__(self, binary, folder, control=None, kill_after=None, auth="open", options=(), **more):
+    def __init__(self, binary, folder, control=None, kill_after=None, auth="open", options=(), before=(), **more):
         self.binary, self.folder, self.control = str(binary), str(folder), control
         self.log = []
-        words = [self.binary, "serve", "--auth", auth, *options, "--host", "127.0.0.1", "--port", "0", "--data-dir", self.folder]
+        words = [*before, self.binary, "serve", "--auth", auth, *options, "--host", "127.0.0.1", "--port", "0", "--data-dir", self.folder]
         self.process = subprocess.Popen(words + (["--control", str(control)] if control else []), text=True,
                                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
         self.reader = threading.Thread(target=self._read_log, daemon=True)
@@ -80,8 +80,8 @@ class Daemon:
         return self.process.pid
 
     def client(self, user, **more):
-        """A client of its own identity, logged in."""
-        client = Client("127.0.0.1", self.port, Identity(user), **more)
+        """A client, logged in: of this identity, or one of its own for a user id."""
+        client = Client("127.0.0.1", self.port, Identity(user) if isinstance(user, str) else user, **more)
         client.login()
         return client
 
@@ -98,9 +98,9 @@ class Daemon:
         self.process.kill()
         self._gone()
 
-    def stop(self):
-        """SIGTERM; the exit code."""
-        self.process.send_signal(signal.SIGTERM)
+    def stop(self, by=signal.SIGTERM):
+        """Ends it orderly; the exit code."""
+        self.process.send_signal(by)
         self._gone()
         return self.process.returncode
 

@@ -4,14 +4,14 @@ import errno
 import os
 import pathlib
 import pwd
-import resource
 import shutil
 import struct
 import subprocess
 import time
 
+import losses
 from daemon import PATIENCE, RelayError
-from scene import BOARD, NotAsStated, PAGE, Row, contents, must, must_fail, value, write
+from scene import BOARD, FileLimit, NotAsStated, PAGE, Row, contents, must, must_fail, value, write
 
 # -- full while running ------------------------------------------------------------------------------------------------
 
@@ -34,20 +34,6 @@ class SmallDisk:
 
     def free(self):
         self.filler.unlink()
-
-
-class FileLimit:
-    """A limit on the size of files, so low that not even the head of a new segment fits."""
-
-    def __init__(self, _, daemon):
-        self.pid = daemon.pid
-        self.before = resource.prlimit(self.pid, resource.RLIMIT_FSIZE)
-
-    def fill(self):
-        resource.prlimit(self.pid, resource.RLIMIT_FSIZE, (32, self.before[1]))
-
-    def free(self):
-        resource.prlimit(self.pid, resource.RLIMIT_FSIZE, self.before)
 
 
 def full_while_running(space):
@@ -82,15 +68,7 @@ def full_while_running(space):
         must(daemon.seconds_of_processor() - used < 0.1, f"{daemon.seconds_of_processor() - used} s of processor time in 1.5 s of waiting")
         must_fail(writer, "k", "n" * 20_000)
         disk.free()
-        freed = time.monotonic()
-        while True:
-            try:
-                revision = write(writer, "k", "new")
-                break
-            except RelayError as refusal:
-                must(refusal.name == "storageFailed", f"refused otherwise: {refusal}")
-                must(time.monotonic() - freed < PATIENCE, f"no change taken {PATIENCE} s after there is space")
-                time.sleep(0.1)  # as often as metadata may be changed (RT7)
+        revision = scene.until_stored(writer, "k", "new")
         must(revision == 2, f"major revision {revision}: what was refused counts")
         event = reader.wait_for("metadata", since=mark)
         must(event["majorRevision"] == 2 and event["items"][0]["value"] == "new", f"shown: {event}")
@@ -313,33 +291,6 @@ def flipped_byte(scene):
     must(list(scene.data.glob("quarantine-*.bin")) == kept, "kept aside again")
 
 
-def missing_segment(scene):
-    """What a careless copy leaves out."""
-    scene.fill_board()
-    segment = scene.segment()
-    sound = segment.read_bytes()
-    segment.unlink()
-    before = contents(scene.data)
-    scene.start_refused(segment.name, "is missing", "remove journal.anchor")
-    must(contents(scene.data) == before, "something in the folder was changed")
-    segment.write_bytes(sound)
-    scene.must_have_board()
-
-
-def damaged_anchor(scene):
-    """It is put back, or done without."""
-    scene.fill_board()
-    anchor = scene.data / "journal.anchor"
-    sound = anchor.read_bytes()
-    anchor.write_bytes(sound[:30] + bytes([sound[30] ^ 1]) + sound[31:])
-    before = contents(scene.data)
-    scene.start_refused("journal.anchor is damaged", "put it back, or remove journal.anchor")
-    must(contents(scene.data) == before, "something in the folder was changed")
-    anchor.unlink()
-    scene.must_have_board()
-    must(anchor.exists(), "there is no new one")
-
-
 def newer_format(scene):
     """A journal of a later version of the program."""
     scene.fill_board()
@@ -390,9 +341,6 @@ ROWS = [
     Row("a damaged byte in a segment of the journal", "all but the damaged change", "nothing",
         "serves; at each start a warning names file, place and the `quarantine-….bin` with the damaged bytes", "all but the damaged change",
         flipped_byte),
-    Row("a file of the journal is missing", *NOBODY, "1, names the file and what to do; only `lock` is written", "all is there",
-        missing_segment),
-    Row("`journal.anchor` is damaged", *NOBODY, "1, names the file and what to do; only `lock` is written", "all is there",
-        damaged_anchor),
+    *losses.ROWS,
     Row("a journal of a newer version", *NOBODY, "1, names file and both versions; only `lock` is written", "all is there", newer_format),
 ]

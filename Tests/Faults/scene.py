@@ -1,6 +1,9 @@
 """What the rows of the fault table are made of: a row, its folder and daemons, and what is asked of them."""
 
-from daemon import Daemon, Refused, RelayError
+import resource
+import time
+
+from daemon import PATIENCE, Daemon, Refused, RelayError
 
 BOARD = {"kind": "message", "channel": "board"}
 PAGE = 4096
@@ -22,6 +25,20 @@ class Row:
     def __init__(self, state, client, status, start, after, check, mounts=False):
         self.state, self.check, self.mounts = state, check, mounts
         self.line = f"| {state} | {client} | {status} | {start} | {after} |"
+
+
+class FileLimit:
+    """A limit on the size of files, so low that not even the head of a new segment fits."""
+
+    def __init__(self, _, daemon):
+        self.pid = daemon.pid
+        self.before = resource.prlimit(self.pid, resource.RLIMIT_FSIZE)
+
+    def fill(self):
+        resource.prlimit(self.pid, resource.RLIMIT_FSIZE, (32, self.before[1]))
+
+    def free(self):
+        resource.prlimit(self.pid, resource.RLIMIT_FSIZE, self.before)
 
 
 class Scene:
@@ -65,6 +82,17 @@ class Scene:
         client.request("setLock", lock="later", **BOARD)
         must(daemon.stop() == 0, "SIGTERM does not end it with 0")
         return "\n".join(daemon.log)
+
+    def until_stored(self, client, key, text):
+        """A change that is taken again when the disk works; the major revision."""
+        begin = time.monotonic()
+        while True:
+            try:
+                return write(client, key, text)
+            except RelayError as refusal:
+                must(refusal.name == "storageFailed", f"refused otherwise: {refusal}")
+                must(time.monotonic() - begin < PATIENCE, f"no change taken {PATIENCE} s after there is space")
+                time.sleep(0.1)  # as often as metadata may be changed (RT7)
 
     def segment(self, folder=None):
         """The one file of the journal."""

@@ -4,7 +4,8 @@
     python3 Tests/Faults/table.py [--binary PATH] [--only WORDS]
 
 A row says what happens to the data folder, and then: what a client gets, what `status --json` says, how a start ends,
-and what is there after the repair. Here stands what is checked; rows.py has the checks, scene.py what they are made of.
+and what is there after the repair. Here stands what is checked; rows.py and losses.py have the checks, scene.py what
+they are made of.
 Prints the table with a verdict per row. Exit code 1 if a row is not as stated, or if the table in docs/operations.md does
 not have its state, start and repair word for word.
 
@@ -54,7 +55,8 @@ def run(row, binary):
         return None
     except Exception as problem:  # whatever it is, the row is not as stated
         place = traceback.extract_tb(problem.__traceback__)
-        at = next((f"{frame.name}:{frame.lineno}" for frame in reversed(place) if frame.filename.endswith(("rows.py", "scene.py"))), "")
+        ours = ("rows.py", "losses.py", "scene.py")
+        at = next((f"{frame.name}:{frame.lineno}" for frame in reversed(place) if frame.filename.endswith(ours)), "")
         return f"{type(problem).__name__} at {at}: {problem}"
     finally:
         scene.end()

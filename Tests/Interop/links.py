@@ -333,7 +333,7 @@ def upgrade_request(host, key, **more):
     return b"GET /ws HTTP/1.1\r\n" + b"".join(f"{n}: {v}\r\n".encode() for n, v in fields.items() if v is not None) + b"\r\n"
 
 
-def open_websocket(sock, host, dice):
+def open_websocket(sock, host, dice, **fields):
     """(link, bytes that came behind the answer) on a connection: the handshake, in one of the ways in which a client may do it.
 
     Where the relay turned the connection away before it had said what it speaks, the link is that of TCP, and the bytes are its
@@ -342,7 +342,7 @@ def open_websocket(sock, host, dice):
     offer = dice.choice((None, "boardrelay.v1", "other, boardrelay.v1"))
     more = {"Sec_WebSocket_Protocol": offer, "Origin": dice.choice((None, f"http://{host}")),
             "Sec_WebSocket_Extensions": dice.choice((None, "permessage-deflate; client_max_window_bits")),
-            "Connection": dice.choice(("Upgrade", "keep-alive, Upgrade")), "Upgrade": dice.choice(("websocket", "WebSocket"))}
+            "Connection": dice.choice(("Upgrade", "keep-alive, Upgrade")), "Upgrade": dice.choice(("websocket", "WebSocket")), **fields}
     begun = b""
     try:
         if dice.random() < 0.1:

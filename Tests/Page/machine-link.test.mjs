@@ -91,6 +91,22 @@ test('[AC1, AC8] a refused first login is the end; later an expired token is tri
   assert.deepEqual(driver.events('accessExpiring'), [{type: 'accessExpiring', inMs: 30_000}])
 })
 
+test('[ER5] a login that is refused for a time is tried again after it, not before', () => {
+  const driver = new MachineDriver({retriesFirstConnect: true})
+  driver.connect()
+  for (let round = 0; round < 3; round++) {
+    const {body: {id}} = driver.sent().findLast(({type}) => type === 'login')
+    driver.feed({type: 'error', body: {id, code: 118, name: 'relayFull', text: 'no place', retry: 'later', retryAfterMs: 60_000}})
+    assert.equal(driver.machine.state, 'waiting')
+    driver.advance(59_999)
+    assert.equal(driver.machine.state, 'waiting')
+    for (let step = 0; step < 4_000 && driver.machine.state === 'waiting'; step++) driver.advance(10)
+    driver.open()
+  }
+  driver.logIn()
+  assert.equal(driver.machine.state, 'live')
+})
+
 test('[DL11] what it takes of packets is told with each login, and changed by a request that is asked again', () => {
   const driver = new MachineDriver({readerLimits: {packetsPerSecond: 20}})
   assert.deepEqual(plain(driver.logIn()).readerLimits, {packetsPerSecond: 20})

@@ -131,12 +131,12 @@ for (const how of ['resumption', 'frame']) {
   })
 }
 
-test('[AC10–AC14] what a moderator asks for, and what is wrong with it before it is sent', async () => {
+test('[AC10–AC14, AC18, AC19] what a moderator asks for, and what is wrong with it before it is sent', async () => {
   const client = new RelayClient(() => ({send() {}, close() {}, bufferedBytes: 0}), 'host')
   const asked = []
   client.request = async (type, body) => {
     asked.push([type, plain(body)])
-    return {}
+    return {records: 3}
   }
   const {moderation} = client
   await moderation.setRole('reader', {of: 'anna'})
@@ -150,20 +150,26 @@ test('[AC10–AC14] what a moderator asks for, and what is wrong with it before 
   await moderation.unban('anna')
   await moderation.forget({user: 'anna'})
   await moderation.forget({user: 'anna', withRecords: true})
+  assert.equal(await moderation.removeRecords({of: 'anna', from: 'lesson'}), 3)
+  await moderation.endChannel('lesson')
+  await moderation.endChannel('lesson', {reason: 'enough'})
   assert.deepEqual(asked, [
     ['setRole', {role: 'reader', user: 'anna'}], ['setRole', {user: 'anna'}], ['setMode', {channel: 'lesson', mode: 'frozen', on: true}],
     ['setMode', {channel: 'lesson', mode: 'frozen', on: false}], ['endSession', {user: 'anna'}],
         ['endSession', {user: 'anna', reason: 'é'.repeat(128)}],
     ['banUser', {user: 'anna'}], ['banUser', {user: 'anna', forMs: 1_000}], ['unbanUser', {user: 'anna'}], ['forgetUser', {user: 'anna'}],
-    ['forgetUser', {user: 'anna', withRecords: true}],
+    ['forgetUser', {user: 'anna', withRecords: true}], ['removeRecords', {channel: 'lesson', user: 'anna'}],
+    ['endChannel', {channel: 'lesson'}], ['endChannel', {channel: 'lesson', reason: 'enough'}],
   ])
   await assert.rejects(moderation.endSession({of: 'anna', reason: 'é'.repeat(129)}),
       {name: 'tooLarge', limit: Limits.endReasonBytesMax, actual: 258})
+  await assert.rejects(moderation.endChannel('lesson', {reason: 'é'.repeat(129)}), {name: 'tooLarge'})
   for (const wrong of [
     moderation.setRole('reader', {}), moderation.freeze('a/b'), moderation.unfreeze(''), moderation.endSession({}), moderation.ban(),
-        moderation.unban('_'), moderation.forget({}),
+        moderation.unban('_'), moderation.forget({}), moderation.removeRecords({of: 'anna'}), moderation.removeRecords({from: 'lesson'}),
+        moderation.endChannel('a/b'),
   ]) await assert.rejects(wrong, {name: 'badName'})
-  assert.equal(asked.length, 11)
+  assert.equal(asked.length, 14)
   await client.close()
 })
 
@@ -193,18 +199,18 @@ test('[AC16] status is asked for with a place and a size, wrong ones are refused
   for (const name of ['after', 'user']) await assert.rejects(client.moderation.status({[name]: 'a/b'}), {name: 'badName'})
   assert.deepEqual(asked, [['status', {}], ['status', {after: 'anna', limit: 20}], ['status', {user: 'bob'}]])
   await client.close()
-  const user = {user: 'anna', device: 'd', client: '', peer: '', away: true, sessionMs: 0, queuedBytes: 0, queuedPacketBytes: 0,
-    packetsLost: 0,
-      backlogMs: 0}
+  const user = {user: 'anna', device: 'd', client: '', peer: '', away: true, sessionMs: 0, memoryBytes: 0, queuedBytes: 0,
+    queuedPacketBytes: 0, packetsLost: 0, backlogMs: 0}
   const answer = {
     uptimeMs: 1, connections: 1, sessions: {present: 1, away: 0}, channels: {message: 0, stream: 0}, boards: 0, boardBytes: 0,
         queuedBytes: 0, pinnedBytes: 0,
-    counters: {refusals: 0, ofANewerRelay: 1}, users: [user],
+    counters: {refusals: 0, ofANewerRelay: 1}, addresses: [{address: '10.0.0.7', sessions: 1, memoryBytes: 5_000}], users: [user],
   }
   for (const [change, field] of [
     [{}], [{storageFailure: 'full', known: false, next: 'anna'}], [{known: 'no'}, 'known'], [{uptimeMs: -1}, 'uptimeMs'],
         [{sessions: {present: 1}}, 'sessions'], [{counters: {refusals: '1'}}, 'counters.refusals'],
-    [{users: [{...user, peer: 7}]}, 'users[0].peer'], [{users: [user, {...user, backlogMs: '1'}]}, 'users[1].backlogMs'],
+    [{users: [{...user, peer: 7}]}, 'users[0].peer'], [{users: [{...user, memoryBytes: -1}]}, 'users[0].memoryBytes'],
+    [{users: [user, {...user, backlogMs: '1'}]}, 'users[1].backlogMs'], [{addresses: [{address: 7}]}, 'addresses[0].'],
   ]) {
     const driver = new MachineDriver()
     driver.logIn()

@@ -81,6 +81,40 @@ on({}, '[AC11, AC7] a frozen lesson is only looked at: topics are left, who come
   await anna.send('x', {to: 'lesson'}).value
 })
 
+on({isKept: true}, '[AC18] a moderator removes what one user drew on a board: readers see it go, and others\' stays', async ({connect}) => {
+  const host = await connect('host')
+  const [anna, bob] = [await connect('anna', {key: 'join'}), await connect('bob', {key: 'join'})]
+  await anna.send('one', {to: 'lesson', retainedAs: 's1'}).stored
+  await bob.send('two', {to: 'lesson', retainedAs: 's2'}).stored
+  await bob.subscribe('lesson')
+  await assert.rejects(anna.moderation.removeRecords({of: 'bob', from: 'lesson'}), {name: 'notPermitted'})
+  await assert.rejects(host.moderation.removeRecords({of: 'anna', from: 'nowhere'}), {name: 'boardNotFound'})
+  assert.equal(await host.moderation.removeRecords({of: 'anna', from: 'lesson'}), 1)
+  await bob.seen.until(({key, payload}) => key === 's1' && payload.length === 0)
+  assert.deepEqual((await host.boards()).map(({records}) => records), [1])
+})
+
+on({isKept: true}, '[AC19] a moderator ends a channel: everybody is out of both kinds, and what comes then is another one',
+    async ({connect}) => {
+  const host = await connect('host')
+  const anna = await connect('anna', {key: 'join'})
+  await anna.send('one', {to: 'lesson', retainedAs: 's1'}).stored
+  await anna.subscribe('lesson')
+  await anna.join('lesson')
+  await anna.metadata({message: 'lesson'}).set({title: 'Ink'})
+  await assert.rejects(anna.moderation.endChannel('lesson'), {name: 'notPermitted'})
+  await host.moderation.endChannel('lesson', {reason: 'the lesson is over'})
+  const isRefused = ({type, subject}) => type === 'refused' && subject === 'channel'
+  for (const kind of ['message', 'stream']) {
+    const {error} = await anna.seen.until(event => isRefused(event) && event.channel.kind === kind)
+    assert.deepEqual([error.name, error.message], ['channelEnded', 'the lesson is over'])
+  }
+  assert.deepEqual(await host.boards(), [])
+  assert.deepEqual([...(await anna.metadata({message: 'lesson'}).get()).items], [])
+  await anna.subscribe('lesson', {since: 'beginning'})
+  assert.equal((await anna.send('two', {to: 'lesson'}).value).offset, 1)
+})
+
 on({}, '[AC16] a moderator sees who is there and what happens; a pupil does not', async ({connect}) => {
   const host = await connect('host')
   const anna = await connect('anna', {key: 'join', description: 'a tablet'})

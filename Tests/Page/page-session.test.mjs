@@ -65,6 +65,9 @@ class PlayedClient {
   presence() {
     return {setStates: async states => void this.states.push(states), removeStates: async keys => void this.states.push(keys)}
   }
+  barrier() {
+    return this.answer('barrier')
+  }
   subscribe() {
     return this.answer('subscribe')
   }
@@ -299,6 +302,28 @@ test('[AC11] while drawing is paused the page says so, to a guest who only looks
   assert.equal(session.standing, undefined)
   client.access = {rights: () => new Set(['subscribe'])}
   assert.equal(session.standing, 'View only')
+})
+
+test('[AC19] a board that has ended is told once, also to a page that was away; no other refusal is taken for that', async () => {
+  const {session, client, told} = page()
+  let ends = 0
+  session.changed = what => void (ends += what === 'ended' ? 1 : 0)
+  const refuse = (kind, code) =>
+    client.say('refused', {subject: 'channel', channel: {kind, channel: 'lesson'}, error: new RelayError(code, 'why')})
+  refuse('stream', ErrorCode.channelEnded)
+  refuse('message', ErrorCode.channelEnded)
+  assert.deepEqual([ends, told], [1, []])
+  refuse('message', ErrorCode.notPermitted)
+  assert.deepEqual([ends, told], [1, ['notPermitted']])
+  for (const [rights, code, count] of [
+    ['subscribe', ErrorCode.outcomeUnknown, 1], ['subscribe', ErrorCode.notSubscribed, 2], ['publish', ErrorCode.notSubscribed, 2],
+  ]) {
+    client.access = {rights: () => new Set([rights])}
+    client.say('link', {state: 'connected', resumed: true})
+    client.asked.findLast(({type}) => type === 'barrier').reject(new RelayError(code, 'why'))
+    await new Promise(setImmediate)
+    assert.equal(ends, count, `${rights} ${code}`)
+  }
 })
 
 test('[AC16] the key with which a host invites is the one that the relay has now; a guest asks for none', async () => {

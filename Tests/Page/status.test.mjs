@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import {readFileSync} from 'node:fs'
 import {test} from 'node:test'
-import {bytesText, countText, inOrder, load, rateText, ratesBetween, readStatus,
+import {bytesText, countText, holdsMuch, inOrder, load, rateText, ratesBetween, readStatus,
     spanText} from '../../Sources/RelayPage/page/status-numbers.js'
 
 const source = name => readFileSync(new URL(`../../Sources/RelayPage/page/${name}`, import.meta.url), 'utf8')
@@ -14,7 +14,7 @@ const servedBytesMax = 16 * 1024
 const zero = Object.fromEntries([
   'messagesAccepted', 'messagesDelivered', 'messagesRecovered', 'packetsAccepted', 'packetsQueued', 'packetsShedSlow',
   'packetsShedExpired', 'packetsShedReader', 'packetsShedCatchingUp', 'packetsDiscarded',
-  'packetsDroppedRate', 'directAccepted', 'refusals',
+  'packetsDroppedRate', 'directAccepted', 'refusals', 'credentialsWrong',
 ].map(name => [name, 0]))
 
 test('[AC16] rates are what two answers differ by, over the relay\'s own time; none at first, and none over a restart', () => {
@@ -26,11 +26,14 @@ test('[AC16] rates are what two answers differ by, over the relay\'s own time; n
   assert.deepEqual([ratesBetween(undefined, now), ratesBetween(now, before), ratesBetween(now, now)], [{}, {}, {}])
 })
 
-test('[AC16] who lags stands first, the slowest on top; who is away last; a queue that is just being written is none that lags', () => {
-  const user = (user, backlogMs, away = false) => ({user, backlogMs, away})
+test('[AC16] who lags stands first, then who holds much, who is away last; a queue that is just being written is none that lags', () => {
+  const user = (user, backlogMs, away = false, memoryBytes = 5_000) => ({user, backlogMs, away, memoryBytes})
   const users = [user('a', 0, true), user('b', 249), user('c', 250), user('d', 9_000), user('e', 0), user('f', 250)]
   assert.deepEqual(inOrder(users).map(({user}) => user), ['d', 'c', 'f', 'b', 'e', 'a'])
   assert.equal(users[0].user, 'a', 'the answer is as it was')
+  const held = [user('g', 0, false, 6_000), user('h', 0, false, 9_000), user('i', 0, true, 999_999), user('j', 0, false, 1_000_000)]
+  assert.deepEqual(inOrder([...users, ...held]).map(({user}) => user), ['d', 'c', 'f', 'j', 'i', 'h', 'b', 'e', 'g', 'a'])
+  assert.deepEqual(held.map(holdsMuch), [false, false, false, true])
 })
 
 test('[AC16] all pages make one answer, with the first one\'s totals; beyond a thousand users it ends and says so', async () => {

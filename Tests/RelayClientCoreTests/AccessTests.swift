@@ -182,6 +182,29 @@ import Testing
         if !wasIn { #expect(failure(driver.completed[1]) == code) }
     }
 
+    @Test("[ER5] a login that is refused for a time is tried again after it, not before, however often")
+    func refusedForATime() throws {
+        let driver = Self.driver(.key("the key"))
+        driver.logIn()
+        comeBack(driver)
+        for _ in 0..<3 {
+            let error = WireError(.relayFull, "no place", retryAfterMilliseconds: 60_000)
+            driver.feed(.json(.error, ErrorBody(error, id: try Self.login(driver).id)))
+            guard case .waiting(let pause, .loginRefused(let told)) = driver.machine.linkState else {
+                Issue.record("\(driver.machine.linkState)")
+                return
+            }
+            #expect(told.code == .relayFull && pause >= .seconds(60) && pause < .seconds(91))
+            let links = driver.linksAsked.count
+            driver.pass(.milliseconds(59_999))
+            #expect(driver.linksAsked.count == links)
+            for _ in 0..<4_000 where driver.linksAsked.count == links { driver.pass(.milliseconds(10)) }
+            driver.open()
+        }
+        driver.logIn()
+        #expect(driver.machine.linkState.isConnected)
+    }
+
     @Test("[AC8] a session that ends with its token is taken up again; one whose key was changed is not")
     func closings() throws {
         let driver = Self.driver(.token("old"))

@@ -76,8 +76,7 @@ import Testing
     func relayRefuses() throws {
         let driver = scene()
         let set = try driver.change(changes(3))
-        var refusal = WireError(.notPermitted, "no")
-        refusal.change = 2
+        let refusal = WireError(WireError(.notPermitted, "no"), change: 2)
         driver.feed(.json(.error, ErrorBody(refusal, number: 1)))
         guard case .failure(let error)? = driver.completed[set.stored] else {
             Issue.record("nothing became of it")

@@ -95,7 +95,7 @@ import Testing
         #expect(driver.sentNames().isEmpty)
     }
 
-    @Test("[AC10, AC11, AC12, AC13, AC14, AC16] each call is the frame that the document has for it")
+    @Test("[AC10, AC11, AC12, AC13, AC14, AC16, AC18, AC19] each call is the frame that the document has for it")
     func frames() throws {
         let driver = MachineDriver()
         driver.logIn()
@@ -106,7 +106,8 @@ import Testing
             .endSession(anna, reason: "enough"),
             .ban(anna, forMilliseconds: 7_200_000), .ban(anna, forMilliseconds: nil), .unban(anna), .bans(after: anna),
             .forget(anna, withRecords: false),
-            .forget(anna, withRecords: true),
+            .forget(anna, withRecords: true), .removeRecords(of: anna, from: lesson),
+            .endChannel(lesson, reason: nil), .endChannel(lesson, reason: "enough"),
             .status(after: nil, limit: nil, user: nil), .status(after: anna, limit: 7, user: nil),
             .status(after: nil, limit: nil, user: anna),
         ] { _ = try driver.ask(request) }
@@ -121,6 +122,8 @@ import Testing
                 #"banUser {"forMs":7200000,"user":"anna"}"#, #"banUser {"user":"anna"}"#, #"unbanUser {"user":"anna"}"#,
                 #"getBans {"after":"anna",}"#,
                 #"forgetUser {"user":"anna"}"#, #"forgetUser {"user":"anna","withRecords":true}"#,
+                #"removeRecords {"channel":"lesson","user":"anna"}"#,
+                #"endChannel {"channel":"lesson",}"#, #"endChannel {"channel":"lesson","reason":"enough"}"#,
                 #"status {}"#, #"status {"after":"anna","limit":7}"#, #"status {"user":"anna"}"#,
             ])
     }

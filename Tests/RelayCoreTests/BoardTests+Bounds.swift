@@ -24,6 +24,16 @@ extension BoardTests {
                 "stored 4 at 3", "accepted 5 at 4",
             ])
 
+        let few = driver { $0.boardRecordsMax = 2 }
+        let dora = client(few, "dora")
+        for key in ["a", "b", "c"] { dora.retain("lesson", key, [1]) }
+        dora.retain("lesson", "a", [])
+        few.persist()
+        dora.retain("lesson", "c", [1])
+        #expect(
+            dora.board().filter { !$0.hasPrefix("stored") }
+                == ["accepted 1 at 1", "accepted 2 at 2", "error 3 boardFull", "accepted 4 at 3", "accepted 5 at 4"])
+
         let quota = driver { $0.boardBytesTotalMax = 4 * 3 * 66 }
         let bob = client(quota, "bob"), carol = client(quota, "carol")
         for key in ["a", "b", "c", "d"] { bob.retain("lesson", key, [1]) }

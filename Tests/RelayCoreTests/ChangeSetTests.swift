@@ -136,6 +136,10 @@ import Testing
         for part in 1...3 { alice.changes("lesson", ["a=123456789"], part: (UInt16(part), 3)) }
         #expect(alice.board() == ["accepted 8 at 0", "accepted 9 at 0", "error 10 tooLarge"])
         #expect(driver.hub.census().boards == 0)
+        let few = self.driver { $0.boardRecordsMax = 2 }, bob = client(few, "bob")
+        bob.changes("lesson", ["a=1", "b", "c=3", "d=4"])
+        bob.changes("lesson", ["a=1", "b", "c=3"])
+        #expect(bob.board() == ["error 1 boardFull at 4", "accepted 2 at 3"])
     }
 
     @Test("[BL11] 4,096 changes are taken and one more is not")
@@ -305,5 +309,13 @@ import Testing
         #expect(bob.board() == ["accepted 3 at 2", "accepted 4 at 0"])
         alice.changes("lesson", ["a=3"], part: (3, 3))
         #expect(alice.board().last == "accepted 3 at 5" && driver.hub.stagedBytes == 8)
+
+        let other = self.driver { $0.stagedBytesMax = 16 * 8 }
+        let pupils = (0..<16).map { TestClient(other, "pupil-\($0)", from: .ipv4(1)) }
+        for pupil in pupils { pupil.changes("lesson", ["a=1"], part: (1, 2)) }
+        #expect(pupils.map { $0.board()[0] == "accepted 1 at 0" } == (0..<16).map { $0 < 12 }, "an address leaves a quarter")
+        let guest = TestClient(other, "guest", from: .ipv4(2))
+        guest.changes("lesson", ["a=1", "b=1", "c=1", "d=1"], part: (1, 2))
+        #expect(guest.board() == ["accepted 1 at 0"])
     }
 }

@@ -115,7 +115,7 @@ import Testing
         let frames = reader.frames()
         #expect(frames.map(\.type) == [FrameType.deliver.rawValue, FrameType.closing.rawValue])
         #expect(frames[0].body.count == 24 + 32_000 && frames[0].body.suffix(32_000).allSatisfy { $0 == 8 })
-        #expect(driver.hub.census().sessions.first { $0.user == "reader" }?.away == true)
+        #expect(driver.hub.census().sessions.first { $0.user.text == "reader" }?.away == true)
     }
 
     @Test("[DL8] over 2 MiB for 10 s without a pause close the reader, with a pause they do not", arguments: [false, true])
@@ -165,6 +165,21 @@ import Testing
             #expect(driver.hub.queueMemoryBytes <= configuration.queueBytesTotalMax)
         }
         Issue.record("4 MiB were passed and nobody was closed")
+    }
+
+    @Test("[DL9] a crowd that takes nothing gets no copies for which there is no memory, not even until some of it is closed")
+    func crowd() {
+        var configuration = Configuration()
+        configuration.queueBytesTotalMax = 4 * 1024 * 1024
+        let (driver, writer, _) = lesson(configuration)
+        for number in 11...40 {
+            let reader = TestClient(driver, "reader\(number)", instance: "00000000000000\(number)")
+            reader.subscribe("lesson", features: ["messages"])
+            _ = reader.frames()
+        }
+        for _ in 0..<60 { writer.publish("lesson", [UInt8](repeating: 9, count: 32_000)) }
+        #expect(driver.hub.census().counters.closes["slowConsumer"] ?? 0 > 20)
+        #expect(driver.hub.queueMemoryBytesMost <= configuration.queueBytesTotalMax + configuration.chunkBytesMax)
     }
 
     @Test("[DL9] what was not offered to its readers yet is copied for none of them, however many they are; what they leave then is")

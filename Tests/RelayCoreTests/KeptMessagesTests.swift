@@ -62,7 +62,7 @@ import Testing
             let driver = driver(change), alice = TestClient(driver, "alice"), bob = bob(driver)
             for _ in 1...5 { alice.publish("lesson", [UInt8](repeating: 1, count: 100)) }
             let census = driver.hub.census()
-            #expect(census.historyMessages == kept && census.historyBytes == kept * 130, "\(name)")
+            #expect(census.historyMessages == kept && census.historyBytes == kept * (130 + 256), "\(name)")
             let answer = answer(bob, since: .beginning)
             #expect(
                 answer?.missed == OffsetRange(from: 1, to: UInt64(5 - kept)) && answer?.recovered == false
@@ -82,16 +82,16 @@ import Testing
 
     @Test("[HI1] all channels together keep so much; the oldest go first, and nothing is left when the channels have ended")
     func total() {
-        let driver = driver { $0.historyBytesTotalMax = 1_000 }
+        let driver = driver { $0.historyBytesTotalMax = 7 * 386 + 100 }
         let alice = TestClient(driver, "alice")
         for number in 0..<20 {
             alice.publish("lesson-\(number % 4)", [UInt8](repeating: 1, count: 100))
             driver.advance(.milliseconds(1))
-            #expect(driver.hub.census().historyBytes <= 1_000)
+            #expect(driver.hub.census().historyBytes <= 7 * 386 + 100)
         }
-        #expect(driver.hub.census().historyMessages >= 7)
+        #expect(driver.hub.census().historyMessages == 6)
         let bob = bob(driver)
-        // Of 20 messages the newest seven are there: the last one of lesson-0 is number 17.
+        // Of 20 messages the newest six are there: the last one of lesson-0 is number 17.
         bob.subscribe("lesson-0", since: .beginning)
         #expect(told(bob) == ["5", "caughtUp 5"])
         for client in [alice, bob] { driver.cut(client.id) }
@@ -122,14 +122,14 @@ import Testing
             ("bytes", 3, { $0.historyBytesMax = 391 }), ("a byte less", 2, { $0.historyBytesMax = 390 }),
             ("one message", 1, { $0.historyBytesMax = 131 }), ("no message", 0, { $0.historyBytesMax = 130 }),
             ("count", 3, { $0.historyMessagesMax = 3 }), ("one less", 2, { $0.historyMessagesMax = 2 }),
-            ("in total", 3, { $0.historyBytesTotalMax = 391 }),
-            // Then down to 15 of its 16 parts, 360 bytes.
-            ("in total, a byte less", 2, { $0.historyBytesTotalMax = 390 }),
+            ("in total", 3, { $0.historyBytesTotalMax = 391 + 3 * 256 }),
+            // Then down to 15 of its 16 parts.
+            ("in total, a byte less", 2, { $0.historyBytesTotalMax = 390 + 3 * 256 }),
         ] as [(String, Int, (inout Configuration) -> Void)] {
             let driver = driver(change), alice = TestClient(driver, "alice"), bob = bob(driver)
             for bytes in [100, 100, 101] { alice.publish("lesson", [UInt8](repeating: 1, count: bytes)) }
             #expect(driver.hub.census().historyMessages == kept, "\(name)")
-            #expect(driver.hub.census().historyBytes == [0, 131, 261, 391][kept], "\(name)")
+            #expect(driver.hub.census().historyBytes == [0, 131, 261, 391][kept] + kept * 256, "\(name)")
             let missed = kept == 3 ? nil : OffsetRange(from: 1, to: UInt64(3 - kept))
             #expect(answer(bob, since: .beginning)?.missed == missed, "\(name)")
             #expect(told(bob) == (4 - kept..<4).map { "\($0)" } + ["caughtUp 3"], "\(name)")
@@ -171,7 +171,7 @@ import Testing
         for _ in 1...10 { alice.publish("lesson", [UInt8](repeating: 1, count: 100)) }
         driver.cut(alice.id)
         driver.advance(.milliseconds(599_999))
-        #expect(driver.hub.census().channels.map(\.name) == ["lesson"] && driver.hub.census().historyBytes == 10 * 130)
+        #expect(driver.hub.census().channels.map(\.name) == ["lesson"] && driver.hub.census().historyBytes == 10 * (130 + 256))
         driver.advance(.milliseconds(1))
         #expect(driver.hub.census().channels.isEmpty && driver.hub.census().historyBytes == 0 && driver.hub.census().historyMessages == 0)
         let again = TestClient(driver, "alice", instance: "00000000000000ab"), bob = bob(driver)
@@ -254,7 +254,7 @@ import Testing
         var turns = 0
         while driver.hub.wantsFlush || turns == 0 {
             turns += 1
-            driver.hub.beginFlush()
+            driver.hub.beginFlush(at: driver.now)
             alice.publish("other", [1])
             var served: Set<Int32> = []
             var given = 0

@@ -65,18 +65,18 @@ import Testing
         // Another address has a line of its own.
         let id = driver.open(asWebSocket: false)
         driver.speakHTTP(id)
-        driver.handle(.upgraded(id, peer: "[2001:db8::1]:50000"))
+        driver.handle(.upgraded(id, peer: Peer(text: "[2001:db8::1]:50000", address: .ipv6(0x2001_0db8_0000_0000))))
         driver.send(try login(token: "SECRETISH"), from: id)
         #expect(warnings.last == "wrong token from [2001:db8::1]:50000, for user eve (tokenInvalid)")
         driver.advance(.seconds(59))
         #expect(warnings.count == 2)
         driver.advance(.seconds(1))
-        #expect(warnings.count == 3 && warnings.last == "4 more wrong keys, tokens or codes from test in the last minute")
+        #expect(warnings.count == 3 && warnings.last == "4 more wrong keys, tokens or codes from this machine in the last minute")
         // That line was this minute's.
         _ = TestClient(driver, "thief6", by: "SECRETISH-KEY-6")
         #expect(warnings.count == 3)
         driver.advance(.seconds(60))
-        #expect(warnings.count == 4 && warnings.last == "1 more wrong key, token or code from test in the last minute")
+        #expect(warnings.count == 4 && warnings.last == "1 more wrong key, token or code from this machine in the last minute")
         driver.advance(.seconds(120))
         _ = TestClient(driver, "thief7", by: "SECRETISH-KEY-7")
         #expect(warnings.count == 5 && warnings.last?.hasPrefix("wrong key from test:") == true)
@@ -90,7 +90,8 @@ import Testing
         for number in 0..<1_200 {
             let id = driver.open(asWebSocket: false)
             driver.speakHTTP(id)
-            driver.handle(.upgraded(id, peer: "10.0.\(number / 256).\(number % 256):1"))
+            let address = AddressKey.ipv4(0x0a00_0000 + UInt32(number))
+            driver.handle(.upgraded(id, peer: Peer(text: "\(address):1", address: address)))
             driver.send(try login(key: "SECRETISH"), from: id)
             driver.cut(id)
         }

@@ -98,7 +98,7 @@ import Testing
         packets(10, writer, flow)
         driver.take(reader.id, bytes: 2_000)
         for value: UInt8 in 0..<40 { writer.publish("lesson", [value] + [UInt8](repeating: 0, count: 32_000)) }
-        #expect(driver.hub.census().sessions.first { $0.user == "reader" }!.pinnedBytes <= 64 * 1024 + 256 * 1024)
+        #expect(driver.hub.load(of: reader.id)!.shared <= 64 * 1024 + 256 * 1024)
         let frames = reader.frames()
         #expect(try sequences(frames) == Array(1...10))
         #expect(frames.filter { $0.type == FrameType.deliver.rawValue }.count == 40)

@@ -112,17 +112,18 @@ import Testing
     @Test("[MD4] all sets of a relay together are bounded, and so are users with metadata; what is removed makes room")
     func totals() throws {
         var configuration = Configuration()
-        configuration.metadataBytesTotalMax = 10
+        configuration.metadataBytesTotalMax = 10 + 2 * 512
         configuration.userMetadataMax = 1
         let driver = HubDriver(configuration: configuration)
         let alice = TestClient(driver, "alice")
         alice.set("a", [("k", "12345")])
         guard case .error(let error) = alice.set("b", [("k", "1234")]) else { throw Unexpected() }
-        #expect(error.code == .storageFull && error.limit == 10 && error.actual == 11)
-        #expect(driver.hub.census().metadataBytes == 6)
+        #expect(error.code == .storageFull && error.limit == 1_034 && error.actual == 1_035)
+        #expect(driver.hub.census().metadataBytes == 6 + 512)
         alice.remove("a")
         #expect(revision(alice, alice.set("b", [("k", "123")])) == 1)
         #expect(revision(alice, alice.set("user:alice", [("k", "1")])) == 1)
+        alice.remove("b")
         #expect(code(alice.set("user:bob", [("k", "1")])) == .relayFull)
     }
 

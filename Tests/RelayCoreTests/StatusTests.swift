@@ -91,6 +91,53 @@ import Testing
         #expect(told.queuedBytes == 0 && told.pinnedBytes == 0)
     }
 
+    @Test("[AC16, SE15] of each session it tells the memory that it makes the relay hold: all of them make up what is counted")
+    func memory() throws {
+        let driver = HubDriver()
+        let host = TestClient(driver, "host"), anna = TestClient(driver, "anna")
+        func held() throws -> [Int] { try status(host).users.map(\.memoryBytes) }
+        let before = try held()
+        #expect(before[0] == before[1] && before[0] > 0)
+        anna.subscribe("lesson")
+        anna.request(.setStates) { id in
+            SetStatesRequest(id: id, kind: .message, channel: try! Name("lesson"), states: ["name": String(repeating: "a", count: 1_000)])
+        }
+        let after = try held()
+        #expect(after[0] > before[0] + 1_000 && after[1] == before[1])
+        #expect(driver.hub.census().sessionMemoryBytes == after.reduce(0, +))
+        // Who is away holds it until it ends.
+        driver.cut(anna.id)
+        #expect(try held() == after && status(host).users[0].away)
+    }
+
+    @Test("[AC16, SE15, MD4] it tells the ten addresses that make the relay hold most, all kinds of it summed, where the users begin")
+    func addresses() throws {
+        let driver = HubDriver(), host = TestClient(driver, "host")
+        let pupils = (1...12).map { TestClient(driver, "pupil-\($0)", from: .ipv4(UInt32($0))) }
+        let value = String(repeating: "x", count: 10_000)
+        for (pupil, count) in zip(pupils, [0, 0, 3, 2]) {
+            for number in 0..<count { pupil.set("lesson-\(number)", [(pupil.user, value)]) }
+        }
+        pupils[11].subscribe("lesson-0")
+        let second = TestClient(driver, "second", from: .ipv4(4))
+        let told = try status(host), one = try #require(told.addresses.last)
+        #expect(told.addresses.map(\.address).prefix(4) == ["0.0.0.3", "0.0.0.4", "0.0.0.12", "this machine"])
+        #expect(told.addresses.dropFirst(4).map(\.address) == [1, 2, 5, 6, 7, 8].map { "0.0.0.\($0)" })
+        #expect(told.addresses.map(\.sessions) == [1, 2, 1, 1, 1, 1, 1, 1, 1, 1])
+        // A session alone, an item with its key, or two of both.
+        #expect(one.memoryBytes == told.users.first { $0.user.text == "host" }!.memoryBytes)
+        #expect(told.addresses.prefix(2).map(\.memoryBytes) == [one.memoryBytes + 3 * 10_519, 2 * (one.memoryBytes + 10_519)])
+        #expect(driver.hub.census().addresses == told.addresses)
+        #expect(try status(host, after: "host").addresses == [])
+        // Who comes back from elsewhere holds it there.
+        driver.cut(second.id)
+        let token = try #require(second.welcome?.resumeToken)
+        TestClient(driver, "second", resume: token, from: .ipv6(0x2001_0db8_0000_0007)).subscribe("lesson-0")
+        #expect(try status(host).addresses.prefix(2).map(\.memoryBytes) == [one.memoryBytes + 3 * 10_519, one.memoryBytes + 2 * 10_519])
+        let moved = driver.hub.census().addresses[3]
+        #expect(moved == .init(address: "2001:db8:0:7::/64", sessions: 1, memoryBytes: told.addresses[2].memoryBytes))
+    }
+
     @Test("[AC16] counters and the time since the start: two answers differ by what happened between them")
     func rates() throws {
         let driver = HubDriver()
@@ -160,7 +207,7 @@ import Testing
             let told = try status(host)
             let census = driver.hub.census()
             #expect(told.sessions == .init(present: census.sessionsPresent, away: census.sessionsAway))
-            #expect(told.users.map(\.user.text) == census.sessions.map(\.user) && told.users.map(\.away) == census.sessions.map(\.away))
+            #expect(told.users.map(\.user) == census.sessions.map(\.user) && told.users.map(\.away) == census.sessions.map(\.away))
             return told.users.map { "\($0.user)\($0.away ? " away" : "")\($0.peer.isEmpty ? " nowhere" : "")" }.joined(separator: ", ")
         }
         #expect(try seen() == "anna away nowhere, host")

@@ -27,7 +27,7 @@ import Testing
 
     @Test("a program has three descriptors, however many this process has open, and no signal is blocked or ignored")
     func descriptors() throws {
-        raiseDescriptorLimit()
+        SystemDescriptors.raise()
         // More than a directory's buffer has entries.
         let many = (0..<1_500).map { _ in dup(1) }
         defer { for descriptor in many where descriptor >= 0 { close(descriptor) } }

@@ -53,7 +53,7 @@ import Testing
         #expect(await iterator.next() == "ended")
     }
 
-    @Test("a listener whose peers keep coming takes 64 of them in a turn, and no more")
+    @Test("a listener whose peers keep coming takes 16 of them in a turn, and no more")
     func accepting() async throws {
         let queue = DispatchQueue(label: "test"), counts = Mutex((now: 0, most: 0, all: 0)),
             (ends, told) = AsyncStream.makeStream(of: Void.self)
@@ -84,7 +84,7 @@ import Testing
                 }, exhausted: { @Sendable _ in }, released: { @Sendable in })
         }
         for await _ in ends { break }
-        #expect(counts.withLock { $0.most } == 64)
+        #expect(counts.withLock { $0.most } == 16)
         queue.sync { listener.close() }
         for peer in peers.withLock({ $0 }) { systemClose(peer) }
     }

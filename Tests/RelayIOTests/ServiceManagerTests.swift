@@ -9,7 +9,7 @@ import Testing
 #endif
 
 @Suite struct ServiceManagerTests {
-    @Test("a service manager is told on its socket, in whole datagrams, that the process serves and that it ends")
+    @Test("a service manager is told on its socket, in whole datagrams, that the process reads, serves and ends")
     func told() throws {
         let name = FileManager.default.temporaryDirectory.appending(path: "notify-\(UUID().uuidString.prefix(8))").path
         let descriptor = try #require(Self.bound(name))
@@ -18,8 +18,10 @@ import Testing
             unlink(name)
         }
         let manager = try #require(ServiceManager(socket: name))
+        manager.tellReading()
         manager.tellReady()
         manager.tellStopping()
+        #expect(Self.next(descriptor) == "EXTEND_TIMEOUT_USEC=60000000")
         #expect(Self.next(descriptor) == "READY=1")
         #expect(Self.next(descriptor) == "STOPPING=1")
     }

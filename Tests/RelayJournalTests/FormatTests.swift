@@ -50,6 +50,19 @@ import Testing
         #expect(storage.disk.contents("journal.anchor") == summed(anchor + [0, 0, 0, 0], crcAt: 52, over: [0..<52]))
     }
 
+    @Test("it keeps the number of the newest start, through changes of segments")
+    func start() throws {
+        let storage = SimulatedStorage()
+        let journal = try Journal.open(storage, JournalRun.settings(100)).journal
+        try journal.anchor(start: 0xF000_0001)
+        #expect(storage.disk.contents("journal.anchor")?[40..<48] == [0xF0, 0, 0, 1, 0, 0, 0, 0])
+        for number in 1...9 as ClosedRange<UInt64> {
+            let entry = JournalEntry(key: [1], value: [UInt8](repeating: 1, count: 50))
+            try journal.append([JournalRecord(sequence: number, entries: [entry])])
+        }
+        #expect(try Journal.open(storage.crashed(.takesAll), JournalRun.settings(100)).report.start == 0xF000_0001)
+    }
+
     @Test("an anchor of a later version is refused, and left alone")
     func newerAnchor() throws {
         let storage = SimulatedStorage()

@@ -83,7 +83,7 @@ final class JournalRun {
 
     private func recovered(_ opened: Opened) throws -> Int {
         // Nothing that happens here damages what was durable, or takes it away.
-        guard opened.report.damage.isEmpty, opened.report.missing.isEmpty else { throw Broken("taken for damage: \(opened.report.lines)") }
+        guard opened.report.damage.isEmpty else { throw Broken("taken for damage: \(opened.report.lines)") }
         return try model.recovered(opened.entries, lastSequence: opened.report.lastSequence)
     }
 }

@@ -28,7 +28,7 @@ import Testing
 
     @Test("a journal record and a record of a board's file have the value itself in them, and read as they were written")
     func records() throws {
-        var batch = Journal<MemoryStorage>.Batch()
+        var batch = JournalBatch()
         batch.add([JournalEntry(key: [1], value: large), JournalEntry(key: [2], value: [9])], .change, sequence: 5, mark: 3)
         #expect(batch.pieces.arrays.contains { place($0) == place(large) })
         let bytes = batch.pieces.joined

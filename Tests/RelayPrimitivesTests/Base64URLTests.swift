@@ -32,7 +32,7 @@ import Testing
             let text = Base64URL.encode(bytes)
             #expect(text.utf8.count == (count * 8 + 5) / 6)
             #expect(Base64URL.decode(text) == bytes)
-            #expect(Base64URL.decode(Array(text.utf8)) == bytes)
+            #expect(Base64URL.decode(Array(text.utf8)[...]) == bytes)
         }
     }
 
@@ -61,6 +61,6 @@ import Testing
         ])
     func refused(text: String) {
         #expect(Base64URL.decode(text) == nil)
-        #expect(Base64URL.decode(Array(text.utf8)) == nil)
+        #expect(Base64URL.decode(Array(text.utf8)[...]) == nil)
     }
 }

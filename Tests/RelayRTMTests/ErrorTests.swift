@@ -36,15 +36,25 @@ import Testing
             kit.logout { logout = ($0, $1) }
             try await eventually("logged out") { logout != nil }
             succeeded(logout!)
-            if port == silent.port {
-                #expect(login == nil)
-                silent.close()
-            }
             try await eventually("the login's answer") { login != nil }
             if port == silent.port || login!.1 != nil { #expect(failure(login!) == .loginCanceled) }
             #expect(failure(await kit.logout()) == .notLogin)
         }
+        silent.close()
         await server.stop()
+    }
+
+    @Test("a task that is cancelled waits for no relay that is silent")
+    func canceledConnect() async throws {
+        let silent = try SilentPort()
+        var options = ClientOptions()
+        options.connectTimeout = .seconds(3_600)
+        let connection = Task { [options] in
+            try await RelayClient.connect(to: RelayAddress(host: "127.0.0.1", port: silent.port), as: "bob", options: options)
+        }
+        connection.cancel()
+        await #expect { try await connection.value } throws: { ($0 as? RelayError)?.code == .clientClosed }
+        silent.close()
     }
 
     @Test("channels and messages: bad names, not subscribed, too large, wrong type, receiver offline, what was not there to be given")

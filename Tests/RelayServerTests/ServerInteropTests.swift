@@ -11,12 +11,12 @@ import Testing
 @Suite struct ServerInteropTests {
     @Test("[FR2, JS5, ER1, ER4] a client written from the documents alone meets every frame type and every code")
     func interop() async throws {
-        let relay = try await RelayServer.start(.init(port: 0))
+        let relay = try await RelayServer.start(.init(port: 0, hub: .init()))
         var small = Configuration()
-        small.connectionsMax = 8
-        small.channelsMax = 4
+        (small.connectionsMax, small.channelsMax) = (8, 4)
         small.streamChannelUsersMax = 3
-        small.metadataBytesTotalMax = 1_000
+        small.publisherBytesPerChannelMax = 900
+        small.metadataBytesTotalMax = 1_512
         let smallRelay = try await RelayServer.start(.init(port: 0, hub: small))
 
         // One whose folder is removed while it runs, and one whose folder may be a single byte behind.

@@ -79,7 +79,7 @@ struct BinaryBody: Equatable {
             .barrier, .cancel, .setReaderLimits, .goOn, .offerDevice, .credit, .catchingUp, .caughtUp, .clear, .undoClear, .boards,
             .removeBoard,
             .notStored, .cleared, .reset, .renew, .accessExpiring, .removed, .setRole, .setMode, .endSession, .banUser, .unbanUser,
-            .getBans, .forgetUser, .status, .accessChanged, .modeChanged:
+            .getBans, .forgetUser, .removeRecords, .endChannel, .status, .accessChanged, .modeChanged:
             nil
         }
     }

@@ -16,6 +16,8 @@ extension FrameVector {
         case "banUser": BanUserRequest.self
         case "unbanUser": UserRequest.self
         case "forgetUser": ForgetUserRequest.self
+        case "removeRecords": RemoveRecordsRequest.self
+        case "endChannel": EndChannelRequest.self
         case "getBans": PageRequest.self
         case "status": StatusRequest.self
         case "subscribe": SubscribeRequest.self
@@ -72,6 +74,7 @@ extension FrameVector {
             case "answer.renew": RenewAnswer.self
             case "answer.offerDevice": OfferDeviceAnswer.self
             case "answer.bans", "answer.bans.next": BansAnswer.self
+            case "answer.records": RemoveRecordsAnswer.self
             case "answer.status", "answer.status.next": StatusAnswer.self
             case "answer.history", "answer.history.none": HistoryAnswer.self
             case "answer.subscribe", "answer.join", "answer.join.modes", "answer.after", "answer.reset": SubscribeAnswer.self

@@ -18,6 +18,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -26,6 +27,7 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 SEEDS = "150"
+PATIENCE = 400  # seconds for a build or the tests of one sabotage
 
 
 def copy_tree(target):
@@ -39,7 +41,15 @@ def copy_tree(target):
 
 
 def run(target, *command, **environment):
-    return subprocess.run(command, cwd=target, capture_output=True, text=True, env={**os.environ, **environment})
+    """What it printed and how it ended. It ends with all that it started, and within PATIENCE."""
+    process = subprocess.Popen(command, cwd=target, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               env={**os.environ, **environment}, start_new_session=True)
+    try:
+        output, errors = process.communicate(timeout=PATIENCE)
+        return subprocess.CompletedProcess(command, process.returncode, output, errors)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 class Sabotage:
@@ -127,11 +137,16 @@ def main():
     if options.match:
         print(f"{len(every)} sabotages match")
         return 0
+    # Whoever ends this program gets the tree as it was.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     failed = 0
     with tree(options.in_place) as target:
         for sabotage in chosen:
             start = time.monotonic()
-            problem = check(target, sabotage)
+            try:
+                problem = check(target, sabotage)
+            except subprocess.TimeoutExpired:
+                problem = f"what it runs does not end within {PATIENCE} s"
             failed += problem is not None
             verdict = f"{'FAIL' if problem else 'ok  '} {sabotage.name} ({time.monotonic() - start:.0f} s)"
             print(f"{verdict}: {problem}" if problem else verdict, flush=True)

@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test(
-        "[BL1, BL2, BL3, BL4, BL5, BL6, BL8, BL10, BL11, MS9, MS10] whatever links, disks and relays do, every app ends with the same board: what was stored, and nothing that was removed, or written by who may not"
+        "[AC18, AC19, BL1, BL2, BL3, BL4, BL5, BL6, BL8, BL10, BL11, MS9, MS10] whatever links, disks and relays do, every app ends with the same board: what was stored, and nothing that was removed, or written by who may not"
     )
     func boardPromises() async throws {
         let seeds = Self.boardSeeds
@@ -103,6 +103,49 @@ import Testing
             #expect(
                 total.messages > 0 && total.packets > 0 && total.resumptions > 0 && total.restarts > 0 && total.messagesMissed > 0
                     && total.packetsLost > 0 && total.pauses > 0 && total.takeovers > 0 && total.outcomesUnknown > 0, "\(total)")
+        }
+    }
+
+    static var greedSeeds: [UInt64] { replayed("BOARDRELAY_GREED_SEED") ?? Seeds.greedRegressions + fresh(unlessTold: 10) }
+
+    @Test(
+        "[DL2, DL8, DL9, DL12, SE5, SE15, SG3, BL11] one address does whatever is most expensive: what it costs is counted and bounded, and a lesson beside it loses nothing"
+    )
+    func greed() async throws {
+        let seeds = Self.greedSeeds
+        let total = try await apart {
+            var total = GreedSimulation.Tally()
+            for seed in seeds {
+                let simulation = GreedSimulation(seed: seed, trace: Self.isTraced ? { print($0) } : nil)
+                try simulation.run(turns: 120)
+                try simulation.settle()
+                total += simulation.done
+            }
+            return total
+        }
+        print("greed simulation: \(seeds.count) seeds, \(total)")
+        if seeds.count >= 20 { #expect(total.counts.allSatisfy { $0 > 0 }, "\(total)") }
+    }
+
+    @Test("[SE15, MD4, HI1, SG3, BL11] no more memory is allocated than is counted, under greed and when all have left")
+    func heap() async throws {
+        // Nothing else may run in a process whose heap is looked at.
+        guard Self.replayed("BOARDRELAY_GREED_SEED") == nil else { return try Self.judgeHeap() }
+        await #expect(processExitsWith: .success) {
+            // Thrown, it would be told as a signal.
+            do { try SimulationTests.judgeHeap() } catch { Issue.record("\(error)") }
+        }
+    }
+
+    private static func judgeHeap() throws {
+        guard Heap.isSeen else { return }
+        for seed in replayed("BOARDRELAY_GREED_SEED") ?? Seeds.heap {
+            for isLeft in [false, true] {
+                let simulation = GreedSimulation(seed: seed, trace: isTraced ? { print($0) } : nil)
+                try simulation.run(turns: 200)
+                if isLeft { try simulation.settle() }
+                try simulation.judgeHeap { Heap.bytes! }
+            }
         }
     }
 

@@ -120,8 +120,8 @@ SHARED = {"connections", "sessions", "channels", "memberships", "boards", "count
 ROOMS = {
     "start": "Channels Metadata", "people": "Sessions Rates", "rooms": "Channels", "flows": "Streams", "buckets": "Rates Sessions",
     "metadata": "Metadata Storage Access",
-    "locks": "Locks Storage", "outbox": "Outbox", "channelCounts": "Channels", "accessRules": "Access", "claims": "Access Storage",
-    "moderation": "Access Storage", "storage": "Storage Metadata", "erasure": "Storage", "authors": "Boards", "directs": "Messages",
+    "locks": "Locks Storage", "outbox": "Outbox", "work": "Account Streams", "accounts": "Account Access Sessions Channels", "accessRules": "Access", "claims": "Access Storage",
+    "moderation": "Access Storage", "storage": "Storage Metadata", "authors": "Boards", "directs": "Messages",
     "historyTotals": "Messages Boards", "catchUps": "CatchUp", "greetings": "Sessions", "isShuttingDown": "Sessions",
 }
 

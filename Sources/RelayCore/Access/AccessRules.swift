@@ -32,6 +32,9 @@ package struct AccessRules: Sendable {
         self.tokens = tokens
     }
 
+    /// Whether this is the key of a digest.
+    static func digest(_ text: String, is digest: [UInt8]) -> Bool { isEqualInConstantTime(SHA256.hash(Array(text.utf8)), digest) }
+
     /// Compares with every key, each in constant time: how long it takes says nothing about any.
     func key(_ text: String) -> Key? {
         let digest = SHA256.hash(Array(text.utf8))

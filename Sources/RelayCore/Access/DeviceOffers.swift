@@ -12,8 +12,8 @@ struct DeviceOffers {
         fileprivate var session: Session.Index
     }
 
-    private var offers: [DeviceCode: Offer] = [:]
-    private var codes: [Session.Index: DeviceCode] = [:]
+    private var offers = [DeviceCode: Offer]()
+    private var codes = [Session.Index: DeviceCode]()
 
     var count: Int { offers.count }
 

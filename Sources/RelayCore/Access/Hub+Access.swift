@@ -91,8 +91,8 @@ extension Hub {
 
     /// What its credential gives, as far as moderators have not decided otherwise.
     mutating func updateAccess(_ session: Session.Index) {
-        let user = sessions[session].user!
-        let access = access(of: user, given: sessions[session].given)
+        let (user, given) = (sessions[session].user!, sessions[session].given)
+        let access = access(of: user, given: given)
         sessions[session].access = access
         sessions[session].isHeldToReading = moderation.revealed.roles[user] == .reader && !access.isModerator
         sessions[session].lastPublish = nil
@@ -141,18 +141,18 @@ extension Hub {
     mutating func renew(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) {
         let request = try decode(RenewRequest.self, body)
         guard !hasGuessedEnough(connection) else { return }
+        guard request.key == nil || request.token != nil || !isPutOff(request.key, connection, of: session) else { return }
+        let (user, digest) = (sessions[session].user!, sessions[session].secretDigest)
         let admission: Admission
         do throws(WireError) {
-            admission = try admit(sessions[session].user!, key: request.key, token: request.token)
+            admission = try admit(user, key: request.key, token: request.token)
         } catch {
             guard Self.isWrongCredential(error.code) else { throw error }
-            return refuseLate(connection, error, of: sessions[session].user!, id: request.id)
+            return refuseLate(connection, error, of: user, id: request.id)
         }
         tellHeldRefusals(connection)
-        if let text = banText(on: sessions[session].user!, digest: sessions[session].secretDigest) {
-            return endByModerator(session, .banned, text)
-        }
-        answer(connection, RenewAnswer(id: request.id, access: accessBody(access(of: sessions[session].user!, given: admission.access))))
+        if let text = banText(on: user, digest: digest) { return endByModerator(session, .banned, text) }
+        answer(connection, RenewAnswer(id: request.id, access: accessBody(access(of: user, given: admission.access))))
         setAccess(admission, session)
     }
 

@@ -51,9 +51,8 @@ extension Hub {
     /// - Parameter user: who it is, or says it is; `nil` of one who comes with a code.
     mutating func refuseLate(_ connection: Connection.Index, _ error: WireError, of user: Name?, id: UInt32?) {
         let whose = user.map { "for user \($0) " } ?? ""
-        logWrongCredential(error.code, from: connections[connection].peer, "\(whose)(\(error.code.name))")
+        noteWrongCredential(error.code, from: connections[connection].peer, "\(whose)(\(error.code.name))")
         let count = connections[connection].wrongCredentials
-        counters.credentialsWrong += 1
         connections[connection].wrongCredentials = count + 1
         let pause = min(configuration.credentialPauseMax, configuration.credentialPause * (1 << count))
         let at = max(now.instant, connections[connection].refusals.last?.at ?? now.instant) + pause
@@ -76,6 +75,36 @@ extension Hub {
         let held = connections[connection].refusals
         connections[connection].refusals = []
         for refusal in held { refuse(connection, refusal.error, id: refusal.id) }
+    }
+}
+
+// Keys and codes from an address that guesses wait before they are judged: what comes behind them waits, too. [AC2]
+
+extension Hub {
+    /// Whether a key or code is not judged yet: its connection waits, and its frame is handled anew.
+    ///
+    /// - Parameter session: what the connection has, or resumes: who shows its key again guesses nothing.
+    mutating func isPutOff(_ key: String?, _ connection: Connection.Index, of session: Session.Index?) -> Bool {
+        guard !connections[connection].hasWaited else {
+            connections[connection].hasWaited = false
+            return false
+        }
+        guard !accessRules.isOpen, accounts.guesses.isEmpty(connections[connection].peer.address, at: now.instant) else { return false }
+        if let key, let session, let own = sessions[session].keyDigest, AccessRules.digest(key, is: own) { return false }
+        counters.credentialsDelayed += 1
+        connections[connection].input = .held(for: .guesses)
+        deadlines.set(
+            .credentialJudged(connection: connection, generation: connections[connection].id.generation),
+            at: now.instant + configuration.guessDelay)
+        return true
+    }
+
+    mutating func judgeLate(_ connection: Connection.Index) {
+        guard connections[connection].input == .held(for: .guesses) else { return }
+        connections[connection].hasWaited = true
+        goOn(connection)
+        // A renewal over its rate was not judged.
+        if !connections[connection].isHeld { connections[connection].hasWaited = false }
     }
 }
 

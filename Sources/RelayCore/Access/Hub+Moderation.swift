@@ -47,11 +47,7 @@ extension Hub {
         let request = try decode(EndSessionRequest.self, body)
         try requireModerator(session)
         let reason = request.reason ?? ""
-        guard reason.utf8.count <= Limits.endReasonBytesMax else {
-            throw WireError(
-                .tooLarge, "field reason has at most \(Limits.endReasonBytesMax) bytes, not \(reason.utf8.count)",
-                limit: Limits.endReasonBytesMax, actual: reason.utf8.count)
-        }
+        try checkReason(reason)
         let ended = liveSessions(of: request.user)
         guard !ended.isEmpty else { throw WireError(.userOffline, "user \(request.user) has no session") }
         answer(connection, EmptyAnswer(id: request.id))
@@ -127,8 +123,22 @@ extension Hub {
         if let metadata { applyMetadata(metadata.book, metadata.change) }
         if withRecords { dropDrafts(of: user) }
         decide(
-            .forget(user, withRecords: withRecords), entries, metadata: metadata, session, connection, requester,
-            erasing: (withRecords ? user : nil, sessions[session].user))
+            .forget(user, withRecords: withRecords), entries, metadata: metadata.map { .metadata($0.book, $0.change) }, session, connection,
+            requester, erasing: ErasureMark(user: withRecords ? user : nil, by: sessions[session].user))
+    }
+
+    /// `removeRecords`: what a user has on one board goes as `forgetUser` has it go from all of them. [AC18]
+    mutating func removeRecords(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError)
+    {
+        let request = try decode(RemoveRecordsRequest.self, body)
+        try requireModerator(session)
+        let board = try board(request.channel)
+        try checkErasures()
+        dropDrafts(of: request.user, on: board)
+        decide(
+            .removeRecords(of: request.user, from: request.channel), [], session, connection,
+            requester(connection, request.id, .whenErased),
+            erasing: ErasureMark(user: request.user, board: boards[board].id, by: sessions[session].user))
     }
 
     // MARK: - Checks
@@ -146,6 +156,14 @@ extension Hub {
         liveSessions(of: user).last { sessions[$0].secretDigest != nil }.flatMap { sessions[$0].secretDigest }
     }
 
+    func checkReason(_ reason: String?) throws(WireError) {
+        let bytes = reason?.utf8.count ?? 0
+        guard bytes > Limits.endReasonBytesMax else { return }
+        throw WireError(
+            .tooLarge, "field reason has at most \(Limits.endReasonBytesMax) bytes, not \(bytes)", limit: Limits.endReasonBytesMax,
+            actual: bytes)
+    }
+
     private func checkCount(_ count: Int, _ limit: Int, _ what: String) throws(WireError) {
         guard count < limit else { throw WireError(.limitReached, "at most \(limit) \(what)", limit: limit, actual: count + 1) }
     }
@@ -153,13 +171,13 @@ extension Hub {
     // MARK: - Deciding
 
     private mutating func decide(
-        _ change: ModerationChange, _ entries: [JournalEntry], metadata: (book: MetadataBook.Index, change: MetadataSetChange)? = nil,
-        _ session: Session.Index,
-        _ connection: Connection.Index, _ requester: Requester, erasing: (user: Name?, by: Name?)? = nil
+        _ change: ModerationChange, _ entries: [JournalEntry], metadata: UnrevealedChange.Subject? = nil, _ session: Session.Index,
+        _ connection: Connection.Index, _ requester: Requester, erasing: ErasureMark? = nil
     ) {
         moderation.applied.apply(change)
         let by = (user: sessions[session].user!, name: sessionName(connection))
-        store(entries, .moderation(Decision(change: change, by: by, metadata: metadata)), requester, erasing: erasing)
+        let subject = UnrevealedChange.Subject.moderation(Decision(change: change, by: by))
+        store(entries, metadata.map { .together([$0, subject]) } ?? subject, requester, erasing: erasing)
     }
 
     /// Takes the bans that are over off the disk. Nobody did it: it is not logged.

@@ -10,14 +10,14 @@ extension Hub {
         var hadRole = false
         if case .forget(let user, _) = moderation.change { hadRole = self.moderation.revealed.roles[user] != nil }
         self.moderation.revealed.apply(moderation.change)
-        if let (book, change) = moderation.metadata { revealMetadata(book, change) }
         switch moderation.change {
         case .role(let user, _): roleWasSet(user, by: moderation.by!.user)
         case .mode(let channel, let mode, let isOn): modeWasSet(channel, mode, isOn, by: moderation.by!.user)
         case .ban(let user, let ban?):
             wasBanned(user, ban)
             setBanSweep()
-        case .ban(_, nil): break
+        case .ban(_, nil), .removeRecords: break
+        case .endChannel(let channel, let reason): emptyChannels(channel, reason)
         case .forget(let user, _):
             wasForgotten(user)
             if hadRole { roleWasSet(user, by: moderation.by!.user) }
@@ -27,9 +27,8 @@ extension Hub {
         audit(by: by.name, moderation.change.words)
     }
 
-    mutating func undoModeration(_ moderation: Decision) {
-        self.moderation.applied = self.moderation.revealed
-        if let (book, _) = moderation.metadata { undoMetadata(book) }
+    mutating func undoModeration() {
+        moderation.applied = moderation.revealed
     }
 
     // MARK: - Roles
@@ -51,7 +50,8 @@ extension Hub {
         for session in liveSessions(of: user) {
             updateAccess(session)
             if let connection = outbox.connection(of: session) {
-                enqueueJSON(connection, .accessChanged, AccessChanged(accessBody(sessions[session].access), by: moderator))
+                let access = sessions[session].access
+                enqueueJSON(connection, .accessChanged, AccessChanged(accessBody(access), by: moderator))
             }
             applyAccess(session)
         }
@@ -155,6 +155,8 @@ extension ModerationChange {
             "banned user \(user)" + (ban.until.map { " for \((max($0, ban.time) - ban.time) / 1000) s" } ?? "")
         case .ban(let user, nil): "unbanned user \(user)"
         case .forget(let user, let withRecords): "had user \(user) forgotten" + (withRecords ? ", with its records" : "")
+        case .removeRecords(let user, let channel): "removed the records of user \(user) from the board of channel \(channel)"
+        case .endChannel(let channel, _): "ended channel \(channel)"
         }
     }
 }

@@ -19,14 +19,14 @@ struct Ban: Equatable {
 /// durable are two of them. [AC10–AC15]
 struct ModerationBook {
     /// None is moderator, by user id. [AC10]
-    private(set) var roles: [Name: Role] = [:]
+    private(set) var roles = [Name: Role]()
     /// By the name of channels of both kinds, if any is on. [AC11]
-    private(set) var modes: [Name: Set<ChannelMode>] = [:]
-    private(set) var bans: [Name: Ban] = [:]
+    private(set) var modes = [Name: Set<ChannelMode>]()
+    private(set) var bans = [Name: Ban]()
     /// Users with a ban, to be listed page by page.
     private(set) var bannedNames = SortedNames()
     /// Users whose ban has a secret, by its digest.
-    private var bannedSecrets: [Entropy: Set<Name>] = [:]
+    private var bannedSecrets = [Entropy: Set<Name>]()
 
     mutating func apply(_ change: ModerationChange) {
         switch change {
@@ -34,6 +34,7 @@ struct ModerationBook {
         case .mode(let channel, let mode, let isOn): set(mode, isOn, channel)
         case .ban(let user, let ban): set(ban, user)
         case .forget(let user, _): roles[user] = nil
+        case .removeRecords, .endChannel: break
         }
     }
 
@@ -77,6 +78,10 @@ enum ModerationChange: Equatable {
     /// What is kept of a user, but for its ban; its metadata and whose its id is go with it, its records if so wanted.
     /// [AC14]
     case forget(Name, withRecords: Bool)
+    /// What a user has on one board. [AC18]
+    case removeRecords(of: Name, from: Name)
+    /// Both channels of a name. [AC19]
+    case endChannel(Name, reason: String)
 }
 
 /// A decision on its way to the disk.
@@ -84,8 +89,6 @@ struct Decision {
     var change: ModerationChange
     /// Who, as those concerned and the log are told; `nil`: nobody, a ban's time is over.
     var by: (user: Name, name: String)?
-    /// Of the user that is forgotten.
-    var metadata: (book: MetadataBook.Index, change: MetadataSetChange)?
 }
 
 /// What was accepted, by which changes are judged, and what is durable, which holds.

@@ -10,6 +10,8 @@ struct UserClaim: Equatable {
     var lastSeen: UInt64
     /// The value of `lastSeen` that the journal has; `nil`: none.
     var stored: UInt64?
+    /// Where it first came from, whose place it has; `nil`: before this start.
+    var address: AddressKey?
 
     static func digest(of secret: Entropy) -> Entropy {
         var bytes: [UInt8] = []
@@ -25,7 +27,10 @@ struct UserClaim: Equatable {
 
 /// Which clients user ids belong to. [AC3]
 struct ClaimBook {
-    private var claims: [Name: UserClaim] = [:]
+    private var claims = [Name: UserClaim]()
+    private(set) var places = Places()
+    /// When those that nobody holds were looked for last.
+    var lookedAt: Instant?
     /// Codes with which another device of a user comes in. [AC17]
     var offers = DeviceOffers()
     /// Whether a `claimSweep` deadline is set.
@@ -38,18 +43,25 @@ struct ClaimBook {
 
     subscript(user: Name) -> UserClaim? {
         get { claims[user] }
-        set { claims[user] = newValue }
+        set {
+            if let old = claims[user] {
+                if newValue == nil { places.giveBack(old.address) }
+            } else if let newValue {
+                places.take(newValue.address)
+            }
+            claims[user] = newValue
+        }
     }
 }
 
 extension Hub {
     /// Whether a user id may be used by a client, which is taken down if so.
     ///
-    /// - Parameter isToken: a token is for this user id: whoever has it is its client.
-    /// - Throws: `userIDTaken`, `relayFull`.
-    mutating func claim(_ user: Name, digest: Entropy?, isToken: Bool) throws(WireError) {
+    /// - Parameter admission: a token is for this user id: whoever has it is its client.
+    /// - Throws: `userIDTaken`, `relayFull`, `rateLimited`.
+    mutating func claim(_ user: Name, digest: Entropy?, _ admission: Admission, from address: AddressKey) throws(WireError) {
         let known = claims[user]
-        if let known, !isToken, isHeld(user, known) {
+        if let known, !admission.isToken, isHeld(user, known) {
             // A difference is not told by how long it takes to find.
             let difference = known.digest.map { ($0.high ^ (digest?.high ?? 0)) | ($0.low ^ (digest?.low ?? 0)) } ?? 1
             guard difference == 0, digest != nil else {
@@ -58,10 +70,15 @@ extension Hub {
                     "user id \(user) belongs to the client that used it first: log in with the secret of that client, or take another id")
             }
         }
-        if known == nil, claims.count >= configuration.claimsMax { boundClaims() }
+        if known == nil {
+            try checkPlace(forIDBy: admission, from: address)
+            try spendNewID(by: admission, from: address)
+        }
         // A client with a token and no secret is not the client that had one: no key gets the id then.
         let isSame = known?.digest == digest
-        claims[user] = UserClaim(digest: digest, lastSeen: now.wallMilliseconds, stored: isSame ? known?.stored : nil)
+        claims[user] = UserClaim(
+            digest: digest, lastSeen: now.wallMilliseconds, stored: isSame ? known?.stored : nil,
+            address: known == nil ? address : known?.address)
         storeIfDue([user])
         if !claims.sweepIsSet { setClaimSweep() }
     }
@@ -94,7 +111,8 @@ extension Hub {
     /// Its session is there, or was lately, or the relay keeps something of it.
     private func isHeld(_ user: Name, _ claim: UserClaim) -> Bool {
         if isHere(user) { return true }
-        return hasMetadata(user) || now.wallMilliseconds < claim.lastSeen + UInt64(configuration.claimTime.milliseconds)
+        if hasMetadata(user) || boards.bytes(of: user) > 0 { return true }
+        return now.wallMilliseconds < claim.lastSeen + UInt64(configuration.claimTime.milliseconds)
     }
 
     /// Whether something is kept of a user; that somebody looks for it is not enough.
@@ -124,10 +142,7 @@ extension Hub {
             here.append(user)
         }
         storeIfDue(here)
-        for user in users {
-            let claim = claims[user]!
-            if !isHeld(user, claim) { forgetClaim(user) }
-        }
+        forgetUnheld()
         if !claims.isEmpty { setClaimSweep() }
     }
 
@@ -137,11 +152,26 @@ extension Hub {
         store([StoredForm.claim(user, nil)], .nothing, nil)
     }
 
-    /// The longest unseen ones go, some more than must, so that the search is worth it. Users who are here, or have something here, stay.
-    private mutating func boundClaims() {
-        var idle: [(lastSeen: UInt64, user: Name)] = []
-        for user in claims.users where !hasMetadata(user) && !isHere(user) { idle.append((claims[user]!.lastSeen, user)) }
-        idle.sort { $0 < $1 }
-        for (_, user) in idle.prefix(max(1, configuration.claimsMax / 16)) { forgetClaim(user) }
+    private mutating func forgetUnheld() {
+        claims.lookedAt = now.instant
+        let users = claims.users
+        for user in users {
+            let claim = claims[user]!
+            if !isHeld(user, claim) { forgetClaim(user) }
+        }
     }
+
+    /// - Throws: `relayFull` when there is no place for a new id: none that somebody holds is forgotten for it.
+    private mutating func checkPlace(forIDBy admission: Admission, from address: AddressKey) throws(WireError) {
+        guard placeRefusal(forIDBy: admission, from: address) != nil else { return }
+        let isLate = claims.lookedAt.map { now.instant - $0 >= Self.unheldLookedForEvery } ?? true
+        if isLate { forgetUnheld() }
+        guard let refusal = placeRefusal(forIDBy: admission, from: address) else { return }
+        let who = refusal.isOfAddress ? "an address" : "the relay"
+        throw WireError(
+            .relayFull, "\(who) has at most \(refusal.limit) user ids: take one that is there, or come back later", limit: refusal.limit,
+            actual: refusal.actual, retryAfterMilliseconds: UInt64(Self.unheldLookedForEvery.milliseconds))
+    }
+
+    private static let unheldLookedForEvery = Duration.seconds(60)
 }

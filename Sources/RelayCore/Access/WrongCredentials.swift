@@ -9,12 +9,12 @@ struct WrongCredentials {
         var leftOut = 0
     }
 
-    private var entries: [String: Entry] = [:]
+    /// `nil`: of all other addresses.
+    private var entries = [AddressKey?: Entry]()
 
     static let lineEvery = Duration.seconds(60)
     /// Those beyond it share one entry: an attacker with many addresses takes no memory for each.
     static let addressesMax = 1_000
-    private static let others = "other addresses"
 
     var isEmpty: Bool { entries.isEmpty }
 
@@ -24,8 +24,8 @@ struct WrongCredentials {
     /// Counts one.
     ///
     /// - Returns: whether it has a line of its own.
-    mutating func note(_ address: String, at now: Instant) -> Bool {
-        let address = entries[address] != nil || entries.count < Self.addressesMax ? address : Self.others
+    mutating func note(_ address: AddressKey, at now: Instant) -> Bool {
+        let address = entries[address] != nil || entries.count < Self.addressesMax ? address : nil
         guard entries[address] == nil else {
             entries[address]!.leftOut += 1
             return false
@@ -37,22 +37,23 @@ struct WrongCredentials {
     /// How many were left out of each address whose minute is over, in order of the addresses. That is a line, and begins another minute.
     mutating func takeLeftOut(at now: Instant) -> [(address: String, count: Int)] {
         var taken: [(address: String, count: Int)] = []
-        for (address, entry) in entries.inOrder() where entry.until <= now {
-            if entry.leftOut > 0 { taken.append((address, entry.leftOut)) }
+        for (address, entry) in entries where entry.until <= now {
+            if entry.leftOut > 0 { taken.append((address?.description ?? "other addresses", entry.leftOut)) }
             entries[address] = entry.leftOut > 0 ? Entry(until: now + Self.lineEvery) : nil
         }
-        return taken
+        return taken.inOrder { $0.address < $1.address }
     }
 }
 
 extension Hub {
     /// - Parameters:
     ///   - code: what it is refused with. A login without a credential, or with a token that was right once, guesses nothing.
-    ///   - peer: an address with a port, as a connection has it.
-    mutating func logWrongCredential(_ code: ErrorCode, from peer: String, _ what: String) {
+    mutating func noteWrongCredential(_ code: ErrorCode, from peer: Peer, _ what: String) {
+        counters.credentialsWrong += 1
         guard let kind = Self.guessed(code) else { return }
+        _ = accounts.guesses.take(peer.address, at: now.instant)
         let isFirst = wrongCredentials.isEmpty
-        guard wrongCredentials.note(Self.address(of: peer), at: now.instant) else { return }
+        guard wrongCredentials.note(peer.address, at: now.instant) else { return }
         log(.warning, "wrong \(kind) from \(peer), \(what)")
         if isFirst { setWrongCredentialSweep() }
     }
@@ -76,11 +77,5 @@ extension Hub {
 
     private mutating func setWrongCredentialSweep() {
         if let next = wrongCredentials.next { deadlines.set(.wrongCredentialSweep, at: next) }
-    }
-
-    /// Of one who comes through a proxy the address that the proxy tells; else the peer's without its port.
-    private static func address(of peer: String) -> String {
-        if let client = peer.firstRange(of: " by ") { return String(peer[..<client.lowerBound]) }
-        return peer.lastIndex(of: ":").map { String(peer[..<$0]) } ?? peer
     }
 }

@@ -36,8 +36,9 @@ struct ShelvedBoard {
     var id: UInt64 { summary.board }
     /// Everything up to this offset can be read.
     var readableHead: UInt64 { summary.head }
-    /// Records, as far as they are known, and those on their way: never too few.
+    /// Of records, as far as they are known, and of those on their way: never too few. [BL7]
     var bytes: Int { summary.bytes + pendingBytes }
+    var records: Int { summary.records + pending.count }
 
     /// How far a numbering of an earlier start, or of this one, is durable. [BL5]
     func durable(in epoch: Epoch) -> UInt64? {
@@ -48,18 +49,16 @@ struct ShelvedBoard {
 /// The boards that the relay keeps, found by name and by id, and what all of them and each user's records come to. [BL7]
 struct BoardShelf {
     private var boards = Slab<ShelvedBoard>(vacant: ShelvedBoard())
-    private var byName: [Name: ShelvedBoard.Index] = [:]
-    private var byID: [UInt64: ShelvedBoard.Index] = [:]
+    private var byName = [Name: ShelvedBoard.Index]()
+    private var byID = [UInt64: ShelvedBoard.Index]()
     private(set) var names = SortedNames()
     /// Records of all boards, those on their way to a file counted.
     private(set) var bytes = 0
     /// Of each user: in files, and on their way.
-    private var bytesInFiles: [Name: Int] = [:]
-    private var bytesPending: [Name: Int] = [:]
-    /// Of change sets whose last part has not come, in bytes. [BL11]
-    var stagedBytes = 0
+    private var bytesInFiles = [Name: Int]()
+    private var bytesPending = [Name: Int]()
     /// When each user's newest boards began.
-    private var beginnings: [Name: [Instant]] = [:]
+    private var beginnings = [Name: [Instant]]()
 
     var count: Int { boards.count }
     var indices: some Sequence<ShelvedBoard.Index> { boards.indices }
@@ -209,10 +208,13 @@ struct StagedChanges {
     /// The parts that have come: their changes as they stood in the frames.
     var pieces: [[UInt8]] = []
     var changes = 0
+    var records = 0
     /// Payloads, custom types and extensions; what the records count on a board; what is held in memory.
     var contentBytes = 0
     var recordBytes = 0
     var heldBytes = 0
+    /// Whom it is charged to.
+    var payer = AddressKey.local
     var lastAt: Instant
 }
 

@@ -47,12 +47,7 @@ extension Hub {
 
     /// - Returns: the question, as it stands in `KnownAuthors`.
     private mutating func askAuthors(_ board: ShelvedBoard.Index, _ key: [UInt8], isBounded: Bool) throws(WireError) -> [UInt8] {
-        guard authors.heldBytes < configuration.heldBytesMax else {
-            throw WireError(
-                .busy, "\(authors.heldBytes) bytes wait for the boards' files, at most \(configuration.heldBytesMax) may",
-                limit: configuration.heldBytesMax,
-                actual: authors.heldBytes, retryAfterMilliseconds: 100)
-        }
+        try checkHeld()
         if isBounded { boundAuthors(board) }
         let question = boards[board].authors!.isLarge ? key : []
         if let since = boards[board].authors!.asked[question] {
@@ -132,7 +127,7 @@ extension Hub {
         case .gone: wakeWriters(board, of: question.question, failure: "the board is gone")
         case .failed(let text):
             log(.error, "who wrote what on the board of \(boards[board].name!) cannot be read: \(text)")
-            wakeWriters(board, of: question.question, failure: text)
+            wakeWriters(board, of: question.question, failure: "the relay's log says why")
         }
     }
 
@@ -180,10 +175,8 @@ extension Hub {
     /// What the connection sends from this frame on is not handled before the frame is judged again.
     mutating func wait(_ connection: Connection.Index, for board: ShelvedBoard.Index, _ question: [UInt8]) {
         boards[board].authors!.waiting[question, default: []].append(connections[connection].id)
-        let isRead = connections[connection].input == .handled
-        connections[connection].input = .held
-        guard isRead else { return }
-        effects.append(.pauseReading(connections[connection].id))
+        connections[connection].input = .held(for: .author)
+        pauseReading(connection)
     }
 
     /// Writers that wait for a board are judged anew, at the end of the call.
@@ -192,7 +185,9 @@ extension Hub {
     }
 
     /// An order of their own, so that a simulation is the same each time.
-    private static func sorted(_ questions: some Sequence<[UInt8]>) -> [[UInt8]] { questions.sorted { $0.lexicographicallyPrecedes($1) } }
+    private static func sorted(_ questions: some Sequence<[UInt8]>) -> [[UInt8]] {
+        Array(questions).inOrder { $0.lexicographicallyPrecedes($1) }
+    }
 
     /// Only those who wait for the answer to one question, or for the reason why none comes.
     private mutating func wakeWriters(_ board: ShelvedBoard.Index, of question: [UInt8], failure: String? = nil) {
@@ -203,7 +198,7 @@ extension Hub {
 
     mutating func goOnWithWoken() {
         while let id = authors.nextWoken() {
-            guard isKnown(id), connections[id.place].isOpen, connections[id.place].input == .held else { continue }
+            guard isKnown(id), connections[id.place].input == .held(for: .author) else { continue }
             authors.judgedAgain += 1
             goOn(id.place)
         }

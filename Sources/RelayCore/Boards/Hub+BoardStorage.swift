@@ -99,9 +99,9 @@ extension Hub {
     // MARK: - Not durable
 
     /// Nothing shows it any more, and its publisher is told.
-    mutating func undoBoard(_ transition: BoardTransition, _ text: String) {
+    mutating func undoBoard(_ transition: BoardTransition) {
         if transition.number > 0, let user = transition.user {
-            let error = WireError(.storageFailed, "the message could not be stored: \(text)")
+            let error = WireError(.storageFailed, "the message could not be stored: the relay's log says why")
             if let connection = connection(of: user, transition.instance) {
                 enqueueJSON(connection, .notStored, NotStored(number: transition.number, error))
             }
@@ -152,12 +152,15 @@ extension Hub {
     }
 
     /// Records in parts that a user has begun are forgotten: the next part has nothing before it.
-    mutating func dropDrafts(of user: Name) {
+    ///
+    /// - Parameter board: the one that they are for; `nil`: whichever.
+    mutating func dropDrafts(of user: Name, on board: ShelvedBoard.Index? = nil) {
+        let name = board.flatMap { boards[$0].name }
         for session in people.sessions(of: user) {
-            sessions[session].window.drafts.removeAll(where: \.isRetained)
-            endStaged(of: session)
+            sessions[session].window.drafts.removeAll { $0.isRetained && (name == nil || $0.channel == name) }
+            if name == nil || sessions[session].window.staged?.channel == name { endStaged(of: session) }
         }
-        keptWindows.change(of: user, where: { _ in true }) { $0.drafts.removeAll(where: \.isRetained) }
+        keptWindows.change(of: user, where: { _ in true }) { $0.drafts.removeAll { $0.isRetained && (name == nil || $0.channel == name) } }
     }
 
     /// Parts that are not there: the next one has nothing before it.

@@ -33,17 +33,19 @@ extension Hub {
 
     /// What a retained publish is told before anything has changed. [BL7]
     ///
-    /// - Parameter bytes: of the record that it makes, 0 for a removal.
-    func checkBoard(_ channel: Name, _ session: Session.Index, bytes: Int) throws(WireError) {
+    /// - Parameters:
+    ///   - bytes: of the records that it makes, 0 for a removal.
+    ///   - records: if it makes any.
+    func checkBoard(_ channel: Name, _ session: Session.Index, bytes: Int, records: Int = 1) throws(WireError) {
         guard configuration.boardBytesTotalMax > 0 else { throw WireError(.notSupported, "this relay keeps no boards") }
         try checkStorage()
         let user = sessions[session].user!
-        var held = 0
+        var held = 0, heldRecords = 0
         if let board = boards[named: channel] {
             guard !boards[board].isDropping else {
                 throw WireError(.busy, "the board of \(channel) is being removed", retryAfterMilliseconds: 100)
             }
-            held = boards[board].bytes
+            (held, heldRecords) = (boards[board].bytes, boards[board].records)
         } else {
             guard boards.count < configuration.boardsMax else {
                 throw WireError(
@@ -56,6 +58,11 @@ extension Hub {
         }
         guard bytes > 0 else { return }
         try check(held + bytes, configuration.boardBytesMax, .boardFull, "the board of \(channel)")
+        guard heldRecords + records <= configuration.boardRecordsMax else {
+            throw WireError(
+                .boardFull, "the board of \(channel) may have \(configuration.boardRecordsMax) records, not \(heldRecords + records)",
+                limit: configuration.boardRecordsMax, actual: heldRecords + records)
+        }
         try check(boards.bytes + bytes, configuration.boardBytesTotalMax, .storageFull, "all boards of the relay")
         try check(
             boards.bytes(of: user) + bytes, configuration.boardBytesTotalMax / 4, .quotaReached,
@@ -121,7 +128,7 @@ extension Hub {
     private mutating func store(
         _ change: BoardChange, before: [BoardChange] = [], _ kind: BoardTransition.Kind, _ board: ShelvedBoard.Index, begins: Bool = false,
         bytes: Int = 0, payload: UnsafeRawBufferPointer? = nil, user: Name?,
-        by: String? = nil, entries: [JournalEntry] = [], _ requester: Requester? = nil, erasing: (user: Name?, by: Name?)? = nil
+        by: String? = nil, entries: [JournalEntry] = [], _ requester: Requester? = nil, erasing: ErasureMark? = nil
     ) {
         var beginning = change
         (beginning.offset, beginning.kind) = (0, .create(name: boards[board].summary.name))
@@ -243,6 +250,7 @@ extension Hub {
     /// What comes above an offset can only be read: live readers catch up with it.
     private mutating func readFromFile(_ channel: Channel.Index, _ board: ShelvedBoard.Index, above offset: UInt64) {
         boards[board].unheld = channels[channel].head
+        work.look(at: channels[channel].messageReceivers.count)
         for session in channels[channel].messageReceivers {
             guard let connection = outbox.connection(of: session) else { continue }
             enqueueJSON(connection, .catchingUp, CatchingUp(channel: channels[channel].handle, after: offset))
@@ -253,7 +261,7 @@ extension Hub {
 
     // MARK: - Requests
 
-    private func board(_ name: Name) throws(WireError) -> ShelvedBoard.Index {
+    func board(_ name: Name) throws(WireError) -> ShelvedBoard.Index {
         guard let board = boards[named: name] else { throw WireError(.boardNotFound, "channel \(name) has no board") }
         guard !boards[board].isDropping else {
             throw WireError(.busy, "the board of \(name) is being removed", retryAfterMilliseconds: 100)
@@ -266,7 +274,7 @@ extension Hub {
         let request = try decode(ChannelRequest.self, body)
         try require(.clear, on: ChannelID(kind: .message, channel: request.channel), session)
         let board = try board(request.channel)
-        let channel = try channelFor(ChannelID(kind: .message, channel: request.channel))
+        let channel = try channelFor(ChannelID(kind: .message, channel: request.channel), by: session)
         if channels[channel].inside.isEmpty { setChannelEnd(channel) }
         let user = sessions[session].user!
         let offset = takeOffset(channel)
@@ -294,7 +302,7 @@ extension Hub {
             throw WireError(
                 .nothingToUndo, "nothing was cleared in the last \(Limits.undoMilliseconds / 60_000) minutes that has not come back")
         }
-        let channel = try channelFor(ChannelID(kind: .message, channel: request.channel))
+        let channel = try channelFor(ChannelID(kind: .message, channel: request.channel), by: session)
         if channels[channel].inside.isEmpty { setChannelEnd(channel) }
         let before = channels[channel].head
         channels[channel].head += clear.records
@@ -313,8 +321,9 @@ extension Hub {
         let limit = try request.count()
         // One more than fits tells whether there is a next page.
         var names: [Name] = []
-        for name in boards.names.behind(request.after)
-        where rights(of: session, on: ChannelID(kind: .message, channel: name)).contains(.subscribe) {
+        for name in boards.names.behind(request.after) {
+            work.look(at: 1)
+            guard rights(of: session, on: ChannelID(kind: .message, channel: name)).contains(.subscribe) else { continue }
             names.append(name)
             if names.count > limit { break }
         }
@@ -338,9 +347,18 @@ extension Hub {
     }
 
     private mutating func drop(_ board: ShelvedBoard.Index, by session: Session.Index?, from name: String?, _ requester: Requester?) {
+        let (entry, transition) = dropping(board, by: session, from: name)
+        store([entry], .board(transition), requester, erasing: ErasureMark())
+    }
+
+    /// What takes a board away, to be stored as the next change.
+    mutating func dropping(_ board: ShelvedBoard.Index, by session: Session.Index?, from name: String?) -> (JournalEntry, BoardTransition) {
         boards[board].isDropping = true
-        let user = session.map { sessions[$0].user! }
-        store(change(board, offset: 0, session, .drop), .drop, board, user: user, by: name, requester, erasing: (user: nil, by: nil))
+        let entry = change(board, offset: 0, session, .drop).entry(sequence: nextSequence, index: 0)
+        let transition = BoardTransition(
+            board: board, generation: boards[board].generation, kind: .drop, offset: 0, firstOffset: 0, bytes: 0, begins: false,
+            user: session.map { sessions[$0].user! }, by: name, instance: 0, number: 0)
+        return (entry, transition)
     }
 
     // MARK: - Expiry

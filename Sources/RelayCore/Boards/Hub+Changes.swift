@@ -68,9 +68,12 @@ extension Hub {
                 _ = try Name(bytes: change.key)
                 try checkContent(change.payload, change.customType, flags: change.flags)
                 staged.contentBytes += change.contentBytes
-                if !change.payload.isEmpty { staged.recordBytes += Self.recordBytes(of: change) }
+                if !change.payload.isEmpty {
+                    staged.recordBytes += Self.recordBytes(of: change)
+                    staged.records += 1
+                }
             } catch {
-                throw error.of(change: staged.changes)
+                throw WireError(error, change: staged.changes)
             }
         }
         let count = staged.changes - changes
@@ -102,15 +105,16 @@ extension Hub {
     private func checkRoom(for staged: StagedChanges, _ channel: Name, _ session: Session.Index) throws(WireError) {
         try checkBoard(channel, session, bytes: 0)
         do throws(WireError) {
-            try checkBoard(channel, session, bytes: staged.recordBytes)
+            try checkBoard(channel, session, bytes: staged.recordBytes, records: staged.records)
         } catch {
-            var bytes = 0
+            var bytes = 0, records = 0
             for (index, step) in Self.steps(of: staged, by: sessions[session].user!).enumerated() {
                 bytes += step.bytes
+                if step.put != nil { records += 1 }
                 do throws(WireError) {
-                    try checkBoard(channel, session, bytes: bytes)
+                    try checkBoard(channel, session, bytes: bytes, records: records)
                 } catch {
-                    throw error.of(change: index + 1)
+                    throw WireError(error, change: index + 1)
                 }
             }
             throw error
@@ -119,28 +123,26 @@ extension Hub {
 
     /// What waits for last parts is bounded, for all clients together.
     private func checkStaged(_ staged: StagedChanges, _ session: Session.Index) throws(WireError) {
-        let bytes = boards.stagedBytes + staged.heldBytes - (sessions[session].window.staged?.heldBytes ?? 0)
-        guard bytes <= configuration.stagedBytesMax else {
-            throw WireError(
-                .busy, "change sets that wait for their last part have at most \(configuration.stagedBytesMax) bytes, not \(bytes)",
-                limit: configuration.stagedBytesMax, actual: bytes, retryAfterMilliseconds: 1_000)
-        }
+        let more = staged.heldBytes - (sessions[session].window.staged?.heldBytes ?? 0)
+        guard more > 0 else { return }
+        try accounts.staged.checkWaiting("change sets wait for their last part", of: accounts.payer, more)
     }
 
     private mutating func stage(_ staged: StagedChanges, _ session: Session.Index) {
         if let old = sessions[session].window.staged {
-            boards.stagedBytes -= old.heldBytes
+            accounts.staged.hold(-old.heldBytes, old.payer)
             if staged.next == 2 { counters.changeSetsEnded += 1 }
         }
-        boards.stagedBytes += staged.heldBytes
+        accounts.staged.hold(staged.heldBytes, accounts.payer)
         sessions[session].window.staged = staged
+        sessions[session].window.staged!.payer = accounts.payer
         watchParts(of: session)
     }
 
     /// A change set will not be completed, or has been.
     mutating func endStaged(of session: Session.Index, onlyLate: Bool = false, isWhole: Bool = false) {
         guard let staged = sessions[session].window.staged, !onlyLate || !isFollowed(staged) else { return }
-        boards.stagedBytes -= staged.heldBytes
+        accounts.staged.hold(-staged.heldBytes, staged.payer)
         sessions[session].window.staged = nil
         if !isWhole { counters.changeSetsEnded += 1 }
     }
@@ -161,7 +163,7 @@ extension Hub {
                 let mayForget = isFirst && unknown == nil
                 if let asked = try unknownAuthor(of: step.key, in: channel, session, isBounded: mayForget) { unknown = asked }
             } catch {
-                throw error.of(change: ordinal)
+                throw WireError(error, change: ordinal)
             }
         }
         // Answers come in the order of the questions: behind the last one all is known.
@@ -216,15 +218,5 @@ extension BoardStep {
         self.init(
             key: put.key, put: put, user: user, bytes: change.key.count + change.contentBytes + BoardSummary.recordOverheadBytes,
             payload: payload)
-    }
-}
-
-extension WireError {
-    /// Of one change of a change set. [BL11]
-    func of(change ordinal: Int) -> WireError {
-        var error = self
-        error.change = ordinal
-        error.text = "change \(ordinal): \(text)"
-        return error
     }
 }

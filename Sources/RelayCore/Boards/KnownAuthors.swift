@@ -10,7 +10,7 @@ import RelayWire
 /// was not noted.
 struct KnownAuthors {
     /// What was noted, and answers about single keys: an author, empty for a key without a record.
-    private var noted: [[UInt8]: [UInt8]] = [:]
+    private var noted = [[UInt8]: [UInt8]]()
     /// What the file had, of all its keys.
     private var table: BoardAuthorTable?
     /// A key that is in neither has no record.
@@ -21,9 +21,9 @@ struct KnownAuthors {
     private(set) var isLarge = false
 
     /// Questions that are under way, and since when: by key, the empty one for all keys.
-    var asked: [[UInt8]: Instant] = [:]
+    var asked = [[UInt8]: Instant]()
     /// Connections whose next frame waits for an answer, by the question, the first to come first.
-    var waiting: [[UInt8]: [ConnectionID]] = [:]
+    var waiting = [[UInt8]: [ConnectionID]]()
     /// One deadline looks after all questions.
     var deadlineIsSet = false
     var lastUsed: Instant
@@ -83,5 +83,61 @@ struct KnownAuthors {
             if noted[key] == nil { noted[key] = author ?? [] }
         case .gone, .failed: break
         }
+    }
+}
+
+/// A question about authors that the store has not answered.
+struct AuthorQuestion {
+    var board: ShelvedBoard.Index
+    var generation: UInt32
+    /// As it stands in `KnownAuthors.asked`.
+    var question: [UInt8]
+    var key: [UInt8]
+}
+
+/// Why a question about a board has no answer.
+struct AuthorsFailure {
+    var board: UInt64
+    var question: [UInt8]
+    var text: String
+}
+
+/// What is asked about the authors of records, and the connections that wait for the answers. [BL10]
+struct AuthorDesk {
+    private var asked = [UInt64: AuthorQuestion]()
+    /// Keys of all boards whose author is known.
+    private(set) var keys = 0
+    /// Connections that go on at the end of the call; from `head` on.
+    private var woken: [(id: ConnectionID, failure: AuthorsFailure?)] = []
+    private var head = 0
+    /// Why the frame that is judged anew cannot be judged.
+    private(set) var failure: AuthorsFailure?
+    /// Frames that were judged anew.
+    var judgedAgain = 0
+
+    /// In no order.
+    var questions: some Sequence<AuthorQuestion> { asked.values }
+
+    mutating func ask(_ token: UInt64, _ question: AuthorQuestion) { asked[token] = question }
+
+    mutating func answered(_ token: UInt64) -> AuthorQuestion? { asked.removeValue(forKey: token) }
+
+    mutating func count(_ keys: Int) { self.keys += keys }
+
+    mutating func wake(_ waiting: [ConnectionID], _ failure: AuthorsFailure?) { woken += waiting.map { ($0, failure) } }
+
+    var someAreWoken: Bool { !woken.isEmpty }
+
+    /// The next one that goes on. `failure` is its own until this is called again.
+    mutating func nextWoken() -> ConnectionID? {
+        guard head < woken.count else {
+            woken.removeAll(keepingCapacity: true)
+            head = 0
+            failure = nil
+            return nil
+        }
+        head += 1
+        failure = woken[head - 1].failure
+        return woken[head - 1].id
     }
 }

@@ -6,13 +6,15 @@ import RelayWire
 ///              ┌──────── answered ───────┐
 ///     between ─┤ asked                   ▼
 ///        ▲     └──▶ reading(token) ─▶ giving(block)
-///        └───────── failed ──┘  gave all ──┘
+///        └─ resting ◀ failed ┘  gave all ──┘
 struct CatchUp {
     enum State {
         /// The next step is decided by what the board and the ring have.
         case between
         /// A block of the board is being read.
         case reading(token: UInt64)
+        /// There was no answer: it is asked again some time later.
+        case resting
         /// What was read is being given, from the item at `next` on.
         case giving(BoardBlock, next: Int)
     }
@@ -40,7 +42,7 @@ struct CatchUp {
     /// It has so many parts of the record at this offset.
     private var parts: (offset: UInt64, count: UInt16) = (0, 0)
     /// Authors that it was told, and by which handles.
-    private var authors: [Name: UInt32] = [:]
+    private var authors = [Name: UInt32]()
     private var handlesTold: Set<UInt32> = []
     /// Packets that were accepted meanwhile and are not for it. [HI5]
     var lost = LostMeanwhile()
@@ -72,8 +74,9 @@ struct CatchUp {
 
     mutating func answered(_ block: BoardBlock) { state = .giving(block, next: 0) }
 
-    /// There is no answer: it is asked again.
-    mutating func failed() { state = .between }
+    mutating func failed() { state = .resting }
+
+    mutating func rested() { if case .resting = state { state = .between } }
 
     // MARK: - Giving
 
@@ -163,7 +166,17 @@ struct CatchUps {
     /// Connections that wait for the next one.
     private var waiting: [Connection.Index] = []
     /// Reads of boards that have not been answered, by token.
-    private var readings: [UInt64: CatchUp.Index] = [:]
+    private var readings = [UInt64: Reading]()
+    /// Connections that wait until there are fewer.
+    private var readers: [ConnectionID] = []
+
+    struct Reading {
+        let catchUp: CatchUp.Index
+        let connection: ConnectionID
+    }
+
+    /// Reads under way: each takes a block of memory and its time of the journal's queue.
+    static let readingsMax = 64
 
     @inline(__always)
     subscript(index: CatchUp.Index) -> CatchUp {
@@ -198,15 +211,22 @@ struct CatchUps {
 
     // MARK: - Readings
 
+    /// - Returns: whether another read may be asked for; else the connection waits for one that is answered.
+    mutating func mayRead(for connection: ConnectionID) -> Bool {
+        if readings.count >= Self.readingsMax { readers.append(connection) }
+        return readings.count < Self.readingsMax
+    }
+
     /// - Returns: how many parts the reader has of the record that follows.
-    mutating func ask(_ token: UInt64, for index: CatchUp.Index) -> UInt16 {
-        readings[token] = index
+    mutating func ask(_ token: UInt64, for index: CatchUp.Index, on connection: ConnectionID) -> UInt16 {
+        readings[token] = Reading(catchUp: index, connection: connection)
         return self[index].asked(token)
     }
 
-    /// - Returns: the one that still waits for this answer.
-    mutating func answered(_ token: UInt64) -> CatchUp.Index? {
-        guard let index = readings.removeValue(forKey: token), self[index].awaits(token) else { return nil }
-        return index
+    /// - Returns: for whom it was, and those who can ask now.
+    mutating func answered(_ token: UInt64) -> (reading: Reading, next: [ConnectionID])? {
+        guard let reading = readings.removeValue(forKey: token) else { return nil }
+        defer { readers = [] }
+        return (reading, readers)
     }
 }

@@ -26,14 +26,15 @@ extension Hub {
             switch catchUps[catchUp].state {
             case .giving(let block, _):
                 guard giveBlock(through: block.through, catchUp, connection, &bytes) else { return .more }
-            case .reading: return bytes > 0 ? .more : .waits
+            case .reading, .resting: return bytes > 0 ? .more : .waits
             case .between:
                 let offset = catchUps[catchUp].offset
                 guard offset < boards[board].readableHead else {
                     // What nobody holds becomes readable soon.
                     return boards[board].unheld > offset ? (bytes > 0 ? .more : .waits) : nil
                 }
-                readBoard(board, catchUp)
+                readBoard(board, catchUp, connection)
+                return bytes > 0 ? .more : .waits
             }
         }
     }
@@ -166,9 +167,13 @@ extension Hub {
 
     // MARK: - Reading
 
-    private mutating func readBoard(_ board: ShelvedBoard.Index, _ catchUp: CatchUp.Index) {
+    /// One read of a connection is under way, however many boards it wants and however often it begins anew.
+    private mutating func readBoard(_ board: ShelvedBoard.Index, _ catchUp: CatchUp.Index, _ connection: Connection.Index) {
+        let id = connections[connection].id
+        guard !connections[connection].isReadingBoard, catchUps.mayRead(for: id) else { return }
+        connections[connection].isReadingBoard = true
         let token = ordinals.read()
-        let partsKnown = catchUps.ask(token, for: catchUp)
+        let partsKnown = catchUps.ask(token, for: catchUp, on: id)
         effects.append(
             .readBoard(
                 BoardRead(
@@ -178,22 +183,34 @@ extension Hub {
 
     /// A block has been read.
     mutating func boardRead(_ block: BoardBlock) {
-        guard let catchUp = catchUps.answered(block.token) else { return }
+        guard let (reading, next) = catchUps.answered(block.token) else { return }
+        if isKnown(reading.connection) { connections[reading.connection.place].isReadingBoard = false }
+        for id in CollectionOfOne(reading.connection) + next where isKnown(id) && connections[id.place].isOpen { outbox.wake(id.place) }
+        let catchUp = reading.catchUp
+        guard catchUps[catchUp].awaits(block.token) else { return }
         let membership = catchUps[catchUp].membership
         guard let connection = outbox.connection(of: memberships[membership].session) else { return }
         switch block.outcome {
         case .read:
             catchUps[catchUp].answered(block)
-            if connections[connection].isOpen { outbox.wake(connection) }
         case .belowFloor: resetReader(membership)
         // Removed while it was read: that is told when it is durable.
-        case .gone: catchUps[catchUp].failed()
+        case .gone: rest(catchUp, connection)
         case .failed(let text):
             log(.error, "the board of \(channels[memberships[membership].channel].id!.channel) cannot be read, again in a second: \(text)")
-            deadlines.set(
-                .boardReading(connection: connection, generation: connections[connection].id.generation), at: now.instant + .seconds(1))
-            catchUps[catchUp].failed()
+            rest(catchUp, connection)
         }
+    }
+
+    private mutating func rest(_ catchUp: CatchUp.Index, _ connection: Connection.Index) {
+        catchUps[catchUp].failed()
+        deadlines.set(
+            .boardReading(connection: connection, generation: connections[connection].id.generation), at: now.instant + .seconds(1))
+    }
+
+    mutating func boardReadingDeadline(_ connection: Connection.Index) {
+        for catchUp in connections[connection].catchUps { catchUps[catchUp].rested() }
+        outbox.wake(connection)
     }
 
     /// Readers that wait for what has become readable go on.

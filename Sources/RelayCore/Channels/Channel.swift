@@ -7,6 +7,8 @@ struct Channel {
     var generation: UInt32 = 0
     var handle: UInt32 = 0
     @Placed var room: Room.Index
+    /// Where who made it came from; `nil`: it was stored, or the relay made it.
+    var address: AddressKey?
     /// Everybody inside, seen or not.
     var inside: Set<Session.Index> = []
     /// Sessions that get messages.
@@ -20,7 +22,7 @@ struct Channel {
     var lockReceivers: [Session.Index] = []
     /// Its metadata, if it has any.
     @Packed var metadata: MetadataBook.Index?
-    var locks: [Name: Lock.Index] = [:]
+    var locks = [Name: Lock.Index]()
     var presence = PresenceBook()
 
     // Message channels.
@@ -39,7 +41,9 @@ struct Channel {
     var endIsSet = false
 
     // Stream channels: flow indexes by topic, in the order they were opened.
-    var topics: [Name: [Flow.Index]] = [:]
+    var topics = [Name: [Flow.Index]]()
+    /// Entries of publishers in the snapshot of topics. [ST2]
+    var publisherBytes = MemoryAccount(max: 0)
 }
 
 extension Array where Element: Equatable {

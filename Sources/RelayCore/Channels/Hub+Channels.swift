@@ -90,7 +90,8 @@ extension Hub {
         let known = membership(of: session, in: id)
         let wasSeen = known.map { !memberships[$0].quiet } ?? false
         if known.map({ memberships[$0].heldOver }) ?? true { try checkCounts(id, session) }
-        let channel = try channelFor(id)
+        if known == nil { try checkMemory(Footprint.membership, of: session) }
+        let channel = try channelFor(id, by: session)
         if let known, quiet {
             closeFlows(of: known)
             if wasSeen { presenceLeft(known, .leave) }
@@ -98,6 +99,8 @@ extension Hub {
         let membership = known ?? addMembership(session, channel)
         if let before = sessions[session].statesBefore.removeValue(forKey: id) { memberships[membership].states = before }
         if quiet { memberships[membership].states = [:] }
+        recount(membership)
+        recount(session)
         memberships[membership].heldOver = false
         memberships[membership].quiet = quiet
         memberships[membership].receive(features)
@@ -141,20 +144,19 @@ extension Hub {
     }
 
     /// The channel of an id. An id without one gets one. [CH2, CH8]
-    mutating func channelFor(_ id: ChannelID) throws(WireError) -> Channel.Index {
+    ///
+    /// - Parameter session: who wants it; `nil`: the relay itself.
+    mutating func channelFor(_ id: ChannelID, by session: Session.Index?) throws(WireError) -> Channel.Index {
         if let channel = channels[named: id] { return channel }
-        let count = channelCounts[id.kind, default: 0]
-        guard count < configuration.channelsMax else {
-            throw WireError(
-                .relayFull, "the relay holds at most \(configuration.channelsMax) \(id.kind.rawValue) channels",
-                limit: configuration.channelsMax, actual: count + 1)
-        }
+        try admitChannel(id.kind, of: session)
         let room = roomFor(id.channel)
         var made = Channel(id: id, generation: ordinals.generation(), handle: ordinals.handle(), room: Placed(room))
         made.epoch = Epoch(start: start, incarnation: ordinals.incarnation())
         made.lastUsed = now.instant
+        if let session { made.address = sessions[session].address }
+        if id.kind == .stream { made.publisherBytes = MemoryAccount(max: configuration.publisherBytesInUse) }
         let channel = channels.insert(made, named: id)
-        channelCounts[id.kind] = count + 1
+        accounts[channels: id.kind].take(made.address)
         takeUpBoard(channel)
         switch id.kind {
         case .message: rooms[room].messageChannel = channel
@@ -173,7 +175,8 @@ extension Hub {
         closeFlows(of: membership)
         removeSelections(of: membership)
         let handle = channels[channel].handle
-        sessions[session].closedFlows.removeAll { $0.channel == handle }
+        sessions[session].closedFlows.removeAll { $0.content.opened.channel == handle }
+        recount(session)
         removeReceiver(session, from: channel)
         if !memberships[membership].quiet { presenceLeft(membership, end) }
         removeMembership(membership)
@@ -190,19 +193,18 @@ extension Hub {
     mutating func removeMembership(_ membership: Membership.Index) {
         let (session, channel) = (memberships[membership].session, memberships[membership].channel)
         sessions[session].memberships.remove(channel)
+        uncount(membership)
         memberships.remove(membership)
         channels[channel].inside.remove(session)
         if channels[channel].inside.isEmpty { channels[channel].lastUsed = now.instant }
         endChannelIfUnused(channel)
     }
 
-    /// A channel ends when nobody is inside and it has neither metadata nor locks; a message channel some time later. [CH2]
-    mutating func endChannelIfUnused(_ channel: Channel.Index) {
+    /// A channel ends when nobody is inside and it has neither metadata nor locks; a message channel some time later, if it `lingers`.
+    /// [CH2]
+    mutating func endChannelIfUnused(_ channel: Channel.Index, lingers: Bool = true) {
         guard isUnused(channel) else { return }
-        switch channels[channel].id!.kind {
-        case .stream: removeChannel(channel)
-        case .message: setChannelEnd(channel)
-        }
+        if lingers, channels[channel].id!.kind == .message { setChannelEnd(channel) } else { removeChannel(channel) }
     }
 
     private func isUnused(_ channel: Channel.Index) -> Bool {
@@ -236,7 +238,7 @@ extension Hub {
             forgetAuthors(of: board)
             boards[board].channel = nil
         }
-        channelCounts[id.kind]! -= 1
+        accounts[channels: id.kind].giveBack(channels[channel].address)
         channels.remove(channel, named: id)
         switch id.kind {
         case .message: rooms[room].messageChannel = nil

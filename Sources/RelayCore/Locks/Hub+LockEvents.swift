@@ -32,10 +32,11 @@ extension Hub {
 
     /// Nobody will free a lock that nobody holds: users who wait for it are told what went wrong instead. And a wait that ended
     /// while the lock was removed for the time being found nobody to tell: it is over now.
-    mutating func settleUndoneLock(_ lock: Lock.Index, _ text: String) {
+    mutating func settleUndoneLock(_ lock: Lock.Index) {
         guard locks[lock].name != nil else { return }
         if locks[lock].applied?.owner == nil {
-            for waiter in locks[lock].waiters { refuse(waiter, WireError(.storageFailed, text)) }
+            let error = WireError(.storageFailed, "a change of the lock could not be stored: the relay's log says why")
+            for waiter in locks[lock].waiters { refuse(waiter, error) }
             locks[lock].waiters = []
         }
         for waiter in locks[lock].waiters where waiter.until <= now.instant { lockWaitDeadline(lock, waiter.ticket) }
@@ -61,9 +62,8 @@ extension Hub {
     }
 
     mutating func sendLocksSnapshot(_ channel: Channel.Index, to connection: Connection.Index) {
-        enqueueJSON(
-            connection, .locks,
-            LocksEvent(channel: channels[channel].handle, event: .snapshot, locks: details(channels[channel].id!)))
+        let (id, handle) = (channels[channel].id!, channels[channel].handle)
+        enqueueJSON(connection, .locks, LocksEvent(channel: handle, event: .snapshot, locks: details(id)))
     }
 
     // MARK: - Waiting

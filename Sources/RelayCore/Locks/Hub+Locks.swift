@@ -25,9 +25,10 @@ extension Hub {
                     limit: configuration.locksPerChannelMax,
                     actual: count + 1)
             }
+            try checkPlace(locks.places, of: session, max: configuration.locksTotalMax, "locks")
         }
         try checkStorage()
-        let lock = try lockFor(request.lock, id)
+        let lock = try lockFor(request.lock, id, by: session)
         var state = locks[lock].applied ?? LockState(ttl: .zero)
         state.ttl = .milliseconds(milliseconds)
         change(lock, LockTransition(event: .set, state: state), requester)
@@ -98,12 +99,18 @@ extension Hub {
         let lock = try existingLock(request.lock, ChannelID(kind: request.kind, channel: request.channel))
         if let owner = locks[lock].applied?.owner?.user, owner != sessions[session].user { try requireModerator(session) }
         try checkStorage()
+        let transition = removing(lock)
+        let entry = StoredForm.entry(locks[lock].channel!, request.lock, nil)
+        store([entry], .lock(lock, transition), requester(connection, request.id, .empty))
+    }
+
+    /// Takes a lock away, to be stored as the next change: whoever waits for it is told then.
+    mutating func removing(_ lock: Lock.Index) -> LockTransition {
         let state = locks[lock].applied!
         let waiters = locks[lock].waiters
         locks[lock].waiters = []
-        change(
-            lock, LockTransition(event: .removed, state: state, holder: state.owner, waiters: waiters),
-            requester(connection, request.id, .empty))
+        apply(nil, to: lock)
+        return LockTransition(event: .removed, state: state, holder: state.owner, waiters: waiters)
     }
 
     mutating func getLocks(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) {
@@ -146,10 +153,11 @@ extension Hub {
     }
 
     /// - Throws: `relayFull`.
-    mutating func lockFor(_ name: Name, _ id: ChannelID) throws(WireError) -> Lock.Index {
+    mutating func lockFor(_ name: Name, _ id: ChannelID, by session: Session.Index?) throws(WireError) -> Lock.Index {
         if let lock = lock(name, of: id) { return lock }
-        let channel = try channelFor(id)
-        let lock = locks.insert(Lock(name: name, channel: id, generation: ordinals.generation()))
+        let channel = try channelFor(id, by: session)
+        let address = session.map { sessions[$0].address }
+        let lock = locks.insert(Lock(name: name, channel: id, address: address, generation: ordinals.generation()))
         channels[channel].locks[name] = lock
         return lock
     }
@@ -177,9 +185,8 @@ extension Hub {
     }
 
     private mutating func change(_ lock: Lock.Index, _ transition: LockTransition, _ requester: Requester?) {
-        let state = transition.event == .removed ? nil : transition.state
-        apply(state, to: lock)
-        store([StoredForm.entry(locks[lock].channel!, locks[lock].name!, state)], .lock(lock, transition), requester)
+        apply(transition.state, to: lock)
+        store([StoredForm.entry(locks[lock].channel!, locks[lock].name!, transition.state)], .lock(lock, transition), requester)
     }
 
     /// Takes over a state, and sets the clock of an owner who is not there. [LK5]

@@ -20,6 +20,8 @@ struct LockState: Equatable {
 struct Lock {
     var name: Name?
     var channel: ChannelID?
+    /// Where who made it came from; `nil`: it was stored.
+    var address: AddressKey?
     var generation: UInt32 = 0
     /// With every change that was accepted; `nil`: there is none (yet, or any more).
     var applied: LockState?
@@ -69,7 +71,9 @@ struct LockTransition {
 /// All locks, and which of them each device holds.
 struct LockTable {
     private var locks = Slab<Lock>(vacant: Lock())
-    private var byOwner: [LockOwner: Set<Lock.Index>] = [:]
+    private var byOwner = [LockOwner: Set<Lock.Index>]()
+
+    private(set) var places = Places()
 
     var count: Int { locks.count }
     var indices: some Sequence<Lock.Index> { locks.indices }
@@ -83,9 +87,15 @@ struct LockTable {
     /// The locks that a device holds, in the order of their places.
     subscript(of owner: LockOwner) -> [Lock.Index] { byOwner[owner, default: []].inOrder() }
 
-    mutating func insert(_ lock: Lock) -> Lock.Index { locks.insert(lock) }
+    mutating func insert(_ lock: Lock) -> Lock.Index {
+        places.take(lock.address)
+        return locks.insert(lock)
+    }
 
-    mutating func remove(_ index: Lock.Index) { locks.remove(index) }
+    mutating func remove(_ index: Lock.Index) {
+        places.giveBack(locks[index].address)
+        locks.remove(index)
+    }
 
     /// Takes over a state.
     mutating func hold(_ state: LockState?, _ index: Lock.Index) {

@@ -34,29 +34,20 @@ extension Hub {
         }
     }
 
-    mutating func forgetHistory(of channel: Channel.Index) {
-        while !channels[channel].history.isEmpty { forgetOldest(of: channel) }
+    mutating func forgetHistory(of channel: Channel.Index, through offset: UInt64 = .max) {
+        while let oldest = channels[channel].history.oldest, oldest.offset <= offset { forgetOldest(of: channel) }
     }
 
-    /// All channels together keep too much: the oldest goes, some more than must, so that the search is worth it.
+    /// All channels together keep too much: the oldest goes, some more than must, so that looking at all channels is worth it.
     private mutating func boundHistory() {
-        while historyTotals.bytes > configuration.historyBytesTotalMax / 16 * 15 {
-            var oldest: (channel: Channel.Index, at: Instant)?
-            var second: Instant?
-            for channel in channels.indices where channels[channel].id != nil {
-                guard let at = channels[channel].history.oldest?.acceptedAt else { continue }
-                if oldest.map({ at < $0.at }) ?? true {
-                    second = oldest?.at
-                    oldest = (channel, at)
-                } else if second.map({ at < $0 }) ?? true {
-                    second = at
-                }
-            }
-            guard let oldest else { return }
-            repeat {
-                forgetOldest(of: oldest.channel)
-            } while historyTotals.bytes > configuration.historyBytesTotalMax / 16 * 15
-                && channels[oldest.channel].history.oldest.map({ message in second.map { message.acceptedAt <= $0 } ?? true }) ?? false
+        var all: [OldestKept] = []
+        for channel in channels.indices {
+            if let kept = channels[channel].history.oldest { all.append(OldestKept(at: kept.acceptedAt, channel: channel)) }
+        }
+        var oldest = MinHeap(all)
+        while historyTotals.bytes > configuration.historyBytesTotalMax / 16 * 15, let channel = oldest.first?.channel {
+            forgetOldest(of: channel)
+            oldest.removeFirst(insert: channels[channel].history.oldest.map { OldestKept(at: $0.acceptedAt, channel: channel) })
         }
     }
 
@@ -104,6 +95,7 @@ extension Hub {
         while index >= 0, index < total {
             let size = channels[channel].history[index].frame.count
             if !channels[channel].history[index].isListed {
+                work.look(at: 1)
                 index += backwards ? -1 : 1
                 continue
             }

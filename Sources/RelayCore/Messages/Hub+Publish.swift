@@ -21,7 +21,8 @@ extension Hub {
             let mayReplace = if let key, frame.flags.contains(.retain) { try checkRetained(frame, key, session) } else { true }
             let (channel, bucket) = try target(frame.channel, session)
             if let key, frame.flags.contains(.part), !frame.flags.contains(.retain) {
-                _ = try checkPart(frame, key, channels[channel].id!.channel, session)
+                let name = channels[channel].id!.channel
+                _ = try checkPart(frame, key, name, session)
             }
             let rate = configuration.limits.messagesPerSecond
             if !hasPaid, let wait = try spend(bucket, rate: rate, capacity: rate, connection, "messages") {
@@ -116,7 +117,7 @@ extension Hub {
         }
         let name = try Name(bytes: text)
         try require(.publish, on: ChannelID(kind: .message, channel: name), session)
-        let channel = try channelFor(ChannelID(kind: .message, channel: name))
+        let channel = try channelFor(ChannelID(kind: .message, channel: name), by: session)
         if channels[channel].inside.isEmpty { setChannelEnd(channel) }
         let bucket = bucket(.messages(channel: name), of: session)
         sessions[session].lastPublish = (name, channel, channels[channel].generation, bucket)

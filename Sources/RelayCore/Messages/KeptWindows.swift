@@ -15,7 +15,7 @@ struct KeptPublishWindow {
 
 /// The windows of client objects that have no session now, by user. [MS9]
 struct KeptWindows {
-    private var windows: [Name: [KeptPublishWindow]] = [:]
+    private var windows = [Name: [KeptPublishWindow]]()
     /// All of them.
     private(set) var count = 0
     /// Whether one was forgotten for a bound, before its time.
@@ -23,7 +23,7 @@ struct KeptWindows {
     /// Whether a deadline looks for those that are over.
     var isSweepSet = false
     /// While a relay starts: publishes that were remembered, by client object.
-    private var restored: [Name: [UInt64: [PublishWindow.Remembered]]] = [:]
+    private var restored = [Name: [UInt64: [PublishWindow.Remembered]]]()
 
     /// Those of one user, the oldest first.
     subscript(user: Name) -> [KeptPublishWindow] { windows[user, default: []] }

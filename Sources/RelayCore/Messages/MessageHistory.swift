@@ -65,6 +65,10 @@ struct MessageHistory {
         } else if start >= 64, start > storage.count / 2 {
             storage.removeFirst(start)
             start = 0
+        } else if start >= 8, start > storage.count / 2 {
+            // Of thousands of channels that keep few each, vacant slots are the most of what they take.
+            storage = Array(storage[start...])
+            start = 0
         }
     }
 
@@ -112,16 +116,27 @@ struct MessageHistory {
 /// What all message channels keep. [HI1]
 struct HistoryTotals {
     private(set) var messages = 0
-    private(set) var bytes = 0
+    private var frameBytes = 0
     var sweepIsSet = false
+
+    /// That they take of the memory. 256 of a message are the head of its frame's array and its place in the history. [HI1]
+    var bytes: Int { frameBytes + messages * 256 }
 
     mutating func add(_ message: KeptMessage) {
         messages += 1
-        bytes += message.frame.count
+        frameBytes += message.frame.count
     }
 
     mutating func remove(messages: Int, bytes: Int) {
         self.messages -= messages
-        self.bytes -= bytes
+        frameBytes -= bytes
     }
+}
+
+/// The oldest message of a channel.
+struct OldestKept: Comparable {
+    var at: Instant
+    var channel: Channel.Index
+
+    static func < (left: Self, right: Self) -> Bool { left.at == right.at ? left.channel < right.channel : left.at < right.at }
 }

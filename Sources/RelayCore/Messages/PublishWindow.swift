@@ -1,3 +1,4 @@
+import RelayPrimitives
 import RelayWire
 
 /// The newest publishes of one client object and what became of them, so that one that is sent again is accepted once. [MS9]
@@ -112,7 +113,7 @@ struct PublishWindow {
     ///
     /// - Parameter places: of the journal; the next one is that behind the newest's.
     mutating func restore(_ kept: [Remembered], places: Int) {
-        let ordered = kept.sorted { $0.accepted.number < $1.accepted.number }
+        let ordered = kept.inOrder { $0.accepted.number < $1.accepted.number }
         accepted = ordered.map(\.accepted)
         lastNumber = accepted.last?.number ?? 0
         // What was not retained is not known of any more.

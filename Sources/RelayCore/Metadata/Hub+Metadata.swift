@@ -19,21 +19,21 @@ extension Hub {
         guard !request.items.isEmpty else { throw WireError(.badRequest, "field items is empty") }
         let values = try TextBody.cut(texts, request.items.map(\.bytes))
 
-        var items: [Name: MetadataSetItem] = [:]
+        var items = [Name: MetadataSetItem]()
         var conditions = MetadataSet.Conditions(majorRevision: request.majorRevision)
         for (item, value) in zip(request.items, values) {
             guard items[item.key] == nil else { throw WireError(.badRequest, "item \(item.key) stands twice in one request") }
             items[item.key] = MetadataSetItem(
                 value: value, revision: 0, author: request.recordUser == true ? sessions[session].user : nil,
-                time: request.recordTime == true ? now.wallMilliseconds : nil)
+                time: request.recordTime == true ? now.wallMilliseconds : nil, payer: accounts.payer)
             conditions.revisions[item.key] = item.revision
         }
         try checkLock(request.lock, owner, session)
         let set = book(of: owner).map { metadata[$0].applied } ?? MetadataSet()
         let change = try set.writing(items, mustExist: mustExist, conditions)
         try checkStorage()
-        try checkMetadataTotal(set.growth(change))
-        let book = try bookFor(owner)
+        try checkTotal(set.charges(of: change))
+        let book = try bookFor(owner, by: session)
         changeMetadata(book, change, requester(connection, request.id, .majorRevision(change.majorRevision)))
     }
 
@@ -69,7 +69,7 @@ extension Hub {
 
     /// Changes are judged by it from here on.
     mutating func applyMetadata(_ book: MetadataBook.Index, _ change: MetadataSetChange) {
-        storage.metadataBytes += metadata[book].applied.growth(change)
+        accounts.metadata.hold(metadata[book].applied.charges(of: change))
         metadata[book].applied.apply(change)
         metadata[book].lastWritten = now.instant
     }
@@ -108,13 +108,11 @@ extension Hub {
         }
     }
 
-    private func checkMetadataTotal(_ growth: Int) throws(WireError) {
-        let bytes = storage.metadataBytes + growth
-        guard growth <= 0 || bytes <= configuration.metadataBytesTotalMax else {
-            throw WireError(
-                .storageFull, "all metadata of the relay has at most \(configuration.metadataBytesTotalMax) bytes, not \(bytes)",
-                limit: configuration.metadataBytesTotalMax, actual: bytes)
-        }
+    /// - Throws: `storageFull`. [MD4]
+    private func checkTotal(_ charges: [AddressKey?: Int]) throws(WireError) {
+        let growth = charges.values.reduce(0, +)
+        guard growth > 0 else { return }
+        try accounts.metadata.check(growth, own: charges[accounts.payer], of: accounts.payer, .storageFull, "metadata")
     }
 
     // MARK: - Books
@@ -125,21 +123,17 @@ extension Hub {
     }
 
     /// - Throws: `relayFull` when there may be no further channel or user with metadata.
-    mutating func bookFor(_ owner: MetadataOwner) throws(WireError) -> MetadataBook.Index {
+    mutating func bookFor(_ owner: MetadataOwner, by session: Session.Index?) throws(WireError) -> MetadataBook.Index {
         if let book = book(of: owner) { return book }
         switch owner {
         case .channel(let id):
-            let channel = try channelFor(id)
-            let book = metadata.insert(owner, generation: ordinals.generation())
+            let channel = try channelFor(id, by: session)
+            let book = metadata.insert(owner, from: nil, generation: ordinals.generation())
             channels[channel].metadata = book
             return book
         case .user:
-            guard metadata.users < configuration.userMetadataMax else {
-                throw WireError(
-                    .relayFull, "the relay keeps metadata of at most \(configuration.userMetadataMax) users",
-                    limit: configuration.userMetadataMax, actual: metadata.users + 1)
-            }
-            return metadata.insert(owner, generation: ordinals.generation())
+            try checkPlace(metadata.users, of: session, max: configuration.userMetadataMax, "users with metadata")
+            return metadata.insert(owner, from: session.map { sessions[$0].address }, generation: ordinals.generation())
         }
     }
 
@@ -176,8 +170,10 @@ extension Hub {
                     .limitReached, "a session subscribes to the metadata of at most \(configuration.subscribedUserMetadataMax) users",
                     limit: configuration.subscribedUserMetadataMax, actual: count + 1)
             }
-            let book = try bookFor(.user(request.user))
+            try checkMemory(Footprint.userMetadata, of: session)
+            let book = try bookFor(.user(request.user), by: session)
             sessions[session].userMetadata.insert(request.user)
+            recount(session)
             metadata[book].receivers.append(session)
         }
         answer(connection, EmptyAnswer(id: request.id))
@@ -197,6 +193,7 @@ extension Hub {
 
     mutating func stopUserMetadata(_ user: Name, _ session: Session.Index) {
         sessions[session].userMetadata.remove(user)
+        recount(session)
         guard let book = metadata[of: .user(user)] else { return }
         metadata[book].receivers.removeFirst(of: session)
         endMetadataIfUnused(book)

@@ -28,9 +28,11 @@ extension Hub {
     }
 
     mutating func undoMetadata(_ book: MetadataBook.Index) {
+        guard metadata[book].unrevealed > 0 else { return }
         metadata[book].unrevealed = 0
-        storage.metadataBytes += metadata[book].revealed.byteCount - metadata[book].applied.byteCount
+        for (address, bytes) in metadata[book].applied.charges { accounts.metadata.hold(-bytes, address) }
         metadata[book].applied = metadata[book].revealed
+        accounts.metadata.hold(metadata[book].applied.charges)
     }
 
     mutating func settleUndoneMetadata(_ book: MetadataBook.Index) {
@@ -117,6 +119,11 @@ extension Hub {
         guard metadata[book].generation == generation, metadata[book].owner != nil else { return }
         metadata[book].lastWritten = now.instant
         endMetadataIfUnused(book)
+    }
+
+    /// Its channel has ended: nobody is inside. The journal has forgotten it unless it has changed since.
+    mutating func forgetEmptyMetadata(_ book: MetadataBook.Index) {
+        if metadata[book].unrevealed == 0, metadata[book].applied.items.isEmpty { forgetMetadata(book) }
     }
 
     private func isInside(_ owner: MetadataOwner) -> Bool {

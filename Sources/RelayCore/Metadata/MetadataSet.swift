@@ -9,12 +9,14 @@ struct MetadataSetItem: Equatable {
     var author: Name?
     /// Milliseconds since 1970.
     var time: UInt64?
+    /// Whom it is charged to, while the relay runs: the address that wrote it; `nil`: it was stored. [MD4]
+    var payer: AddressKey?
 }
 
 /// The items of one channel or user, and how often they were written. A value: what was revealed and what waits to be
 /// durable are two of them that share what they have in common. [MD1, MD2]
 struct MetadataSet {
-    private(set) var items: [Name: MetadataSetItem] = [:]
+    private(set) var items = [Name: MetadataSetItem]()
     /// 0: never written. Survives the removal of all items.
     private(set) var majorRevision: UInt64 = 0
     /// Of keys and values.
@@ -24,7 +26,7 @@ struct MetadataSet {
     struct Conditions {
         var majorRevision: UInt64?
         /// By key; 0 for "there is no such item".
-        var revisions: [Name: UInt64] = [:]
+        var revisions = [Name: UInt64]()
     }
 
     // MARK: - What a request would change
@@ -98,6 +100,19 @@ struct MetadataSet {
         return growth
     }
 
+    /// What it takes in memory, in bytes, and whom that is charged to. [MD4]
+    var charges: [AddressKey?: Int] { MetadataSet().charges(of: MetadataSetChange(majorRevision: 0, items: items)) }
+
+    /// The same, as far as a change adds to it; below 0 what it takes away.
+    func charges(of change: MetadataSetChange) -> [AddressKey?: Int] {
+        var charges = [AddressKey?: Int]()
+        for (key, item) in change.items { charges[item.payer, default: 0] += size(key, item) + Limits.metadataItemOverheadBytes }
+        for key in [change.items.keys.filter { items[$0] != nil }, Array(change.removed)].joined() {
+            charges[items[key]!.payer, default: 0] -= stored(key) + Limits.metadataItemOverheadBytes
+        }
+        return charges
+    }
+
     private func stored(_ key: Name) -> Int { items[key].map { size(key, $0) } ?? 0 }
 
     private func size(_ key: Name, _ item: MetadataSetItem) -> Int { key.text.utf8.count + item.value.count }
@@ -124,13 +139,15 @@ struct MetadataSet {
 struct MetadataSetChange {
     /// After it.
     var majorRevision: UInt64
-    var items: [Name: MetadataSetItem] = [:]
+    var items = [Name: MetadataSetItem]()
     var removed: Set<Name> = []
 }
 
 /// The metadata of one channel or user as the hub holds it.
 struct MetadataBook {
     var owner: MetadataOwner?
+    /// Of a user's: where who made it came from; `nil`: it was stored.
+    var address: AddressKey?
     var generation: UInt32 = 0
     /// With every change that was accepted; conditions and limits are judged by it.
     var applied = MetadataSet()
@@ -151,8 +168,8 @@ struct MetadataBook {
 /// The metadata of all channels and users.
 struct MetadataShelf {
     private var books = Shelf<MetadataBook, MetadataOwner>(vacant: MetadataBook())
-    /// How many of them are of users.
-    private(set) var users = 0
+    /// Those of users.
+    private(set) var users = Places()
 
     var count: Int { books.count }
     var indices: some Sequence<MetadataBook.Index> { books.indices }
@@ -165,14 +182,14 @@ struct MetadataShelf {
 
     subscript(of owner: MetadataOwner) -> MetadataBook.Index? { books[named: owner] }
 
-    mutating func insert(_ owner: MetadataOwner, generation: UInt32) -> MetadataBook.Index {
-        if case .user = owner { users += 1 }
-        return books.insert(MetadataBook(owner: owner, generation: generation), named: owner)
+    mutating func insert(_ owner: MetadataOwner, from address: AddressKey?, generation: UInt32) -> MetadataBook.Index {
+        if case .user = owner { users.take(address) }
+        return books.insert(MetadataBook(owner: owner, address: address, generation: generation), named: owner)
     }
 
     mutating func remove(_ index: MetadataBook.Index) {
         let owner = books[index].owner!
-        if case .user = owner { users -= 1 }
+        if case .user = owner { users.giveBack(books[index].address) }
         books.remove(index, named: owner)
     }
 }

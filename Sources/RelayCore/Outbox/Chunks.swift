@@ -28,6 +28,9 @@ struct Chunks {
 
     /// Memory of all of them, in bytes.
     var liveBytes: Int { pool.liveBytes }
+    var liveBytesMost: Int { pool.liveBytesMost }
+    /// Memory that is kept ready for more.
+    var spareBytes: Int { pool.spareBytes }
 
     @inline(__always)
     subscript(index: Chunk.Index) -> Chunk {

@@ -28,6 +28,7 @@ extension Hub {
         enqueue(connection, type, JSONBody.encode(value))
     }
 
+    @inline(never)
     private mutating func enqueue(_ connection: Connection.Index, _ type: FrameType, _ body: [UInt8]) {
         enqueuePrivate(connection, head: FrameHead(type: type.rawValue, bodyBytes: body.count)) { writer in
             body.withUnsafeBytes { writer.bytes($0) }
@@ -42,6 +43,7 @@ extension Hub {
         enqueue(room: room, type, JSONBody.encode(value), to: receivers, except: except)
     }
 
+    @inline(never)
     private mutating func enqueue(
         room: Room.Index, _ type: FrameType, _ body: [UInt8], to receivers: [Session.Index], except: Session.Index?
     ) {
@@ -101,6 +103,7 @@ extension Hub {
         guard isKnown(id) else { return false }
         enter(now)
         let connection = id.place
+        defer { readerTook(connection) }
         if outbox.wrote(connection, bytes: bytes) {
             if !outbox.sweepIsSet { setQueueSweep() }
             return true
@@ -111,7 +114,8 @@ extension Hub {
     }
 
     /// The engine is about to flush: readers that catch up may be given so much, and those that had to wait are dirty.
-    package mutating func beginFlush() {
+    package mutating func beginFlush(at now: Now) {
+        enter(now)
         for connection in catchUps.begin(bytes: configuration.catchUpTurnBytes) where connections[connection].isOpen {
             outbox.wake(connection)
         }
@@ -124,8 +128,8 @@ extension Hub {
         outbox.forgetGrowth()
     }
 
-    /// Whether readers that catch up had to stop for others: another flush is wanted soon.
-    package var wantsFlush: Bool { mutating get { catchUps.someWait } }
+    /// Whether readers that catch up, or requests, had to stop for others: another flush is wanted soon.
+    package var wantsFlush: Bool { mutating get { catchUps.someWait || work.someWait } }
 
     /// What comes before bytes are taken out: readers that catch up, packets that have outlived their use, and those that are held.
     private mutating func refresh(_ connection: Connection.Index) {

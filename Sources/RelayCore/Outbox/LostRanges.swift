@@ -1,3 +1,4 @@
+import RelayPrimitives
 import RelayWire
 
 /// Packets that one reader will not get, by reason, until a notice tells it. [DL6]
@@ -50,7 +51,7 @@ extension [LostRange] {
     /// never contains a packet that was not meant for this reader.
     func merged() -> [LostRange] {
         var result: [LostRange] = []
-        for range in sorted(by: { ($0.flow, $0.first) < ($1.flow, $1.first) }) {
+        for range in inOrder({ ($0.flow, $0.first) < ($1.flow, $1.first) }) {
             if let last = result.last, last.flow == range.flow, last.last &+ 1 == range.first {
                 result[result.count - 1].last = range.last
             } else {

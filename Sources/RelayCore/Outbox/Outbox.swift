@@ -94,6 +94,7 @@ struct Outbox {
             }
         }
         queues.shared(segment, with: references)
+        counts.receiversReached += reached
         return reached
     }
 
@@ -356,15 +357,6 @@ struct Outbox {
         }
     }
 
-    /// Connections over a bound, to be dealt with before the call ends.
-    enum Overrun {
-        /// Its reliable backlog exceeds the hard limit. [DL8]
-        case reliable(Connection.Index)
-        case packets(Connection.Index)
-        /// All queues together hold too much, and this one the most of those that lag first. [DL9]
-        case memory(Connection.Index, bytes: Int)
-    }
-
     /// Whether `nextOverrun` may have one.
     @inline(__always)
     var mayOverrun: Bool { !tooSlow.isEmpty || !overfull.isEmpty || queues.chunks.haveGrown }
@@ -382,7 +374,16 @@ struct Outbox {
         }
         while queues.takeGrowth() {
             // A reader that has not been offered yet what was just queued needs no copy: thousands of them would be what fills the memory.
-            for connection in busy where queues[connection].isLagging && mustOwn(connection) { queues.rebuild(connection, .shared) }
+            for connection in busy where queues[connection].isLagging {
+                let held = queues.held(by: connection)
+                guard mustOwn(held) else { continue }
+                // Nor does one get a copy for which there is no memory: it, or another, is closed first.
+                guard liveBytes + held.shared <= configuration.queueBytesTotalMax else {
+                    queues.lookAtMemoryAgain()
+                    return heaviest()
+                }
+                queues.rebuild(connection, .shared)
+            }
         }
         return liveBytes > configuration.queueBytesTotalMax ? heaviest() : nil
     }
@@ -398,9 +399,8 @@ struct Outbox {
 
     mutating func forgetGrowth() { queues.forgetGrowth() }
 
-    private mutating func mustOwn(_ connection: Connection.Index) -> Bool {
-        let held = queues.held(by: connection)
-        return held.oldest >= UInt32(configuration.sharedChunksPerChannelMax) || held.shared > configuration.pinnedBytesPerSessionMax
+    private func mustOwn(_ held: Chunks.Held) -> Bool {
+        held.oldest >= UInt32(configuration.sharedChunksPerChannelMax) || held.shared > configuration.pinnedBytesPerSessionMax
     }
 
     private mutating func heaviest() -> Overrun? {
@@ -416,6 +416,8 @@ struct Outbox {
 
     /// Memory of all chunks, in bytes.
     var liveBytes: Int { queues.chunks.liveBytes }
+    var liveBytesMost: Int { queues.chunks.liveBytesMost }
+    var spareBytes: Int { queues.chunks.spareBytes }
 
     /// What waits for one connection.
     func load(of connection: Connection.Index) -> (reliable: Int, packets: Int) {
@@ -442,7 +444,3 @@ struct Outbox {
         return sum
     }
 }
-
-/// Whether a moment of the hub's 32-bit millisecond clock is before another one, across its wrap (49 days).
-@inline(__always)
-func isEarlier(_ left: UInt32, than right: UInt32) -> Bool { Int32(bitPattern: left &- right) < 0 }

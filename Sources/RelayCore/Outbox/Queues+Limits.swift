@@ -106,3 +106,14 @@ extension Queues {
         }
     }
 }
+
+extension Outbox {
+    /// Connections over a bound, to be dealt with before the call ends.
+    enum Overrun {
+        /// Its reliable backlog exceeds the hard limit. [DL8]
+        case reliable(Connection.Index)
+        case packets(Connection.Index)
+        /// All queues together hold too much, and this one the most of those that lag first. [DL9]
+        case memory(Connection.Index, bytes: Int)
+    }
+}

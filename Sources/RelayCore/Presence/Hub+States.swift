@@ -8,7 +8,7 @@ extension Hub {
     mutating func setStates(_ body: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index) throws(WireError) {
         let request = try decode(SetStatesRequest.self, body)
         try require(.presence, on: ChannelID(kind: request.kind, channel: request.channel), session)
-        var changes: [Name: PresenceState] = [:]
+        var changes = [Name: PresenceState]()
         let order = ordinals.state()
         for (key, value) in request.states.inOrder() {
             changes[try Name(key)] = PresenceState(text: value, order: order)
@@ -17,6 +17,7 @@ extension Hub {
         let old = try states(of: session, in: id)
         let new = old.merging(changes) { $1 }
         try check(new.merging(statesOfOthers(session, in: id)) { own, _ in own })
+        try checkMemory(new.footprint - old.footprint, of: session)
         if !changes.isEmpty { try change(to: new, of: session, in: id) }
         answer(connection, EmptyAnswer(id: request.id))
     }
@@ -38,7 +39,7 @@ extension Hub {
         let request = try decode(GetStatesRequest.self, body)
         try require(.presence, on: ChannelID(kind: request.kind, channel: request.channel), session)
         let id = ChannelID(kind: request.kind, channel: request.channel)
-        var found: [Name: String] = [:]
+        var found = [Name: String]()
         if let channel = channels[named: id] { found = states(ofUser: request.user, seenIn: channel) }
         if request.user == sessions[session].user { found.merge((sessions[session].statesBefore[id] ?? [:]).mapValues(\.text)) { $1 } }
         answer(connection, StatesAnswer(id: request.id, states: found.strings))
@@ -53,7 +54,7 @@ extension Hub {
 
     /// What the user's other devices have there: all of a user's states together are bounded. [PR8]
     private func statesOfOthers(_ session: Session.Index, in id: ChannelID) -> [Name: PresenceState] {
-        var states: [Name: PresenceState] = [:]
+        var states = [Name: PresenceState]()
         for other in people[sessions[session].person].sessions where other != session {
             let own = membership(of: other, in: id).map { memberships[$0].states } ?? sessions[other].statesBefore[id]
             states.merge(own ?? [:]) { $0.text.utf8.count > $1.text.utf8.count ? $0 : $1 }
@@ -87,8 +88,10 @@ extension Hub {
         }
         if let membership {
             memberships[membership].states = states
+            recount(membership)
         } else {
             sessions[session].statesBefore[id] = states.isEmpty ? nil : states
+            recount(session)
         }
     }
 
@@ -102,10 +105,11 @@ extension Hub {
 
     /// The states of a device that has gone go with it. [SE8]
     mutating func dropStates(of membership: Membership.Index) {
-        let (session, channel) = (memberships[membership].session, memberships[membership].channel)
-        let before = states(ofUser: sessions[session].user!, seenIn: channel)
+        let user = sessions[memberships[membership].session].user!, channel = memberships[membership].channel
+        let before = states(ofUser: user, seenIn: channel)
         memberships[membership].states = [:]
-        tellStates(of: sessions[session].user!, channel, before: before)
+        recount(membership)
+        tellStates(of: user, channel, before: before)
     }
 
     // MARK: - Questions
@@ -134,6 +138,7 @@ extension Hub {
         let request = try decode(WhereRequest.self, body)
         var found: [ChannelID] = []
         for member in people.sessions(of: request.user) {
+            work.look(at: sessions[member].memberships.all.count)
             for membership in sessions[member].memberships.all where !memberships[membership].quiet {
                 let id = channels[memberships[membership].channel].id!
                 if rights(of: session, on: id).contains(.presence) { found.append(id) }

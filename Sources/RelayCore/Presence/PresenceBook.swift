@@ -27,7 +27,7 @@ struct PresenceBook {
     /// Where the last frame of an interval ended that was too long for one: the next begins behind it, so that nobody waits for those who
     /// change all the time.
     var toldThrough: Name?
-    private(set) var pending: [Name: PendingChange] = [:]
+    private(set) var pending = [Name: PendingChange]()
     /// Snapshots that receivers have been given.
     private var snapshots: UInt64 = 0
 

@@ -19,19 +19,30 @@ struct Connection {
     enum Input: Equatable {
         /// Frames are handled as they come.
         case handled
-        /// The next frame cannot be judged yet. The hub holds it and what follows, in order; the engine reads no more. [BL10]
-        case held
+        /// The next frame has to wait. The hub holds it and what follows, in order.
+        case held(for: Wait)
         /// The frame that was held is judged again. Its rate was counted before. [RT1]
         case judgedAgain
-        /// Frames that were held behind it are handled. The engine reads again when all of them are.
+        /// Frames that were held are handled.
         case catchingUp
+    }
+
+    enum Wait: Equatable {
+        /// Whose record it changes has to be read. [BL10]
+        case author
+        /// Others have their turn. [DL12]
+        case turn
+        /// Too much waits for its reader. [DL12]
+        case reader
+        /// Its address guesses keys. [AC2]
+        case guesses
     }
 
     var id = ConnectionID(index: -1, generation: 0)
     var state = State.vacant
     @Packed var session: Session.Index?
     var entropy = Entropy(high: 0, low: 0)
-    var peer = ""
+    var peer = Peer(text: "", address: .local)
     var lastHeard = Instant(nanoseconds: 0)
     /// Since when it may log in. [SE4]
     var greetingSince = Instant(nanoseconds: 0)
@@ -40,26 +51,51 @@ struct Connection {
     /// Logins with a wrong credential, and their answers that wait. [AC2]
     var wrongCredentials = 0
     var refusals: [HeldRefusal] = []
+    /// The key or code that it sends has waited its time. [AC2]
+    var hasWaited = false
     /// When the end of its token is looked at next.
     var accessLookAt: Instant?
     /// The end of a token that was told to come soon. [AC8]
     var noticeToldFor: UInt64?
-    /// Bytes of a frame that has not come whole yet. Empty, without memory, between frames.
-    var partial: [UInt8] = []
+    /// Bytes of a frame that has not come whole yet, and since when. Empty, without memory, between frames.
+    private(set) var partial: [UInt8] = []
+    private(set) var partialSince = Instant(nanoseconds: 0)
     var input = Input.handled
-    /// What came from the frame on that cannot be judged yet; what stands before `heldFrom` is done.
-    var held: [UInt8] = []
-    var heldFrom = 0
+    var held = HeldInput()
+    /// The engine reads no more of it.
+    var isPaused = false
+    var share = WorkAccount.Share()
 
+    /// A read of a board for it is under way.
+    var isReadingBoard = false
     /// What its session catches up with; the first is next. [HI2]
     var catchUps: [CatchUp.Index] = []
     /// What is answered when it has. [HI8]
     var barriers: [Barrier] = []
 
+    var isHeld: Bool {
+        if case .held = input { return true }
+        return false
+    }
+
+    mutating func keepPartial(_ bytes: [UInt8], since: Instant) { (partial, partialSince) = (bytes, since) }
+
     var hasLoggedIn: Bool { state != .greeting && state != .requesting }
 
     /// Whether it may send and be sent to.
     var isOpen: Bool { state == .greeting || state == .live }
+}
+
+/// What came from a frame on that has to wait.
+struct HeldInput {
+    var bytes: [UInt8] = []
+    /// What stands before is done.
+    var from = 0
+    /// Up to here there are whole frames.
+    var whole = 0
+    var since = Instant(nanoseconds: 0)
+
+    var count: Int { bytes.count - from }
 }
 
 /// All connections, at the places that the engine hands out.

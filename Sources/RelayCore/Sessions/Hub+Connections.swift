@@ -4,15 +4,20 @@ import RelayWire
 // Links that come and go, heartbeats, farewells.
 
 extension Hub {
-    mutating func opened(_ id: ConnectionID, entropy: Entropy, peer: String) {
+    mutating func opened(_ id: ConnectionID, entropy: Entropy, peer: Peer) {
         connections.open(Connection(id: id, state: .greeting, entropy: entropy, peer: peer, lastHeard: now.instant))
         outbox.open(id.place)
         counters.connectionsOpened += 1
+        greetings.add(id, from: peer.address)
         if isShuttingDown { return close(id.place, .shuttingDown, "the relay is ending") }
-        greetings.add(id)
-        if greetings.count > max(1, configuration.greetingsMax) { turnAwayOldest(except: id) }
-        if connections.count > configuration.connectionsMax, !turnAwayOldest(except: id) {
-            return close(id.place, .tooManyConnections, "the relay holds \(configuration.connectionsMax) connections, it may not hold more")
+        if peer.address != .local, greetings.held(from: peer.address) > greetingsOfAddressMax {
+            turnAwayOne(for: id, ofItsAddress: true)
+        } else if greetings.count > max(1, configuration.greetingsMax) {
+            turnAwayOne(for: id)
+        }
+        if connections.count > configuration.connectionsMax, !turnAwayOne(for: id) {
+            let text = "the relay holds \(configuration.connectionsMax) connections, it may not hold more"
+            return close(id.place, .tooManyConnections, text, linger: .zero)
         }
         expectLogin(id)
     }
@@ -28,31 +33,18 @@ extension Hub {
     }
 
     /// Its time to log in begins anew: a page was read before.
-    mutating func upgraded(_ id: ConnectionID, peer: String) {
+    mutating func upgraded(_ id: ConnectionID, peer: Peer) {
         guard isKnown(id), connections[id.place].state == .requesting else { return }
         connections[id.place].state = .greeting
+        greetings.move(from: connections[id.place].peer.address, to: peer.address)
         connections[id.place].peer = peer
         connections[id.place].lastHeard = now.instant
         expectLogin(id)
     }
 
-    /// Of those that have not logged in the one that has waited longest makes room. [SE5]
-    ///
-    /// - Returns: whether there was one.
-    @discardableResult
-    private mutating func turnAwayOldest(except newcomer: ConnectionID) -> Bool {
-        while let oldest = greetings.next(except: newcomer) {
-            guard isKnown(oldest), !connections[oldest.place].hasLoggedIn else { continue }
-            // It has said nothing yet: there is nothing that its farewell must not overtake.
-            close(oldest.place, .tooManyConnections, "others come in, and this connection has not logged in", linger: .zero)
-            return true
-        }
-        return false
-    }
-
     /// One has logged in, or is gone.
-    mutating func greetingEnded() {
-        guard greetings.endOne() else { return }
+    mutating func greetingEnded(_ connection: Connection.Index) {
+        guard greetings.endOne(from: connections[connection].peer.address) else { return }
         var left: [ConnectionID] = []
         for id in greetings.waiting where isKnown(id) && !connections[id.place].hasLoggedIn { left.append(id) }
         greetings.replace(with: left)
@@ -63,11 +55,15 @@ extension Hub {
         let connection = id.place
         if !connections[connection].hasLoggedIn {
             connections[connection].state = .closing
-            greetingEnded()
+            greetingEnded(connection)
         }
-        if connections[connection].state == .live { detach(connection, lastEnd: nil) }
-        outbox.discard(connection)
         discardHeld(connection)
+        if connections[connection].state == .live {
+            detach(connection, lastEnd: nil)
+            accounts.live.giveBack(connections[connection].peer.address)
+        }
+        outbox.discard(connection)
+        keepPartial([], since: now.instant, of: connection)
         connections.close(connection)
     }
 
@@ -82,15 +78,18 @@ extension Hub {
         let reason = code == .endedByModerator ? "" : ", \(text)"
         log(code == .loggedOut || code == .shuttingDown ? .debug : .info, "\(who) closed: \(code.name)\(reason)")
         if !isRequesting { enqueueJSON(connection, .closing, notice) }
+        discardHeld(connection)
         if connections[connection].state == .live { detach(connection, lastEnd: notice) }
         let hasLoggedIn = connections[connection].state == .live
+        if hasLoggedIn { accounts.live.giveBack(connections[connection].peer.address) }
+        // Who says goodbye slowly takes no place that others want.
+        let isCrowded = !hasLoggedIn && connections.count > configuration.connectionsMax - configuration.connectionsMax / 8
+        let linger = isCrowded ? .zero : linger ?? configuration.farewellLinger
         connections[connection].state = .closing
         outbox.close(connection)
-        if !hasLoggedIn { greetingEnded() }
-        connections[connection].partial = []
-        discardHeld(connection)
-        effects.append(
-            .close(connections[connection].id, code, lingerMilliseconds: Int((linger ?? configuration.farewellLinger).milliseconds)))
+        if !hasLoggedIn { greetingEnded(connection) }
+        keepPartial([], since: now.instant, of: connection)
+        effects.append(.close(connections[connection].id, code, lingerMilliseconds: Int(linger.milliseconds)))
     }
 
     func sessionName(_ connection: Connection.Index) -> String {
@@ -137,7 +136,7 @@ extension Hub {
     mutating func heartbeatDeadline(_ connection: Connection.Index) {
         let interval = sessions[connections[connection].session!].heartbeat
         // While the relay does not read, the silence is its own doing. [BL10]
-        if connections[connection].input == .held {
+        if connections[connection].input == .held(for: .author) {
             connections[connection].lastHeard = now.instant
             enqueuePrivate(connection, head: FrameHead(type: FrameType.ping.rawValue, bodyBytes: 0)) { _ in }
             return setHeartbeat(connection, at: now.instant + interval)
@@ -153,5 +152,61 @@ extension Hub {
             close(
                 connection, .heartbeatTimeout, "nothing came for \(silence.milliseconds) ms, the heartbeat is \(interval.milliseconds) ms")
         }
+    }
+}
+
+extension Hub {
+    // MARK: - Resume
+
+    /// Tells a resumed session where everything stands; ends it where that is more than may wait for a slow reader. [SE9]
+    ///
+    /// - Parameter seen: where the client is in each message channel that it names.
+    mutating func restore(_ session: Session.Index, _ connection: Connection.Index, seen: [String: Since]) {
+        for index in sortedMemberships(session) where !memberships[index].heldOver {
+            let membership = memberships[index], channel = membership.channel
+            var restored = subscribeAnswer(id: nil, index)
+            var begin: CatchUp.Start?
+            let told = membership.receivesMessages ? seen[channels[channel].id!.channel.text] : nil
+            // In another epoch a client that says nothing holds what nobody knows.
+            let seen = told ?? .position(ChannelPosition(epoch: membership.epoch, offset: Limits.integerMax))
+            let isCurrent =
+                seen.position.map { $0.epoch == channels[channel].epoch && (told == nil || $0.offset >= channels[channel].head) } ?? false
+            if membership.receivesMessages, !isCurrent {
+                begin = recover(from: seen, channel, freshThrough: seen.isRest ? membership.freshThrough : 0, into: &restored)
+            }
+            memberships[index].epoch = channels[channel].epoch
+            enqueueJSON(connection, .restored, restored)
+            channels[channel].named = []
+            sendSnapshots(index, to: connection)
+            if let begin { beginCatchUp(index, begin, connection) }
+            if channels[channel].id!.kind == .stream { restoreStream(index, to: connection) }
+            if endIfTooMuch(session, connection) { return }
+        }
+        for user in sessions[session].userMetadata.inOrder() {
+            sendMetadataSnapshot(.user(user), to: connection)
+            if endIfTooMuch(session, connection) { return }
+        }
+    }
+
+    private mutating func restoreStream(_ membership: Membership.Index, to connection: Connection.Index) {
+        let (session, channel) = (memberships[membership].session, memberships[membership].channel)
+        sendTopicsSnapshot(channel, to: connection)
+        sendClosedFlows(session, channel, to: connection)
+        for topic in memberships[membership].selections.keys.inOrder() {
+            for flow in channels[channel].topics[topic] ?? [] where flows[flow].receivers.contains(session) {
+                sendFlowRestored(flow, session, to: connection)
+            }
+        }
+    }
+
+    /// A reader that is closed for what it is told would resume, and be closed, for ever: a new session comes into one channel at a time.
+    ///
+    /// - Returns: whether it has ended, because what it has been told so far is more than may wait for it.
+    private mutating func endIfTooMuch(_ session: Session.Index, _ connection: Connection.Index) -> Bool {
+        let (bytes, bytesMax) = (outbox.load(of: connection).reliable, configuration.reliableBacklogBytesSoft)
+        guard bytes > bytesMax else { return false }
+        closeSlow(connection, "what the session is in is told in \(bytes) bytes and more, at most \(bytesMax) may be: it has ended")
+        endSession(session, telling: .timeout)
+        return true
     }
 }

@@ -13,7 +13,7 @@ extension Hub {
         }
         let request = try decode(LoginRequest.self, body)
         let checked = try CheckedLogin(request, timeoutDefault: configuration.presenceTimeoutDefault)
-        guard !hasGuessedEnough(connection) else { return }
+        guard !hasGuessedEnough(connection), !isPutOff(checked, request, connection) else { return }
         let admission: Admission
         let offer: DeviceOffers.Offer?
         do throws(WireError) {
@@ -34,15 +34,21 @@ extension Hub {
             tellHeldRefusals(connection)
             return close(connection, .banned, text)
         }
+        let (known, others) = sessionsTaken(by: checked, of: user)
+        let taken = others + (known.map { [$0] } ?? [])
+        let withConnection = taken.count { [sessions] in sessions[$0].state.hasConnection }
+        guard hasPlace(connection, admission, isNew: known == nil, freed: (others.count, withConnection)) else { return }
+        let address = connections[connection].peer.address
+        if known == nil { try checkMemory(Footprint.session, of: address) }
         if !accessRules.isOpen {
             guard secretDigest != nil || admission.isToken else {
                 throw WireError(.badRequest, "field secret is missing: a user id belongs to the client that has it")
             }
-            try claim(user, digest: secretDigest, isToken: admission.isToken)
+            try claim(user, digest: secretDigest, admission, from: connections[connection].peer.address)
         }
         tellHeldRefusals(connection)
 
-        guard let (session, resumed) = try takeSession(of: user, checked, connection) else { return }
+        let (session, resumed) = try takeSession(of: user, checked)
         attach(session, to: connection, checked)
         sessions[session].secretDigest = secretDigest
         if let offer { endOffer(offer) }
@@ -71,19 +77,30 @@ extension Hub {
         }
     }
 
+    /// Tokens are not guessed, nor is what was shown before.
+    private mutating func isPutOff(_ login: CheckedLogin, _ request: LoginRequest, _ connection: Connection.Index) -> Bool {
+        guard request.key != nil || request.code != nil, request.token == nil else { return false }
+        var resumed: Session.Index?
+        if login.resume != nil, let user = request.user {
+            for session in people.sessions(of: user) where login.resumes(sessions[session]) { resumed = session }
+        }
+        return isPutOff(request.key, connection, of: resumed)
+    }
+
+    /// Sessions that a login takes over: that of its device, and all others if there is to be only this one.
+    private func sessionsTaken(by login: CheckedLogin, of user: Name) -> (known: Session.Index?, others: [Session.Index]) {
+        let all = people.sessions(of: user)
+        let known = all.first { sessions[$0].device == login.device }
+        return (known, login.isOnlyDevice ? all.filter { $0 != known } : [])
+    }
+
     /// The session of a device that logs in: the one that is there, which is resumed or handed over, or a new one.
     ///
-    /// - Returns: `nil` if the relay holds too many, which the connection was told.
     /// - Throws: `limitReached`.
     private mutating func takeSession(
-        of user: Name, _ login: CheckedLogin, _ connection: Connection.Index
-    ) throws(WireError) -> (session: Session.Index, isResumed: Bool)? {
-        let known = people.sessions(of: user).first { [sessions] in sessions[$0].device == login.device }
-        let others = login.isOnlyDevice ? people.sessions(of: user).filter { $0 != known } : []
-        guard known != nil || sessions.count - others.count < configuration.sessionsMax else {
-            close(connection, .tooManySessions, "the relay holds \(configuration.sessionsMax) sessions, it may not hold more")
-            return nil
-        }
+        of user: Name, _ login: CheckedLogin
+    ) throws(WireError) -> (session: Session.Index, isResumed: Bool) {
+        let (known, others) = sessionsTaken(by: login, of: user)
         if !login.isOnlyDevice { try makeRoom(for: known, of: user) }
         let session = known ?? makeSession(of: user, device: login.device)
         var isResumed = false
@@ -142,7 +159,9 @@ extension Hub {
             }
             sessions[other].memberships.remove(channel)
             channels[channel].inside.remove(other)
+            uncount(membership)
             memberships[membership].session = session
+            recount(membership)
             sessions[session].memberships.insert(membership, in: channel)
             channels[channel].inside.insert(session)
         }
@@ -154,6 +173,7 @@ extension Hub {
     /// Joins a session and a connection.
     private mutating func attach(_ session: Session.Index, to connection: Connection.Index, _ login: CheckedLogin) {
         setState(session, .present(connection: connection))
+        move(session, to: connections[connection].peer.address)
         sessions[session].resumeToken = connections[connection].entropy
         takeUpWindow(session, instance: login.instance, lastNumber: login.lastNumber)
         let handedOverUntil = now.instant + sessions[session].presenceTimeout
@@ -166,7 +186,8 @@ extension Hub {
         ownerCame(lockOwner(session))
         connections[connection].session = session
         connections[connection].state = .live
-        greetingEnded()
+        greetingEnded(connection)
+        accounts.live.take(connections[connection].peer.address)
         setHeartbeat(connection, at: now.instant + sessions[session].heartbeat)
         if sessions[session].memberships.all.contains(where: { [memberships] in memberships[$0].heldOver }) {
             deadlines.set(.heldOver(session: session, generation: sessions[session].generation), at: handedOverUntil)
@@ -186,9 +207,14 @@ extension Hub {
                 memberships[membership].lent = nil
             }
         }
+        forgetOwn(session)
+    }
+
+    private mutating func forgetOwn(_ session: Session.Index) {
         sessions[session].statesBefore = [:]
         stopUserMetadata(of: session)
         sessions[session].closedFlows = []
+        recount(session)
     }
 
     /// Stays that were handed over and not taken up end for others now.
@@ -244,9 +270,7 @@ extension Hub {
         userWasSeen(sessions[session].user!)
         endParts(of: session)
         for membership in sortedMemberships(session) { removeFromChannel(membership, end) }
-        sessions[session].statesBefore = [:]
-        stopUserMetadata(of: session)
-        sessions[session].closedFlows = []
+        forgetOwn(session)
         endOffer(of: session)
         setState(session, .lingering)
         sessions[session].lastEnd = nil
@@ -263,44 +287,9 @@ extension Hub {
 
     /// What a session is in, in the order of the channels' names: that of their places differs from relay to relay.
     func sortedMemberships(_ session: Session.Index) -> [Membership.Index] {
-        sessions[session].memberships.all.sorted { [channels, memberships] in
+        sessions[session].memberships.all.inOrder { [channels, memberships] in
             channels[memberships[$0].channel].id! < channels[memberships[$1].channel].id!
         }
-    }
-
-    // MARK: - Resume
-
-    /// Tells a resumed session where everything stands. [SE9]
-    ///
-    /// - Parameter seen: where the client is in each message channel that it names.
-    private mutating func restore(_ session: Session.Index, _ connection: Connection.Index, seen: [String: Since]) {
-        for index in sortedMemberships(session) where !memberships[index].heldOver {
-            let membership = memberships[index], channel = membership.channel
-            var restored = subscribeAnswer(id: nil, index)
-            var begin: CatchUp.Start?
-            let told = membership.receivesMessages ? seen[channels[channel].id!.channel.text] : nil
-            // In another epoch a client that says nothing holds what nobody knows.
-            let seen = told ?? .position(ChannelPosition(epoch: membership.epoch, offset: Limits.integerMax))
-            let isCurrent =
-                seen.position.map { $0.epoch == channels[channel].epoch && (told == nil || $0.offset >= channels[channel].head) } ?? false
-            if membership.receivesMessages, !isCurrent {
-                begin = recover(from: seen, channel, freshThrough: seen.isRest ? membership.freshThrough : 0, into: &restored)
-            }
-            memberships[index].epoch = channels[channel].epoch
-            enqueueJSON(connection, .restored, restored)
-            channels[channel].named = []
-            sendSnapshots(index, to: connection)
-            if let begin { beginCatchUp(index, begin, connection) }
-            guard channels[channel].id!.kind == .stream else { continue }
-            sendTopicsSnapshot(channel, to: connection)
-            sendClosedFlows(session, channel, to: connection)
-            for topic in membership.selections.keys.inOrder() {
-                for flow in channels[channel].topics[topic] ?? [] where flows[flow].receivers.contains(session) {
-                    sendFlowRestored(flow, session, to: connection)
-                }
-            }
-        }
-        for user in sessions[session].userMetadata.inOrder() { sendMetadataSnapshot(.user(user), to: connection) }
     }
 }
 
@@ -323,7 +312,7 @@ private struct CheckedLogin {
     var readerLimits: ReaderLimits
     var resume: Entropy?
     /// By message channel.
-    var seen: [String: Since] = [:]
+    var seen = [String: Since]()
     /// Those of the client that the relay has, too. [SE3]
     var capabilities: Set<Capability>
 
@@ -405,9 +394,12 @@ extension UInt64 {
         return String(repeating: "0", count: 16 - digits.count) + digits
     }
 
-    /// Hexadecimal digits only: no sign, which `init(_:radix:)` would take.
+    /// Hexadecimal digits only, no sign; of more than 16 the last ones count.
     init?(hex: some StringProtocol) {
-        guard hex.utf8.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }) else { return nil }
-        self.init(hex, radix: 16)
+        self = 0
+        for digit in hex.utf8 {
+            guard let value = Character(Unicode.Scalar(digit)).hexDigitValue else { return nil }
+            self = self << 4 | UInt64(value)
+        }
     }
 }

@@ -6,8 +6,10 @@ struct Person {
     /// Its sessions, those that linger too, in the order in which they came to be.
     var sessions: [Session.Index] = []
     /// Token buckets, by what they count; and that of requests. [RT1]
-    var buckets: [BucketKey: TokenBucket.Index] = [:]
+    var buckets = [BucketKey: TokenBucket.Index]()
     @Packed var requestsBucket: TokenBucket.Index?
+    /// What it sent has waited. [DL12]
+    var unserved = Unserved()
 }
 
 /// All persons, by user id, and who of them is here.
@@ -51,6 +53,8 @@ extension Hub {
         let session = sessions.insert(Session(user: user, handle: ordinals.handle()))
         sessions[session].device = device
         sessions[session].person = people.add(session, of: user)
+        recount(session)
+        accounts.sessions.take(sessions[session].address)
         return session
     }
 
@@ -60,6 +64,8 @@ extension Hub {
             for bucket in person.buckets.values { buckets.remove(bucket) }
             if let bucket = person.requestsBucket { buckets.remove(bucket) }
         }
+        uncount(session)
+        accounts.sessions.giveBack(sessions[session].address)
         sessions.remove(session)
     }
 
@@ -72,5 +78,55 @@ extension Hub {
     /// The session of a client object of a user.
     func session(of user: Name, instance: UInt64) -> Session.Index? {
         people.sessions(of: user).first { sessions[$0].instance == instance }
+    }
+}
+
+/// Who has a session, in order and counted, so that one page of it costs no look at all the others. [AC16]
+struct Roster {
+    private(set) var names = SortedNames()
+    private(set) var present = 0
+    private(set) var away = 0
+
+    /// A session goes from one state to another.
+    mutating func move(_ user: Name, from old: Session.State, to new: Session.State) {
+        if !old.isThere, new.isThere { names.insert(user) }
+        if old.isThere, !new.isThere { names.remove(user) }
+        count(old, -1)
+        count(new, 1)
+    }
+
+    private mutating func count(_ state: Session.State, _ by: Int) {
+        switch state {
+        case .present: present += by
+        case .away: away += by
+        case .vacant, .lingering: break
+        }
+    }
+}
+
+extension Session.State {
+    /// Whether others may see it.
+    var isThere: Bool {
+        switch self {
+        case .present, .away: true
+        case .vacant, .lingering: false
+        }
+    }
+}
+
+extension Session.State {
+    var hasConnection: Bool {
+        if case .present = self { return true }
+        return false
+    }
+}
+
+extension Hub {
+    /// The only way from one state to another.
+    mutating func setState(_ session: Session.Index, _ state: Session.State) {
+        people.roster.move(sessions[session].user!, from: sessions[session].state, to: state)
+        if !sessions[session].state.isThere, state.isThere { sessions[session].since = now.instant }
+        sessions[session].state = state
+        sessions[session].generation = ordinals.generation()
     }
 }

@@ -45,7 +45,7 @@ struct Session {
     @OutOfLine var lastEnd: CloseNotice? = nil
     var memberships = Memberships()
     /// States set before subscribing. [PR8]
-    var statesBefore: [ChannelID: [Name: PresenceState]] = [:]
+    var statesBefore = [ChannelID: [Name: PresenceState]]()
     /// The channel last published to and its bucket, so that most publishes look nothing up.
     var lastPublish: (name: Name, channel: Channel.Index, generation: UInt32, bucket: TokenBucket.Index)?
     /// Whether its client can say `goOn`. [MS10]
@@ -53,15 +53,41 @@ struct Session {
     /// Whether a deadline tells of a credit that has grown. [RT8]
     var isCreditWatched = false
     /// What it was told last of channels in which it may send little. [RT8]
-    var creditTold: [TokenBucket.Index: UInt32] = [:]
+    var creditTold = [TokenBucket.Index: UInt32]()
     var directsPending = 0
     /// Users whose metadata it subscribed to. [MD8]
     var userMetadata: Set<Name> = []
     /// Locks it waits for, or has waited for on this connection. [LK4]
     var waitsForLocks: Set<Lock.Index> = []
     /// Flows it was to receive and that have closed, newest last, as `flowOpened` would tell them now. [SE9]
-    var closedFlows: [FlowOpened] = []
+    var closedFlows: [ClosedFlow] = []
     var packetsLost: UInt64 = 0
+    /// Where its last login came from: whom its place and memory are charged to.
+    var address = AddressKey.local
+    /// How much memory: all, and what does not hang on its memberships. [SE15]
+    var held = 0
+    var heldOwn = 0
+}
+
+/// A flow that has closed, as `flowOpened` would tell it now, and what it was for one receiver. [SE9]
+struct ClosedFlow {
+    /// Of all its receivers.
+    final class Content: Sendable {
+        let opened: FlowOpened
+
+        init(_ opened: FlowOpened) { self.opened = opened }
+    }
+
+    let content: Content
+    let from: UInt32
+    /// What is charged of it.
+    let bytes: UInt32
+
+    var opened: FlowOpened {
+        var opened = content.opened
+        opened.from = from
+        return opened
+    }
 }
 
 /// One session in one channel.
@@ -81,13 +107,17 @@ struct Membership {
     var freshThrough: UInt64 = 0
     /// While it gets what is kept instead of what comes. [HI2]
     @Packed var catchUp: CatchUp.Index?
-    var states: [Name: PresenceState] = [:]
+    var states = [Name: PresenceState]()
     /// Of a token for this channel. [AC9]
     @OutOfLine var lent: LentRights? = nil
     /// Topics published in: flow indexes. [ST3]
-    var publishing: [Name: Flow.Index] = [:]
+    var publishing = [Name: Flow.Index]()
     /// Topics listened to. [ST7]
-    var selections: [Name: Selection] = [:]
+    var selections = [Name: Selection]()
+    /// Flows whose receivers it is among.
+    var receiving: Int32 = 0
+    /// What is charged of it. [SE15]
+    var held = 0
 
     mutating func receive(_ features: Set<Feature>) {
         receivesMessages = features.contains(.messages)
@@ -108,4 +138,57 @@ struct Selection {
     var listed: Set<Name> = []
 
     func contains(_ user: Name) -> Bool { all || listed.contains(user) }
+}
+
+/// The memberships of one session by channel, in the order of the channels: one block of memory, and none while there is no membership.
+///
+/// Most sessions are in a channel or two; a dictionary of that size is mostly room for more.
+struct Memberships {
+    private struct Entry {
+        var channel: Channel.Index
+        var membership: Membership.Index
+    }
+
+    private var entries: [Entry] = []
+
+    var isEmpty: Bool { entries.isEmpty }
+    var all: [Membership.Index] { entries.map(\.membership) }
+
+    subscript(channel: Channel.Index) -> Membership.Index? {
+        let index = index(of: channel)
+        return index < entries.count && entries[index].channel == channel ? entries[index].membership : nil
+    }
+
+    mutating func insert(_ membership: Membership.Index, in channel: Channel.Index) {
+        entries.insert(Entry(channel: channel, membership: membership), at: index(of: channel))
+    }
+
+    mutating func remove(_ channel: Channel.Index) { entries.remove(at: index(of: channel)) }
+
+    /// Where a channel stands or would stand.
+    private func index(of channel: Channel.Index) -> Int {
+        var low = 0
+        var high = entries.count
+        while low < high {
+            let middle = (low + high) / 2
+            if entries[middle].channel < channel { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}
+
+extension Hub {
+    /// The membership of a session in a channel, if it has one; it may be held over.
+    func membership(of session: Session.Index, in id: ChannelID) -> Membership.Index? {
+        channels[named: id].flatMap { sessions[session].memberships[$0] }
+    }
+
+    /// The membership of a session that is inside a channel.
+    func membership(of session: Session.Index, inside channel: Channel.Index) -> Membership.Index {
+        guard let membership = sessions[session].memberships[channel] else {
+            preconditionFailure(
+                "channel \(channels[channel].handle) has session \(sessions[session].handle) inside, which has no membership there")
+        }
+        return membership
+    }
 }

@@ -7,13 +7,17 @@ import RelayWire
 /// What a durable change wants erased. It stands in the journal, under its sequence, until that is done.
 struct ErasureMark {
     /// Records of the user with a higher one came after the request, and stay, however often the erasure is tried.
-    var sequence: UInt64
-    /// Whose records go from all boards; `nil`: nobody's.
+    var sequence: UInt64 = 0
+    /// Whose records go; `nil`: nobody's.
     var user: Name?
+    /// Id of the one board that they go from; `nil`: all of them. [AC18]
+    var board: UInt64?
     /// Who says so; `nil`: the relay itself.
     var by: Name?
 
     var key: [UInt8] { StoredForm.erasureKey(sequence) }
+
+    func takesRecords(from board: UInt64) -> Bool { user != nil && (self.board ?? board) == board }
 }
 
 /// A request that waits for an erasure.
@@ -44,6 +48,17 @@ struct ErasureState {
     var nextPause: Duration { min(Self.pauseMax, Self.pause * (1 << min(max(0, failures - 1), 6))) }
 }
 
+/// Why something is not erased: for who wants it, and with what the system says for the log.
+struct ErasureFailure {
+    let told: String
+    let text: String
+
+    init(_ told: String, _ reason: String) {
+        self.told = told
+        text = "\(told): \(reason)"
+    }
+}
+
 /// Everything that was wanted when it began: first the records of users go from the boards, then all of it from the disk.
 struct ErasureRound {
     enum Step {
@@ -57,25 +72,38 @@ struct ErasureRound {
     var step = Step.erasing(token: 0)
     let marks: [ErasureMark]
     let waiting: [ErasureWaiter]
-    /// Whose records go, each with its newest mark, and the sequence of that.
-    let users: [[UInt8]: ErasureMark]
-    let newest: [[UInt8]: UInt64]
     /// Boards that are still to be looked at, the next one last.
     var boards: [UInt64]
-    /// Boards whose files may have something of these users, and of whom.
-    var holding: [UInt64: Set<[UInt8]>] = [:]
+    /// Whose records go from the board that is looked at, each with its newest mark.
+    var users = [[UInt8]: ErasureMark]()
+    /// By board: users whose records its file may still have, each with the sequence of its newest mark.
+    var holding = [UInt64: [[UInt8]: UInt64]]()
+    /// Records that were removed from each board, by user.
+    var removed = [UInt64: [[UInt8]: Int]]()
     /// Boards in which records of these users may be left, and why.
-    var unsearched: [String] = []
+    var unsearched: [(board: UInt64, failure: ErasureFailure)] = []
 
     /// Records that one record of the journal removes.
     static let recordsMax = 128
 
     init(_ state: ErasureState, boards: some Sequence<UInt64>) {
         (marks, waiting) = (state.marks, state.waiting)
-        users = Dictionary(marks.compactMap { mark in mark.user.map { (Array($0.text.utf8), mark) } }) { $1 }
-        newest = users.mapValues(\.sequence)
-        self.boards = users.isEmpty ? [] : boards.inOrder().reversed()
+        let marked = marks.filter { $0.user != nil }
+        // On the boards that are named alone, if each mark names one.
+        let named = Set(marked.compactMap(\.board)), isForAll = marked.contains { $0.board == nil }
+        self.boards = boards.filter { isForAll || named.contains($0) }.inOrder().reversed()
     }
+
+    /// Begins with the next board.
+    mutating func nextBoard() -> UInt64? {
+        guard let board = boards.popLast() else { return nil }
+        let marks = marks.filter { $0.takesRecords(from: board) }
+        users = Dictionary(marks.map { (Array($0.user!.text.utf8), $0) }) { $1 }
+        return board
+    }
+
+    /// Whether records that a mark wants removed may be left.
+    func mayLeave(_ mark: ErasureMark) -> Bool { unsearched.contains { mark.takesRecords(from: $0.board) } }
 }
 
 extension Hub {
@@ -83,11 +111,11 @@ extension Hub {
 
     /// Requests, and boards that have ended by themselves, whose erasure was accepted and is not done.
     var erasuresUnderWay: Int {
-        let unmarked = (erasure.waiting + (erasure.round?.waiting ?? [])).count { $0.mark == nil }
+        let unmarked = (storage.erasure.waiting + (storage.erasure.round?.waiting ?? [])).count { $0.mark == nil }
         let notDurable = storage.unrevealed[storage.head...].count { change in
             if case .whenErased? = change.requester?.answer { true } else { change.erasure != nil }
         }
-        return erasure.marks.count + unmarked + notDurable
+        return storage.erasure.marks.count + unmarked + notDurable
     }
 
     mutating func checkErasures() throws(WireError) {
@@ -101,72 +129,80 @@ extension Hub {
 
     /// Begins a round if anything is wanted and none is under way.
     mutating func eraseIfIdle() {
-        guard erasure.isWanted, erasure.round == nil, storage.failure == nil else { return }
-        erasure.round = ErasureRound(erasure, boards: boards.ids)
-        erasure.isWanted = false
-        erasure.waiting = []
+        guard storage.erasure.isWanted, storage.erasure.round == nil, storage.failure == nil else { return }
+        storage.erasure.round = ErasureRound(storage.erasure, boards: boards.ids)
+        storage.erasure.isWanted = false
+        storage.erasure.waiting = []
         goOnErasing()
     }
 
     /// The next board, or the disk when all were looked at.
     private mutating func goOnErasing() {
-        while let id = erasure.round!.boards.popLast() {
+        while let id = storage.erasure.round!.nextBoard() {
             if let board = boards[id: id], !boards[board].isDropping { return look(at: id) }
         }
-        erasure.lastToken += 1
-        erasure.round!.step = .erasing(token: erasure.lastToken)
-        let round = erasure.round!
+        storage.erasure.lastToken += 1
+        storage.erasure.round!.step = .erasing(token: storage.erasure.lastToken)
+        let round = storage.erasure.round!
         // Of whom a board that cannot be read has records, nobody knows.
-        let marks = round.marks.filter { $0.user == nil || round.unsearched.isEmpty }
-        guard configuration.isJournaled else { return erased(StoreErased(token: erasure.lastToken, marks: marks.map(\.key))) }
+        let marks = round.marks.filter { !round.mayLeave($0) }
+        guard configuration.isJournaled else { return erased(StoreErased(token: storage.erasure.lastToken, marks: marks.map(\.key))) }
         effects.append(
             .erase(
                 StoreErasure(
-                    token: erasure.lastToken, users: round.newest, boards: round.holding,
-                    marks: marks.map { .init(key: $0.key, user: $0.user.map { Array($0.text.utf8) }) })))
+                    token: storage.erasure.lastToken, boards: round.holding,
+                    marks: marks.map { .init(key: $0.key, user: $0.user.map { Array($0.text.utf8) }, board: $0.board) })))
     }
 
     /// Asks whose records a board has, as soon as its file has everything that was accepted by now.
     private mutating func look(at id: UInt64) {
         let head = boards[boards[id: id]!].head
-        erasure.round!.step = .awaitingFile(board: id, head: head)
+        storage.erasure.round!.step = .awaitingFile(board: id, head: head)
         eraseOn(id)
     }
 
     /// The file of a board has something new, or the board is gone.
     mutating func eraseOn(_ id: UInt64) {
-        guard case .awaitingFile(board: id, let head)? = erasure.round?.step else { return }
+        guard case .awaitingFile(board: id, let head)? = storage.erasure.round?.step else { return }
         guard let board = boards[id: id], !boards[board].isDropping else { return goOnErasing() }
         guard boards[board].readableHead >= head else { return }
-        erasure.lastToken += 1
-        erasure.round!.step = .searching(board: id, token: erasure.lastToken)
+        storage.erasure.lastToken += 1
+        storage.erasure.round!.step = .searching(board: id, token: storage.erasure.lastToken)
         effects.append(
             .findRecords(
                 BoardRecordsRead(
-                    token: erasure.lastToken, board: id, users: erasure.round!.newest, recordsMax: ErasureRound.recordsMax)))
+                    token: storage.erasure.lastToken, board: id, users: storage.erasure.round!.users.mapValues(\.sequence),
+                    recordsMax: ErasureRound.recordsMax)))
     }
 
     /// A `findRecords` is answered.
     mutating func recordsFound(_ answer: BoardRecords) {
-        guard case .searching(let id, token: answer.token)? = erasure.round?.step else { return }
+        guard case .searching(let id, token: answer.token)? = storage.erasure.round?.step else { return }
         // Behind the end of a board nothing may stand: its file would be begun anew, without a name.
         guard let board = boards[id: id], !boards[board].isDropping else { return goOnErasing() }
         switch answer.outcome {
         case .gone: goOnErasing()
         case .failed(let text):
-            erasure.round!.unsearched.append("the board of \(boards[board].name!) cannot be read: \(text)")
-            goOnErasing()
+            leave(id, ErasureFailure("the board of \(boards[board].name!) cannot be read", text))
         case .found(let records, let users):
-            if !users.isEmpty { erasure.round!.holding[id] = users }
+            if !users.isEmpty {
+                let newest = storage.erasure.round!.users.filter { users.contains($0.key) }
+                storage.erasure.round!.holding[id] = newest.mapValues(\.sequence)
+            }
             guard !records.isEmpty else { return goOnErasing() }
             do throws(WireError) {
                 try remove(records, on: board, above: answer.head)
                 look(at: id)
             } catch {
-                erasure.round!.unsearched.append("records of the board of \(boards[board].name!) cannot be removed: \(error.text)")
-                goOnErasing()
+                leave(id, ErasureFailure("records of the board of \(boards[board].name!) cannot be removed", error.text))
             }
         }
+    }
+
+    /// What it has of these users stays for now; the next one.
+    private mutating func leave(_ id: UInt64, _ failure: ErasureFailure) {
+        storage.erasure.round!.unsearched.append((id, failure))
+        goOnErasing()
     }
 
     /// Removes them as the moderator would who wants it: readers catch up with that, however many there are. [BL4]
@@ -176,42 +212,56 @@ extension Hub {
         // What is on its way to the file came after the request, and takes the place of what was found.
         var rewritten: Set<[UInt8]> = []
         for record in boards[board].pending where record.offset > head { if case .put(let key) = record.change { rewritten.insert(key) } }
-        let users = erasure.round!.users
-        let removals = found.filter { !rewritten.contains($0.key) }.map {
-            BoardStep(key: $0.key, user: users[$0.user]!.by ?? users[$0.user]!.user!)
-        }
+        let users = storage.erasure.round!.users
+        let removed = found.filter { !rewritten.contains($0.key) }
+        let removals = removed.map { BoardStep(key: $0.key, user: users[$0.user]!.by ?? users[$0.user]!.user!) }
         guard !removals.isEmpty else { return }
-        let channel = try channelFor(ChannelID(kind: .message, channel: boards[board].name!))
+        let channel = try channelFor(ChannelID(kind: .message, channel: boards[board].name!), by: nil)
         if channels[channel].inside.isEmpty { setChannelEnd(channel) }
         store(together: removals, on: board, channel)
+        for record in removed { storage.erasure.round!.removed[boards[board].id, default: [:]][record.user, default: 0] += 1 }
     }
 
     /// The disk has nothing of it any more, or still has some.
     mutating func erased(_ answer: StoreErased) {
-        guard let round = erasure.round, case .erasing(token: answer.token) = round.step else { return }
+        guard let round = storage.erasure.round, case .erasing(token: answer.token) = round.step else { return }
         if let failure = answer.failure { return erasureFailed(failure) }
-        let done = Set(answer.marks)
-        erasure.round = nil
-        erasure.marks.removeAll { done.contains($0.key) }
+        let done = Set(answer.marks), marks = Self.bySequence(round.marks)
+        storage.erasure.round = nil
+        storage.erasure.marks.removeAll { done.contains($0.key) }
         let left = Self.bySequence(round.marks.filter { !done.contains($0.key) })
-        let reasons = round.unsearched + answer.boards.keys.inOrder().compactMap { id in
-            boards[id: id].map { "the board of \(boards[$0].name!): \(answer.boards[id]!)" }
+        let reasons = round.unsearched.map { $0.failure } + answer.boards.keys.inOrder().compactMap { id in
+            boards[id: id].map { ErasureFailure("the board of \(boards[$0].name!) is not written anew", answer.boards[id]!) }
         }
-        let text = (reasons.first ?? "a board's file was not written anew") + (reasons.count > 1 ? "; \(reasons.count - 1) more" : "")
+        let more = reasons.count > 1 ? "; \(reasons.count - 1) more" : ""
+        let told = (reasons.first?.told ?? "a board's file was not written anew") + more
         for waiter in round.waiting {
             if let mark = waiter.mark.flatMap({ left[$0] }) {
-                refuse(waiter, mark, isSearched: round.unsearched.isEmpty, text)
-            } else if isKnown(waiter.requester.connection), connections[waiter.requester.connection.place].isOpen {
-                self.answer(waiter.requester.connection.place, EmptyAnswer(id: waiter.requester.id))
+                refuse(waiter, mark, isSearched: !round.mayLeave(mark), told)
+            } else {
+                tellErased(waiter, waiter.mark.flatMap { marks[$0] }, round.removed)
             }
         }
-        if left.isEmpty { (erasure.failures, erasure.againAt) = (0, nil) } else { tryAgain(text) }
+        if left.isEmpty {
+            (storage.erasure.failures, storage.erasure.againAt) = (0, nil)
+        } else {
+            tryAgain((reasons.first?.text ?? told) + more)
+        }
         eraseIfIdle()
+    }
+
+    private mutating func tellErased(_ waiter: ErasureWaiter, _ mark: ErasureMark?, _ removed: [UInt64: [[UInt8]: Int]]) {
+        guard isKnown(waiter.requester.connection), connections[waiter.requester.connection.place].isOpen else { return }
+        let (connection, id) = (waiter.requester.connection.place, waiter.requester.id)
+        guard let board = mark?.board, let user = mark?.user else { return self.answer(connection, EmptyAnswer(id: id)) }
+        self.answer(connection, RemoveRecordsAnswer(id: id, records: removed[board]?[Array(user.text.utf8)] ?? 0))
     }
 
     // MARK: - Failures
 
-    private mutating func refuse(_ waiter: ErasureWaiter, _ mark: ErasureMark?, isSearched: Bool, _ text: String) {
+    private mutating func refuse(
+        _ waiter: ErasureWaiter, _ mark: ErasureMark?, isSearched: Bool, _ told: String = "the relay's log says why"
+    ) {
         guard isKnown(waiter.requester.connection) else { return }
         let words =
             if let user = mark?.user, !isSearched {
@@ -220,39 +270,42 @@ extension Hub {
                 "what was removed is gone for everybody, but still stands on the disk"
             }
         refuse(
-            waiter.requester.connection.place, WireError(.storageFailed, "\(words): \(text); the relay tries again by itself"),
+            waiter.requester.connection.place, WireError(.storageFailed, "\(words): \(told); the relay tries again by itself"),
             id: waiter.requester.id)
     }
 
     private mutating func erasureFailed(_ text: String) {
-        giveUpErasure(text)
+        giveUpErasure()
         tryAgain(text)
     }
 
     private mutating func tryAgain(_ text: String) {
-        erasure.failures += 1
-        log(.error, "what was removed still stands on the disk, again in \(erasure.nextPause): \(text)")
-        eraseAfter(erasure.nextPause)
+        storage.erasure.failures += 1
+        log(.error, "what was removed still stands on the disk, again in \(storage.erasure.nextPause): \(text)")
+        eraseAfter(storage.erasure.nextPause)
     }
 
     private mutating func eraseAfter(_ pause: Duration) {
         let moment = now.instant + pause
-        erasure.againAt = moment
-        if let alarm = erasure.alarm, alarm <= moment { return }
-        erasure.alarm = moment
+        storage.erasure.againAt = moment
+        if let alarm = storage.erasure.alarm, alarm <= moment { return }
+        storage.erasure.alarm = moment
         deadlines.set(.erasure, at: moment)
     }
 
     /// What the disk was asked for is not going to be answered: whoever waits is told.
-    mutating func giveUpErasure(_ text: String) {
-        let (round, waiting) = (erasure.round, erasure.waiting)
-        erasure.waiting = []
-        erasure.round = nil
-        erasure.isWanted = false
-        let isSearched = if case .erasing? = round?.step { round!.unsearched.isEmpty } else { false }
-        let marks = Self.bySequence(erasure.marks)
-        for waiter in round?.waiting ?? [] { refuse(waiter, waiter.mark.flatMap { marks[$0] }, isSearched: isSearched, text) }
-        for waiter in waiting { refuse(waiter, waiter.mark.flatMap { marks[$0] }, isSearched: false, text) }
+    mutating func giveUpErasure() {
+        let (round, waiting) = (storage.erasure.round, storage.erasure.waiting)
+        storage.erasure.waiting = []
+        storage.erasure.round = nil
+        storage.erasure.isWanted = false
+        let isErasing = if case .erasing? = round?.step { true } else { false }
+        let marks = Self.bySequence(storage.erasure.marks)
+        for waiter in round?.waiting ?? [] {
+            let mark = waiter.mark.flatMap { marks[$0] }
+            refuse(waiter, mark, isSearched: isErasing && mark.map { !round!.mayLeave($0) } ?? true)
+        }
+        for waiter in waiting { refuse(waiter, waiter.mark.flatMap { marks[$0] }, isSearched: false) }
     }
 
     private static func bySequence(_ marks: [ErasureMark]) -> [UInt64: ErasureMark] {
@@ -261,15 +314,15 @@ extension Hub {
 
     /// Changes can be stored again. Not at once: what has filled a disk does not do so every second.
     mutating func eraseLater() {
-        if !erasure.marks.isEmpty { eraseAfter(erasure.nextPause) }
+        if !storage.erasure.marks.isEmpty { eraseAfter(storage.erasure.nextPause) }
     }
 
     /// It is time to try again what has failed, unless that was put off since.
     mutating func eraseAgain() {
-        if let alarm = erasure.alarm, alarm <= now.instant { erasure.alarm = nil }
-        guard !erasure.marks.isEmpty, erasure.round == nil else { return }
-        if let againAt = erasure.againAt, now.instant < againAt { return eraseAfter(againAt - now.instant) }
-        erasure.isWanted = true
+        if let alarm = storage.erasure.alarm, alarm <= now.instant { storage.erasure.alarm = nil }
+        guard !storage.erasure.marks.isEmpty, storage.erasure.round == nil else { return }
+        if let againAt = storage.erasure.againAt, now.instant < againAt { return eraseAfter(againAt - now.instant) }
+        storage.erasure.isWanted = true
         eraseIfIdle()
     }
 }

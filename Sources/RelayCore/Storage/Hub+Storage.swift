@@ -1,4 +1,5 @@
 internal import RelayJournal
+import RelayPrimitives
 import RelayWire
 
 // What must be durable before anybody sees it: changes of metadata and locks. [SG1–SG4]
@@ -15,14 +16,23 @@ struct UnrevealedChange {
         case claims([Name])
         /// What a moderator has decided. [AC15]
         case moderation(Decision)
+        /// What moderators have ended is gone. [AC19]
+        case channelGone(Name, head: UInt64)
+        /// Several, in this order.
+        case together([Subject])
         /// Nothing changed, but the answer must not overtake what it rests on.
         case nothing
+
+        /// Each by itself.
+        var parts: [Subject] { if case .together(let parts) = self { parts } else { [self] } }
     }
 
     var sequence: UInt64
     var subject: Subject
     var requester: Requester?
     var byteCount: Int
+    /// Whom they are charged to.
+    var payer: AddressKey
     /// What it has removed is to leave the disk.
     var erasure: ErasureMark?
 }
@@ -34,7 +44,7 @@ struct Requester {
         case majorRevision(UInt64)
         case fencing(UInt64)
         case cleared(offset: UInt64, records: UInt64)
-        /// Empty, when the disk has nothing of it any more. [AC14, BL9]
+        /// When the disk has nothing of it any more: empty, or with how many records went. [AC14, AC18, BL9]
         case whenErased
         /// Judged by changes that are not durable yet.
         case refusal(WireError)
@@ -54,22 +64,17 @@ struct StorageState {
     /// Oldest first, from `head` on.
     var unrevealed: [UnrevealedChange] = []
     var head = 0
-    var unjournaledBytes = 0
-    /// Keys and values of all metadata as accepted. [MD4]
-    var metadataBytes = 0
     /// Why nothing can be changed, if so. [SG2]
     var failure: String?
+    /// What was removed and is still on the disk. [AC14, BL9]
+    var erasure = ErasureState()
 }
 
 extension Hub {
-    /// - Throws: `storageFailed` while nothing can be stored, `busy` while too much waits for it.
+    /// - Throws: `storageFailed` while nothing can be stored, `busy` while too much waits for it. [SG3]
     func checkStorage() throws(WireError) {
-        if let failure = storage.failure { throw WireError(.storageFailed, "nothing can be changed: \(failure)") }
-        guard storage.unjournaledBytes < configuration.unjournaledBytesMax else {
-            throw WireError(
-                .busy, "\(storage.unjournaledBytes) bytes of changes wait to be stored, at most \(configuration.unjournaledBytesMax) may",
-                limit: configuration.unjournaledBytesMax, actual: storage.unjournaledBytes, retryAfterMilliseconds: 100)
-        }
+        guard storage.failure == nil else { throw WireError(.storageFailed, "the relay can store nothing now: its log says why") }
+        try accounts.unjournaled.checkWaiting("changes wait to be stored", of: accounts.payer)
     }
 
     /// The number that the next change will have.
@@ -79,28 +84,33 @@ extension Hub {
     ///
     /// - Parameter erasing: what it removes is to leave the disk, too.
     mutating func store(
-        _ entries: [JournalEntry], _ subject: UnrevealedChange.Subject, _ requester: Requester?, erasing: (user: Name?, by: Name?)? = nil
+        _ entries: [JournalEntry], _ subject: UnrevealedChange.Subject, _ requester: Requester?, erasing: ErasureMark? = nil
     ) {
         storage.sequence += 1
-        let mark = erasing.map { ErasureMark(sequence: storage.sequence, user: $0.user, by: $0.by) }
+        var mark = erasing
+        mark?.sequence = storage.sequence
         let isMarked = configuration.isJournaled && mark != nil
         let record = JournalRecord(sequence: storage.sequence, entries: entries + (isMarked ? [StoredForm.erasure(mark!)] : []))
-        let bytes = record.byteCount
-        storage.unjournaledBytes += bytes
-        switch subject {
-        case .metadata(let book, _): metadata[book].unrevealed += 1
-        case .lock(let lock, _): locks[lock].unrevealed += 1
-        case .moderation(let moderation): if let (book, _) = moderation.metadata { metadata[book].unrevealed += 1 }
-        case .board, .forgotten, .claims, .nothing: break
+        let bytes = record.byteCount + Footprint.change + record.entries.count * Footprint.changedEntry
+        accounts.unjournaled.hold(bytes, accounts.payer)
+        var isOfBoard = false
+        for part in subject.parts {
+            switch part {
+            case .metadata(let book, _): metadata[book].unrevealed += 1
+            case .lock(let lock, _): locks[lock].unrevealed += 1
+            case .board: isOfBoard = true
+            case .moderation, .forgotten, .claims, .channelGone, .together, .nothing: break
+            }
         }
         storage.unrevealed.append(
-            UnrevealedChange(sequence: storage.sequence, subject: subject, requester: requester, byteCount: bytes, erasure: mark))
+            UnrevealedChange(
+                sequence: storage.sequence, subject: subject, requester: requester, byteCount: bytes, payer: accounts.payer, erasure: mark))
         counters.changesAccepted += 1
         if configuration.isJournaled {
             effects.append(.persist(record))
         } else {
             // Boards have files even so, in memory, and are shown when they are written there.
-            if case .board = subject { return effects.append(.persist(record)) }
+            if isOfBoard { return effects.append(.persist(record)) }
             reveal(through: storage.sequence)
         }
     }
@@ -117,10 +127,11 @@ extension Hub {
             return refuse(requester.connection.place, error, id: requester.id)
         }
         // What waits takes memory, too: it counts like a small change. [SG3]
-        let bytes = MemoryLayout<UnrevealedChange>.stride
-        storage.unjournaledBytes += bytes
+        let bytes = Footprint.change
+        accounts.unjournaled.hold(bytes, accounts.payer)
         storage.unrevealed.append(
-            UnrevealedChange(sequence: storage.sequence, subject: .nothing, requester: requester, byteCount: bytes))
+            UnrevealedChange(
+                sequence: storage.sequence, subject: .nothing, requester: requester, byteCount: bytes, payer: accounts.payer))
     }
 
     /// Whether a refusal speaks of changes that are not durable: then it waits for them as an answer does. [SG1]
@@ -148,19 +159,12 @@ extension Hub {
         while storage.head < storage.unrevealed.count, storage.unrevealed[storage.head].sequence <= sequence {
             let change = storage.unrevealed[storage.head]
             storage.head += 1
-            storage.unjournaledBytes -= change.byteCount
+            accounts.unjournaled.hold(-change.byteCount, change.payer)
             if let requester = change.requester { tell(requester, mark: change.erasure?.sequence) }
-            switch change.subject {
-            case .metadata(let book, let change): revealMetadata(book, change)
-            case .lock(let lock, let transition): revealLock(lock, transition)
-            case .board(let transition): revealBoard(transition)
-            case .forgotten(let book, let generation): revealForgotten(book, generation)
-            case .moderation(let moderation): revealModeration(moderation)
-            case .claims, .nothing: break
-            }
+            for part in change.subject.parts { reveal(part) }
             guard let mark = change.erasure else { continue }
-            erasure.marks.append(mark)
-            erasure.isWanted = true
+            storage.erasure.marks.append(mark)
+            storage.erasure.isWanted = true
         }
         defer { eraseIfIdle() }
         if storage.head == storage.unrevealed.count {
@@ -169,6 +173,18 @@ extension Hub {
         } else if storage.head >= 1024, storage.head > storage.unrevealed.count / 2 {
             storage.unrevealed.removeFirst(storage.head)
             storage.head = 0
+        }
+    }
+
+    mutating func reveal(_ subject: UnrevealedChange.Subject) {
+        switch subject {
+        case .metadata(let book, let change): revealMetadata(book, change)
+        case .lock(let lock, let transition): revealLock(lock, transition)
+        case .board(let transition): revealBoard(transition)
+        case .forgotten(let book, let generation): revealForgotten(book, generation)
+        case .moderation(let moderation): revealModeration(moderation)
+        case .channelGone(let name, let head): forgetChannels(name, head: head)
+        case .claims, .together, .nothing: break
         }
     }
 
@@ -181,8 +197,8 @@ extension Hub {
         case .fencing(let fencing): answer(connection, FencingAnswer(id: requester.id, fencing: fencing))
         case .cleared(let offset, let records): answer(connection, ClearAnswer(id: requester.id, offset: offset, records: records))
         case .whenErased:
-            erasure.waiting.append(ErasureWaiter(requester: requester, mark: mark))
-            erasure.isWanted = true
+            storage.erasure.waiting.append(ErasureWaiter(requester: requester, mark: mark))
+            storage.erasure.isWanted = true
         case .refusal(let error): refuse(connection, error, id: requester.id)
         }
     }
@@ -190,6 +206,8 @@ extension Hub {
     // MARK: - Not durable
 
     /// Undoes what was not revealed, answers the requests for it, and takes no changes until `storageRecovered`. [SG2]
+    ///
+    /// - Parameter text: for the log. It may name files of this machine: those who are refused are not told.
     mutating func storageFailed(_ text: String) {
         if storage.failure == nil { log(.error, "changes cannot be stored, the relay is read-only: \(text)") }
         storage.failure = text
@@ -197,36 +215,36 @@ extension Hub {
         let undone = storage.unrevealed[storage.head...]
         storage.unrevealed = []
         storage.head = 0
-        storage.unjournaledBytes = 0
+        accounts.unjournaled.holdNothing()
         // The newest first: a user who waited before an older removal stands before users who came after it. [LK4]
-        for change in undone.reversed() {
-            switch change.subject {
+        for part in undone.flatMap(\.subject.parts).reversed() {
+            switch part {
             case .metadata(let book, _): undoMetadata(book)
             case .lock(let lock, let transition): undoLock(lock, transition)
-            case .board(let transition): undoBoard(transition, text)
+            case .board(let transition): undoBoard(transition)
             case .claims(let users): claimsWereNotStored(users)
-            case .moderation(let moderation): undoModeration(moderation)
-            case .forgotten, .nothing: break
+            case .moderation: undoModeration()
+            case .forgotten, .channelGone, .together, .nothing: break
             }
         }
         for change in undone {
             if let requester = change.requester, isKnown(requester.connection) {
-                refuse(requester.connection.place, WireError(.storageFailed, "the change could not be stored: \(text)"), id: requester.id)
+                let error = WireError(.storageFailed, "the change could not be stored: the relay's log says why")
+                refuse(requester.connection.place, error, id: requester.id)
             }
         }
         var boardsUndone: [BoardTransition] = []
-        for change in undone {
-            switch change.subject {
+        for part in undone.flatMap(\.subject.parts) {
+            switch part {
             case .metadata(let book, _): settleUndoneMetadata(book)
-            case .lock(let lock, _): settleUndoneLock(lock, text)
+            case .lock(let lock, _): settleUndoneLock(lock)
             case .board(let transition): boardsUndone.append(transition)
             case .forgotten(let book, let generation): keepForgotten(book, generation)
-            case .moderation(let moderation): if let (book, _) = moderation.metadata { settleUndoneMetadata(book) }
-            case .claims, .nothing: break
+            case .moderation, .claims, .channelGone, .together, .nothing: break
             }
         }
         settleUndoneBoards(boardsUndone)
-        giveUpErasure(text)
+        giveUpErasure()
     }
 
     mutating func storageRecovered() {
@@ -235,5 +253,76 @@ extension Hub {
         storeClaims()
         eraseLater()
         log(.info, "changes can be stored again")
+    }
+}
+
+// What a relay finds stored when it starts. [SG4]
+
+extension Hub {
+    /// Takes over one stored key and value; before any event, in order of keys.
+    ///
+    /// - Returns: whether it is one that this version knows.
+    package mutating func restore(key: [UInt8], value: [UInt8]) -> Bool {
+        guard let entry = StoredEntry(key: key, value: value) else { return false }
+        do throws(WireError) {
+            switch entry {
+            case .start: break
+            case .relay(let id): storage.relayID = id
+            case .claim(let user, let claim): claims[user] = claim
+            case .role(let user, let role): moderation.applied.apply(.role(user, role))
+            case .mode(let channel, let mode): moderation.applied.apply(.mode(channel, mode, true))
+            case .ban(let user, let ban): moderation.applied.apply(.ban(user, ban))
+            case .erasure(let mark): storage.erasure.marks.append(mark)
+            case .publish(let user, let instance, let remembered): keptWindows.restore(remembered, of: user, instance)
+            case .metadata(let owner, let majorRevision):
+                let book = try bookFor(owner, by: nil)
+                metadata[book].applied.restore(majorRevision: majorRevision)
+            case .item(let owner, let key, let item):
+                let book = try bookFor(owner, by: nil)
+                accounts.metadata.hold(metadata[book].applied.charges(of: .init(majorRevision: 0, items: [key: item])))
+                metadata[book].applied.restore(key, item)
+            case .lock(let channel, let name, let state):
+                let lock = try lockFor(name, channel, by: nil)
+                // Its owner's clock begins to run with `restored`.
+                hold(state, lock)
+            }
+        } catch {
+            log(.error, "a stored entry is left out: \(error.text)")
+            return false
+        }
+        return true
+    }
+
+    /// All has been restored; times that run while nobody is there begin now.
+    ///
+    /// - Parameter sequence: of the last change in the journal.
+    package mutating func restored(lastSequence sequence: UInt64, at now: Now) {
+        enter(now)
+        storage.sequence = max(storage.sequence, sequence)
+        for index in metadata.indices where metadata[index].owner != nil {
+            metadata[index].revealed = metadata[index].applied
+            metadata[index].lastWritten = now.instant
+            endMetadataIfUnused(index)
+        }
+        for index in locks.indices where locks[index].name != nil {
+            locks[index].revealed = locks[index].applied
+            locks[index].absence = ordinals.generation()
+            if locks[index].applied?.owner != nil { setLockExpiry(index, after: locks[index].applied!.ttl) }
+        }
+        keptWindows.takeRestored(places: Self.placesMax, until: now.instant + .milliseconds(Limits.publishMemoryMilliseconds))
+        setWindowSweep()
+        setBoardExpiry()
+        if !claims.isEmpty { sweepClaims() }
+        moderation.revealed = moderation.applied
+        sweepBans()
+        if configuration.isJournaled { store([StoredForm.start(start), StoredForm.relay(storage.relayID)], .nothing, nil) }
+        // What was removed before the end, and was still on the disk then.
+        eraseAgain()
+    }
+
+    /// The start number that a stored entry tells, if it is the one that does.
+    package static func storedStart(key: [UInt8], value: [UInt8]) -> UInt32? {
+        guard case .start(let start)? = StoredEntry(key: key, value: value) else { return nil }
+        return start
     }
 }

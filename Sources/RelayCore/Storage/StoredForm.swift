@@ -18,8 +18,8 @@ import RelayWire
 //     A user               the role that moderators have set: version u8 (1) · role u8 (1 reader, 2 editor, 3 coeditor)
 //     F channel            a frozen channel, of both kinds: version u8 (1)
 //     O channel            a channel that is open for editing, of both kinds: version u8 (1)
-//     E sequence u64       what that change has removed is still to be erased: version u8 (1) · n u8, user whose records go, too ·
-//                          n u8, by (empty: nobody)
+//     E sequence u64       what that change has removed is still to be erased: version u8 (1; 2 with a board) · n u8, user whose
+//                          records go, too · n u8, by (empty: nobody) · [id u64 of the one board that they go from]
 //     X user               a ban: version u8 (1) · flags u8 (1 digest, 2 end) · [digest, 16 bytes] · [end u64 ms] · made u64 ms · n u8, by
 //
 // R, B and Q are of boards (`BoardForm`).
@@ -49,9 +49,10 @@ enum StoredEntry {
 
     private static func read(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> StoredEntry? {
         var value = ByteReader(value)
-        guard let first = key.first, value.integer(UInt8.self) == StoredForm.version else { return nil }
+        guard let first = key.first, let version = value.integer(UInt8.self) else { return nil }
+        if first == UInt8(ascii: "E") { return erasure(key, &value, version) }
+        guard version == StoredForm.version else { return nil }
         if first == UInt8(ascii: "W") { return publish(key, &value) }
-        if first == UInt8(ascii: "E") { return erasure(key, &value) }
         let names = key.dropFirst().split(separator: 0, omittingEmptySubsequences: false).map { UnsafeRawBufferPointer(rebasing: $0) }
         switch first {
         case UInt8(ascii: "M"):
@@ -103,10 +104,18 @@ enum StoredEntry {
         return .publish(user, instance: instance, PublishWindow.Remembered(place: place, accepted: accepted))
     }
 
-    private static func erasure(_ key: UnsafeRawBufferPointer, _ value: inout ByteReader) -> StoredEntry? {
+    private static func erasure(_ key: UnsafeRawBufferPointer, _ value: inout ByteReader, _ version: UInt8) -> StoredEntry? {
         var key = ByteReader(UnsafeRawBufferPointer(rebasing: key.dropFirst()))
         guard let sequence = key.integer(UInt64.self), let user = value.shortBytes(), let by = value.shortBytes() else { return nil }
-        return .erasure(ErasureMark(sequence: sequence, user: try? Name(bytes: user), by: try? Name(bytes: by)))
+        var mark = ErasureMark(sequence: sequence, user: try? Name(bytes: user), by: try? Name(bytes: by))
+        switch version {
+        case StoredForm.version: break
+        case StoredForm.versionOfBoardErasure:
+            guard let board = value.integer(UInt64.self) else { return nil }
+            mark.board = board
+        default: return nil
+        }
+        return .erasure(mark)
     }
 
     private static func claim(_ value: inout ByteReader) -> UserClaim? {
@@ -164,6 +173,8 @@ enum StoredEntry {
 
 enum StoredForm {
     static let version: UInt8 = 1
+    /// A relay that does not know of the board must not take the records from all of them.
+    static let versionOfBoardErasure: UInt8 = 2
 
     /// The entries of a change: the set's own, and one for each item.
     static func entries(_ owner: MetadataOwner, _ change: MetadataSetChange) -> [JournalEntry] {
@@ -180,8 +191,11 @@ enum StoredForm {
         return JournalEntry(key: setKey(owner), value: value)
     }
 
-    /// A set that is forgotten altogether.
-    static func forgetting(_ owner: MetadataOwner) -> [JournalEntry] { [JournalEntry(key: setKey(owner), value: nil)] }
+    /// A set that is forgotten altogether, with all that a change removes.
+    static func forgetting(_ owner: MetadataOwner, _ change: MetadataSetChange? = nil) -> [JournalEntry] {
+        let items = change?.removed.inOrder() ?? []
+        return items.map { JournalEntry(key: itemKey(owner, $0), value: nil) } + [JournalEntry(key: setKey(owner), value: nil)]
+    }
 
     /// - Parameter state: `nil` when the lock is removed.
     static func entry(_ channel: ChannelID, _ lock: Name, _ state: LockState?) -> JournalEntry {
@@ -264,9 +278,10 @@ enum StoredForm {
     }
 
     static func erasure(_ mark: ErasureMark) -> JournalEntry {
-        var value: [UInt8] = [version]
+        var value: [UInt8] = [mark.board == nil ? version : versionOfBoardErasure]
         value.append(short: mark.user?.text ?? "")
         value.append(short: mark.by?.text ?? "")
+        if let board = mark.board { value.append(bigEndian: board) }
         return JournalEntry(key: erasureKey(mark.sequence), value: value)
     }
 

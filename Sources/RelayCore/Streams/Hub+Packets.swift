@@ -1,6 +1,33 @@
 import RelayPrimitives
 import RelayWire
 
+/// One publisher's stay in one topic. [ST3, ST6]
+struct Flow {
+    var handle: UInt32 = 0
+    @Placed var channel: Channel.Index
+    var topic: Name?
+    @Placed var session: Session.Index
+    var meta = ""
+    /// Bytes of its entry in the snapshot of topics, and whom they are charged to. [ST2]
+    var entryBytes: Int32 = 0
+    var payer = AddressKey.local
+    /// The topic's priority: of packets that wait for a slow reader, those of the lowest go first. [DL5]
+    var rank: UInt8 = 0
+    var lifetimeMilliseconds: UInt32 = 0
+    /// Sequence of the last accepted packet.
+    var sequence: UInt32 = 0
+    /// Sessions that get its packets, its own publisher perhaps among them.
+    var receivers: [Session.Index] = []
+    /// Of those who came when there had been packets: the first sequence that is meant for them.
+    var meantFrom = [Session.Index: UInt32]()
+    @Placed var bucket: TokenBucket.Index
+    /// Packets over the rate: in all, and those told of. [RT4]
+    var dropped: UInt64 = 0
+    var droppedTold: UInt64 = 0
+    /// Whether a notice was sent less than the interval ago.
+    var noticeIsHeld = false
+}
+
 // Packets: counted, numbered, delivered. [ST5, ST6, RT4]
 
 extension Hub {
@@ -13,6 +40,7 @@ extension Hub {
             var frame = try PublishPacketFrame(flags: flags, body: body)
             frame.extensions = extensions
             guard let flow = flows[named: frame.flow], flows[flow].session == session else {
+                try spendRequest(session, connection)
                 throw WireError(.unknownFlow, "flow \(frame.flow) is not one of this session")
             }
             let limit = configuration.limits.packetBytesMax

@@ -30,19 +30,25 @@ extension Hub {
                 .limitReached, "at most \(limit) topics per device and channel", limit: limit,
                 actual: memberships[membership].publishing.count + 1)
         }
+        let channel = memberships[membership].channel
+        let entryBytes = JSONBody.encode(publisher(request.topic, session, meta: meta)).count
+        try channels[channel].publisherBytes.check(entryBytes, of: accounts.payer, .channelFull, "publishers' entries in the channel")
+        let receivers = channels[channel].topicReceivers.count
+        try checkMemory(Footprint.flow + (receivers * Footprint.receiver), of: session)
         let flow = openFlow(
-            membership, request.topic, meta: meta, rank: (request.priority ?? .normal).rank, lifetime: UInt32(lifetime))
+            membership, request.topic, meta: meta, entryBytes, rank: (request.priority ?? .normal).rank, lifetime: UInt32(lifetime))
         answer(connection, JoinTopicAnswer(id: request.id, flow: flows[flow].handle, next: 1))
     }
 
     private mutating func openFlow(
-        _ membership: Membership.Index, _ topic: Name, meta: String, rank: UInt8, lifetime: UInt32
+        _ membership: Membership.Index, _ topic: Name, meta: String, _ entryBytes: Int, rank: UInt8, lifetime: UInt32
     ) -> Flow.Index {
         let (session, channel) = (memberships[membership].session, memberships[membership].channel)
         let user = sessions[session].user!
         var made = Flow(
-            handle: ordinals.handle(), channel: Placed(channel), topic: topic, session: Placed(session), meta: meta, rank: rank,
-            lifetimeMilliseconds: lifetime)
+            handle: ordinals.handle(), channel: Placed(channel), topic: topic, session: Placed(session), meta: meta,
+            entryBytes: Int32(entryBytes), payer: accounts.payer, rank: rank, lifetimeMilliseconds: lifetime)
+        channels[channel].publisherBytes.hold(entryBytes, made.payer)
         made.bucket = bucket(.packets(channel: channels[channel].id!.channel, topic: topic), of: session)
         for receiver in channels[channel].topicReceivers {
             let selection = memberships[self.membership(of: receiver, inside: channel)].selections[topic]
@@ -50,6 +56,8 @@ extension Hub {
         }
         let flow = flows.insert(made, named: made.handle)
         memberships[membership].publishing[topic] = flow
+        recount(membership)
+        for receiver in made.receivers { countReceiving(1, self.membership(of: receiver, inside: channel)) }
         channels[channel].topics[topic, default: []].append(flow)
 
         tellTopics(.publisherJoined, flow)
@@ -84,28 +92,41 @@ extension Hub {
             room: channels[channel].room, .flowClosed, FlowClosed(flow: flows[flow].handle, last: flows[flow].sequence),
             to: flows[flow].receivers)
         rememberClosed(flow)
-        memberships[membership(of: session, inside: channel)].publishing[topic] = nil
+        let membership = membership(of: session, inside: channel)
+        memberships[membership].publishing[topic] = nil
+        recount(membership)
         channels[channel].topics[topic]!.removeFirst(of: flow)
         if channels[channel].topics[topic]!.isEmpty { channels[channel].topics[topic] = nil }
         tellTopics(.publisherLeft, flow)
+        channels[channel].publisherBytes.hold(-Int(flows[flow].entryBytes), flows[flow].payer)
         flows.remove(flow, named: flows[flow].handle)
     }
 
     /// Each receiver may be away, or its queue may die with all of this flow in it: a resumption tells it again. [SE9]
     private mutating func rememberClosed(_ flow: Flow.Index) {
-        var closed = flowOpened(flow)
+        guard !flows[flow].receivers.isEmpty else { return }
+        let opened = flowOpened(flow), content = ClosedFlow.Content(opened)
+        let bytes =
+            Footprint.closedFlow
+            + (Footprint.closedFlowContent + opened.meta.utf8.count + opened.topic.text.utf8.count) / flows[flow].receivers.count
         for receiver in flows[flow].receivers {
-            closed.from = flows[flow].meantFrom[receiver] ?? 1
-            if sessions[receiver].closedFlows.count >= configuration.closedFlowsMax { sessions[receiver].closedFlows.removeFirst() }
-            sessions[receiver].closedFlows.append(closed)
+            countReceiving(-1, membership(of: receiver, inside: flows[flow].channel))
+            var change = bytes
+            if sessions[receiver].closedFlows.count >= configuration.closedFlowsMax {
+                change -= Int(sessions[receiver].closedFlows.removeFirst().bytes)
+            }
+            sessions[receiver].closedFlows.append(
+                ClosedFlow(content: content, from: flows[flow].meantFrom[receiver] ?? 1, bytes: UInt32(bytes)))
+            holdOwn(change, receiver)
         }
     }
 
     /// Flows that closed lately, opened and closed once more: a client ignores those it knows. [SE9]
     mutating func sendClosedFlows(_ session: Session.Index, _ channel: Channel.Index, to connection: Connection.Index) {
-        for closed in sessions[session].closedFlows where closed.channel == channels[channel].handle {
-            enqueueJSON(connection, .flowOpened, closed)
-            enqueueJSON(connection, .flowClosed, FlowClosed(flow: closed.flow, last: closed.next &- 1))
+        for closed in sessions[session].closedFlows where closed.content.opened.channel == channels[channel].handle {
+            let opened = closed.opened
+            enqueueJSON(connection, .flowOpened, opened)
+            enqueueJSON(connection, .flowClosed, FlowClosed(flow: opened.flow, last: opened.next &- 1))
         }
     }
 
@@ -117,6 +138,7 @@ extension Hub {
         try checkCount(of: request.users)
         let membership = try inside(ChannelID(kind: .stream, channel: request.channel), session)
         let selections = memberships[membership].selections
+        try checkMemory(Footprint.selection + (request.users?.count ?? 0) * Footprint.listedUser, of: session)
         let limit = configuration.limits.subscribedTopicsMax
         guard selections[request.topic] != nil || selections.count < limit else {
             throw WireError(
@@ -185,6 +207,7 @@ extension Hub {
         var users = Array(selection.listed)
         if selection.all {
             users = (channels[memberships[membership].channel].topics[request.topic] ?? []).map { sessions[flows[$0].session].user! }
+            work.look(at: users.count)
         }
         let page = ListPage(of: Set(users).filter { user in request.after.map { $0 < user } ?? true }.inOrder()) { $0.text.utf8.count + 3 }
         let next = page.goesOn ? page.elements.last : nil
@@ -197,15 +220,19 @@ extension Hub {
         tellLostMeanwhile(session, room: channels[channel].room)
         let isEmpty = !selection.all && selection.listed.isEmpty
         memberships[membership].selections[topic] = isEmpty ? nil : selection
+        recount(membership)
         for flow in channels[channel].topics[topic] ?? [] {
             let isWanted = selection.contains(sessions[flows[flow].session].user!)
             let isReceiving = flows[flow].receivers.contains(session)
+            work.look(at: 1 + flows[flow].receivers.count / 16)
             if isWanted, !isReceiving {
                 flows[flow].receivers.append(session)
+                countReceiving(1, membership)
                 if flows[flow].sequence > 0 { flows[flow].meantFrom[session] = flows[flow].sequence &+ 1 }
                 if let connection = outbox.connection(of: session) { sendFlowOpened(flow, to: connection) }
             } else if !isWanted, isReceiving {
                 flows[flow].receivers.removeFirst(of: session)
+                countReceiving(-1, membership)
                 flows[flow].meantFrom[session] = nil
             }
         }
@@ -236,9 +263,11 @@ extension Hub {
     }
 
     private func publisher(_ flow: Flow.Index) -> TopicPublisher {
-        let session = flows[flow].session
-        return TopicPublisher(
-            topic: flows[flow].topic!, user: sessions[session].user!, device: sessions[session].device.hex, meta: flows[flow].meta)
+        publisher(flows[flow].topic!, flows[flow].session, meta: flows[flow].meta)
+    }
+
+    private func publisher(_ topic: Name, _ session: Session.Index, meta: String) -> TopicPublisher {
+        TopicPublisher(topic: topic, user: sessions[session].user!, device: sessions[session].device.hex, meta: meta)
     }
 
     private mutating func tellTopics(_ kind: TopicsEvent.Kind, _ flow: Flow.Index) {

@@ -1,8 +1,8 @@
 /// An IPv4 or IPv6 address as a value, so that two ways to write one address are equal. IPv4 is kept as IPv6 writes it,
 /// `::ffff:192.168.1.5`.
 package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
-    private var high: UInt64
-    private var low: UInt64
+    package private(set) var high: UInt64
+    package private(set) var low: UInt64
 
     private static let mapped: UInt64 = 0xffff << 32
 

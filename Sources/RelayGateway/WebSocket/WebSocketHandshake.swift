@@ -39,7 +39,7 @@ package enum WebSocketHandshake {
     /// 16 bytes are 22 digits and two of padding.
     private static func isKey(_ key: [UInt8]) -> Bool {
         guard key.count == 24, key.suffix(2).elementsEqual("==".utf8) else { return false }
-        var digits = Array(key.prefix(22))
+        var digits = key.prefix(22)
         for index in digits.indices {
             switch digits[index] {
             case UInt8(ascii: "+"): digits[index] = UInt8(ascii: "-")

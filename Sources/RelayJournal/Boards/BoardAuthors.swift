@@ -49,9 +49,7 @@ package struct BoardAuthorTable: Hashable, Sendable {
         authors = index.authors
         numbers = [:]
         numbers.reserveCapacity(index.records)
-        for entry in index.entries {
-            if case .record(let record) = entry.content { numbers[record.key] = Int32(record.author) }
-        }
+        for record in index.entries.records { numbers[index.entries.key(of: record)] = Int32(record.author) }
     }
 
     package var count: Int { numbers.count }

@@ -49,16 +49,13 @@ struct BoardCheckpoint: Hashable {
     private static func read(_ bytes: UnsafeRawBufferPointer, board: UInt64) -> BoardCheckpoint? {
         var reader = FieldReader(bytes)
         guard reader.integer(UInt8.self) == BoardForm.version, let generation = reader.integer(UInt32.self),
-            let length = reader.integer(UInt64.self), let head = reader.integer(UInt64.self),
-            let lastUnretained = reader.integer(UInt64.self),
-            let floor = reader.integer(UInt64.self), let records = reader.integer(UInt64.self), let sum = reader.integer(UInt64.self),
-            let wall = reader.integer(UInt64.self), let hasClear = reader.integer(UInt8.self)
+            generation <= BoardFile.generationMax, let length = reader.number(), let head = reader.number(),
+            let lastUnretained = reader.number(), let floor = reader.number(), let records = reader.number(), let sum = reader.number(),
+            let wall = reader.number(), let hasClear = reader.integer(UInt8.self)
         else { return nil }
         var clear: BoardSummary.Clear?
         if hasClear == 1 {
-            guard let offset = reader.integer(UInt64.self), let wall = reader.integer(UInt64.self),
-                let records = reader.integer(UInt64.self)
-            else { return nil }
+            guard let offset = reader.number(), let wall = reader.number(), let records = reader.number() else { return nil }
             clear = BoardSummary.Clear(offset: offset, wallMilliseconds: wall, records: records)
         }
         guard let nameBytes = reader.integer(UInt16.self), let name = reader.bytes(Int(nameBytes)), let epochs = reader.integer(UInt8.self)
@@ -66,7 +63,7 @@ struct BoardCheckpoint: Hashable {
         var summary = BoardSummary(board: board, name: name)
         for _ in 0..<epochs {
             guard let start = reader.integer(UInt32.self), let incarnation = reader.integer(UInt32.self),
-                let last = reader.integer(UInt64.self)
+                let last = reader.number()
             else { return nil }
             summary.epochs.append(BoardEpoch(id: BoardEpoch.ID(start: start, incarnation: incarnation), last: last))
         }
@@ -74,11 +71,11 @@ struct BoardCheckpoint: Hashable {
         summary.head = head
         summary.lastUnretained = lastUnretained
         summary.markerFloor = floor
-        summary.records = Int(clamping: records)
-        summary.bytes = Int(clamping: sum)
+        summary.records = Int(records)
+        summary.bytes = Int(sum)
         summary.wallMilliseconds = wall
         summary.clear = clear
-        return BoardCheckpoint(summary: summary, generation: generation, length: Int(clamping: length))
+        return BoardCheckpoint(summary: summary, generation: generation, length: Int(length))
     }
 }
 

@@ -14,6 +14,8 @@
 enum BoardFile {
     static let headerBytes = 32
     static let versionSupported: UInt32 = 1
+    /// Of a file that is read; the next ones have higher numbers.
+    static let generationMax = UInt32.max / 2
     /// "brboard\0"
     private static let magic: UInt64 = 0x6272_626F_6172_6400
 
@@ -21,6 +23,7 @@ enum BoardFile {
 
     static func header(mark: UInt32, board: UInt64) -> [UInt8] {
         var bytes: [UInt8] = []
+        bytes.reserveCapacity(headerBytes)
         bytes.append(bigEndian: magic)
         bytes.append(bigEndian: versionSupported)
         bytes.append(bigEndian: mark)
@@ -41,17 +44,15 @@ enum BoardFile {
 
     // MARK: - Names
 
-    private static let prefix = "board-", suffix = ".log"
-
     static func name(_ board: UInt64, _ generation: UInt32) -> String {
-        "\(prefix)\(hexadecimal(board))-\(hexadecimal(UInt64(generation)).suffix(8))\(suffix)"
+        "board-\(hexadecimal(board))-\(hexadecimal(generation)).log"
     }
 
     /// Board and generation in a file's name; `nil` for every other name.
     static func parse(_ name: String) -> (board: UInt64, generation: UInt32)? {
-        guard name.hasPrefix(prefix), name.hasSuffix(suffix) else { return nil }
-        let numbers = name.dropFirst(prefix.count).dropLast(suffix.count).split(separator: "-")
-        guard numbers.count == 2, let board = UInt64(numbers[0], radix: 16), let generation = UInt32(numbers[1], radix: 16),
+        let text = name.utf8
+        guard text.count == 35, let board = UInt64(Substring(text.dropFirst(6).prefix(16)), radix: 16),
+            let generation = UInt32(Substring(text.dropFirst(23).prefix(8)), radix: 16), generation <= generationMax,
             self.name(board, generation) == name
         else { return nil }
         return (board, generation)
@@ -65,12 +66,12 @@ enum BoardFileRecord {
     static let headBytes = 12
 
     static func append(_ body: [UInt8], mark: UInt32, to pieces: inout Pieces) {
-        var length: [UInt8] = [], head: [UInt8] = [], crc = CRC32C()
-        length.append(bigEndian: UInt32(body.count))
-        length.withUnsafeBytes { crc.update($0) }
-        body.withUnsafeBytes { crc.update($0) }
+        var head: [UInt8] = [], crc = CRC32C()
+        head.reserveCapacity(headBytes)
         head.append(bigEndian: mark)
-        head += length
+        head.append(bigEndian: UInt32(body.count))
+        head[4...].withUnsafeBytes { crc.update($0) }
+        body.withUnsafeBytes { crc.update($0) }
         head.append(bigEndian: crc.value)
         pieces.append(head)
         pieces.append(body)

@@ -49,8 +49,8 @@ enum BoardForm {
     static func userBytes(_ value: [UInt8]) -> Int? {
         value.withUnsafeBytes { bytes in
             var reader = FieldReader(bytes)
-            guard reader.integer(UInt8.self) == version, let sum = reader.integer(UInt64.self), reader.isAtEnd else { return nil }
-            return Int(exactly: sum)
+            guard reader.integer(UInt8.self) == version, let sum = reader.number(), reader.isAtEnd else { return nil }
+            return Int(sum)
         }
     }
 }
@@ -125,10 +125,9 @@ extension BoardChange {
     )? {
         var reader = FieldReader(bytes)
         guard reader.integer(UInt8.self) == BoardForm.version, let code = reader.integer(UInt8.self),
-            let offset = reader.integer(UInt64.self),
-            let start = reader.integer(UInt32.self), let incarnation = reader.integer(UInt32.self),
-            let lastUnretained = reader.integer(UInt64.self), let instance = reader.integer(UInt64.self),
-            let number = reader.integer(UInt64.self), let wall = reader.integer(UInt64.self), let sequence = reader.integer(UInt64.self),
+            let offset = reader.number(), let start = reader.integer(UInt32.self), let incarnation = reader.integer(UInt32.self),
+            let lastUnretained = reader.number(), let instance = reader.integer(UInt64.self), let number = reader.number(),
+            let wall = reader.number(), let sequence = reader.number(),
             let author = reader.short(),
             let (kind, payloadBytes) = Kind.decode(code, &reader, keepsPayload), reader.isAtEnd
         else { return nil }
@@ -180,7 +179,7 @@ extension BoardChange.Kind {
             let count = reader.left
             if keepsPayload { put.payload = reader.rest() } else { reader.skipRest() }
             return (.put(put), count)
-        case 3: return (.remove(key: reader.rest()), 0)
+        case 3: return reader.left <= UInt8.max ? (.remove(key: reader.rest()), 0) : nil
         case 4:
             guard let upload = reader.integer(UInt64.self), let number = reader.integer(UInt16.self) else { return nil }
             let count = reader.left
@@ -188,7 +187,7 @@ extension BoardChange.Kind {
             return (.part(upload: upload, number: number, payload: reader.rest()), count)
         case 5: return (.clear, 0)
         case 6:
-            guard let clear = reader.integer(UInt64.self), let count = reader.integer(UInt64.self) else { return nil }
+            guard let clear = reader.number(), let count = reader.number() else { return nil }
             return (.undo(clear: clear, count: count), 0)
         case 7: return (.drop, 0)
         default: return nil
@@ -224,7 +223,7 @@ extension BoardPut {
             customType = type
         }
         if flags & Self.uploadFlag != 0 {
-            guard let upload = reader.integer(UInt64.self), let parts = reader.integer(UInt16.self) else { return nil }
+            guard let upload = reader.integer(UInt64.self), let parts = reader.integer(UInt16.self), parts > 0 else { return nil }
             self.upload = upload
             self.parts = parts
         }

@@ -21,45 +21,50 @@ extension BoardIndex {
         case .undo(let clear, let count): undo(clear, count, change, settings)
         case .drop: break
         }
-        sweep()
+        entries.sweep()
     }
 
     private mutating func put(_ put: BoardPut, _ placed: PlacedChange, _ settings: BoardSettings) {
-        var record = Record(
-            key: put.key, author: number(of: placed.change.author), sequence: placed.change.sequence, place: placed.place,
-            headBytes: put.key.count + (put.customType?.count ?? 0) + put.extensions.count, payloadBytes: placed.payloadBytes)
+        var found: [Part]?
         if let upload = put.upload {
             let staged = uploads[upload]?.parts ?? [:]
-            record.parts = put.parts == 0 ? [] : (1...put.parts).compactMap { staged[$0] }
-            guard record.parts.count == put.parts else {
+            // A damaged record may ask for thousands.
+            let parts = staged.count < put.parts ? [] : (1...put.parts).compactMap { staged[$0] }
+            guard parts.count == put.parts else {
                 // Only damage does that. The record before it was superseded all the same.
                 incompleteRecords += 1
                 discard(upload)
                 return remove(put.key, placed, settings)
             }
-            record.payloadBytes = record.parts.reduce(0) { $0 + $1.payloadBytes }
-            liveFileBytes -= record.fileBytes - record.place.count
             for number in 1...put.parts { uploads[upload]?.parts[number] = nil }
             discard(upload)
+            found = parts
         }
         leave(put.key)
-        append(record, at: placed.change.offset)
-        liveFileBytes += record.fileBytes
+        var record = BoardEntries.Entry(
+            .record, at: placed.change.offset, placed.place, sequence: placed.change.sequence, author: number(of: placed.change.author),
+            headBytes: put.key.count + (put.customType?.count ?? 0) + put.extensions.count,
+            payloadBytes: found.map { $0.reduce(0) { $0 + $1.payloadBytes } } ?? placed.payloadBytes)
+        if let found {
+            record.hasParts = true
+            parts[placed.place.start] = found
+        }
+        append(record, put.key)
+        // The parts were counted when they came.
+        liveFileBytes += placed.place.count
     }
 
-    private mutating func append(_ record: Record, at offset: UInt64) {
-        byKey[record.key] = entries.count
-        entries.append(Entry(offset: offset, content: .record(record)))
+    private mutating func append(_ record: BoardEntries.Entry, _ key: [UInt8]) {
+        entries.append(record, key: key)
         count(record, 1)
     }
 
     private mutating func remove(_ key: [UInt8], _ placed: PlacedChange, _ settings: BoardSettings) {
         leave(key)
-        byKey[key] = entries.count
         entries.append(
-            Entry(
-                offset: placed.change.offset,
-                content: .marker(key: key, wallMilliseconds: placed.change.wallMilliseconds, place: placed.place)))
+            BoardEntries.Entry(
+                .marker, at: placed.change.offset, placed.place, sequence: placed.change.wallMilliseconds, headBytes: key.count),
+            key: key)
         markerOffsets.append(placed.change.offset)
         markers += 1
         liveFileBytes += placed.place.count
@@ -68,46 +73,46 @@ extension BoardIndex {
 
     /// What the key has is superseded.
     private mutating func leave(_ key: [UInt8]) {
-        cleared?.unchanged[key] = nil
-        guard let index = byKey.removeValue(forKey: key) else { return }
-        kill(index)
+        if let index = cleared?.entries[key] { cleared!.entries[index].isChanged = true }
+        if let index = entries[key] { kill(index) }
     }
 
     mutating func kill(_ index: Int) {
-        switch entries[index].content {
+        let entry = entries[index]
+        switch entry.kind {
         case .dead: return
-        case .record(let record):
-            count(record, -1)
-            liveFileBytes -= record.fileBytes
-        case .marker(_, _, let place):
+        case .record:
+            count(entry, -1)
+            letGo(entry)
+        case .marker:
             markers -= 1
-            liveFileBytes -= place.count
-        case .clear(let place): liveFileBytes -= place.count
+            liveFileBytes -= entry.place.count
+        case .clear: liveFileBytes -= entry.place.count
         }
-        entries[index].content = .dead
-        deadEntries += 1
+        entries.kill(index)
     }
 
     private mutating func clear(_ placed: PlacedChange) {
         expireCleared()
-        var taken = Cleared(offset: placed.change.offset, wallMilliseconds: placed.change.wallMilliseconds, records: [], unchanged: [:])
-        for entry in entries {
-            switch entry.content {
+        // Their places in the file are still wanted.
+        var taken = Cleared(
+            offset: placed.change.offset, wallMilliseconds: placed.change.wallMilliseconds, entries: entries, records: records)
+        entries = BoardEntries()
+        for index in taken.entries.indices {
+            let entry = taken.entries[index]
+            switch entry.kind {
             case .dead: break
-            case .record(let record):
-                // Their place in the file is still wanted.
-                taken.unchanged[record.key] = taken.records.count
-                taken.records.append((entry.offset, record))
-                count(record, -1)
-            case .marker(_, _, let place), .clear(let place): liveFileBytes -= place.count
+            case .record: count(entry, -1)
+            case .marker, .clear:
+                liveFileBytes -= entry.place.count
+                taken.entries.kill(index)
             }
         }
+        taken.entries.sweep()
         cleared = taken
-        entries = [Entry(offset: placed.change.offset, content: .clear(placed.place))]
+        entries.append(BoardEntries.Entry(.clear, at: placed.change.offset, placed.place), key: nil)
         liveFileBytes += placed.place.count
         clearOffset = placed.change.offset
-        deadEntries = 0
-        byKey = [:]
         markerOffsets = []
         firstMarker = 0
         markers = 0
@@ -116,16 +121,20 @@ extension BoardIndex {
     }
 
     private mutating func undo(_ clear: UInt64, _ count: UInt64, _ change: BoardChange, _ settings: BoardSettings) {
-        guard let cleared, cleared.offset == clear, count <= change.offset, Int(clamping: count) >= cleared.records.count,
+        guard let cleared, cleared.offset == clear, count <= change.offset, Int(clamping: count) >= cleared.records,
             change.wallMilliseconds <= cleared.wallMilliseconds + settings.undoMilliseconds + settings.undoGraceMilliseconds
         else { return }
         self.cleared = nil
-        for (number, old) in cleared.records.enumerated() {
-            if cleared.unchanged[old.record.key] == number {
-                append(old.record, at: change.offset - count + 1 + UInt64(number))
-            } else {
-                liveFileBytes -= old.record.fileBytes
+        var offset = change.offset - count
+        for old in cleared.entries.records {
+            offset += 1
+            guard !old.isChanged else {
+                letGo(old)
+                continue
             }
+            var record = old
+            record.offset = offset
+            append(record, cleared.entries.key(of: old))
         }
     }
 }

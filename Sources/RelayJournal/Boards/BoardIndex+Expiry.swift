@@ -16,14 +16,13 @@ extension BoardIndex {
             discard(upload)
             hasChanged = true
         }
-        sweep()
+        entries.sweep()
         return hasChanged
     }
 
     mutating func expireCleared() {
-        guard let cleared else { return }
-        liveFileBytes -= cleared.records.reduce(0) { $0 + $1.record.fileBytes }
-        self.cleared = nil
+        for record in cleared?.entries.records ?? BoardEntries().records { letGo(record) }
+        cleared = nil
     }
 
     /// The file was read; what the summary knows and the file does not tell is made good.
@@ -38,10 +37,8 @@ extension BoardIndex {
         mutating get {
             while firstMarker < markerOffsets.count {
                 let offset = markerOffsets[firstMarker]
-                let index = position(above: offset) - 1
-                if index >= 0, entries[index].offset == offset, case .marker(_, let wall, _) = entries[index].content {
-                    return (offset, wall)
-                }
+                let index = entries.position(above: offset) - 1
+                if index >= 0, entries[index].offset == offset, entries[index].kind == .marker { return (offset, entries[index].sequence) }
                 firstMarker += 1
             }
             return nil
@@ -50,9 +47,7 @@ extension BoardIndex {
 
     mutating func dropOldestMarker() {
         guard let offset = oldestMarker?.offset else { return }
-        let index = position(above: offset) - 1
-        if case .marker(let key, _, _) = entries[index].content { byKey[key] = nil }
-        kill(index)
+        kill(entries.position(above: offset) - 1)
         firstMarker += 1
         if firstMarker > 1024, firstMarker > markerOffsets.count / 2 {
             markerOffsets.removeFirst(firstMarker)

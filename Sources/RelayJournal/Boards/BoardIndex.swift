@@ -8,43 +8,13 @@ struct BoardIndex {
         var payloadBytes: Int
     }
 
-    struct Record: Hashable {
-        var key: [UInt8]
-        var author: Int
-        /// Of the change that wrote it.
-        var sequence: UInt64
-        var place: BoardPlace
-        /// Key and custom type.
-        var headBytes: Int
-        var payloadBytes: Int
-        /// In order, if the payload stands in parts.
-        var parts: [Part] = []
-
-        /// As it counts. [BL7]
-        var bytes: Int { headBytes + payloadBytes + BoardSummary.recordOverheadBytes }
-        var fileBytes: Int { parts.reduce(place.count) { $0 + $1.place.count } }
-    }
-
-    enum Content: Hashable {
-        case dead
-        case record(Record)
-        case marker(key: [UInt8], wallMilliseconds: UInt64, place: BoardPlace)
-        case clear(BoardPlace)
-    }
-
-    struct Entry: Hashable {
-        var offset: UInt64
-        var content: Content
-    }
-
     /// What the newest `clear` took away, as long as it can be undone.
     struct Cleared {
         var offset: UInt64
         var wallMilliseconds: UInt64
-        /// In order of offsets.
-        var records: [(offset: UInt64, record: Record)]
-        /// Of those whose key was not changed since: its number among the records.
-        var unchanged: [[UInt8]: Int]
+        /// Nothing but records, and what is dead.
+        var entries: BoardEntries
+        var records: Int
         /// Markers that say which keys were changed are gone: nothing but the file's own changes tells it any more.
         var hasLostMarkers = false
     }
@@ -57,11 +27,9 @@ struct BoardIndex {
         var wallMilliseconds: UInt64 = 0
     }
 
-    /// In order of offsets.
-    var entries: [Entry] = []
-    var deadEntries = 0
-    /// Of a key's live record or marker: its place in the list.
-    var byKey: [[UInt8]: Int] = [:]
+    var entries = BoardEntries()
+    /// In order, of records whose payload stands in parts, by where such a record stands.
+    var parts: [Int: [Part]] = [:]
     /// Offsets of markers, oldest first; of some the key has a record again.
     var markerOffsets: [UInt64] = []
     var firstMarker = 0
@@ -87,11 +55,14 @@ struct BoardIndex {
 
     init() {}
 
-    /// - Parameter records: expected. A table that grows by doubling makes a commit wait while it does.
-    init(records: Int) {
-        entries.reserveCapacity(records)
-        byKey.reserveCapacity(records)
-    }
+    /// - Parameter records: expected.
+    init(records: Int) { entries = BoardEntries(keys: records) }
+
+    /// That it takes, but for parts, uploads and authors. [BL7]
+    var memoryBytes: Int { entries.memoryBytes + (cleared?.entries.memoryBytes ?? 0) }
+
+    /// About what that of a board will be.
+    static func memoryBytes(of summary: BoardSummary) -> Int { (summary.records + Int(clamping: summary.clear?.records ?? 0)) * 80 }
 
     // MARK: - Sums
 
@@ -103,7 +74,7 @@ struct BoardIndex {
         return authors.count - 1
     }
 
-    mutating func count(_ record: Record, _ sign: Int) {
+    mutating func count(_ record: BoardEntries.Entry, _ sign: Int) {
         records += sign
         bytes += sign * record.bytes
         authorBytes[record.author] += sign * record.bytes
@@ -115,50 +86,34 @@ struct BoardIndex {
         return changes.filter { $0.value != 0 }.map { (authors[$0.key], $0.value) }
     }
 
-    // MARK: - The list
-
-    /// Of the first entry with a higher offset.
-    func position(above offset: UInt64) -> Int {
-        var low = 0
-        var high = entries.count
-        while low < high {
-            let middle = (low + high) / 2
-            if entries[middle].offset <= offset { low = middle + 1 } else { high = middle }
-        }
-        return low
+    /// The file's bytes of a record will not be wanted any more.
+    mutating func letGo(_ record: BoardEntries.Entry) {
+        liveFileBytes -= fileBytes(of: record)
+        if record.hasParts { parts[record.place.start] = nil }
     }
 
-    mutating func sweep() {
-        guard deadEntries > 64, deadEntries * 2 > entries.count else { return }
-        entries.removeAll { if case .dead = $0.content { true } else { false } }
-        deadEntries = 0
-        for (index, entry) in entries.enumerated() {
-            switch entry.content {
-            case .record(let record): byKey[record.key] = index
-            case .marker(let key, _, _): byKey[key] = index
-            case .clear, .dead: break
-            }
-        }
+    func fileBytes(of record: BoardEntries.Entry) -> Int {
+        record.hasParts ? parts(of: record).reduce(record.place.count) { $0 + $1.place.count } : record.place.count
     }
+
+    /// None: its payload stands with it.
+    func parts(of record: BoardEntries.Entry) -> [Part] { record.hasParts ? parts[record.place.start] ?? [] : [] }
 
     /// The file was compacted: everything stands elsewhere.
     mutating func move(_ place: (BoardPlace) -> BoardPlace) {
-        func moved(_ record: Record) -> Record {
-            var record = record
-            record.place = place(record.place)
-            for index in record.parts.indices { record.parts[index].place = place(record.parts[index].place) }
-            return record
-        }
-        creation = creation.map(place)
-        for index in entries.indices {
-            switch entries[index].content {
-            case .dead: break
-            case .record(let record): entries[index].content = .record(moved(record))
-            case .marker(let key, let wall, let old): entries[index].content = .marker(key: key, wallMilliseconds: wall, place: place(old))
-            case .clear(let old): entries[index].content = .clear(place(old))
+        func moved(_ old: [Part]) -> [Part] { old.map { Part(place: place($0.place), payloadBytes: $0.payloadBytes) } }
+        let oldParts = parts
+        parts = [:]
+        func move(_ entries: inout BoardEntries, _ parts: inout [Int: [Part]]) {
+            for index in entries.indices where entries[index].kind != .dead {
+                let old = entries[index].place.start
+                entries[index].place = place(entries[index].place)
+                if entries[index].hasParts { parts[entries[index].place.start] = moved(oldParts[old] ?? []) }
             }
         }
-        if let old = cleared { cleared?.records = old.records.map { ($0.offset, moved($0.record)) } }
+        creation = creation.map(place)
+        move(&entries, &parts)
+        if cleared != nil { move(&cleared!.entries, &parts) }
         for (upload, staged) in uploads {
             for (number, part) in staged.parts { uploads[upload]?.parts[number]?.place = place(part.place) }
         }

@@ -1,6 +1,6 @@
 /// The numbers of a board store.
 package struct BoardSettings: Hashable, Sendable {
-    /// Values of changes that only the journal is known to hold: beyond them the boards' files are synced.
+    /// Values of changes that only the journal is known to hold, and 160 bytes for each: beyond them the boards' files are synced.
     package var checkpointBytes = 4 * 1024 * 1024
     /// Read, and written, by one step.
     package var stepBytes = 256 * 1024
@@ -19,10 +19,10 @@ package struct BoardSettings: Hashable, Sendable {
     package var partsMilliseconds: UInt64 = 60_000
     /// A board that nobody reads or writes leaves the memory after it.
     package var idleMilliseconds: UInt64 = 60_000
-    /// Entries of all indexes in memory, some 200 bytes each: beyond it a board leaves the memory when it is not used for a
-    /// second.
-    package var indexedRecordsMax = 4_000_000
-    package var idleMillisecondsWhenFull: UInt64 = 1_000
+    /// Memory of all indexes. Beyond it no board is read into the memory, and the one that was used longest ago leaves it, once it has
+    /// been there for `stayMilliseconds`. One board may be larger.
+    package var indexBytesMax = 128 * 1024 * 1024
+    package var stayMilliseconds: UInt64 = 1_000
     /// Records in a file this close to each other are read together.
     package var gapBytes = 4096
 

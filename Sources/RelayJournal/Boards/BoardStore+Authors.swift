@@ -40,7 +40,7 @@ extension BoardStore {
 extension BoardIndex {
     /// - Returns: `nil`: the key has no record.
     func author(of key: [UInt8]) -> [UInt8]? {
-        guard let index = byKey[key], case .record(let record) = entries[index].content else { return nil }
-        return authors[record.author]
+        guard let index = entries[key], entries[index].kind == .record else { return nil }
+        return authors[entries[index].author]
     }
 }

@@ -101,17 +101,11 @@ extension BoardStore {
     func begin(_ board: StoredBoard) -> BoardCompaction {
         guard case .loaded(let index) = board.content else { preconditionFailure("board \(board.id): not loaded") }
         var items: [BoardCompaction.Item] = []
-        func add(_ record: BoardIndex.Record, at offset: UInt64) {
-            for part in record.parts { items.append(BoardCompaction.Item(place: part.place)) }
-            items.append(BoardCompaction.Item(place: record.place, offset: offset))
-        }
         if let creation = index.creation { items.append(BoardCompaction.Item(place: creation)) }
-        for (offset, record) in index.cleared?.records ?? [] { add(record, at: offset) }
-        for entry in index.entries {
-            switch entry.content {
-            case .dead: break
-            case .record(let record): add(record, at: entry.offset)
-            case .marker(_, _, let place), .clear(let place): items.append(BoardCompaction.Item(place: place))
+        for entries in [index.cleared?.entries, index.entries].compactMap(\.self) {
+            for entry in entries.all where entry.kind != .dead {
+                for part in index.parts(of: entry) { items.append(BoardCompaction.Item(place: part.place)) }
+                items.append(BoardCompaction.Item(place: entry.place, offset: entry.kind == .record ? entry.offset : nil))
             }
         }
         for upload in index.uploads.keys.sorted() {

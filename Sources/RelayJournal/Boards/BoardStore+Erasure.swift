@@ -10,24 +10,25 @@ package struct StoreErasure: Hashable, Sendable {
         package var key: [UInt8]
         /// Whose records are meant, too: it stays while the file of a board that has some of them is as it was.
         package var user: [UInt8]?
+        /// Only those on this board are meant.
+        package var board: UInt64?
 
-        package init(key: [UInt8], user: [UInt8]? = nil) {
+        package init(key: [UInt8], user: [UInt8]? = nil, board: UInt64? = nil) {
             self.key = key
             self.user = user
+            self.board = board
         }
     }
 
     /// Given back with the answer.
     package var token: UInt64
-    /// Whose drawings have been removed. Drawings in parts that they have begun up to this change are not finished any more.
-    package var users: [[UInt8]: UInt64] = [:]
-    /// Boards whose files may hold some of them, and whose.
-    package var boards: [UInt64: Set<[UInt8]>] = [:]
+    /// Boards whose files may hold drawings that have been removed, and whose. Drawings in parts that these users have begun there up to
+    /// this change are not finished any more.
+    package var boards: [UInt64: [[UInt8]: UInt64]] = [:]
     package var marks: [Mark] = []
 
-    package init(token: UInt64, users: [[UInt8]: UInt64] = [:], boards: [UInt64: Set<[UInt8]>] = [:], marks: [Mark] = []) {
+    package init(token: UInt64, boards: [UInt64: [[UInt8]: UInt64]] = [:], marks: [Mark] = []) {
         self.token = token
-        self.users = users
         self.boards = boards
         self.marks = marks
     }
@@ -133,8 +134,8 @@ extension BoardStore {
     }
 
     private func beginCompaction(_ board: StoredBoard) {
-        guard let request = erasing?.request else { return }
-        board.withIndex { $0.purge(request.users) }
+        guard let users = erasing?.request.boards[board.id] else { return }
+        board.withIndex { $0.purge(users) }
         board.isTouched = true
         let begun = begin(board)
         compaction = begun
@@ -182,8 +183,10 @@ extension BoardStore {
             throw .storage(error)
         }
         guard let erasing else { return }
-        let left = erasing.failures.keys.reduce(into: Set<[UInt8]>()) { $0.formUnion(erasing.request.boards[$1] ?? []) }
-        let done = erasing.request.marks.filter { mark in mark.user.map { !left.contains($0) } ?? true }.map(\.key)
+        let done = erasing.request.marks.filter { mark in
+            guard let user = mark.user else { return true }
+            return !erasing.failures.keys.contains { (mark.board ?? $0) == $0 && erasing.request.boards[$0]?[user] != nil }
+        }.map(\.key)
         try journal.amend(done.map { JournalEntry(key: $0, value: nil) })
         end(StoreErased(token: erasing.request.token, marks: done, boards: erasing.failures))
     }

@@ -3,17 +3,47 @@
 extension BoardStore {
     func load(_ board: StoredBoard) {
         guard case .unloaded = board.content else { return }
-        board.content = .loading(BoardLoad(end: board.appliedEnd, records: board.summary.records))
+        board.content = .loading(BoardLoad(board, mark: mark))
         active.insert(board.id)
         loads.append(board.id)
         counters.loads += 1
     }
 
-    /// Those that a reader waits for come first.
+    /// Those that a reader waits for come first, of those that the memory has room for.
     var nextLoad: StoredBoard? {
-        let waiting = loads.lazy.compactMap { self.boards[$0] }
+        let used = indexBytes
+        let waiting = loads.lazy.compactMap { self.boards[$0] }.filter { self.hasRoom(for: $0, beside: used) }
         return waiting.first { $0.isAwaited } ?? waiting.first { !$0.pending.isEmpty && $0.trouble == nil }
             ?? waiting.first { $0.pending.isEmpty && $0.trouble == nil }
+    }
+
+    /// Whether its index may be made, or made on. One board may be larger than all may be.
+    ///
+    /// - Parameter used: memory of all indexes.
+    private func hasRoom(for board: StoredBoard, beside used: Int) -> Bool {
+        board.isInMemory || used == 0 || used + BoardIndex.memoryBytes(of: board.summary) <= settings.indexBytesMax
+    }
+
+    /// The board that was used longest ago leaves the memory, if others want it.
+    ///
+    /// - Returns: whether one did.
+    func makeRoom() -> Bool {
+        let used = indexBytes
+        guard used > settings.indexBytesMax || loads.contains(where: { boards[$0].map { !hasRoom(for: $0, beside: used) } ?? false }),
+            active.count > 1, let board = leastUsed
+        else { return false }
+        unload(board)
+        return true
+    }
+
+    /// Of those that may leave the memory for others.
+    private var leastUsed: StoredBoard? {
+        active.lazy.compactMap { self.boards[$0] }
+            .filter {
+                $0.isLoaded && $0.trouble == nil && $0.id != self.erasing?.boards.last
+                    && $0.loadedAt + self.settings.stayMilliseconds <= self.wall
+            }
+            .min { ($0.lastUsed, $0.id) < ($1.lastUsed, $1.id) }
     }
 
     /// Reads one piece of a file.
@@ -32,7 +62,7 @@ extension BoardStore {
             note(.storage(error))
             throw .storage(error)
         }
-        guard load.offset >= load.end else {
+        guard load.reader.isAtEnd else {
             board.content = .loading(load)
             return
         }
@@ -46,68 +76,20 @@ extension BoardStore {
     }
 
     private func readStep(_ board: StoredBoard, _ load: inout BoardLoad) throws(StorageError) {
-        guard load.offset < load.end else { return }
-        var bytes = try storage.read(board.file, at: load.offset, count: min(settings.stepBytes, load.end - load.offset))
-        guard !bytes.isEmpty else {
-            // Shorter than it was: what is not there is damaged.
-            load.damage.append((load.damageStart ?? load.offset)..<load.end)
-            load.offset = load.end
-            load.damageStart = nil
-            return
-        }
-        var position = 0
-        if load.offset == 0 {
-            let header = bytes.withUnsafeBytes { BoardFile.readHeader($0) }
-            if header != .sound(mark: mark, board: board.id) { load.damageStart = 0 }
-            position = min(BoardFile.headerBytes, bytes.count)
-        }
-        while position < bytes.count {
-            switch bytes.withUnsafeBytes({ BoardFileRecord.read($0, at: position, mark: mark) }) {
-            case .body(let body):
-                let decoded = bytes.withUnsafeBytes {
-                    BoardChange.decode(UnsafeRawBufferPointer(rebasing: $0[body]), board: board.id, keepsPayload: false)
-                }
-                guard let decoded else { fallthrough }
-                if let start = load.damageStart {
-                    load.damage.append(start..<(load.offset + position))
-                    load.damageStart = nil
-                }
-                let place = BoardPlace(start: load.offset + position, count: body.upperBound - position)
-                load.index.apply(PlacedChange(change: decoded.change, payloadBytes: decoded.payloadBytes, place: place), settings)
-                position = body.upperBound
-            case .damaged:
-                // The next one is looked for byte by byte.
-                load.damageStart = load.damageStart ?? load.offset + position
-                position += 1
-                if let next = bytes[position...].firstIndex(of: UInt8(mark >> 24)) { position = next } else { position = bytes.count }
-            case .longer(let count) where load.offset + position + count <= load.end && load.offset + bytes.count < load.end:
-                guard position == 0 else {
-                    load.offset += position
-                    return
-                }
-                let more = try storage.read(board.file, at: load.offset, count: count)
-                guard more.count == count else { fallthrough }
-                bytes = more
-            case .longer:
-                load.damageStart = load.damageStart ?? load.offset + position
-                position += 1
-            }
-        }
-        load.offset += position
-        if load.offset >= load.end, let start = load.damageStart {
-            load.damage.append(start..<load.end)
-            load.damageStart = nil
-        }
+        // Whatever the summary says, the file has no more than fit into it.
+        if !load.hasBegun { load.index = BoardIndex(records: min(board.summary.records, load.reader.end / BoardFileRecord.headBytes)) }
+        for placed in try load.reader.step(storage, bytesMax: settings.stepBytes).changes { load.index.apply(placed, settings) }
     }
 
     private func loaded(_ board: StoredBoard, _ load: BoardLoad) {
         loads.removeAll { $0 == board.id }
-        for damage in load.damage { keepAside(board, damage) }
+        for damage in load.reader.damage { keepAside(board, damage) }
         var index = load.index
         index.settle(board.summary)
         board.content = .loaded(index)
         board.lastUsed = max(board.lastUsed, wall)
-        board.isTouched = board.isTouched || !load.damage.isEmpty
+        board.loadedAt = wall
+        board.isTouched = board.isTouched || !load.reader.damage.isEmpty
         if index.records != board.summary.records || index.bytes != board.summary.bytes {
             lines.append(
                 "\(board.file): \(index.records) records of \(index.bytes) bytes are there, \(board.summary.records) of \(board.summary.bytes) were"
@@ -140,7 +122,7 @@ extension BoardStore {
     }
 
     /// Under its name is all of it, or nothing.
-    private func keepAside(_ board: StoredBoard, _ range: Range<Int>) {
+    func keepAside(_ board: StoredBoard, _ range: Range<Int>, because reason: String = "are damaged") {
         let file = BoardFile.quarantine(board.file, at: range.lowerBound)
         do throws(StorageError) {
             if !(try storage.list().contains(file)) {
@@ -158,10 +140,10 @@ extension BoardStore {
                     throw error
                 }
             }
-            lines.append("\(board.file): \(range.count) bytes from \(range.lowerBound) on are damaged, kept in \(file)")
+            lines.append("\(board.file): \(range.count) bytes from \(range.lowerBound) on \(reason), kept in \(file)")
         } catch {
             board.keepsDamage = true
-            lines.append("\(board.file): \(range.count) bytes from \(range.lowerBound) on are damaged, and stay there: \(error)")
+            lines.append("\(board.file): \(range.count) bytes from \(range.lowerBound) on \(reason), and stay there: \(error)")
         }
     }
 

@@ -54,31 +54,31 @@ extension BoardStore {
         var left = read.bytesMax
         /// - Returns: whether there is room for it: always, if it is the first.
         func add(_ pick: Pick, _ bytes: Int) -> Bool {
+            let bytes = bytes + BoardSummary.recordOverheadBytes
             guard picks.isEmpty || bytes <= left else { return false }
             picks.append(pick)
             left -= bytes
             return true
         }
-        for entry in index.entries[index.position(above: read.above)...] {
+        for position in index.entries.position(above: read.above)..<index.entries.count {
             let last = picks.last?.offset ?? read.above
-            switch entry.content {
+            let entry = index.entries[position]
+            switch entry.kind {
             case .dead: break
-            case .marker(let key, _, let place):
-                if entry.offset > read.freshThrough, !add(Pick(offset: entry.offset, place: place), key.count) { return (picks, last) }
-            case .clear(let place):
-                if entry.offset > read.freshThrough, !add(Pick(offset: entry.offset, place: place), 0) { return (picks, last) }
-            case .record(let record) where record.parts.isEmpty:
-                guard add(Pick(offset: entry.offset, place: record.place), record.headBytes + record.payloadBytes) else {
-                    return (picks, last)
-                }
-            case .record(let record):
-                let known = entry.offset == read.above + 1 ? min(Int(read.partsKnown), record.parts.count) : 0
-                for number in known..<record.parts.count {
-                    let part = record.parts[number]
+            case .marker, .clear:
+                guard entry.offset > read.freshThrough else { break }
+                guard add(Pick(offset: entry.offset, place: entry.place), entry.headBytes) else { return (picks, last) }
+            case .record where !entry.hasParts:
+                let bytes = entry.headBytes + entry.payloadBytes
+                guard add(Pick(offset: entry.offset, place: entry.place), bytes) else { return (picks, last) }
+            case .record:
+                let parts = index.parts(of: entry)
+                let known = entry.offset == read.above + 1 ? min(Int(read.partsKnown), parts.count) : 0
+                for number in known..<parts.count {
+                    let part = parts[number]
                     let pick = Pick(
-                        offset: entry.offset, place: record.place, part: part, number: UInt16(number + 1), parts: UInt16(record.parts.count)
-                    )
-                    guard add(pick, record.headBytes + part.payloadBytes) else { return (picks, number == 0 ? last : entry.offset - 1) }
+                        offset: entry.offset, place: entry.place, part: part, number: UInt16(number + 1), parts: UInt16(parts.count))
+                    guard add(pick, entry.headBytes + part.payloadBytes) else { return (picks, number == 0 ? last : entry.offset - 1) }
                 }
             }
         }

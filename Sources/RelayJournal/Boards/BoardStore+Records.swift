@@ -77,17 +77,15 @@ extension BoardIndex {
         for (user, sequence) in users { if let number = authorNumbers[user] { newest[number] = sequence } }
         var found: [BoardRecords.Found] = []
         guard !newest.isEmpty else { return found }
-        func note(_ record: Record) {
+        func note(_ record: BoardEntries.Entry, _ entries: BoardEntries) {
             guard let newest = newest[record.author], record.sequence <= newest else { return }
-            found.append(BoardRecords.Found(key: record.key, user: authors[record.author]))
+            found.append(BoardRecords.Found(key: entries.key(of: record), user: authors[record.author]))
         }
-        for (number, (_, record)) in (cleared?.records ?? []).enumerated() {
-            guard found.count < max else { return found }
-            if cleared?.unchanged[record.key] == number { note(record) }
-        }
-        for entry in entries {
-            guard found.count < max else { return found }
-            if case .record(let record) = entry.content { note(record) }
+        for entries in [cleared?.entries, entries].compactMap(\.self) {
+            for record in entries.records where !record.isChanged {
+                guard found.count < max else { return found }
+                note(record, entries)
+            }
         }
         return found
     }
@@ -100,18 +98,13 @@ extension BoardIndex {
         for (upload, staged) in uploads {
             if let author = staged.author, let newest = users[authors[author]], upload <= newest { discard(upload) }
         }
-        guard let old = cleared else { return }
-        cleared!.records = []
-        cleared!.unchanged = [:]
+        guard cleared != nil else { return }
         // Nothing depends on these markers now.
         cleared!.hasLostMarkers = false
-        for (number, taken) in old.records.enumerated() {
-            if old.unchanged[taken.record.key] == number {
-                cleared!.unchanged[taken.record.key] = cleared!.records.count
-                cleared!.records.append(taken)
-            } else {
-                liveFileBytes -= taken.record.fileBytes
-            }
+        for index in cleared!.entries.indices where cleared!.entries[index].isChanged && cleared!.entries[index].kind == .record {
+            letGo(cleared!.entries[index])
+            cleared!.entries.kill(index)
+            cleared!.records -= 1
         }
     }
 }

@@ -18,13 +18,13 @@ extension BoardStore {
     ///
     /// - Parameters:
     ///   - entries: of the journal, all for which `BoardChange.isBoardEntry` holds, in the order of keys.
-    ///   - isDamaged: the journal has lost records. Then files that it does not name are kept aside, and not removed.
-    package func recover(entries: [JournalEntry], isDamaged: Bool = false) throws(JournalError) -> BoardRecovery {
+    ///   - isWhole: the journal has lost nothing. Else what it does not name, or replace, is kept aside, and not removed.
+    package func recover(entries: [JournalEntry], isWhole: Bool = true) throws(JournalError) -> BoardRecovery {
         var changes: [UInt64: [JournalEntry]] = [:]
         for entry in entries { try take(entry, &changes) }
-        try settleFiles(isDamaged: isDamaged)
+        try settleFiles(isWhole: isWhole)
         for id in changes.keys.sorted() { try applyAgain(id, changes[id] ?? []) }
-        while let board = nextLoad { try loadStep(board) }
+        while let board = loads.first.flatMap({ boards[$0] }) { try loadWhole(board) }
         try checkpoint()
         for id in active.sorted() { if let board = boards[id] { unload(board) } }
         var recovery = BoardRecovery()
@@ -39,60 +39,68 @@ extension BoardStore {
         guard let value = entry.value else { return }
         switch entry.key.first {
         case BoardForm.checkpoint:
-            guard let checkpoint = BoardCheckpoint(key: entry.key, value: value) else { throw Self.unknown(entry) }
+            guard let checkpoint = BoardCheckpoint(key: entry.key, value: value) else { throw .unknown(entry) }
             let board = StoredBoard(id: checkpoint.summary.board, summary: checkpoint.summary, generation: checkpoint.generation)
             board.saved = (checkpoint.generation, checkpoint.length)
             boards[board.id] = board
         case BoardForm.user:
-            guard let bytes = BoardForm.userBytes(value) else { throw Self.unknown(entry) }
+            guard let bytes = BoardForm.userBytes(value) else { throw .unknown(entry) }
             userBytes[Array(entry.key.dropFirst())] = bytes
         case BoardForm.change:
-            guard let id = BoardChange.board(entry.key), BoardChange(key: entry.key, value: value) != nil else { throw Self.unknown(entry) }
+            guard let id = BoardChange.board(entry.key), BoardChange(key: entry.key, value: value) != nil else { throw .unknown(entry) }
             changes[id, default: []].append(entry)
         default: break
         }
     }
 
-    private static func unknown(_ entry: JournalEntry) -> JournalError {
-        .failed("the journal has a board entry that this program does not know: one of another version wrote it (key \(entry.key))")
-    }
-
     // MARK: - Files
 
-    private func settleFiles(isDamaged: Bool) throws(JournalError) {
+    private func settleFiles(isWhole: Bool) throws(JournalError) {
         do throws(StorageError) {
+            var sizes: [String: Int] = [:]
+            for file in try storage.list() where BoardFile.parse(file) != nil { sizes[file] = try storage.size(of: file) }
             var hasChanged = false
-            for file in try storage.list().sorted() {
+            for file in sizes.keys.sorted() {
                 guard let (id, generation) = BoardFile.parse(file), boards[id]?.generation != generation else { continue }
                 boards[id]?.newestGeneration = max(boards[id]?.newestGeneration ?? 0, generation)
                 hasChanged = true
-                if isDamaged {
+                let isReplaced = boards[id].map { sizes[$0.file] ?? 0 >= $0.saved?.length ?? 0 } ?? true
+                if isWhole, isReplaced, try isOurs(file) {
+                    try storage.remove(file)
+                } else {
                     let aside = BoardFile.quarantine(file, at: 0)
                     try storage.rename(file, to: aside)
                     lines.append("\(file) is of a board that the journal does not know, kept as \(aside)")
-                } else {
-                    try storage.remove(file)
                 }
             }
             if hasChanged { try storage.syncFolder() }
+            for id in boards.keys.sorted() {
+                guard let board = boards[id] else { continue }
+                settle(board, size: try cut(board, size: sizes[board.file] ?? 0, isWhole: isWhole))
+            }
         } catch {
             throw .storage(error)
         }
-        let files: Set<String>
-        do throws(StorageError) { files = Set(try storage.list()) } catch { throw .storage(error) }
-        for id in boards.keys.sorted() { if let board = boards[id] { try settle(board, isThere: files.contains(board.file)) } }
     }
 
-    /// What is behind the checkpoint comes back from the journal.
-    private func settle(_ board: StoredBoard, isThere: Bool) throws(JournalError) {
+    /// Whether a file was made under this journal, or never came to say under which.
+    private func isOurs(_ file: String) throws(StorageError) -> Bool {
+        let bytes = try storage.read(file, at: 0, count: BoardFile.headerBytes)
+        guard case .sound(let found, _) = bytes.withUnsafeBytes({ BoardFile.readHeader($0) }) else { return true }
+        return found == mark
+    }
+
+    /// What is behind the checkpoint comes back from the journal, if that has lost nothing.
+    private func cut(_ board: StoredBoard, size: Int, isWhole: Bool) throws(StorageError) -> Int {
         let length = board.saved?.length ?? 0
-        var size = 0
-        do throws(StorageError) {
-            if isThere { size = try storage.size(of: board.file) }
-            if size > length { try storage.truncate(board.file, to: length) }
-        } catch {
-            throw .storage(error)
-        }
+        guard size > length else { return size }
+        if !isWhole { keepAside(board, length..<size, because: "may be missing in the journal") }
+        try storage.truncate(board.file, to: length)
+        return size
+    }
+
+    private func settle(_ board: StoredBoard, size: Int) {
+        let length = board.saved?.length ?? 0
         board.written = min(size, length)
         if size < BoardFile.headerBytes {
             lines.append("\(board.file) of board \(String(decoding: board.summary.name, as: UTF8.self)) is missing: its records are lost")
@@ -135,9 +143,13 @@ extension BoardStore {
             return
         }
         try apply([JournalRecord(sequence: 0, entries: entries)])
-        while let board = boards[id], board.isLoading { try loadStep(board) }
-        // One after the other: all of them together may not fit the memory.
-        if let board = boards[id], board.isLoaded { unload(board) }
+        if let board = boards[id] { try loadWhole(board) }
+    }
+
+    /// One after the other: all of them together may not fit the memory.
+    private func loadWhole(_ board: StoredBoard) throws(JournalError) {
+        while board.isLoading { try loadStep(board) }
+        if board.isLoaded { unload(board) }
     }
 
     private static func isCreation(_ entry: JournalEntry) -> Bool {
@@ -145,5 +157,11 @@ extension BoardStore {
             return false
         }
         return true
+    }
+}
+
+extension JournalError {
+    static func unknown(_ entry: JournalEntry) -> JournalError {
+        .failed("the journal has a board entry that this program does not know: one of another version wrote it (key \(entry.key))")
     }
 }

@@ -8,8 +8,7 @@ extension BoardStore {
     ///   time has passed: call it once in a while.
     /// - Throws: when the store has failed.
     package func step(wall: UInt64) throws(JournalError) -> Bool {
-        self.wall = max(self.wall, wall)
-        if try loadStep() { return true }
+        if try loadStep(wall: wall) { return true }
         guard failure == nil, journal.failure == nil else { return false }
         if checkpointableBytes > settings.checkpointBytes {
             try checkpoint()
@@ -20,21 +19,23 @@ extension BoardStore {
         return try compactionStep()
     }
 
-    /// A piece of a board that somebody reads, or whose changes wait: nothing else can be done while nothing can be written.
+    /// A piece of a board that somebody reads, or whose changes wait, or room for one: nothing else can be done while nothing can be
+    /// written.
     ///
+    /// - Parameter wall: milliseconds since 1970.
     /// - Returns: whether there was something to do.
-    package func loadStep() throws(JournalError) -> Bool {
-        guard let board = nextLoad else { return false }
+    package func loadStep(wall: UInt64) throws(JournalError) -> Bool {
+        self.wall = max(self.wall, wall)
+        guard let board = nextLoad else { return makeRoom() }
         try loadStep(board)
         return true
     }
 
     /// One board is forgotten, or what is too old of it.
     private func expireStep() -> Bool {
-        let idle = indexedRecords > settings.indexedRecordsMax ? settings.idleMillisecondsWhenFull : settings.idleMilliseconds
         for id in active.sorted() where erasing?.boards.last != id {
             guard let board = boards[id], board.isLoaded, board.trouble == nil else { continue }
-            if board.lastUsed + idle < wall {
+            if board.lastUsed + settings.idleMilliseconds < wall {
                 unload(board)
                 return true
             }

@@ -61,13 +61,19 @@ package final class BoardStore<Storage: JournalStorage> {
     /// Boards whose index is in memory, or on its way there.
     package var loadedBoards: Int { active.count }
 
-    /// Entries of these indexes.
-    package var indexedRecords: Int {
+    /// Bytes of memory of these indexes, and of what remembers changes that only the journal has.
+    package var memoryBytes: Int {
+        indexBytes + unsavedBoards.reduce(0) { $0 + (boards[$1]?.unsaved.count ?? 0) } * StoredBoard.Unsaved.memoryBytes
+    }
+
+    /// Bytes of memory of these indexes.
+    package var indexBytes: Int {
         active.reduce(0) { sum, id in
-            switch boards[id]?.content {
-            case .loaded(let index)?: sum + index.entries.count
-            case .loading(let load)?: sum + load.index.entries.count
-            case .unloaded?, nil: sum
+            guard let board = boards[id], board.isInMemory else { return sum }
+            return switch board.content {
+            case .loaded(let index): sum + index.memoryBytes
+            case .loading(let load): sum + max(load.index.memoryBytes, BoardIndex.memoryBytes(of: board.summary))
+            case .unloaded: sum
             }
         }
     }
@@ -110,8 +116,9 @@ package final class BoardStore<Storage: JournalStorage> {
         for entry in records.lazy.flatMap(\.entries) {
             guard let id = BoardChange.board(entry.key), let value = entry.value else { continue }
             let board = self.board(id)
-            board.unsaved.append(StoredBoard.Unsaved(key: entry.key, byteCount: value.count))
-            board.unsavedBytes += value.count
+            let unsaved = StoredBoard.Unsaved(key: entry.key, byteCount: value.count + StoredBoard.Unsaved.memoryBytes)
+            board.unsaved.append(unsaved)
+            board.unsavedBytes += unsaved.byteCount
             unsavedBoards.insert(id)
             if values[id] == nil { order.append(id) }
             values[id, default: []].append(value)
@@ -139,14 +146,17 @@ package final class BoardStore<Storage: JournalStorage> {
     /// Changes that are not in the file yet come to stand in it, and in the index as soon as there is one.
     func write(_ values: [[UInt8]], to board: StoredBoard) throws(StorageError) {
         var pieces = Pieces(board.written == 0 ? BoardFile.header(mark: mark, board: board.id) : [])
-        var placed: [PlacedChange] = []
+        var places: [BoardPlace] = []
         for value in values {
             let start = board.written + pieces.count
             BoardFileRecord.append(value, mark: mark, to: &pieces)
-            let decoded = value.withUnsafeBytes { BoardChange.decode($0, board: board.id, keepsPayload: false) }
+            places.append(BoardPlace(start: start, count: board.written + pieces.count - start))
+        }
+        // Thousands of small changes may come together: they are not held as such all at once.
+        let placed = values.indices.lazy.map { index in
+            let decoded = values[index].withUnsafeBytes { BoardChange.decode($0, board: board.id, keepsPayload: false) }
             guard let decoded else { preconditionFailure("board \(board.id): a change that was made here cannot be read") }
-            let place = BoardPlace(start: start, count: board.written + pieces.count - start)
-            placed.append(PlacedChange(change: decoded.change, payloadBytes: decoded.payloadBytes, place: place))
+            return PlacedChange(change: decoded.change, payloadBytes: decoded.payloadBytes, place: places[index])
         }
         if board.written == 0 {
             board.newSince = folderFailures
@@ -156,9 +166,13 @@ package final class BoardStore<Storage: JournalStorage> {
         counters.writes += 1
         board.written += pieces.count
         board.filed += values.count
-        board.pending += placed
-        board.lastUsed = max(wall, placed.last?.change.wallMilliseconds ?? 0)
-        if board.isLoaded { applyPending(board) } else { load(board) }
+        board.lastUsed = max(board.lastUsed, wall)
+        if board.isLoaded {
+            apply(placed, to: board)
+        } else {
+            board.pending += placed
+            load(board)
+        }
     }
 
     /// Needs the index.
@@ -166,23 +180,29 @@ package final class BoardStore<Storage: JournalStorage> {
         guard !board.pending.isEmpty else { return }
         let pending = board.pending
         board.pending = []
+        apply(pending, to: board)
+    }
+
+    private func apply(_ changes: some Collection<PlacedChange>, to board: StoredBoard) {
         board.withIndex { index in
-            for placed in pending {
+            for placed in changes {
+                board.lastUsed = max(board.lastUsed, placed.change.wallMilliseconds)
+                if board.loadedAt == 0 { board.loadedAt = board.lastUsed }
+                board.appliedEnd = placed.place.end
                 index.apply(placed, settings)
                 board.summary.note(placed.change)
                 switch placed.change.kind {
                 case .clear:
                     board.summary.clear = BoardSummary.Clear(
                         offset: placed.change.offset, wallMilliseconds: placed.change.wallMilliseconds,
-                        records: UInt64(index.cleared?.records.count ?? 0))
+                        records: UInt64(index.cleared?.records ?? 0))
                 case .undo(let clear, _): if clear == board.summary.clear?.offset { board.summary.clear = nil }
                 case .drop: board.isDropped = true
                 case .create, .put, .remove, .part: break
                 }
             }
         }
-        board.applied += pending.count
-        board.appliedEnd = pending[pending.count - 1].place.end
+        board.applied += changes.count
         noteSums(board)
         if board.isDropped { drop(board) }
     }

@@ -15,6 +15,9 @@ struct FieldReader {
         return bytes.bigEndian(at: offset)
     }
 
+    /// A count, a place or a time: below 2⁵³, so that no sum of such overflows.
+    mutating func number() -> UInt64? { integer(UInt64.self).flatMap { $0 < 1 << 53 ? $0 : nil } }
+
     mutating func bytes(_ count: Int) -> [UInt8]? {
         guard left >= count else { return nil }
         defer { offset += count }

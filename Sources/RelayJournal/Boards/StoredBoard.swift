@@ -3,8 +3,10 @@ final class StoredBoard {
     /// A change that the journal holds, and no checkpoint covers.
     struct Unsaved {
         var key: [UInt8]
-        /// Of the value.
+        /// Of the value, and of what remembers it here and in the journal.
         var byteCount: Int
+
+        static let memoryBytes = 160
     }
 
     enum Content {
@@ -59,6 +61,8 @@ final class StoredBoard {
     var searchers: [BoardRecordsRead] = []
     /// Wall clock.
     var lastUsed: UInt64 = 0
+    /// Wall clock: its index is in memory since then.
+    var loadedAt: UInt64 = 0
     /// Of the sums of users before it had to be loaded once more.
     var formerSums: [[UInt8]: Int]?
     var reloads = 0
@@ -82,6 +86,14 @@ final class StoredBoard {
 
     var isAwaited: Bool { !readers.isEmpty || !askers.isEmpty || !searchers.isEmpty }
     var isLoaded: Bool { if case .loaded = content { true } else { false } }
+    /// Its index takes memory, whole or not.
+    var isInMemory: Bool {
+        switch content {
+        case .unloaded: false
+        case .loading(let load): load.hasBegun
+        case .loaded: true
+        }
+    }
     var isLoading: Bool { if case .loading = content { true } else { false } }
     /// Changes that were applied are in the file, and not known to be durable there.
     var isUnsynced: Bool { applied > 0 || isNew && appliedEnd > 0 }
@@ -96,17 +108,14 @@ final class StoredBoard {
     }
 }
 
-/// A file that is being read.
+/// A file that is being read, as far as its changes were applied.
 struct BoardLoad {
-    var index: BoardIndex
-    var offset = 0
-    let end: Int
-    /// What is not sound, and where it began if its end is not found yet.
-    var damage: [Range<Int>] = []
-    var damageStart: Int?
+    var index = BoardIndex()
+    var reader: BoardFileReader
 
-    init(end: Int, records: Int) {
-        self.end = end
-        index = BoardIndex(records: records)
+    init(_ board: StoredBoard, mark: UInt32) {
+        reader = BoardFileReader(file: board.file, board: board.id, mark: mark, to: board.appliedEnd)
     }
+
+    var hasBegun: Bool { reader.offset > 0 }
 }

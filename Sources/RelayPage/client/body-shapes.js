@@ -114,9 +114,10 @@ export const answerShapes = {
   status: shape('int uptimeMs connections boards boardBytes queuedBytes pinnedBytes, text storageFailure? joinKey?, bool known?', {
     'next?': 'name',
     sessions: shape('int present away'), channels: shape('int message stream'), counters: mapOf('int'),
+    addresses: listOf(shape('text address, int sessions memoryBytes')),
     users: listOf(shape('name user, text device client peer, bool away,'
-        + ' int sessionMs queuedBytes queuedPacketBytes packetsLost backlogMs')),
+        + ' int sessionMs memoryBytes queuedBytes queuedPacketBytes packetsLost backlogMs')),
   }),
-  clear: shape('int offset records'), undoClear: shape('int offset records'),
+  clear: shape('int offset records'), undoClear: shape('int offset records'), removeRecords: shape('int records'),
   boards: shape('int bytes bytesMax, name next?', {boards: listOf(shape('name channel, int records bytes changed'))}),
 }

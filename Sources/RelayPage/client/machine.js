@@ -260,8 +260,9 @@ export class ClientMachine {
     for (const channel of sorted(this.messages.partials.keys())) this.messages.dropPartials(channel, false, drawing => drawing.isRetained)
     this.heartbeat.linkEnded()
     const comesBack = reason.kind === 'relayClosed' ? reason.code >= 200 && reason.code < 300
-      // With another token it may, and the app can still bring one. [AC8]
-      : reason.kind === 'loginRefused' ? this.session.logins > 0 && reason.error.code === ErrorCode.tokenExpired
+      // With another token it may, and the app can still bring one; and what is full now has a time. [AC8, ER5]
+      : reason.kind === 'loginRefused' ? reason.error.retryAfterMs !== undefined
+          || this.session.logins > 0 && reason.error.code === ErrorCode.tokenExpired
       : reason.kind !== 'closedByApp'
     if (this.closePending) return this.finish({kind: 'closedByApp'})
     if (!comesBack || (this.session.logins === 0 && !this.settings.retriesFirstConnect)) return this.finish(reason)
@@ -272,7 +273,7 @@ export class ClientMachine {
     if (wasLive && now - this.liveSince >= Limits.linkGoodAfterMs) this.failures = 0
     // "Full jitter" spreads the clients of a relay that restarts.
     const bound = this.failures === 0 ? 0 : Math.min(Limits.backoffCapMs, Limits.backoffBaseMs * 2 ** Math.min(this.failures - 1, 16))
-    const afterMs = Math.floor(this.settings.random() * bound)
+    const afterMs = Math.floor(this.settings.random() * bound) + (reason.error?.retryAfterMs ?? 0)
     this.failures++
     this.state = 'waiting'
     this.until = now + afterMs

@@ -6,8 +6,14 @@ import {Part} from './part.js'
 import {checkedName, utf8} from './text.js'
 /** @import {Ban, RelayStatus} from './types.js' */
 
+function checkedReason(reason) {
+  const bytes = reason === undefined ? 0 : utf8(reason).length
+  if (bytes > Limits.endReasonBytesMax) throw tooLarge('a reason has', Limits.endReasonBytesMax, bytes)
+  return reason
+}
+
 /**
- * What a moderator decides about others, who may draw, where, and who may come in, and sees of the relay. [AC10–AC16]
+ * What a moderator decides about others, who may draw, where, and who may come in, and sees of the relay. [AC10–AC19]
  *
  * Everything here wants the role moderator (`notPermitted`). What is decided holds at once, and is logged by the relay with this
  * client's user id. What is to hold over restarts is durable when it returns; on a relay that cannot store it is `storageFailed`.
@@ -66,9 +72,19 @@ export class Moderation extends Part {
    * @throws {RelayError} `userOffline` without a session, `tooLarge`
    */
   async endSession({of: user, reason}) {
-    const bytes = reason === undefined ? 0 : utf8(reason).length
-    if (bytes > Limits.endReasonBytesMax) throw tooLarge('a reason has', Limits.endReasonBytesMax, bytes)
-    await this.decide('endSession', {user: checkedName(user), reason})
+    await this.decide('endSession', {user: checkedName(user), reason: checkedReason(reason)})
+  }
+
+  /**
+   * Ends the message and the stream channel of this name: everybody is out of them, and their history, board, metadata and locks go for
+   * good. Whoever comes in again finds a new channel. It is done when the relay's files hold nothing of it any more.
+   *
+   * @param {string} channel
+   * @param {{reason?: string}} [options] `reason`: told everybody in them, with `channelEnded`; at most 256 bytes
+   * @throws {RelayError} `tooLarge`, `busy`, `limitReached`; `storageFailed`, also when it is gone for everybody but not yet from the disk
+   */
+  async endChannel(channel, {reason} = {}) {
+    await this.decide('endChannel', {channel: checkedName(channel), reason: checkedReason(reason)})
   }
 
   /**
@@ -103,6 +119,19 @@ export class Moderation extends Part {
    */
   async forget({user, withRecords}) {
     await this.decide('forgetUser', {user: checkedName(user), withRecords: withRecords ? true : undefined})
+  }
+
+  /**
+   * Removes all that a user drew on one board; readers see that, and no undone `clear` brings it back. It is done when the relay's files
+   * hold nothing of it any more.
+   *
+   * @param {{of: string, from: string}} options a user, and the channel of the board
+   * @returns {Promise<number>} records that went
+   * @throws {RelayError} `boardNotFound`, `limitReached`; `storageFailed` also when some are gone for everybody: ask again
+   */
+  async removeRecords({of: user, from: channel}) {
+    const {records} = await this.client.request('removeRecords', {channel: checkedName(channel), user: checkedName(user)})
+    return records
   }
 
   /**

@@ -16,15 +16,16 @@ export {}
  * @typedef {{lock: string, ttlMs: number, owner?: string, ownerDevice?: string, fencing?: number}} LockDetail
  * @typedef {{offset: number, records: number}} BoardChange
  * @typedef {{user: string, by: string, time: number, until?: number}} Ban times in milliseconds since 1970
- * @typedef {{user: string, device: string, client: string, peer: string, away: boolean, queuedBytes: number, queuedPacketBytes: number,
- *   packetsLost: number,
- *   backlogMs: number}} UserStatus `client`: what it calls itself; `peer`: its address; `packetsLost`: since its session began; `backlogMs`
- *   :
- *   for how long something has been waiting for it
+ * @typedef {{user: string, device: string, client: string, peer: string, away: boolean, sessionMs: number, memoryBytes: number,
+ *   queuedBytes: number, queuedPacketBytes: number, packetsLost: number, backlogMs: number}} UserStatus `client`: what it calls itself;
+ *   `peer`: its address; `memoryBytes`: what it makes the relay hold; `packetsLost`: since its session began; `backlogMs`: for how long
+ *   something has been waiting for it
+ * @typedef {{address: string, sessions: number, memoryBytes: number}} AddressStatus `address`: of IPv6 the first 64 bits
  * @typedef {{uptimeMs: number, connections: number, sessions: {present: number, away: number}, channels: {message: number, stream: number},
  *   boards: number, boardBytes: number, queuedBytes: number, pinnedBytes: number, counters: Record<string, number>,
- *   storageFailure?: string,
- *   users: UserStatus[], next?: string}} RelayStatus `counters`: by the names of AC16; each only grows
+ *   storageFailure?: string, addresses: AddressStatus[],
+ *   users: UserStatus[], next?: string}} RelayStatus `counters`: by the names of AC16; each only grows; `addresses`: those that hold
+ *   most, on the first page
  * @typedef {{all: boolean, users: string[], failed: {user: string, code: number}[]}} Selection
  * @typedef {{revisions?: Record<string, number>, majorRevision?: number, lock?: string}} WriteConditions `revisions`: of items by key the
  *   revision each must have, 0 for "there is none"; `majorRevision`: the one the set must have; `lock`: one that this user must hold

@@ -105,13 +105,14 @@ async function linkChanged() {
 
 function changed(what) {
   if (what === 'link') linkChanged()
-  if (what === 'people') {
-    showPeople(session.members, session.user, session.mayClear)
+  if (what === 'ended') boardEnded()
+  if (what === 'people' || what === 'access') {
+    showPeople(session.members, session.user, session.mayClear, session.mayModerate && removeDrawings)
     canvas.refresh()
   }
   if (what === 'read') isFitted ??= !canvas.fit(true)
   if (what === 'title' || what === 'access') showTitle()
-  const {progress, standing, mayDraw, mayClear} = session
+  const {progress, standing, mayDraw, mayClear, mayModerate} = session
   $('progress').hidden = progress === undefined
   $('progress').ariaValueNow = Math.round(progress * 100)
   $('progress').firstChild.style.width = `${progress * 100}%`
@@ -120,6 +121,7 @@ function changed(what) {
   $('reading').textContent = standing
   $('reading').classList.toggle('above', mayDraw)
   $('clear').hidden = !mayClear
+  $('end-board').hidden = !mayModerate
   $('undo').disabled = undo.done.length === 0
   $('redo').disabled = undo.undone.length === 0
   showLink()
@@ -184,7 +186,7 @@ function furnish() {
     'zoom-out': () => canvas.zoom(0.8), 'zoom-in': () => canvas.zoom(1.25), 'zoom-level': () => canvas.zoom(1 / canvas.view.scale),
   }
   const menu = {
-    'new-board': () => location.hash = `/b/${boardName()}`, 'zoom-fit': () => canvas.fit(), print, clear,
+    'new-board': () => location.hash = `/b/${boardName()}`, 'zoom-fit': () => canvas.fit(), print, clear, 'end-board': endBoard,
         rename: async () => session.rename(await askName()), 'another-device': offerDevice,
     'export-svg': () => save(new Blob([svg()], {type: 'image/svg+xml'}), `${title()}.svg`), 'export-png': () => picture(records.ordered).toBlob(blob => save(blob, `${title()}.png`)),
   }
@@ -283,6 +285,27 @@ async function clear() {
     toast('The board is clear.', 'Undo', () => undo.take(step) && turn(step))
     changed()
   }, failed)
+}
+
+async function removeDrawings(user, name) {
+  const answer = await ask('remove-dialog', `Remove what ${name} drew here?`,
+      `Everything that ${name} drew or wrote goes from this board, for everyone and for good.`, [['remove-no', 'Keep it'], ['remove-yes', 'Remove it']])
+  if (answer !== 'remove-yes') return
+  await session.removeDrawings(user)
+      .then(count => toast(count ? `What ${name} drew is gone.` : `${name} has drawn nothing here.`), failed)
+}
+
+async function endBoard() {
+  const answer = await ask('end-dialog', 'End this board for everyone?',
+      'Everyone leaves it, and all that is on it goes for good: save it first if you want to keep it.',
+      [['end-no', 'Keep it'], ['end-yes', 'End the board']])
+  if (answer === 'end-yes') await session.end().catch(failed)
+}
+
+/** Whoever goes on begins anew, with a page that knows nothing of the board that was. */
+async function boardEnded() {
+  await ask('board-ended', 'The host has ended this board', 'What was on it is gone.', [['board-again', 'Begin anew']], [], true)
+  location.reload()
 }
 
 async function print() {

@@ -145,14 +145,26 @@ export class Session {
     })
     on('accessChanged', () => this.access())
     // Live points are lost without harm. A freeze closes their topics; they are taken up again when it ends.
-    on('refused', ({subject, topic, error}) => topic || subject === 'packet' || this.failed(error))
+    on('refused', ({subject, topic, channel, error}) => {
+      if (error.code !== ErrorCode.channelEnded) return topic || subject === 'packet' || this.failed(error)
+      if (channel.kind === 'message') this.changed('ended')
+    })
     on('link', link => {
       if (link.state === 'connected') {
         if (!link.resumed) live.drop(() => true, () => true)
         this.tellAway()
         this.access()
+        if (link.resumed) this.mustBeInside(client)
       }
       this.changed('link')
+    })
+  }
+
+  /** While this page was away its board may have ended: nobody tells it, but it is out of the channel. [AC19] */
+  async mustBeInside(client) {
+    await client.barrier({channel: this.board}).catch(error => {
+      const isOut = client === this.client && error.code === ErrorCode.notSubscribed && this.rights?.has('subscribe')
+      if (isOut) this.changed('ended')
     })
   }
 
@@ -226,6 +238,10 @@ export class Session {
   }
   get mayClear() {
     return this.rights?.has('clear') ?? false
+  }
+  /** Whether this page decides about others. */
+  get mayModerate() {
+    return this.client?.access?.role === 'moderator'
   }
   /** One line about what may not be drawn, and by whom; nothing where everybody may draw. */
   get standing() {
@@ -399,5 +415,13 @@ export class Session {
   }
   async undoClear() {
     await this.client.board(this.board).undoClear()
+  }
+  /** For everybody. [AC19] */
+  async end() {
+    await this.client.moderation.endChannel(this.board)
+  }
+  /** @returns {Promise<number>} records that went */
+  async removeDrawings(user) {
+    return this.client.moderation.removeRecords({of: user, from: this.board})
   }
 }

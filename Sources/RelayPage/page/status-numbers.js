@@ -3,6 +3,9 @@
 /** A queue that was not empty for less than this is one that was just being written to. */
 export const slowMs = 250
 export const lags = ({backlogMs}) => backlogMs >= slowMs
+/** Of memory: a session with a few channels holds some thousand bytes. */
+const muchBytes = 1_000_000
+export const holdsMuch = ({memoryBytes}) => memoryBytes >= muchBytes
 /** More users than this are counted, not listed. */
 const usersMax = 1_000
 
@@ -32,10 +35,14 @@ export function ratesBetween(before, now) {
   return Object.fromEntries(Object.entries(rateCounters).map(([rate, names]) => [rate, (sum(now, names) - sum(before, names)) / seconds]))
 }
 
-/** Who lags comes first, the slowest on top; then who is here, who is away last, both in the relay's order of ids. */
+/**
+ * Who lags comes first, the slowest on top; then who makes the relay hold most, as far as it is twice what others do; of equals who is
+ * here, who is away last, both in the relay's order of ids.
+ */
 export function inOrder(users) {
-  const rank = user => lags(user) ? -user.backlogMs : user.away ? 2 : 1
-  return [...users].sort((one, other) => rank(one) - rank(other))
+  const lag = user => lags(user) ? user.backlogMs : 0
+  const size = ({memoryBytes}) => Math.floor(Math.log2(1 + memoryBytes))
+  return [...users].sort((one, other) => lag(other) - lag(one) || size(other) - size(one) || one.away - other.away)
 }
 
 /** How full a small bar is, 0…1: nothing at none, all at 8 MiB, where the relay lets a reader go. */

@@ -2,7 +2,7 @@
 import {ErrorCode as code, RelayClient, credentialOf, wakeUpWithPage} from '../relay-client.js'
 import {open} from './identity.js'
 import {newID} from './ink.js'
-import {bytesText, countText, inOrder, lags, load, ratesBetween, rateText, readStatus, spanText} from './status-numbers.js'
+import {bytesText, countText, holdsMuch, inOrder, lags, load, ratesBetween, rateText, readStatus, spanText} from './status-numbers.js'
 import {$, ask, field, make} from './ui.js'
 
 const everyMs = 1_000
@@ -21,6 +21,7 @@ const keyTexts = {
 let client
 let before
 let timer
+let toldAddresses
 const rows = new Map()
 
 // MARK: Coming in
@@ -115,13 +116,23 @@ function show(status) {
     put(id, rateText(rate)).classList.toggle('some', rate > 0 && /lost|refus/.test(id))
   }
   before = status
+  showAddresses(status.addresses)
   showUsers(inOrder(users))
 }
 
+function showAddresses(addresses) {
+  const told = JSON.stringify(addresses)
+  if (told === toldAddresses) return
+  toldAddresses = told
+  $('addresses').replaceChildren(...addresses.map(({address, sessions, memoryBytes}) => make('tr', {},
+      make('th', {scope: 'row', textContent: address}), make('td', {textContent: countText(sessions)}),
+      make('td', {textContent: bytesText(memoryBytes)}))))
+}
+
 function makeRow(id) {
-  const cells = {name: make('b', {textContent: id}), from: make('span', {className: 'note'}), waiting: make('span'), bar: make('i'),
-      lost: make('td'), behind: make('td')}
-  const row = make('tr', {}, make('th', {scope: 'row', title: id}, cells.name, cells.from),
+  const cells = {name: make('b', {textContent: id}), from: make('span', {className: 'note'}), memory: make('td'), waiting: make('span'),
+      bar: make('i'), lost: make('td'), behind: make('td')}
+  const row = make('tr', {}, make('th', {scope: 'row', title: id}, cells.name, cells.from), cells.memory,
       make('td', {}, cells.waiting, make('span', {className: 'load'}, cells.bar)), cells.lost, cells.behind)
   return {row, ...cells}
 }
@@ -130,12 +141,13 @@ function showUsers(users) {
   const list = $('users')
   const gone = new Set(rows.keys())
   users.forEach((told, at) => {
-    const {user: id, client: name, peer, away, queuedBytes, packetsLost, backlogMs} = told
+    const {user: id, client: name, peer, away, memoryBytes, queuedBytes, packetsLost, backlogMs} = told
     gone.delete(id)
     if (!rows.has(id)) rows.set(id, makeRow(id))
-    const {row, from, waiting, bar, lost, behind} = rows.get(id)
+    const {row, from, memory, waiting, bar, lost, behind} = rows.get(id)
     row.className = away ? 'away' : lags(told) ? 'lags' : ''
     put(from, [id === user ? 'this page' : name, away ? 'away' : peer].filter(Boolean).join(' · '))
+    put(memory, bytesText(memoryBytes)).classList.toggle('some', holdsMuch(told))
     put(waiting, bytesText(queuedBytes))
     bar.style.width = `${100 * load(queuedBytes)}%`
     put(lost, countText(packetsLost))

@@ -14,6 +14,7 @@ const texts = {
   outcomeUnknown: 'The connection broke. Check whether your change is there.',
   revisionMismatch: 'Someone else changed the title first. Try again.',
   codeWrong: 'That code was used, or is older than two minutes. Show a new one on your other device. Until then you are somebody new here.',
+  boardNotFound: 'Nothing has been drawn here.',
   nothingToUndo: 'It is too late to undo that.',
   notSupported: 'This relay does not save boards, so nobody can draw here.',
 }

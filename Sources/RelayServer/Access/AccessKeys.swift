@@ -35,6 +35,7 @@ struct KeyRing: Sendable {
     private static let drawnBytes = 26
     /// One that somebody wrote into the file by hand may be shorter; never short enough to be guessed.
     private static let bytesAllowed = 16...128
+    static let fileBytesMax = 256
 
     /// Reads the keys, and draws those that are not there.
     ///
@@ -63,18 +64,30 @@ struct KeyRing: Sendable {
         keys[kind] = key
     }
 
-    private static func path(_ kind: AccessKeys.Kind, _ folder: String) -> String {
+    static func path(_ kind: AccessKeys.Kind, _ folder: String) -> String {
         folder + (folder.hasSuffix("/") ? "" : "/") + kind.rawValue + ".key"
     }
 
     private static func read(_ kind: AccessKeys.Kind, _ folder: String) throws(RelayServerError) -> String {
         let path = path(kind, folder)
-        var bytes: [UInt8]
+        let bytes: [UInt8]
         do throws(PrivateFile.Failure) {
-            bytes = try PrivateFile.readOrCreate(path, bytesMax: 256) { Array((draw() + "\n").utf8) }
+            bytes = try PrivateFile.readOrCreate(path, bytesMax: fileBytesMax) { Array((draw() + "\n").utf8) }
         } catch {
             throw RelayServerError(text: "the key cannot be read: \(error)")
         }
+        guard let key = key(in: bytes) else {
+            throw RelayServerError(
+                text:
+                    "\(path) does not hold a key of \(bytesAllowed.lowerBound)…\(bytesAllowed.upperBound) letters, digits, '-', '_' or '.': remove it, and a new one is drawn"
+            )
+        }
+        return key
+    }
+
+    /// - Returns: `nil`: it is none.
+    static func key(in bytes: [UInt8]) -> String? {
+        var bytes = bytes
         while bytes.last == UInt8(ascii: "\n") || bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
         // What stands in an address behind `#key=` as it is.
         let isPlain = bytes.allSatisfy { byte in
@@ -86,13 +99,7 @@ struct KeyRing: Sendable {
             default: false
             }
         }
-        guard isPlain, bytesAllowed.contains(bytes.count) else {
-            throw RelayServerError(
-                text:
-                    "\(path) does not hold a key of \(bytesAllowed.lowerBound)…\(bytesAllowed.upperBound) letters, digits, '-', '_' or '.': remove it, and a new one is drawn"
-            )
-        }
-        return String(decoding: bytes, as: UTF8.self)
+        return isPlain && bytesAllowed.contains(bytes.count) ? String(decoding: bytes, as: UTF8.self) : nil
     }
 
     private static func draw() -> String {

@@ -2,6 +2,7 @@ internal import Dispatch
 internal import RelayCore
 import RelayIO
 internal import RelayRights
+import RelayWire
 
 /// Who may come in: the keys of a relay, and the rules that the hub goes by.
 final class Gate: Sendable {
@@ -73,19 +74,18 @@ final class Gate: Sendable {
 
     // MARK: - For the control socket
 
-    func control(_ address: RelayAddress, _ web: RelayServer.Web) -> ControlAnswer {
-        guard let keys else { return .refused("this relay has no keys") }
-        return .keys(KeysReport(address: address, web: web, role: joinRole, keys: keys))
+    func control(_ address: RelayAddress, _ web: RelayServer.Web) -> any JSONObject {
+        guard let keys else { return ControlRefusal("this relay has no keys") }
+        return KeysReport(address: address, web: web, role: joinRole, keys: keys)
     }
 
     func rotate(
         _ kinds: Set<AccessKeys.Kind>, endsSessions: Bool, _ engine: Engine, _ address: RelayAddress, _ web: RelayServer.Web
-    ) -> ControlAnswer {
+    ) -> any JSONObject {
         do throws(RelayServerError) {
-            return .keys(
-                KeysReport(address: address, web: web, role: joinRole, keys: try rotate(kinds, endsSessions: endsSessions, engine)))
+            return KeysReport(address: address, web: web, role: joinRole, keys: try rotate(kinds, endsSessions: endsSessions, engine))
         } catch {
-            return .refused(error.text)
+            return ControlRefusal(error.text)
         }
     }
 

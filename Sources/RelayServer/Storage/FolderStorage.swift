@@ -8,14 +8,36 @@ final class FolderStorage: JournalStorage {
 
     private let folder: Folder
     private let permit: Permit
+    /// Told of each read.
+    private let didRead: (_ bytes: Int) -> Void
 
     /// Makes the folder if there is none.
     ///
+    /// - Parameter didRead: called after each read.
     /// - Throws: `FileFailure`: it cannot be made or opened, is another user's, or another process is in it.
-    init(path: String, permit: @escaping Permit = { _ in }) throws(FileFailure) {
+    init(
+        path: String, permit: @escaping Permit = { _ in }, didRead: @escaping (_ bytes: Int) -> Void = { _ in }
+    ) throws(FileFailure) {
         self.permit = permit
+        self.didRead = didRead
         folder = try Folder(path: path)
         try folder.lockOut()
+    }
+
+    /// A folder to read in, whoever's it is, while no other process is in it. Every change to it is an error.
+    ///
+    /// - Parameter didRead: called after each read.
+    init(reading path: String, didRead: @escaping (_ bytes: Int) -> Void) throws(FileFailure) {
+        permit = { (operation) throws(StorageError) in
+            switch operation {
+            case .list, .size, .read: break
+            case .create, .write, .sync, .syncFolder, .truncate, .rename, .remove:
+                throw StorageError(operation, path: path, code: 0, text: "it is only read")
+            }
+        }
+        self.didRead = didRead
+        folder = try Folder(reading: path)
+        try folder.lockOutAsReader()
     }
 
     func list() throws(StorageError) -> [String] { try told(.list) { () throws(FileFailure) in try folder.list() } }
@@ -34,7 +56,9 @@ final class FolderStorage: JournalStorage {
     func remove(_ name: String) throws(StorageError) { try told(.remove) { () throws(FileFailure) in try folder.remove(name) } }
     func size(of name: String) throws(StorageError) -> Int { try told(.size) { () throws(FileFailure) in try folder.size(of: name) } }
     func read(_ name: String, at offset: Int, count: Int) throws(StorageError) -> [UInt8] {
-        try told(.read) { () throws(FileFailure) in try folder.read(name, at: offset, count: count) }
+        let bytes = try told(.read) { () throws(FileFailure) in try folder.read(name, at: offset, count: count) }
+        didRead(bytes.count)
+        return bytes
     }
     func close() { folder.close() }
 

@@ -1,62 +1,64 @@
-import RelayJournal
+public import RelayWire
 
 /// How the journal of a relay is.
-public struct JournalStatus: Codable, Sendable, Hashable {
+public struct JournalStatus: JSONObject, Sendable {
     /// Where it is.
-    public var folder: String
+    public var folder = ""
     /// Files that it stands in.
-    public var segments: Int
+    public var segments = 0
     /// Of all of them.
-    public var bytes: Int
+    public var bytes = 0
     /// Of them, bytes of what no later change has replaced.
-    public var liveBytes: Int
+    public var liveBytes = 0
     /// Keys stored.
-    public var entries: Int
+    public var entries = 0
     /// Of the last change that is durable.
-    public var lastSequence: UInt64
+    public var lastSequence: UInt64 = 0
     /// Changes that wait to be written, and are not shown yet.
-    public var recordsWaiting: Int
+    public var recordsWaiting = 0
     /// Their keys and values.
-    public var bytesWaiting: Int
+    public var bytesWaiting = 0
     /// Changes made durable since the start.
-    public var records: Int
+    public var records = 0
     /// Writes since the start.
-    public var writes: Int
+    public var writes = 0
     /// Syncs of files since the start.
-    public var fsyncs: Int
+    public var fsyncs = 0
     /// Bytes written since the start.
-    public var bytesWritten: Int
+    public var bytesWritten = 0
     /// Segments emptied and removed since the start.
-    public var compactions: Int
+    public var compactions = 0
+    /// Memory of the indexes of boards in use, and of what remembers their changes until their files are synced.
+    public var boardIndexBytes = 0
     /// Times that writing or syncing failed since the start.
-    public var failures: Int
+    public var failures = 0
     /// Times that it worked again.
-    public var recoveries: Int
+    public var recoveries = 0
     /// Why nothing can be stored, if so.
     public var failure: String?
     /// What went wrong last, if anything did.
     public var lastError: String?
 
-    init(
-        folder: String, size: JournalSize, counters: JournalCounters, lastSequence: UInt64, failure: String?, recordsWaiting: Int,
-        bytesWaiting: Int
-    ) {
-        self.folder = folder
-        segments = size.segments
-        bytes = size.bytes
-        liveBytes = size.liveBytes
-        entries = size.liveEntries
-        self.lastSequence = lastSequence
-        self.recordsWaiting = recordsWaiting
-        self.bytesWaiting = bytesWaiting
-        records = counters.records
-        writes = counters.writes
-        fsyncs = counters.fsyncs
-        bytesWritten = counters.bytesWritten
-        compactions = counters.compactions
-        failures = counters.failures
-        recoveries = counters.recoveries
-        self.failure = failure
-        lastError = counters.lastError
+    package init() {}
+
+    package mutating func fields(_ json: inout JSONFields) {
+        json("boardIndexBytes", &boardIndexBytes)
+        json("bytes", &bytes)
+        json("bytesWaiting", &bytesWaiting)
+        json("bytesWritten", &bytesWritten)
+        json("compactions", &compactions)
+        json("entries", &entries)
+        json("failure", &failure)
+        json("failures", &failures)
+        json("folder", &folder)
+        json("fsyncs", &fsyncs)
+        json("lastError", &lastError)
+        json("lastSequence", &lastSequence)
+        json("liveBytes", &liveBytes)
+        json("records", &records)
+        json("recordsWaiting", &recordsWaiting)
+        json("recoveries", &recoveries)
+        json("segments", &segments)
+        json("writes", &writes)
     }
 }

@@ -38,11 +38,14 @@ actor JournalWriter {
         /// Records of each user, in bytes.
         var userBytes: [[UInt8]: Int] = [:]
         var boardLines: [String] = []
-        /// Start number of the relay that stored last.
-        var start: UInt32? {
-            for entry in entries { if let start = Hub.storedStart(key: entry.key, value: entry.value ?? []) { return start } }
-            return nil
-        }
+        /// Start number of the relay that stored last; 0: none did.
+        var start: UInt32 { JournalWriter.start(in: entries, or: report.start) }
+    }
+
+    /// The greater one of the start number that is stored, and of another one that is known.
+    static func start(in entries: [JournalEntry], or known: UInt32) -> UInt32 {
+        for entry in entries { if let start = Hub.storedStart(key: entry.key, value: entry.value ?? []) { return max(start, known) } }
+        return known
     }
 
     private struct Intake {
@@ -65,6 +68,7 @@ actor JournalWriter {
     nonisolated let path: String?
     nonisolated private let permit: FolderStorage.Permit
     nonisolated private let retryMilliseconds: Int
+    nonisolated private let indexBytesMax: Int
     nonisolated private let intake = Mutex(Intake())
     private var journal: Journal<AnyJournalStorage>?
     private var boards: BoardStore<AnyJournalStorage>?
@@ -83,10 +87,15 @@ actor JournalWriter {
 
     /// - Parameters:
     ///   - path: of a folder; `nil`: everything stands in memory, and is gone with it.
+    ///   - indexBytesMax: memory that the indexes of boards in use may take.
     ///   - retryMilliseconds: after a failure, between attempts to work again.
     ///   - permit: asked before each call on the files.
-    init(path: String?, retryMilliseconds: Int = 1000, permit: @escaping FolderStorage.Permit = { _ in }) {
+    init(
+        path: String?, indexBytesMax: Int = BoardSettings().indexBytesMax, retryMilliseconds: Int = 1000,
+        permit: @escaping FolderStorage.Permit = { _ in }
+    ) {
         self.path = path
+        self.indexBytesMax = indexBytesMax
         self.retryMilliseconds = retryMilliseconds
         self.permit = permit
         executor = QueueExecutor(label: "boardrelay.journal")
@@ -94,13 +103,22 @@ actor JournalWriter {
 
     /// Reads the journal, or makes one. Called once, before anything else.
     ///
+    /// - Parameter progress: called with the bytes read so far.
     /// - Throws: `RelayServerError`, which names the folder or file.
-    func open(_ change: (inout JournalSettings) -> Void = { _ in }) throws(RelayServerError) -> Opened {
+    func open(
+        _ change: (inout JournalSettings) -> Void = { _ in }, progress: @escaping @Sendable (_ bytes: Int) -> Void = { _ in }
+    ) throws(RelayServerError) -> Opened {
+        var read: Int? = 0
+        defer { read = nil }
         let storage: AnyJournalStorage
         var settings = JournalSettings(mark: UInt32(truncatingIfNeeded: SystemEntropy.word()))
         if let path {
             do throws(FileFailure) {
-                storage = AnyJournalStorage(try FolderStorage(path: path, permit: permit))
+                storage = AnyJournalStorage(try FolderStorage(path: path, permit: permit) { bytes in
+                    guard let before = read else { return }
+                    read = before + bytes
+                    progress(before + bytes)
+                })
             } catch {
                 throw RelayServerError(text: "\(error)")
             }
@@ -111,15 +129,27 @@ actor JournalWriter {
         change(&settings)
         do throws(JournalError) {
             let (journal, entries, report) = try Journal.open(storage, settings)
-            let boards = BoardStore(journal: journal, storage: storage, settings: BoardSettings())
+            var boardSettings = BoardSettings()
+            boardSettings.indexBytesMax = indexBytesMax
+            let boards = BoardStore(journal: journal, storage: storage, settings: boardSettings)
             var opened = Opened(report: report)
             opened.entries = entries.filter { !BoardChange.isBoardEntry($0.key) }
             let recovered = try boards.recover(
-                entries: entries.filter { BoardChange.isBoardEntry($0.key) }, isDamaged: !report.damage.isEmpty || !report.missing.isEmpty)
+                entries: entries.filter { BoardChange.isBoardEntry($0.key) }, isWhole: report.damage.isEmpty && report.isAnchored)
             (opened.boards, opened.userBytes, opened.boardLines) = (recovered.boards, recovered.userBytes, recovered.lines)
             self.journal = journal
             self.boards = boards
             return opened
+        } catch {
+            let remedy = path.flatMap { error.remedy(folder: $0) }.map { ": \($0)" } ?? ""
+            throw RelayServerError(text: "\(error)\(remedy)")
+        }
+    }
+
+    /// Keeps the number of this start where it outlives the journal; durable when it returns.
+    func note(start: UInt32) throws(RelayServerError) {
+        do throws(JournalError) {
+            try journal?.anchor(start: start)
         } catch {
             throw RelayServerError(text: "\(error)")
         }
@@ -195,10 +225,16 @@ actor JournalWriter {
     func status() -> JournalStatus? {
         guard let journal, let path else { return nil }
         let waiting = intake.withLock { (records: $0.records.count, bytes: $0.bytes) }
-        return JournalStatus(
-            folder: path, size: journal.size, counters: journal.counters, lastSequence: journal.lastSequence,
-            failure: journal.failure?.description,
-            recordsWaiting: waiting.records, bytesWaiting: waiting.bytes)
+        let (size, counters) = (journal.size, journal.counters)
+        var status = JournalStatus()
+        (status.folder, status.failure, status.lastError) = (path, journal.failure?.description, counters.lastError)
+        (status.segments, status.bytes, status.liveBytes, status.entries) = (size.segments, size.bytes, size.liveBytes, size.liveEntries)
+        (status.lastSequence, status.recordsWaiting, status.bytesWaiting) = (journal.lastSequence, waiting.records, waiting.bytes)
+        (status.records, status.writes, status.fsyncs) = (counters.records, counters.writes, counters.fsyncs)
+        (status.bytesWritten, status.compactions) = (counters.bytesWritten, counters.compactions)
+        (status.failures, status.recoveries) = (counters.failures, counters.recoveries)
+        status.boardIndexBytes = boards?.memoryBytes ?? 0
+        return status
     }
 
     // MARK: - On the queue
@@ -214,15 +250,13 @@ actor JournalWriter {
         guard let journal, let boards else { return }
         turns += 1
         let batch = take()
-        let (reads, authorReads) = takeReads()
         if let batch { append(batch) }
-        for read in reads { boards.read(read) }
-        for read in authorReads { boards.readAuthors(read) }
+        let hasRead = read(boards)
         takeErasures(boards)
         do throws(JournalError) {
             if batch != nil, !turns.isMultiple(of: Self.batchesPerStep) {
-                _ = try boards.loadStep()
-            } else if try !step(journal, boards), batch == nil {
+                _ = try boards.loadStep(wall: SystemClock.wallMilliseconds())
+            } else if try !step(journal, boards), batch == nil, !hasRead {
                 report()
                 return rest()
             }
@@ -236,7 +270,7 @@ actor JournalWriter {
     /// - Returns: whether there was something to do.
     private func step(_ journal: Journal<AnyJournalStorage>, _ boards: BoardStore<AnyJournalStorage>) throws(JournalError) -> Bool {
         // Until it has recovered nothing is written; users who come in read all the same.
-        guard !hasFailed else { return try boards.loadStep() }
+        guard !hasFailed else { return try boards.loadStep(wall: SystemClock.wallMilliseconds()) }
         if try boards.step(wall: SystemClock.wallMilliseconds()) { return true }
         return try journal.compactStep(bytesMax: Self.compactionBytes)
     }
@@ -253,14 +287,20 @@ actor JournalWriter {
         for line in boards.takeLines() { tell(.line(line)) }
     }
 
-    private func takeReads() -> ([BoardRead], [BoardAuthorsRead]) {
-        intake.withLock { intake in
-            defer {
-                intake.reads = []
-                intake.authorReads = []
-            }
-            return (intake.reads, intake.authorReads)
+    /// Reads of boards between two batches, of each kind: a commit waits for no more of them.
+    private static let readsPerBatch = 4
+
+    /// - Returns: whether something was asked for.
+    private func read(_ boards: BoardStore<AnyJournalStorage>) -> Bool {
+        let (reads, authorReads) = intake.withLock { intake in
+            let taken = (intake.reads.prefix(Self.readsPerBatch), intake.authorReads.prefix(Self.readsPerBatch))
+            intake.reads.removeFirst(taken.0.count)
+            intake.authorReads.removeFirst(taken.1.count)
+            return taken
         }
+        for read in reads { boards.read(read) }
+        for read in authorReads { boards.readAuthors(read) }
+        return !reads.isEmpty || !authorReads.isEmpty
     }
 
     /// Behind the batch that was taken with them: what it removes is meant, too.

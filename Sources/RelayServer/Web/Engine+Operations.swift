@@ -18,9 +18,9 @@ extension Engine {
         case Path.health: return .text(.ok, "ok\n")
         case Path.readiness: return isReady()
         case Path.metrics:
-            guard operators.allows(request, from: web.host) else {
+            guard operators.allows(request, from: web.end) else {
                 if !request.values("authorization").isEmpty {
-                    let peer = operators.client(of: request, host: web.host, peer: web.peer)
+                    let peer = operators.client(of: request, from: web.end)
                     hub.handle(.operatorTokenWrong(peer: peer, path: Path.metrics), at: Self.now())
                 }
                 return HTTPResponse(HTTPRefusal.operatorOnly)
@@ -39,24 +39,7 @@ extension Engine {
         let census = hub.census(isDetailed: false)
         let counters = census.counters
         var text = MetricsText()
-        text.single("boardrelay_start_number", .gauge, "Number of this start of the relay, greater at each.", census.start)
-        text.single("boardrelay_connections", .gauge, "Connections that are open, logged in or not.", census.connections)
-        text.begin("boardrelay_sessions", .gauge, "Sessions, with a connection and without.")
-        text.sample(census.sessionsPresent, [.init("state", "present")])
-        text.sample(census.sessionsAway, [.init("state", "away")])
-        text.begin("boardrelay_channels", .gauge, "Channels.")
-        text.sample(census.messageChannels, [.init("kind", "message")])
-        text.sample(census.streamChannels, [.init("kind", "stream")])
-        text.single("boardrelay_boards", .gauge, "Message channels that keep something for good.", census.boards)
-        text.single("boardrelay_board_bytes", .gauge, "Bytes that boards keep.", census.boardBytes)
-        text.single("boardrelay_history_bytes", .gauge, "Bytes of messages that channels keep for latecomers.", census.historyBytes)
-        text.single("boardrelay_queued_bytes", .gauge, "Bytes that wait for readers.", census.queuedBytes)
-        text.single(
-            "boardrelay_pinned_bytes", .gauge, "Shared memory that readers who lag keep alive, each counted for itself.", census.pinnedBytes
-        )
-        text.single("boardrelay_queue_memory_bytes", .gauge, "Memory of all queues together.", census.queueMemoryBytes)
-        text.single("boardrelay_storage_failed", .gauge, "1 while nothing can be stored.", census.storageFailure == nil ? 0 : 1)
-
+        gauges(census, &text)
         text.single("boardrelay_connections_opened_total", .counter, "Connections that came.", counters.connectionsOpened)
         text.begin("boardrelay_sessions_total", .counter, "Sessions that began, were resumed, and ended because nobody came back.")
         text.sample(counters.sessionsOpened, [.init("event", "opened")])
@@ -84,6 +67,11 @@ extension Engine {
         text.single(
             "boardrelay_erasures_refused_total", .counter, "Requests refused because too many erasures were under way.",
             counters.erasuresRefused)
+        text.single(
+            "boardrelay_credentials_wrong_total", .counter, "Wrong keys, tokens and codes, answered or not.", counters.credentialsWrong)
+        text.single(
+            "boardrelay_credentials_delayed_total", .counter, "Keys and codes judged late because their address had guessed.",
+            counters.credentialsDelayed)
         text.single("boardrelay_moderations_total", .counter, "What moderators have changed.", counters.moderations)
         // What an alarm waits for is there from the start: a counter that comes with its first event has no increase by it.
         counted(
@@ -101,8 +89,30 @@ extension Engine {
         text.begin("boardrelay_http_answers_total", .counter, "Answers of HTTP, by their status.")
         for (status, count) in webCounters.answers.sorted(by: { $0.key < $1.key }) { text.sample(count, [.init("status", "\(status)")]) }
 
-        delays(counters.delivery, &text)
+        delays(hub.delays, &text)
         return text.text
+    }
+
+    private func gauges(_ census: Census, _ text: inout MetricsText) {
+        text.single("boardrelay_start_number", .gauge, "Number of this start of the relay, greater at each.", census.start)
+        text.single("boardrelay_connections", .gauge, "Connections that are open, logged in or not.", census.connections)
+        text.single("boardrelay_connections_max", .gauge, "Connections that there may be.", census.connectionsMax)
+        text.begin("boardrelay_sessions", .gauge, "Sessions, with a connection and without.")
+        text.sample(census.sessionsPresent, [.init("state", "present")])
+        text.sample(census.sessionsAway, [.init("state", "away")])
+        text.single("boardrelay_user_ids", .gauge, "User ids that belong to clients.", census.userIDs)
+        text.begin("boardrelay_channels", .gauge, "Channels.")
+        text.sample(census.messageChannels, [.init("kind", "message")])
+        text.sample(census.streamChannels, [.init("kind", "stream")])
+        text.single("boardrelay_boards", .gauge, "Message channels that keep something for good.", census.boards)
+        text.single("boardrelay_board_bytes", .gauge, "Bytes that boards keep.", census.boardBytes)
+        text.single("boardrelay_history_bytes", .gauge, "Bytes of messages that channels keep for latecomers.", census.historyBytes)
+        text.single("boardrelay_queued_bytes", .gauge, "Bytes that wait for readers.", census.queuedBytes)
+        text.single(
+            "boardrelay_pinned_bytes", .gauge, "Shared memory that readers who lag keep alive, each counted for itself.", census.pinnedBytes
+        )
+        text.single("boardrelay_queue_memory_bytes", .gauge, "Memory of all queues together.", census.queueMemoryBytes)
+        text.single("boardrelay_storage_failed", .gauge, "1 while nothing can be stored.", census.storageFailure == nil ? 0 : 1)
     }
 
     private func delays(_ delivery: DelayCounts, _ text: inout MetricsText) {

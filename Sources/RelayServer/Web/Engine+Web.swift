@@ -11,7 +11,7 @@ extension Engine {
     /// The first byte of a link was not 0. [FR5]
     func beginWeb(_ id: ConnectionID) {
         guard let link = link(id) else { return }
-        links[Int(id.index)]!.speech = .web(WebLink(link.peer, now: SystemClock.monotonicNanoseconds()))
+        links[Int(id.index)]!.speech = .web(WebLink(link.end, now: SystemClock.monotonicNanoseconds()))
         requesters.append(id)
         hub.handle(.speaksHTTP(id), at: Self.now())
         if !webSweepIsSet { setWebSweep() }
@@ -27,6 +27,8 @@ extension Engine {
             let action = web.gateway.next(bytes, &position, site: site, wallMilliseconds: wall)
         {
             carryOut(action, of: bytes, web, id, wall)
+            if case .receive = action { continue }
+            turnWork += Self.webActionBytes
         }
         carryOutEffects()
         web.noteWaiting(now: SystemClock.monotonicNanoseconds())
@@ -45,7 +47,7 @@ extension Engine {
             webCounters.count(answer)
             web.append(answer.head)
             web.upgraded()
-            hub.handle(.upgraded(id, peer: operators.client(of: request, host: web.host, peer: web.peer)), at: Self.now())
+            hub.handle(.upgraded(id, peer: operators.client(of: request, from: web.end)), at: Self.now())
         case .pong(let frame): web.outlet.enqueuePong(frame)
         case .send(let message):
             // Behind the pongs for what came before it.
@@ -76,7 +78,7 @@ extension Engine {
     private func leave(_ web: WebLink, _ id: ConnectionID, _ frame: [UInt8]?, _ cause: Gateway.Cause) {
         if case .failure(let close) = cause {
             webCounters.ends["websocket_\(close.code)", default: 0] += 1
-            log(LogLine(.info, "\(web.peer) closed: \(close.code), \(close.reason)"))
+            log(LogLine(.info, "\(web.end.text) closed: \(close.code), \(close.reason)"))
         }
         web.sayClose(frame)
         if web.outlet.announcedBytes == 0 {

@@ -1,3 +1,4 @@
+internal import RelayCore
 import RelayGateway
 
 /// Who may read the relay's numbers, and which proxies may name the client.
@@ -10,16 +11,23 @@ struct Operators: Sendable {
         self.trustedProxies = trustedProxies
     }
 
-    /// - Parameter host: address of the connection's other end.
-    func allows(_ request: HTTPRequest, from host: String) -> Bool {
-        guard let peer = IPAddress(host) else { return false }
-        return check.allows(request, peer: peer)
+    func allows(_ request: HTTPRequest, from end: RemoteEnd) -> Bool { check.allows(request, peer: end.address) }
+
+    /// Who has connected, as far as that is known before it says anything: a proxy may come for anybody.
+    func peer(of end: RemoteEnd) -> Peer {
+        Peer(text: end.text, address: trustedProxies.contains(end.address) ? .local : AddressKey(end.address))
     }
 
-    /// The client, for logs: behind a trusted proxy it is not the connection's other end.
-    func client(of request: HTTPRequest, host: String, peer: String) -> String {
-        guard let address = IPAddress(host), trustedProxies.contains(address) else { return peer }
-        guard let client = ClientAddress.of(request, peer: address, trusted: trustedProxies) else { return "somebody behind \(peer)" }
-        return client == address ? peer : "\(client) by \(peer)"
+    /// The client: behind a trusted proxy it is not the connection's other end. [HT10]
+    func client(of request: HTTPRequest, from end: RemoteEnd) -> Peer {
+        guard ClientAddress.isForwarded(request) else { return peer(of: end) }
+        guard trustedProxies.contains(end.address) else {
+            return Peer(text: end.text, address: AddressKey(end.address, isForwarded: true))
+        }
+        guard let client = ClientAddress.of(request, peer: end.address, trusted: trustedProxies) else {
+            return Peer(text: "somebody behind \(end.text)", address: AddressKey(end.address, isForwarded: true))
+        }
+        let text = client == end.address ? end.text : "\(client) by \(end.text)"
+        return Peer(text: text, address: AddressKey(client, isForwarded: true))
     }
 }

@@ -19,10 +19,7 @@ final class WebLink {
 
     var gateway = Gateway()
     var outlet = WebSocketOutlet()
-    /// Numeric address of the other end, without its port.
-    let host: String
-    /// The same with its port, for logs.
-    let peer: String
+    let end: RemoteEnd
     private(set) var stage = Stage.requests
     /// Why the hub has ended it.
     var closeCode: ErrorCode?
@@ -38,9 +35,8 @@ final class WebLink {
     static let idle: UInt64 = 10_000_000_000
     static let reading: UInt64 = 30_000_000_000
 
-    init(_ peer: SocketAddress, now: UInt64) {
-        host = peer.numeric.host
-        self.peer = peer.description
+    init(_ end: RemoteEnd, now: UInt64) {
+        self.end = end
         deadline = now + Self.idle
     }
 

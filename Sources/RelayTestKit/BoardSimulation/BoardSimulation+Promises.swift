@@ -14,20 +14,22 @@ extension BoardSimulation {
         }
         for _ in 0..<600 {
             relay.writeFiles()
-            relay.persist()
+            persist()
             relay.readFiles(now: true)
             try exchange(whole: true)
             relay.advance(.milliseconds(100))
         }
+        try awaitErasures()
         // One who has seen nothing of it all.
         addApp()
         for _ in 0..<50 {
-            relay.persist()
+            persist()
             relay.readFiles(now: true)
             try exchange(whole: true)
             relay.advance(.milliseconds(100))
         }
         try judge()
+        try endChannel()
     }
 
     private func judge() throws {
@@ -48,26 +50,38 @@ extension BoardSimulation {
             throw BrokenPromise("[BL3] \(app.name) shows another board: \(difference(app.shown, last))")
         }
         if !isUnsure {
-            let truth = truth()
+            let truth = truth(seen: last)
             guard last == truth else { throw BrokenPromise("[BL1, BL2, BL6] the board is not what was stored: \(difference(last, truth))") }
             try judgeAuthors()
         }
         try judgePlain()
+        try judgeRemovals()
     }
 
-    private func difference(_ left: [String: BoardApp.Record], _ right: [String: BoardApp.Record]) -> String {
+    func difference(_ left: [String: BoardApp.Record], _ right: [String: BoardApp.Record]) -> String {
         Set(left.keys).union(right.keys).sorted().filter { left[$0] != right[$0] }
             .map { "\($0): \(left[$0].map { "\($0)" } ?? "-") and \(right[$0].map { "\($0)" } ?? "-")" }.joined(separator: ", ")
     }
 
     /// What was told to be stored, one after the other.
-    private func truth() -> [String: BoardApp.Record] {
+    func truth(seen: [String: BoardApp.Record]) -> [String: BoardApp.Record] {
         var board: [String: BoardApp.Record] = [:]
         var cleared: [(key: String, record: BoardApp.Record)] = []
         var changed: Set<String> = []
+        var authors: [UInt64: BoardApp] = [:]
+        var waiting = removals.filter(\.isDurable).sorted { $0.through < $1.through }[...]
+        func remove(through offset: UInt64) {
+            while let removal = waiting.first, removal.through < offset {
+                waiting.removeFirst()
+                board = board.filter { authors[$0.value.payload!] !== removal.app }
+                for old in cleared where authors[old.record.payload!] === removal.app { changed.insert(old.key) }
+            }
+        }
         for offset in facts.keys.sorted() {
+            remove(through: offset)
             switch facts[offset]! {
-            case .record(let key, let payload, _):
+            case .record(let key, let payload, let app):
+                if let payload { authors[payload] = app }
                 board[key] = payload.map { BoardApp.Record(offset: offset, payload: $0) }
                 changed.insert(key)
             case .clear:
@@ -75,12 +89,16 @@ extension BoardSimulation {
                 board = [:]
                 changed = []
             case .undo(let records):
-                for (index, old) in cleared.enumerated() where !changed.contains(old.key) {
-                    board[old.key] = BoardApp.Record(offset: offset - records + 1 + UInt64(index), payload: old.record.payload)
+                // Which number each takes is told: one that has changed takes one or none, as the file was written anew or not.
+                for old in cleared where !changed.contains(old.key) {
+                    let told = seen[old.key]?.offset ?? 0
+                    let taken = told > offset - records && told <= offset ? told : offset
+                    board[old.key] = BoardApp.Record(offset: taken, payload: old.record.payload)
                 }
                 cleared = []
             }
         }
+        remove(through: .max)
         return board
     }
 
@@ -88,7 +106,14 @@ extension BoardSimulation {
     private func judgeAuthors() throws {
         var authors: [String: BoardApp] = [:]
         var cleared: [String: BoardApp] = [:]
+        var waiting = removals.sorted { $0.through < $1.through }[...]
         for offset in facts.keys.sorted() {
+            // What was another's may be anybody's from then on.
+            while let removal = waiting.first, removal.through < offset {
+                waiting.removeFirst()
+                authors = authors.filter { $0.value !== removal.app }
+                cleared = cleared.filter { $0.value !== removal.app }
+            }
             switch facts[offset]! {
             case .record(let key, let payload, let app):
                 if app.isEditor, let author = authors[key], author !== app {

@@ -14,7 +14,7 @@ package final class BoardSimulation {
     var relay: HubDriver
     var run = 0
     var apps: [BoardApp] = []
-    private var steps = 0
+    private(set) var steps = 0
     private var lastPayload: UInt64 = 0
     private let trace: ((String) -> Void)?
     var diskFailsUntil: UInt64 = 0
@@ -31,9 +31,12 @@ package final class BoardSimulation {
     /// Who has tried to write which key: only what another one has written may be refused. [BL10]
     private var writers: [String: Set<String>] = [:]
     /// Whether apps want a key of this relay, of an editor or a moderator.
-    private let hasRoles: Bool
+    let hasRoles: Bool
     private var roleDice: SplitMix64
     private var changeDice: SplitMix64
+    var moderationDice: SplitMix64
+    /// Moderators who have asked for a user's records to be removed, and what is known of that.
+    var removals: [Removal] = []
     /// A clear, or its undoing, whose outcome nobody was told.
     private(set) var isUnsure = false
 
@@ -42,6 +45,10 @@ package final class BoardSimulation {
         package var notStored = 0
         package var drawings = 0
         package var changeSets = 0
+        package var removals = 0
+        package var removed = 0
+        package var ended = 0
+        package var keptByCrash = 0
         package var clears = 0
         package var undone = 0
         package var restarts = 0
@@ -64,7 +71,8 @@ package final class BoardSimulation {
         private static var paths: [WritableKeyPath<Tally, Int>] {
             [
                 \.stored, \.notStored, \.drawings, \.clears, \.undone, \.restarts, \.crashes, \.resets, \.batches, \.failures, \.missed,
-                \.unsure, \.notPermitted, \.barriers, \.cancelled, \.left, \.changeSets,
+                \.unsure, \.notPermitted, \.barriers, \.cancelled, \.left, \.changeSets, \.removals,
+                \.removed, \.ended, \.keptByCrash,
             ]
         }
 
@@ -92,6 +100,7 @@ package final class BoardSimulation {
         hasRoles = seed % 3 != 0 && !Seeds.olderThanRoles.contains(seed)
         roleDice = SplitMix64(seed: ~seed)
         changeDice = SplitMix64(seed: seed &* 3)
+        moderationDice = SplitMix64(seed: seed &* 5)
         if hasRoles {
             configuration.boardAuthorKeysMax = Int.random(in: 0...30, using: &roleDice)
             configuration.boardAuthorKeysTotalMax = Int.random(in: 0...60, using: &roleDice)
@@ -135,6 +144,7 @@ package final class BoardSimulation {
             while steps < count {
                 steps += 1
                 try act()
+                maybeRemoveRecords()
                 try exchange(whole: random.chance(1, in: 4))
                 relay.advance(.milliseconds(Int.random(in: 0...40, using: &random)))
             }
@@ -159,7 +169,7 @@ package final class BoardSimulation {
         case 52..<56: sendLarge(app)
         case 56: ask(app, .clear(Self.channel), .clear)
         case 57: ask(app, .undoClear(Self.channel), .undo)
-        case 58..<80: if now >= diskFailsUntil { relay.persist(Int.random(in: 1...20, using: &random)) }
+        case 58..<80: if now >= diskFailsUntil { persist(Int.random(in: 1...20, using: &random)) }
         case 80..<86: try cut(app)
         case 86: app.readsFrom = now + UInt64.random(in: 100...3_000, using: &random) * 1_000_000
         case 87: app.unreachableUntil = now + UInt64.random(in: 100...8_000, using: &random) * 1_000_000
@@ -243,14 +253,6 @@ package final class BoardSimulation {
         }
     }
 
-    /// Somebody sends the first part of a message, and is gone for good.
-    private func leaveDrawing() {
-        let leaver = TestClient(relay, "leaver-\(steps)")
-        leaver.part("lesson", "left", 1, of: 2, [1], flags: [])
-        relay.cut(leaver.id)
-        done.left += 1
-    }
-
     private func send(
         _ app: BoardApp, _ sent: BoardApp.Sent, inOrder: Bool = false,
         _ body: (inout ClientMachine, StoredTokens, Instant) throws(RelayError) -> Void
@@ -293,6 +295,7 @@ package final class BoardSimulation {
         mayReset = true
         for app in apps { try cut(app) }
         run += 1
+        forgetUndurableRemovals()
         let crash: SimulatedDisk.Crash? = random.chance(1, in: 2) ? SimulatedDisk.Crash(seed: random.next()) : nil
         if crash != nil { done.crashes += 1 }
         relay = relay.restarted(start: 1_000 + UInt32(run), crash: crash, entropy: random.next())
@@ -302,6 +305,7 @@ package final class BoardSimulation {
     private func failDisk() {
         done.failures += 1
         mayReset = true
+        forgetUndurableRemovals()
         relay.failStorage()
         diskFailsUntil = now + UInt64.random(in: 0...1_000, using: &random) * 1_000_000
         relay.handle(.storageRecovered)

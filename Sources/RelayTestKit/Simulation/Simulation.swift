@@ -341,6 +341,8 @@ package final class Simulation {
 
     /// Every queue within its bounds, after every step. [DL4, DL8, DL9]
     private func checkBounds() throws {
+        let (memory, recounted) = (driver.hub.sessionMemory, driver.hub.recountedMemory())
+        guard memory == recounted else { throw BrokenPromise("[SE15] \(memory) bytes are counted, sessions hold \(recounted)") }
         // One frame may stand above a bound until the call that brought it ends; none does here.
         for client in clients {
             guard let connection = client.connection, !driver.isClosing(connection), let load = driver.hub.load(of: connection) else {
@@ -387,11 +389,13 @@ package final class Simulation {
         }
         driver.advance(.seconds(1300))
         let census = driver.hub.census()
-        guard census.connections == 0, census.users == 0, census.channels.isEmpty, census.queueMemoryBytes == 0, census.deadlines == 0
+        guard census.connections == 0, census.users == 0, census.channels.isEmpty, census.queueMemoryBytes == 0, census.deadlines == 0,
+            census.sessionMemoryBytes == 0, census.unfinishedBytes == 0, census.heldBytes == 0
         else {
             throw BrokenPromise(
                 "left behind: \(census.connections) connections, \(census.users) users, \(census.channels.count) channels, "
-                    + "\(census.queueMemoryBytes) bytes, \(census.deadlines) deadlines")
+                    + "\(census.queueMemoryBytes) bytes, \(census.deadlines) deadlines, "
+                    + "\(census.sessionMemoryBytes + census.unfinishedBytes + census.heldBytes) bytes of sessions and frames")
         }
     }
 

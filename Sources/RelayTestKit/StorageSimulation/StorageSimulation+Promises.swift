@@ -14,8 +14,11 @@ extension StorageSimulation {
         try checkDecisions()
         let bytes = applied.sets.values.map(\.byteCount)
         let census = driver.hub.census()
-        guard census.metadataBytes == bytes.reduce(0, +), bytes.allSatisfy({ $0 <= Limits.metadataBytesMax }) else {
-            throw BrokenPromise("[MD4] the relay counts \(census.metadataBytes) bytes of metadata, the sets have \(bytes)")
+        let items = applied.sets.values.reduce(0) { $0 + $1.items.count }
+        guard census.metadataBytes == bytes.reduce(0, +) + items * Limits.metadataItemOverheadBytes,
+            bytes.allSatisfy({ $0 <= Limits.metadataBytesMax })
+        else {
+            throw BrokenPromise("[MD4] the relay counts \(census.metadataBytes) bytes, the sets have \(bytes) in \(items) items")
         }
     }
 

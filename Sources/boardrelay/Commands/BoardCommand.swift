@@ -16,6 +16,7 @@ extension Command {
         ],
         options: [
             .value("--format", as: "FORMAT", help: "export: json (default), which import reads, or svg, a picture."),
+            .value("--of", as: "USER", help: "rm: only the records of this user id."),
             .value("-o", "--output", as: "FILE", help: "export: writes this file, whole or not at all. Default: standard output."),
             .value(
                 "--timeout", as: "TIME",
@@ -31,8 +32,8 @@ extension Command {
             exit code is 1.
             """,
             """
-            rm cannot be undone and ends when the relay's disk holds nothing of the board; Ctrl-C ends only the waiting. clear can be \
-            undone for 10 minutes.
+            rm cannot be undone and ends when the relay's disk holds nothing of what it removes; Ctrl-C ends only the waiting. With --of \
+            it is for moderators: see 'boardrelay user'. clear can be undone for 10 minutes.
             """,
         ],
         examples: [
@@ -40,6 +41,7 @@ extension Command {
             .init("boardrelay board export lesson -o lesson.json", "Into a file that a version control compares line by line."),
             .init("boardrelay board export lesson --format svg -o lesson.svg", "As a picture."),
             .init("boardrelay board import copy lesson.json", "All of it on the board of 'copy'."),
+            .init("boardrelay board rm lesson --of anna", "What anna drew there goes; what others drew stays."),
             .init("boardrelay board clear lesson && boardrelay board undo lesson", "Empties the board, and brings it back."),
         ],
         run: board)
@@ -58,6 +60,8 @@ extension Command {
         for option in ["--format", "-o"] where arguments.flag(option) && action != .export {
             throw UsageError("option \(option) is for export")
         }
+        let author = try arguments.name("--of")
+        if author != nil, action != .rm { throw UsageError("option --of is for rm") }
         let format = try arguments.choice("--format", of: ExportFormat.self) ?? .json
         if action == .export, arguments.flag("--json") {
             throw UsageError("option --json is not for export: --format json is what it writes")
@@ -77,10 +81,7 @@ extension Command {
                 case .ls: try list(try await client.boards(), json: json)
                 case .export: try await export(name!, of: client, as: format, into: &output!)
                 case .import: return try await importing(records, into: name!, client, address, as: user, json: json)
-                case .rm:
-                    try await untilErased { try await client.removeBoard(name!) }
-                    let text = "The board of \(name!) is gone, from the relay's disk, too."
-                    try tell(["type": "removed", "channel": .string(name!)], address, json: json, text)
+                case .rm: try await remove(name!, of: author, client, address, json: json)
                 case .clear:
                     let change = try await client.board(of: name!).clear()
                     try tell(
@@ -105,6 +106,20 @@ extension Command {
             noteEnd(code, of: "board", isErasing: action == .rm)
         }
         return code
+    }
+
+    private static func remove(_ name: String, of user: String?, _ client: RelayClient, _ address: RelayAddress, json: Bool) async throws {
+        var fields: JSONValue = ["type": "removed", "channel": .string(name)]
+        var words = "The board of \(name) is gone, from the relay's disk, too."
+        if let user {
+            var records = 0
+            try await untilErased { records = try await client.moderation.removeRecords(of: user, from: name) }
+            fields = .object([fields, ["of": .string(user), "records": .integer(records)]])
+            words = "\(Printable.count(records, "record")) of \(user) went from the board of \(name), and from the relay's disk."
+        } else {
+            try await untilErased { try await client.removeBoard(name) }
+        }
+        try tell(fields, address, json: json, words)
     }
 
     private static func fields(_ type: String, _ name: String, _ change: BoardClearing) -> JSONValue {

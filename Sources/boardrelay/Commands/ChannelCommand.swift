@@ -5,13 +5,14 @@ import RelayWire
 extension Command {
     static let channel = Command(
         name: "channel",
-        summary: "freezes channels, and opens them for editing",
+        summary: "freezes channels, opens them for editing, and ends them",
         arguments: [
-            .init(name: "ACTION", help: "freeze, unfreeze, open or close."),
+            .init(name: "ACTION", help: "freeze, unfreeze, open, close or end."),
             .init(name: "NAME", help: "The channel's name; its message and stream channel are both meant."),
         ],
         options: [
-            .value("--timeout", as: "TIME", help: "Gives up after this time with exit code 124. Default: 30s."),
+            .value("--reason", as: "TEXT", help: "end: text for the people in it, at most 256 bytes."),
+            .value("--timeout", as: "TIME", help: "Gives up after this time with exit code 124. Default: 30s, for end none."),
             .json, .url, .user, .key, .keyFile, .token, .tokenFile,
         ],
         notes: [
@@ -20,17 +21,23 @@ extension Command {
             not count.
             """,
             "For moderators: see 'boardrelay user'. It holds after a restart, and the people in the channel are told.",
+            """
+            end takes everybody out of the channel and removes its board, history, metadata and locks for good: export the board first. \
+            People may come in again, to an empty channel; freeze it to keep it empty. end stops when no file in the data folder holds \
+            any of it; Ctrl-C ends only the waiting.
+            """,
         ],
         examples: [
             .init("boardrelay channel freeze lesson", "Nobody but moderators draws on 'lesson'."),
             .init("boardrelay channel unfreeze lesson", "Everybody may draw again who might before."),
             .init("boardrelay channel open lesson", "Everybody who may draw there may also change what others drew."),
             .init("boardrelay channel close lesson", "Only moderators and coeditors may, as before."),
+            .init("boardrelay channel end lesson --reason 'The lesson is over.'", "Everybody is out, and all that was in it is gone."),
         ],
         run: moderateChannel)
 
     private enum ChannelAction: String, CaseIterable {
-        case freeze, unfreeze, open, close
+        case freeze, unfreeze, open, close, end
 
         var words: String {
             switch self {
@@ -38,6 +45,7 @@ extension Command {
             case .unfreeze: "not frozen any more"
             case .open: "open for editing"
             case .close: "not open for editing any more"
+            case .end: "gone, from the relay's disk, too"
             }
         }
     }
@@ -45,9 +53,12 @@ extension Command {
     private static func moderateChannel(_ arguments: Arguments) async throws -> ExitCode {
         let action: ChannelAction = try arguments.action()
         let name = try arguments.name(argument: 1, "NAME")!
-        let json = arguments.flag("--json")
+        let json = arguments.flag("--json"), reason = arguments.value("--reason"), isEnd = action == .end
+        if reason != nil, !isEnd { throw UsageError("option --reason is for end") }
+        try checkReason(reason)
         let address = try arguments.address()
-        return try await moderate("channel", arguments, timeout: try arguments.duration("--timeout") ?? .seconds(30)) { client in
+        let timeout = try arguments.duration("--timeout") ?? (isEnd ? nil : .seconds(30))
+        return try await moderate("channel", arguments, timeout: timeout, isErasing: isEnd) { client in
             // Looked for first: what is not found out changes nothing.
             let room = try await Room(name, client)
             switch action {
@@ -55,6 +66,7 @@ extension Command {
             case .unfreeze: try await client.moderation.unfreeze(name)
             case .open: try await client.moderation.openEditing(name)
             case .close: try await client.moderation.closeEditing(name)
+            case .end: try await untilErased { try await client.moderation.endChannel(name, reason: reason) }
             }
             if json {
                 let fields: JSONValue = ["type": .string(action.rawValue), "channel": .string(name), "relay": .string("\(address)")]

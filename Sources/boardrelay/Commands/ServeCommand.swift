@@ -51,6 +51,9 @@ extension Command {
             .value(
                 "--control", as: "PATH",
                 help: "Unix socket for 'boardrelay status' and 'boardrelay key'. Default: control.sock in the data folder."),
+            .value(
+                "--memory", as: "SIZE",
+                help: "Memory for what the relay holds, at least 16MiB. Default: half of the machine's or control group's, at most 1GiB."),
             .value("--max-connections", as: "N", help: "Connections at once. Default: 12000."),
             .value("--max-channels", as: "N", help: "Channels of each kind at once. Default: 10000."),
             .value("--max-history", as: "N", help: "Messages that a channel keeps for latecomers; 0 keeps none. Default: 1000."),
@@ -123,6 +126,7 @@ extension Command {
         options.controlSocket = arguments.value("--control") ?? ControlSocket.path(folder: folder, port: port)
         // So that commands of this user find it by its address, wherever it keeps its data.
         options.isAskedByPort = true
+        options.hub = Configuration(memory: try memory(arguments))
         try setBounds(of: &options.hub, arguments)
         let view = HostView()
         let log = ServeLog(level: level, say: view.note)
@@ -130,8 +134,10 @@ extension Command {
         let (rotations, rotated) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         options.keysChanged = { @Sendable in rotated.yield() }
 
+        SystemMemory.keepLittle()
         let signals = Signals()
-        let server = try await startRelay(options)
+        let manager = ServiceManager(socket: ProcessInfo.processInfo.environment["NOTIFY_SOCKET"])
+        let server = try await startRelay(options, manager)
         let bound = RelayAddress(host: options.host ?? "::", port: server.address.port)
         let screen = ServeScreen(
             log: log, view: view, addresses: { @Sendable in Interfaces.reachable(bound) },
@@ -141,7 +147,6 @@ extension Command {
             "boardrelay \(Program.version) listens. \(screen.entrance().rule) "
                 + (folder.map { "Boards, metadata and locks are kept in \($0)." } ?? "Nothing is kept on disk."))
         let keyboard = server.keys == nil ? nil : Keyboard(screen.pressed)
-        let manager = ServiceManager(socket: ProcessInfo.processInfo.environment["NOTIFY_SOCKET"])
         // Nobody presses a key in front of a service.
         if manager == nil {
             let code = screen.entrance().hasCode(screen.addresses()) ? ", c for the code again" : ""
@@ -172,7 +177,14 @@ extension Command {
     }
 
     /// - Throws: `Failure`, with what helps where somebody else has the port or the data folder.
-    static func startRelay(_ options: RelayServer.Options) async throws(Failure) -> RelayServer {
+    static func startRelay(_ options: RelayServer.Options, _ manager: ServiceManager? = nil) async throws(Failure) -> RelayServer {
+        let progress = ReadProgress()
+        defer { progress.clear() }
+        var options = options
+        options.didRead = { @Sendable bytes in
+            manager?.tellReading()
+            progress.show(bytes)
+        }
         do throws(RelayServerError) {
             return try await RelayServer.start(options)
         } catch {
@@ -203,6 +215,12 @@ extension Command {
             throw UsageError(error.text)
         }
         return web
+    }
+
+    private static func memory(_ arguments: Arguments) throws(UsageError) -> Int {
+        let memory = try arguments.size("--memory") ?? max(16 << 20, min(1 << 30, SystemMemory.bytes / 2))
+        guard memory >= 16 << 20 else { throw UsageError("option --memory is at least 16MiB") }
+        return memory
     }
 
     /// What the options say of the relay's bounds; the others stay.

@@ -1,4 +1,3 @@
-import Foundation
 import RelayClient
 import RelayConsole
 import RelayCore
@@ -20,12 +19,18 @@ extension Command {
             "Asks a relay on this machine through a Unix socket that only the relay's user can open.",
             """
             With --url, a key or a token, or if $BOARDRELAY_URL names another machine, status asks as a moderator's client, and shows \
-            no single channels and no journal. Users who lag by 250 ms or more stand first: BEHIND is how long something has been \
-            waiting for them.
+            no single channels and no journal.
+            """,
+            """
+            Users who lag by 250 ms or more stand first: BEHIND is how long something has been waiting for them. Then come those who \
+            make the relay hold most: MEMORY is what counts to 'serve --memory' and to the quarter of an address. Above them stand the ten \
+            addresses that hold most.
             """,
         ],
         examples: [
             .init("boardrelay status", "The relay of this machine on port 7420, or the one that $BOARDRELAY_URL names."),
+            .init("boardrelay status --json | jq '.census.sessions | sort_by(-.memoryBytes)[:5]'", "Who holds most."),
+            .init("boardrelay status --json | jq .census.addresses", "Which addresses hold most."),
             .init("boardrelay status --json | jq .census.counters", "What has happened since it started."),
             .init(
                 "boardrelay status --url relay://192.168.1.5:7420 --key-file host.key",
@@ -47,9 +52,7 @@ extension Command {
             try RelayServer.status(controlSocket: path)
         }
         if arguments.flag("--json") {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            try Console.print(String(decoding: try encoder.encode(status), as: UTF8.self))
+            try Console.print(status.line)
         } else {
             // One at which it is reached: it may listen on all.
             if let first = RelayAddress(status.address).flatMap({ Interfaces.reachable($0).first }) { status.address = first.description }
@@ -66,6 +69,7 @@ extension Command {
         return try await withClient(arguments, as: try arguments.user(), timeout: timeout) { client in
             var status = try await client.moderation.status()
             var users = status.users
+            let addresses = status.addresses
             while let next = status.next {
                 status = try await client.moderation.status(after: next.text)
                 // A relay that names a page again would be asked for ever.
@@ -74,7 +78,7 @@ extension Command {
                 }
                 users += status.users
             }
-            status.users = users
+            (status.users, status.addresses) = (users, addresses)
             if arguments.flag("--json") {
                 try Console.print(WireStatus(address: address.description, status: status).line)
             } else {
@@ -94,8 +98,6 @@ private struct WireStatus: JSONObject {
         json("address", &address)
         json("status", &status)
     }
-
-    var line: String { String(decoding: JSONBody.encode(self), as: UTF8.self) }
 }
 
 /// A relay's status as tables.
@@ -104,7 +106,7 @@ enum StatusText {
         let census = status.census
         let uptime = Printable.clock(.seconds(Int64(clamping: status.uptimeSeconds)))
         return ["\(Printable.escaped(status.address))   pid \(status.pid)   up \(uptime)", ""]
-            + summary(census, status.journal, status.process) + sessions(census) + channels(census)
+            + summary(census, status.journal, status.process) + addresses(census.addresses) + users(census.sessions) + channels(census)
     }
 
     private static func summary(_ census: Census, _ journal: JournalStatus?, _ process: ProcessUsage) -> [String] {
@@ -113,7 +115,8 @@ enum StatusText {
         var table = Table(("", .left), ("", .left))
         table.add(
             "now",
-            "\(Printable.count(census.connections, "connection")), \(Printable.count(census.sessionsPresent, "session"))"
+            "\(Printable.count(census.connections, "connection")) (at most \(Printable.count(census.connectionsMax))),"
+                + " \(Printable.count(census.sessionsPresent, "session"))"
                 + " (\(Printable.count(census.sessionsAway)) away), \(Printable.count(census.channels.count, "channel"))")
         table.add("queues", Printable.size(census.queueMemoryBytes))
         table.add(
@@ -140,11 +143,15 @@ enum StatusText {
         if !census.openChannels.isEmpty { table.add("open", names(census.openChannels)) }
         table.add(
             "process",
-            "\(Printable.fixed(process.userSeconds)) s in the program, \(Printable.fixed(process.systemSeconds)) s in the system for it,"
+            "\(seconds(process.userMicroseconds)) s in the program, \(seconds(process.systemMicroseconds)) s in the system for it,"
                 + " \(Printable.size(process.residentBytes)) of memory")
+        if let guesses = guesses(counters.credentialsWrong) { table.add("guessed", guesses) }
         if let failure = census.storageFailure { table.add("READ-ONLY", Printable.escaped(failure)) }
         return Array(table.lines.dropFirst())
     }
+
+    private static func guesses(_ wrong: UInt64) -> String? { wrong == 0 ? nil : Printable.count(wrong, "wrong credential") }
+    private static func seconds(_ microseconds: Int) -> String { Printable.fixed(Double(microseconds) / 1e6) }
 
     private static func kept(_ journal: JournalStatus) -> [String] {
         [
@@ -185,38 +192,41 @@ enum StatusText {
             "\(Printable.count(counters.packetsAccepted)) accepted, \(Printable.count(counters.packetsQueued)) queued for readers")
         table.add("", "\(Printable.count(lost)) lost to slow readers, \(Printable.count(counters.packetsDroppedRate)) over a rate")
         table.add("boards", "\(Printable.count(status.boards)), \(Printable.size(status.boardBytes))")
+        if let guesses = guesses(counters.credentialsWrong) { table.add("guessed", guesses) }
         if let failure = status.storageFailure { table.add("READ-ONLY", failure) }
         let uptime = Printable.clock(.milliseconds(Int64(clamping: status.uptimeMs)))
-        return ["\(Printable.escaped(address))   up \(uptime)", ""] + table.lines.dropFirst() + users(status.users)
+        return ["\(Printable.escaped(address))   up \(uptime)", ""] + table.lines.dropFirst() + addresses(status.addresses)
+            + users(status.users)
     }
 
-    /// Who lags stands above the others, the slowest first.
+    private static func addresses(_ addresses: [RelayStatus.Address]) -> [String] {
+        guard !addresses.isEmpty else { return [] }
+        var table = Table(("ADDRESS", .left), ("SESSIONS", .right), ("MEMORY", .right))
+        for one in addresses { table.add(one.address, Printable.count(one.sessions), Printable.size(one.memoryBytes)) }
+        return [""] + table.lines
+    }
+
+    /// Who lags stands above the others, the slowest first; then who holds most memory, as far as it is twice what others do.
     private static func users(_ users: [RelayStatus.User]) -> [String] {
-        var table = Table(("USER", .left), ("FROM", .left), ("CLIENT", .left), ("QUEUED", .right), ("BEHIND", .right), ("LOST", .right))
+        guard !users.isEmpty else { return ["", "Nobody is connected."] }
+        var table = Table(
+            ("USER", .left), ("FROM", .left), ("CLIENT", .left), ("MEMORY", .right), ("QUEUED", .right), ("BEHIND", .right),
+            ("LOST", .right))
         let slow = users.filter { $0.backlogMs >= slowMilliseconds }.sorted { ($1.backlogMs, $0.user) < ($0.backlogMs, $1.user) }
-        for user in slow + users.filter({ $0.backlogMs < slowMilliseconds }) {
+        let others = users.filter { $0.backlogMs < slowMilliseconds }.sorted { one, other in
+            (one.memoryBytes.leadingZeroBitCount, one.user) < (other.memoryBytes.leadingZeroBitCount, other.user)
+        }
+        for user in slow + others {
             let behind = user.backlogMs < slowMilliseconds ? "" : Printable.time(.milliseconds(Int64(clamping: user.backlogMs)))
             table.add(
-                user.user.text, user.away ? "away" : user.peer, user.client, Printable.size(user.queuedBytes), behind,
-                Printable.count(user.packetsLost))
+                user.user.text, user.away ? "away" : user.peer, user.client, Printable.size(user.memoryBytes),
+                Printable.size(user.queuedBytes), behind, Printable.count(user.packetsLost))
         }
-        return users.isEmpty ? [] : [""] + table.lines
+        return [""] + table.lines
     }
 
     /// A queue that was not empty for less than this is one that was being written when it was asked for.
     private static let slowMilliseconds = 250
-
-    private static func sessions(_ census: Census) -> [String] {
-        guard !census.sessions.isEmpty else { return ["", "Nobody is connected."] }
-        var table = Table(("USER", .left), ("FROM", .left), ("CLIENT", .left), ("CHANNELS", .right), ("QUEUED", .right), ("LOST", .right))
-        for session in census.sessions {
-            table.add(
-                session.user, session.away ? "away" : session.peer, session.client,
-                "\(session.messageChannels + session.streamChannels)", Printable.size(session.queuedBytes),
-                Printable.count(session.packetsLost))
-        }
-        return [""] + table.lines
-    }
 
     private static func channels(_ census: Census) -> [String] {
         guard !census.channels.isEmpty else { return [] }

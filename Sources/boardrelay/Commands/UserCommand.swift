@@ -86,9 +86,7 @@ extension Command {
         if let time, !(.milliseconds(allowed.lowerBound)...(.milliseconds(allowed.upperBound))).contains(time) {
             throw UsageError("option --for wants 1s to 365d")
         }
-        guard (reason?.utf8.count ?? 0) <= Limits.endReasonBytesMax else {
-            throw UsageError("option --reason has at most \(Limits.endReasonBytesMax) bytes, not \(reason!.utf8.count)")
-        }
+        try checkReason(reason)
         let json = arguments.flag("--json")
         let address = try arguments.address()
         let given = try arguments.duration("--timeout")
@@ -142,6 +140,11 @@ extension Command {
             }
             if json { try Console.print(fields.line) } else { Console.note(Printable.escaped("\(address): \(words)")) }
         }
+    }
+
+    static func checkReason(_ reason: String?) throws(UsageError) {
+        guard let reason, reason.utf8.count > Limits.endReasonBytesMax else { return }
+        throw UsageError("option --reason has at most \(Limits.endReasonBytesMax) bytes, not \(reason.utf8.count)")
     }
 
     /// - Throws: `Failure` for an id that is not banned, such as the name of somebody who is.

@@ -139,6 +139,7 @@ def needing_rights(ctx, name, other):
         (None, ask("endSession", user=other + "-x"), "everywhere"), (None, ask("banUser", user=other + "-x", forMs=1_000), "everywhere"),
         (None, ask("unbanUser", user=other + "-x"), "everywhere"), (None, ask("getBans"), "everywhere"),
         (None, ask("forgetUser", user=other + "-x"), "everywhere"), (None, ask("status", after=other), "everywhere"),
+        (None, ask("removeRecords", channel=name, user=other), "everywhere"), (None, ask("endChannel", channel=name), "everywhere"),
         (None, ask("removeMetadata", user=other), "everywhere"), (["clear"], ask("removeBoard", channel=name), "channel"),
     ]
 

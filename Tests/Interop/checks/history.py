@@ -122,6 +122,25 @@ def kept_bytes(ctx):
     caught_up(reader)
 
 
+@check("[DL12] 60 pages of history asked for at once, 30 MB: none is refused, all come in order, and a ping behind them is answered before",
+       slow=True)
+def asked_at_once(ctx):
+    name = big_board(ctx, 20)
+    reader, other = ctx.client(receive_buffer=READER_BUFFER, login={"presenceTimeoutMs": 300_000}), ctx.client()
+    reader.sync()
+    reader.pause()
+    pages = [reader.start_request("history", channel=name) for _ in range(60)]
+    pong = reader.ping()
+    # All of them have come to the relay: what another one asks for is answered meanwhile.
+    other.request("subscribe", channel=name)
+    other.sync()
+    reader.unpause()
+    pong.wait()
+    need(not pages[-1].done.is_set(), "the ping waited for all that was asked for before it")
+    need(all(page.wait()["head"] == 20 for page in pages), "another answer")
+    need(len(reader.since(0, "historyItem")) >= 60 * 15, "not all items came")
+
+
 @check("[HI1 HI2] a message with noHistory reaches who is there, also behind what one catches up; nobody later")
 def no_history(ctx):
     a, there, name = ctx.client(), ctx.client(), ctx.name("c")

@@ -5,8 +5,8 @@ import time
 from context import check, presence_of
 from guests import guest, host_key, join_key, mint, stranger
 from http_checks import Failed, need
-from relay_client import Ended, PATIENCE, RETAIN, RelayError
-from steps import BEGINNING, caught_up, shown
+from relay_client import Ended, PATIENCE, RETAIN, RelayError, encode_packet
+from steps import BEGINNING, board_request, caught_up, shown
 
 
 @check("[AC10] who is made a reader only looks on, at once and when it comes back; an editor is made of who had less", relay="access")
@@ -118,8 +118,8 @@ def ended(ctx):
     for one in (host, client):
         one.request("subscribe", channel=name)
     mark, user = host.mark(), client.identity.user
-    ctx.refused("tooLarge", lambda: host.request("endSession", user=user, reason="x" * (ctx.limit("reason of an `endSession`") + 1)),
-                limit=256, actual=257)
+    longest = ctx.limit("reason of an `endSession` or `endChannel`")
+    ctx.refused("tooLarge", lambda: host.request("endSession", user=user, reason="x" * (longest + 1)), limit=256, actual=257)
     host.request("endSession", user=user, reason="See you tomorrow – 明日")
     need(ctx.closed(client, "endedByModerator")["text"] == "See you tomorrow – 明日", "the reason")
     host.sync()
@@ -231,7 +231,76 @@ def forgotten_with_records(ctx):
     need(shown(fresh) == [("s2", "s2")], f"{shown(fresh)}")
 
 
-@check("[AC16] a moderator sees who is there page by page, who lags and by how much, and counts what happens; others do not",
+@check("[AC18 BL6] a user's records go from one board, live, read anew and after an undone clear; what others drew, and other boards, stay",
+       relay="access")
+def records_removed(ctx):
+    name, elsewhere = ctx.name("c"), ctx.name("c")
+    host, client, other = guest(ctx, host_key(ctx)), guest(ctx, join_key(ctx)), guest(ctx, join_key(ctx))
+    user = client.identity.user
+    ctx.refused("boardNotFound", lambda: host.request("removeRecords", channel=name, user=user))
+    client.retain(elsewhere, "s1", "s1")
+    client.retain(name, "s0", "s0")
+    host.request("clear", channel=name)
+    host.request("subscribe", channel=name)
+    for author, key in ((client, "s1"), (other, "s2"), (client, "s3")):
+        author.retain(name, key, key)
+    ctx.refused("notPermitted", lambda: client.request("removeRecords", channel=name, user=user))
+    host.sync()
+    mark = host.mark()
+    answer = host.request("removeRecords", channel=name, user=user)
+    need(answer["records"] == 3, f"{answer}")
+    caught_up(host, mark)
+    gone = [(event["offset"], event["key"], len(event["payload"])) for event in host.since(mark, "deliver")]
+    need([key for _, key, _ in gone] == ["s0", "s1", "s3"] and not any(length for _, _, length in gone), f"{gone}")
+    for offset, key, _ in gone:
+        host.checker.ledger.removed(name, offset, host.identity.user, key)
+    need(host.request("removeRecords", channel=name, user=user)["records"] == 0, "records that were gone")
+    board_request(host, "undoClear", channel=name)
+    client.retain(name, "s4", "s4")
+    fresh = guest(ctx, join_key(ctx))
+    for channel, expected in ((name, [("s2", "s2"), ("s4", "s4")]), (elsewhere, [("s1", "s1")])):
+        mark = fresh.mark()
+        fresh.request("subscribe", channel=channel, since=BEGINNING)
+        caught_up(fresh, mark)
+        need(shown(fresh, mark) == expected, f"{channel}: {shown(fresh, mark)}")
+
+
+@check("[AC19] an ended channel is left by everybody, who are told why; what comes then has another epoch, and nothing of before",
+       relay="access")
+def channel_ended(ctx):
+    name, host, client, away = ctx.name("c"), guest(ctx, host_key(ctx)), guest(ctx, join_key(ctx)), guest(ctx, join_key(ctx))
+    first = client.request("subscribe", channel=name, features=["messages", "presence", "metadata", "locks"])
+    for one in (host, client, away):
+        one.request("join", channel=name)
+    client.request("subscribeTopic", channel=name, topic="t")
+    flow = host.request("joinTopic", channel=name, topic="t")["flow"]
+    client.retain(name, "s1", "s1")
+    client.texts("setMetadata", [("title", "Ink")], kind="message", channel=name)
+    client.request("setLock", kind="stream", channel=name, lock="pen")
+    ctx.refused("notPermitted", lambda: client.request("endChannel", channel=name))
+    ctx.refused("tooLarge", lambda: host.request("endChannel", channel=name, reason="x" * 257), limit=256)
+    away.drop()
+    client.sync()
+    mark, hosts = client.mark(), host.mark()
+    host.request("endChannel", channel=name, reason="the lesson is over")
+    client.sync()
+    told = client.since(mark, "removed")
+    need([(e["name"], e["text"]) for e in told] == [("channelEnded", "the lesson is over")] * 2, f"{told}")
+    need(not client.since(mark, "presence", "topics", "metadata", "locks", "reset", "flowClosed"), f"{client.since(mark)}")
+    need(len(host.since(hosts, "removed")) == 1, f"{host.since(hosts)}")
+    ctx.tracker.proved.add("channelEnded")
+    ctx.refused("unknownFlow", host.raw("publishPacket", encode_packet(flow, b"x")[1], flow=flow))
+    back = ctx.resume(away)
+    need(not back.since(0, "restored"), f"{back.since(0)}")
+    again = client.request("subscribe", channel=name, since={"epoch": first["epoch"], "offset": 0})
+    need(again["epoch"] != first["epoch"] and again["reset"] and again["head"] == 0, f"{again}")
+    need(client.all_metadata(kind="message", channel=name) == (0, {}), "metadata stays")
+    need(client.request("getLocks", kind="stream", channel=name)["locks"] == [], "a lock stays")
+    need(all(board["channel"] != name for board in host.request("boards", after=name[:-1])["boards"]), "the board stays")
+    host.request("endChannel", channel=ctx.name("none"))
+
+
+@check("[AC16] a moderator sees who is there page by page, who lags, who holds how much, and counts what happens; others do not",
        relay="access")
 def status_of_relay(ctx):
     name, host, pupil = ctx.name("c"), guest(ctx, host_key(ctx)), guest(ctx, join_key(ctx))
@@ -256,6 +325,12 @@ def status_of_relay(ctx):
     need(users == sorted(set(users)) and {host.identity.user, pupil.identity.user} <= set(users), f"{users}")
     there = next(one for one in found if one["user"] == pupil.identity.user)
     need(there["peer"] and not there["away"], f"{there}")
+    pupil.request("join", channel=name)
+    later = host.request("status")
+    held = next(one for one in later["users"] if one["user"] == pupil.identity.user)["memoryBytes"]
+    need(held > there["memoryBytes"] > 0, f"a stay in a channel is not told: {there}, then {held}")
+    first = later["addresses"][0]
+    need(first["sessions"] >= 2 and first["memoryBytes"] > held, f"both came from one address: {first}")
     need(host.request("status", user=pupil.identity.user)["known"] and not host.request("status", user=ctx.name("nobody"))["known"],
          "who is known")
     pupil.drop()

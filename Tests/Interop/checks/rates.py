@@ -4,8 +4,11 @@ import time
 
 from context import check, outcomes
 from http_checks import need
-from relay_client import PATIENCE, encode_direct, frame
+from relay_client import PATIENCE, Identity, encode_direct, frame
 from steps import until_refused
+
+# Twice the time: for what of it the relay did not handle what had come, a rate allows as much more (DL12).
+FORGIVEN = 2
 
 
 @check("[RT1 RT2 ER5] of 61 messages at one instant 60 pass, the last is rateLimited with limit and retryAfterMs")
@@ -72,12 +75,12 @@ def dropped_accounting(ctx):
     publisher, subscriber, channel, flow = ctx.stream()
     sent, begin = 0, time.monotonic()
     for _ in range(25):
-        publisher.packets(flow, [b"x" * 20] * 40)
-        sent += 40
+        publisher.packets(flow, [b"x" * 20] * 120)
+        sent += 120
         time.sleep(0.1)
     publisher.sync()
     own = publisher.checker.own_flows[flow]
-    most = 200 * (1 + time.monotonic() - begin)
+    most = 200 * (1 + FORGIVEN * (time.monotonic() - begin))
     last = publisher.request("leaveTopic", channel=channel, topic="t")["last"]
     if last < sent:
         publisher.wait_for("packetsDropped", lambda e: e["flow"] == flow and e["total"] >= sent - last)
@@ -116,8 +119,8 @@ def rate_outlives(ctx):
     again = ctx.client(user=client.identity.user)
     second = outcomes(again.publish_many(name, [b""] * most)).count("ok")
     passed = time.monotonic() - began
-    need(first + second <= most * (1 + passed) + 1, f"{first} and {second} of {most} passed in {passed:.2f} s")
-    if passed >= 1:
+    need(first + second <= most * (1 + FORGIVEN * passed) + 1, f"{first} and {second} of {most} passed in {passed:.2f} s")
+    if FORGIVEN * passed >= 1:
         ctx.notes.append(f"RT3: to reconnect took {passed:.1f} s, in which the bucket was full again")
 
 
@@ -143,7 +146,7 @@ def request_rate(ctx):
     began = time.monotonic()
     replies = [client.start_request("where", user="u") for _ in range(burst + 150)]
     got = outcomes(replies)
-    most = burst + rate * (time.monotonic() - began) + 1
+    most = burst + FORGIVEN * rate * (time.monotonic() - began) + 1
     need(burst - 1 <= got.count("ok") <= most, f"{got.count('ok')} passed, {most:.0f} might")
     need(set(got[:burst - 1]) == {"ok"}, "one within the burst was refused")
     refused = [r for r, outcome in zip(replies, got) if outcome != "ok"]
@@ -151,3 +154,25 @@ def request_rate(ctx):
         ctx.notes.append("RT6: the machine was too slow to exceed the rate of requests")
         return
     ctx.refused("rateLimited", refused[0], id=..., retryAfterMs=...)
+
+
+@check("[RT9] a user makes so many channels at one instant, the next is rateLimited; one that is there costs nothing")
+def new_channels(ctx):
+    rate, burst = ctx.limit("new channels of a user"), ctx.limit("new channels of a user", 1)
+    user, secret, began = ctx.name("user"), f"{ctx.dice.getrandbits(128):032x}", time.monotonic()
+    # Behind a proxy, so that it has an address wherever this runs.
+    clients = [ctx.client(identity=Identity(user, secret=secret, device=f"{device:016x}"), transport="websocket",
+                          upgrade={"Via": "1.1 proxy"}) for device in range(3)]
+    got, results = [], []
+    # Fewer than the burst of requests. Each connection's answers are awaited: the relay keeps no order between two.
+    for client, joins, subscribes in zip(clients, (100, 100, 20), (50, 50, 20)):
+        sent = [client.start_request(kind, channel=ctx.name("new"), features=[])
+                for kind, count in (("join", joins), ("subscribe", subscribes)) for _ in range(count)]
+        got, results = got + sent, results + outcomes(sent)
+    passed = results.count("ok")
+    need(burst <= passed <= burst + FORGIVEN * rate * (time.monotonic() - began) + 1, f"{passed} of {len(results)} were made")
+    need(results[:burst] == ["ok"] * burst, f"one of the first was refused: {results[:burst]}")
+    ctx.refused("rateLimited", got[results.index("rateLimited")], id=..., limit=rate, retry="later", retryAfterMs=...)
+    there = ctx.name("there")
+    ctx.client(transport="tcp").request("subscribe", channel=there, features=[])
+    need(outcomes([clients[2].start_request("subscribe", channel=there, features=[])]) == ["ok"], "one that is there cost")

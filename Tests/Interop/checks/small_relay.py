@@ -1,6 +1,8 @@
 """The small relay."""
 
-from bounds import SMALL_CHANNELS, SMALL_CONNECTIONS, SMALL_USERS
+import json
+
+from bounds import SMALL_CHANNELS, SMALL_CONNECTIONS, SMALL_ENTRIES, SMALL_USERS
 from context import check
 from http_checks import need
 from relay_client import ECHO
@@ -51,6 +53,28 @@ def channel_full(ctx):
         client.logout()
 
 
+@check("[ST2] one byte more of publishers' entries than a stream channel holds is channelFull; one that leaves makes room", relay="small")
+def publishers_full(ctx):
+    ctx.limit("entries of publishers in the `topics` of a channel")
+    client = patiently(ctx.client)
+    client.request("join", channel="small-s1")
+    mark = client.mark()
+
+    def publish(topic, meta_bytes):
+        client.request("joinTopic", channel="small-s1", topic=topic, meta="m" * meta_bytes)
+        told = next(e for e in client.since(mark, "topics") if e["publishers"][0]["topic"] == topic)
+        return len(json.dumps(told["publishers"][0], separators=(",", ":")))
+    first, second = publish("a", 256), publish("b", 256)
+    left = SMALL_ENTRIES - first - second - (first - 256)
+    wanted = {"limit": SMALL_ENTRIES, "actual": SMALL_ENTRIES + 1}
+    ctx.refused("channelFull", lambda: publish("c", left + 1), **wanted)
+    publish("c", left)
+    ctx.refused("channelFull", lambda: publish("d", 0), actual=SMALL_ENTRIES + first - 256)
+    client.request("leaveTopic", channel="small-s1", topic="a")
+    publish("d", 0)
+    client.logout()
+
+
 @check("[CH8 CH2] one more channel than a relay holds is relayFull, for each kind; a stream channel ends", relay="small")
 def relay_full(ctx):
     ctx.limit("channels of a kind per relay")
@@ -70,7 +94,7 @@ def relay_full(ctx):
 @check("[MD4] one byte more than a relay's metadata may have is storageFull", relay="small")
 def metadata_total(ctx):
     client, owner = ctx.client(), {"user": ctx.name("u")}
-    ctx.refused("storageFull", lambda: client.texts("setMetadata", [("k", "x" * 1_000)], **owner), limit=1_000, actual=1_001)
+    ctx.refused("storageFull", lambda: client.texts("setMetadata", [("k", "x" * 1_000)], **owner), limit=1_512, actual=1_513)
     client.texts("setMetadata", [("k", "x" * 999)], **owner)
     client.request("removeMetadata", **owner)
 

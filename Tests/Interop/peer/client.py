@@ -22,11 +22,12 @@ class Client(Sending):
     heartbeat: ping a relay that has been silent for one interval, give up after two (HB3).
     receive_buffer: SO_RCVBUF, to be a slow reader.
     watcher: an object with sent(type) and received(event), for statistics.
-    transport: "tcp" or "websocket"; `dice` says how the latter is used.
+    transport: "tcp" or "websocket"; `dice` says how the latter is used, `upgrade` has more fields of its request.
     """
 
     def __init__(self, host, port, identity=None, previous=None, auto_pong=True, auto_received=True,
-                 heartbeat=True, receive_buffer=None, watcher=None, ledger=None, transport="tcp", dice=None):
+                 heartbeat=True, receive_buffer=None, watcher=None, ledger=None, transport="tcp", dice=None,
+                 upgrade=None):
         self.identity = identity or Identity("nobody")
         self.identity.sent_before |= self.identity.sent
         self.auto_pong, self.auto_received, self.heartbeat = auto_pong, auto_received, heartbeat
@@ -39,7 +40,7 @@ class Client(Sending):
         self.reading = threading.Event()
         self.reading.set()
         self.next_id = 0
-        self.transport, self.dice = transport, dice or random.Random()
+        self.transport, self.dice, self.upgrade = transport, dice or random.Random(), upgrade or {}
         self.socket, self.link, self.early = self._connect(host, port, receive_buffer)
         self.thread = threading.Thread(target=self._read, daemon=True)
         self.thread.start()
@@ -55,7 +56,7 @@ class Client(Sending):
         link, early = TCPLink(), b""
         if self.transport == "websocket":
             try:
-                link, early = open_websocket(sock, f"{host}:{port}", self.dice)
+                link, early = open_websocket(sock, f"{host}:{port}", self.dice, **self.upgrade)
             except BaseException:
                 sock.close()
                 raise

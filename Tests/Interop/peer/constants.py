@@ -5,7 +5,7 @@ FRAME_TYPES = {
     "setRole": 0x06, "setMode": 0x07, "endSession": 0x08, "banUser": 0x09, "unbanUser": 0x0A, "getBans": 0x0B,
     "forgetUser": 0x0C, "status": 0x0D, "cancel": 0x0E, "setReaderLimits": 0x0F,
     "publish": 0x10, "publishPacket": 0x11, "direct": 0x12, "directReceived": 0x13, "publishChanges": 0x14, "goOn": 0x15,
-    "offerDevice": 0x16,
+    "offerDevice": 0x16, "endChannel": 0x17,
     "subscribe": 0x20, "unsubscribe": 0x21, "join": 0x22, "leave": 0x23,
     "joinTopic": 0x24, "leaveTopic": 0x25, "subscribeTopic": 0x26, "unsubscribeTopic": 0x27,
     "subscribedUsers": 0x28, "who": 0x29, "where": 0x2A,
@@ -13,7 +13,7 @@ FRAME_TYPES = {
     "setMetadata": 0x30, "updateMetadata": 0x31, "removeMetadata": 0x32, "getMetadata": 0x33,
     "subscribeUserMetadata": 0x34, "unsubscribeUserMetadata": 0x35,
     "setLock": 0x38, "acquireLock": 0x39, "releaseLock": 0x3A, "revokeLock": 0x3B, "removeLock": 0x3C,
-    "getLocks": 0x3D, "clear": 0x40, "undoClear": 0x41, "boards": 0x42, "removeBoard": 0x43,
+    "getLocks": 0x3D, "clear": 0x40, "undoClear": 0x41, "boards": 0x42, "removeBoard": 0x43, "removeRecords": 0x44,
     "welcome": 0x80, "answer": 0x81, "error": 0x82, "closing": 0x83, "restored": 0x84,
     "metadataPage": 0x85,
     "deliver": 0x90, "packet": 0x91, "directDeliver": 0x92, "accepted": 0x93, "confirmed": 0x94,
@@ -36,6 +36,7 @@ CODES = {
     131: "boardNotFound", 132: "nothingToUndo", 133: "partMissing",
     134: "tokenInvalid", 135: "tokenExpired", 136: "keyWrong", 137: "credentialRequired", 138: "userIDTaken",
     139: "notPermitted", 140: "notBanned", 141: "cancelled", 142: "behindRefused", 143: "codeWrong",
+    144: "channelEnded",
     200: "shuttingDown", 201: "slowConsumer", 202: "heartbeatTimeout", 203: "loginTimeout",
     204: "tooManyConnections", 205: "accessExpired", 206: "tooManySessions",
     300: "protocolError", 301: "versionNotSupported", 302: "replaced", 303: "abuse",
@@ -49,8 +50,8 @@ CHANGES = {"setMetadata", "updateMetadata", "removeMetadata",
            "setRole", "setMode", "banUser", "unbanUser"}  # AC15
 # Those of boards wait, too (BL6, BL9), for a storage of their own.
 BOARD_CHANGES = {"clear", "undoClear", "removeBoard"}
-# These wait until the disk has nothing of it any more (AC14).
-ERASURES = {"forgetUser", "removeBoard"}
+# These wait until the disk has nothing of it any more (AC14, AC18, AC19).
+ERASURES = {"forgetUser", "removeBoard", "removeRecords", "endChannel"}
 
 TEXT, CUSTOM_TYPE, KEY, PART, ECHO, RETAIN, NO_HISTORY = 0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40
 SLOT, SENDER_TIME = 0x02, 0x04
@@ -74,6 +75,7 @@ INTEGER_MAX = 2**53 - 1
 JSON_DEPTH_MAX = 8
 NAME_MAX = 64
 MEMBERS_MAX = 100
+STATUS_ADDRESSES_MAX = 10
 RANGES_MAX = 4_096
 SNAPSHOT_BYTES = 12 * 1024
 HISTORY_ITEMS_MAX = 100

@@ -134,7 +134,7 @@ class Ledger:
         self.messages = {}
         self.clears, self.durable = {}, {}
         # Channels whose numbering began anew, so that an offset does not name one message; those whose live readers
-        # may be made to catch up: with a large record, with what came back (BL6, BL8), or with what was removed (AC14).
+        # may be made to catch up: with a large record, with what came back (BL6, BL8), or with what was removed (AC14, AC18).
         self.renumbered, self.detours = set(), set()
 
     def cleared(self, channel, offset):
@@ -169,7 +169,7 @@ class Ledger:
             raise Violation("CH5", f"offset {offset} of {channel} went to two messages")
 
     def removed(self, channel, offset, user, key):
-        """The relay has removed a record at a moderator's word (AC14)."""
+        """The relay has removed a record at a moderator's word (AC14, AC18)."""
         with self.lock:
             self.messages[channel, offset] = (None, user, {"retain": True, "key": key, "payload": b"", "customType": None})
 

@@ -3,7 +3,7 @@
 import re
 
 from links import Violation
-from peer.constants import BOARD_CHANGES, CHANGES, ERASURES
+from peer.constants import BOARD_CHANGES, CHANGES, ERASURES, STATUS_ADDRESSES_MAX
 from peer.memory import Metadata
 from peer.shapes import LOCK_EVENTS, must_be_sorted, must_have_shape
 
@@ -65,7 +65,7 @@ class RequestChecks:
     answer_setMetadata = answer_updateMetadata = answer_removeMetadata = answer_plain
     answer_setLock = answer_releaseLock = answer_revokeLock = answer_removeLock = answer_plain
     answer_setRole = answer_setMode = answer_endSession = answer_plain
-    answer_banUser = answer_unbanUser = answer_forgetUser = answer_plain
+    answer_banUser = answer_unbanUser = answer_forgetUser = answer_removeRecords = answer_endChannel = answer_plain
     answer_undoClear = answer_removeBoard = answer_cancel = answer_setReaderLimits = answer_plain
 
     def answer_offerDevice(self, event, asked):
@@ -95,6 +95,11 @@ class RequestChecks:
         """AC16: what is counted never shrinks; users in order of their ids, behind `after`."""
         for part in ("sessions", "channels", "counters"):
             must_have_shape("status " + part, event[part])
+        for address in event["addresses"]:
+            must_have_shape("status address", address)
+        held = [address["memoryBytes"] for address in event["addresses"]]
+        if held != sorted(held, reverse=True) or len(held) > (0 if asked.get("after") else STATUS_ADDRESSES_MAX):
+            raise Violation("AC16", f"addresses are the ten that hold most, where users begin: {held}")
         for user in event["users"]:
             must_have_shape("status user", user)
             is_served = user["peer"] or user["queuedBytes"] or user["backlogMs"]

@@ -66,6 +66,10 @@ class Sending:
             self.checker.ledger.detours.add(fields.get("channel"))
         if kind == "forgetUser" and fields.get("withRecords"):
             self.checker.ledger.detours.update(channel.name for channel in self.checker.channels.values())
+        if kind == "removeRecords":
+            self.checker.ledger.detours.add(fields.get("channel"))
+        if kind == "endChannel":
+            self.checker.ledger.renumbered.add(fields.get("channel"))
         if kind == "barrier":
             pending.behind_caught_up = {channel.name for channel in self.checker.channels.values() if channel.is_catching_up
                                         and fields.get("channel") in (None, channel.name)}

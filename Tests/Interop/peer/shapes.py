@@ -129,22 +129,25 @@ SHAPES.update({
 SHAPE_RULES.update({"access": "AC4", "answer renew": "AC8", "accessExpiring": "AC8", "removed": "AC7"})
 SHAPES.update({
     "answer setRole": "id:u32", "answer setMode": "id:u32", "answer endSession": "id:u32", "answer banUser": "id:u32",
-    "answer unbanUser": "id:u32", "answer forgetUser": "id:u32",
+    "answer unbanUser": "id:u32", "answer forgetUser": "id:u32", "answer removeRecords": "id:u32 records:u53", "answer endChannel": "id:u32",
     "answer getBans": "id:u32 bans:objects next?:name",
     "ban": "user:name by:name time:u53 until?:u53",
     "answer status": "id:u32 uptimeMs:u53 connections:u53 sessions:object channels:object boards:u53 boardBytes:u53 queuedBytes:u53 "
-                     "pinnedBytes:u53 counters:object storageFailure?:text known?:bool joinKey?:text users:objects next?:name",
+                     "pinnedBytes:u53 counters:object storageFailure?:text known?:bool joinKey?:text addresses:objects users:objects next?:name",
     "status sessions": "present:u53 away:u53",
     "status channels": "message:u53 stream:u53",
     "status counters": " ".join(name + ":u53" for name in (
         "messagesAccepted", "messagesDelivered", "messagesRecovered", "packetsAccepted", "packetsQueued", "packetsShedSlow", "packetsShedExpired", "packetsShedReader",
-        "packetsShedCatchingUp", "packetsDiscarded", "packetsDroppedRate", "directAccepted", "refusals")),
-    "status user": "user:name device:text client:text peer:text away:bool sessionMs:u53 queuedBytes:u53 queuedPacketBytes:u53 packetsLost:u53 backlogMs:u53",
+        "packetsShedCatchingUp", "packetsDiscarded", "packetsDroppedRate", "directAccepted", "refusals", "credentialsWrong")),
+    "status address": "address:text sessions:u53 memoryBytes:u53",
+    "status user": "user:name device:text client:text peer:text away:bool sessionMs:u53 memoryBytes:u53 queuedBytes:u53 queuedPacketBytes:u53 packetsLost:u53 backlogMs:u53",
     "accessChanged": "role?:text grants?:object untilMs?:u53 by:name",
     "modeChanged": "channel:u32 mode:text on:bool by:name",
 })
-SHAPE_RULES.update({name: "AC16" for name in ("answer status", "status sessions", "status channels", "status counters", "status user")})
+SHAPE_RULES.update({name: "AC16" for name in (
+    "answer status", "status sessions", "status channels", "status counters", "status address", "status user")})
 SHAPE_RULES.update({"answer getBans": "AC13", "ban": "AC13", "accessChanged": "AC10", "modeChanged": "AC11"})
+SHAPE_RULES["answer removeRecords"] = "AC18"
 ROLES = ("reader", "editor", "coeditor", "moderator")
 RIGHTS = ("subscribe", "presence", "publish", "stream", "metadata", "lock", "revise", "clear", "direct")
 ACCESS_NOTICE_MS = 30_000

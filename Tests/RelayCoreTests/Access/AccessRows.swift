@@ -140,7 +140,8 @@ extension AccessRow {
                 Probe("removeMetadata of another", .removeMetadata) { RemoveMetadataRequest(id: $0, .user(name($1.user))) },
             ]),
         AccessRow(
-            request: "`setRole`, `setMode`, `endSession`, `banUser`, `unbanUser`, `getBans`, `forgetUser`, `status`",
+            request: "`setRole`, `setMode`, `endSession`, `banUser`, `unbanUser`, `getBans`, `forgetUser`, `removeRecords`, `endChannel`, "
+                + "`status`",
             right: "the role `moderator`",
             probes: [
                 // Of a user without a session: a moderator is none's to make less, or to ban.
@@ -157,6 +158,8 @@ extension AccessRow {
                 Probe("unbanUser", .unbanUser, others: [.notBanned]) { UserRequest(id: $0, user: name($1.user)) },
                 Probe("getBans", .getBans) { id, _ in PageRequest(id: id) },
                 Probe("forgetUser", .forgetUser) { ForgetUserRequest(id: $0, user: name($1.user)) },
+                Probe("endChannel", .endChannel) { EndChannelRequest(id: $0, channel: name($1.channel)) },
+                Probe("removeRecords", .removeRecords) { RemoveRecordsRequest(id: $0, channel: name($1.channel), user: name($1.user)) },
                 Probe("status", .status) { PageRequest(id: $0, after: name($1.user)) },
             ]),
     ]

@@ -130,30 +130,101 @@ import Testing
         #expect(login("anna", secret: "anna").welcome != nil)
     }
 
-    @Test("[AC3] what is remembered is bounded: the longest unseen go, who is here or has metadata stays")
-    func bound() {
+    /// A relay with few places for ids.
+    private func small(_ places: Int) -> HubDriver {
         var configuration = Configuration()
-        configuration.claimsMax = 32
-        let driver = HubDriver(configuration: configuration, access: TestAccess.rules)
-        func login(_ user: String, secret: String) -> TestClient {
-            TestClient(driver, user, presenceTimeoutMs: 300_000, secret: TestAccess.secret(of: secret), key: TestAccess.editorKey)
-        }
-        let here = login("here", secret: "here")
-        let kept = login("kept", secret: "kept")
-        kept.set("user:kept", [("a", "b")])
-        kept.request(.logout) { EmptyRequest(id: $0) }
-        for number in 10..<40 {
-            driver.advance(.milliseconds(10))
-            let client = login("user-\(number)", secret: "user-\(number)")
+        (configuration.claimsMax, configuration.isJournaled) = (places, true)
+        return HubDriver(configuration: configuration, access: TestAccess.rules)
+    }
+
+    private func login(_ driver: HubDriver, _ user: String, secret: String? = nil, from address: AddressKey = .local) -> TestClient {
+        let client = TestClient(driver, user, secret: TestAccess.secret(of: secret ?? user), key: TestAccess.editorKey, from: address)
+        driver.persist()
+        return client
+    }
+
+    private func comeAndGo(_ driver: HubDriver, _ user: String, from address: AddressKey = .local) -> TestClient {
+        let client = login(driver, user, from: address)
+        client.request(.logout) { EmptyRequest(id: $0) }
+        driver.cut(client.id)
+        return client
+    }
+
+    @Test("[AC3] an id is kept as long as a board has records of that user")
+    func heldByRecords() {
+        let driver = small(1_000)
+        let anna = login(driver, "anna")
+        anna.retain("lesson", "a", [1])
+        driver.persist()
+        anna.request(.logout) { EmptyRequest(id: $0) }
+        driver.cut(anna.id)
+        driver.advance(.seconds(48 * 3600))
+        #expect(code(login(driver, "anna", secret: "other")) == .userIDTaken)
+        let next = driver.restarted(start: 1_800_000_001)
+        next.advance(.seconds(48 * 3600))
+        #expect(code(login(next, "anna", secret: "other")) == .userIDTaken)
+        let host = TestClient(next, "host", secret: TestAccess.secret(of: "host"), key: TestAccess.hostKey)
+        host.request(.clear) { ChannelRequest(id: $0, channel: name("lesson")) }
+        next.persist()
+        #expect(login(next, "anna", secret: "other").welcome != nil)
+    }
+
+    @Test("[AC3] newcomers make no id free that was used today, or has records or metadata: when no place is left they are relayFull")
+    func bound() throws {
+        let driver = small(32)
+        let here = login(driver, "here")
+        let drawer = login(driver, "drawer")
+        drawer.retain("lesson", "a", [1])
+        let keeper = login(driver, "keeper")
+        keeper.set("user:keeper", [("a", "b")])
+        for client in [drawer, keeper] {
             client.request(.logout) { EmptyRequest(id: $0) }
             driver.cut(client.id)
         }
-        driver.advance(.milliseconds(10))
-        #expect(code(login("user-10", secret: "other")) == .userIDTaken, "32 are remembered")
-        // The 33rd: two go, the ones that were unseen the longest.
-        let one = login("one-more", secret: "one-more")
-        #expect(login("user-10", secret: "other").welcome != nil && login("user-11", secret: "other").welcome != nil)
-        for user in ["user-39", "here", "kept"] { #expect(code(login(user, secret: "other")) == .userIDTaken, "\(user)") }
-        #expect(!driver.isClosing(here.id) && !driver.isClosing(one.id))
+        driver.persist()
+        driver.advance(.seconds(48 * 3600))
+        let again = login(driver, "here")
+        _ = comeAndGo(driver, "today")
+        // Two of 32 places are for moderators.
+        for number in 0..<26 { #expect(comeAndGo(driver, "user-\(number)").welcome != nil) }
+        for number in 26..<200 {
+            let late = login(driver, "user-\(number)")
+            let error = late.others.first.map { TestClient.decode(ErrorBody.self, $0.body) }
+            #expect(error?.code == .relayFull && error?.limit == 30 && error?.actual == 31 && error?.retryAfterMs == 60_000)
+            #expect(error?.retry == "later")
+            driver.cut(late.id)
+        }
+        for user in ["here", "drawer", "keeper", "today", "user-0"] {
+            #expect(code(login(driver, user, secret: "other")) == .userIDTaken, "\(user)")
+        }
+        #expect(login(driver, "today").welcome != nil && !driver.isClosing(again.id))
+        #expect(TestClient(driver, "host", secret: TestAccess.secret(of: "host"), key: TestAccess.hostKey).welcome != nil)
+        #expect(here.welcome != nil && driver.hub.census().userIDs == 31)
+    }
+
+    @Test("[AC3] when no place is left, ids that nobody holds any more go, looked for once a minute")
+    func makesRoom() {
+        let driver = small(15)
+        for number in 0..<15 {
+            _ = comeAndGo(driver, "user-\(number)")
+            driver.advance(.seconds(60))
+        }
+        #expect(code(login(driver, "late")) == .relayFull)
+        driver.advance(.seconds(24 * 3600 - 14 * 60))
+        #expect(login(driver, "late").welcome != nil, "two are a day old")
+        #expect(login(driver, "later").welcome != nil)
+        #expect(code(login(driver, "last")) == .relayFull)
+    }
+
+    @Test("[AC3] one address makes a quarter of the ids, by tokens, which the operator gives, what is left; those stored are nobody's")
+    func quarter() {
+        let driver = small(1_600), school = AddressKey.ipv4(1), home = AddressKey.ipv4(2)
+        for number in 0..<375 { #expect(comeAndGo(driver, "user-\(number)", from: school).welcome != nil) }
+        #expect(code(login(driver, "late", from: school)) == .relayFull)
+        #expect(login(driver, "user-7", from: school).welcome != nil, "it is there")
+        #expect(login(driver, "at home", from: home).welcome != nil)
+        #expect(TestClient(driver, "ticket", token: driver.token("ticket", role: .editor), from: school).welcome != nil)
+        let next = driver.restarted(start: 1_800_000_001)
+        #expect(login(next, "late", from: school).welcome != nil)
     }
 }

@@ -6,7 +6,7 @@ import RelayWire
 import Testing
 
 @Suite struct CredentialLoadTests {
-    @Test("[AC2] among 1,000 wrong logins in a minute each of 30 right ones is answered at once, each wrong one after 1 s")
+    @Test("[AC2] among 1,000 wrong logins a minute from this machine each of 30 right ones is answered at once, each wrong one after 1 s")
     func load() {
         let driver = HubDriver(access: TestAccess.rules)
         let foreign = try! TokenSecret(bytes: Array(repeating: 9, count: 32))

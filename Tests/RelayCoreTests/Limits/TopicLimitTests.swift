@@ -28,6 +28,91 @@ import Testing
         #expect(passes(publish(alice, "t8")))
     }
 
+    // MARK: - The snapshot of a channel's publishers
+
+    /// Lets publishers come, each with 8 topics and what takes most in JSON, until one is refused.
+    ///
+    /// - Returns: how many flows were opened, and the refusal.
+    @discardableResult
+    private func crowd(_ driver: HubDriver, _ channel: String, from address: AddressKey = .local) -> (flows: Int, error: ErrorBody?) {
+        for number in 0..<60 {
+            let user = "\(number) \(channel)"
+            let client = TestClient(driver, user + String(repeating: "\"", count: 64 - user.count), from: address)
+            defer { driver.cut(client.id) }
+            client.join(channel)
+            for topic in 0..<8 {
+                let outcome = publish(
+                    client, "\(topic)" + String(repeating: "\"", count: 63), channel, meta: String(repeating: "\u{1}", count: 256))
+                if case .error(let body) = outcome { return (number * 8 + topic, body) }
+            }
+        }
+        return (480, nil)
+    }
+
+    private func load(_ client: TestClient) -> Int { client.driver.hub.load(of: client.id)!.reliable }
+
+    @Test("[ST2, DL8] whatever many publishers put into a channel, who comes in behind all that may wait is no slow reader by that")
+    func everybodyComesIn() {
+        let driver = HubDriver.patient { ($0.metadataCallsPerSecond, $0.metadataCallsBurst) = (1_000, 1_000) }
+        let (flows, error) = crowd(driver, "lesson")
+        #expect((250..<320).contains(flows))
+        #expect(error?.code == .channelFull && error?.limit == 512 * 1024 && (error?.actual ?? 0) > 512 * 1024)
+        let writer = TestClient(driver, String(repeating: "\"", count: 64))
+        for page in 0..<10 {
+            let keys = (0..<100).map { ("\(page)\($0)" + String(repeating: "\"", count: 58), "x") }
+            #expect(passes(writer.set("stream:lesson", keys, record: true)))
+        }
+        let reader = TestClient(driver, "reader")
+        reader.join("other")
+        driver.offers = false
+        let join = JoinRequest(id: 99, channel: name("lesson"), features: ["presence", "metadata", "locks"])
+        driver.send(.json(.join, join), from: reader.id)
+        let settings = driver.hub.settings
+        #expect(load(reader) + settings.requestBacklogBytes < settings.reliableBacklogBytesSoft)
+        let told = reader.frames(.topics).map { TestClient.decode(TopicsEvent.self, $0.body) }
+        #expect(told.reduce(0) { $0 + $1.publishers.count } == flows)
+    }
+
+    @Test("[ST2] of a channel's publishers an address leaves others a quarter, however many users it has; who leaves makes room")
+    func publisherShares() throws {
+        let driver = HubDriver.patient { $0.publisherBytesPerChannelMax = 100_000 }
+        let one = crowd(driver, "lesson", from: .ipv4(1)), other = TestClient(driver, "other", from: .ipv4(2))
+        #expect(one.error?.code == .channelFull && one.error?.limit == 25_000 && (one.error?.actual ?? 0) > 75_000)
+        other.join("lesson")
+        let meta = String(repeating: "m", count: 256)
+        for topic in 0..<8 { #expect(passes(publish(other, "\(topic)", meta: meta))) }
+        #expect(crowd(driver, "other", from: .ipv4(1)).flows == one.flows, "each channel has its own")
+        // They are gone with their presence timeout.
+        driver.advance(.seconds(11))
+        #expect(crowd(driver, "lesson", from: .ipv4(1)).flows >= one.flows - 2)
+    }
+
+    @Test("[SE9, DL8] a session that is in more than may be told at once ends when it resumes: a new one comes into each channel")
+    func resumption() throws {
+        let driver = HubDriver.patient { ($0.publisherBytesPerChannelMax, $0.reliableBacklogBytesSoft) = (20_000, 80_000) }
+        let channels = (0..<6).map { "channel-\($0)" }
+        let witness = TestClient(driver, "witness")
+        witness.join("channel-0")
+        var reader = TestClient(driver, "reader")
+        for channel in channels.prefix(3) { reader.join(channel) }
+        for channel in channels { crowd(driver, channel) }
+        driver.cut(reader.id)
+        reader = TestClient(driver, "reader", resume: try #require(reader.welcome?.resumeToken))
+        #expect(reader.welcome?.resumed == true && reader.takeOthers(.restored).count == 3)
+        for channel in channels.dropFirst(3) { reader.join(channel) }
+        driver.cut(reader.id)
+        _ = witness.frames()
+        let token = try #require(reader.welcome?.resumeToken)
+        #expect(driver.isClosing(TestClient(driver, "reader", resume: token).id))
+        #expect(driver.hub.census().counters.closes["slowConsumer"] == 1)
+        let events = witness.frames(.presence).map { TestClient.decode(PresenceEvent.self, $0.body) }
+        #expect(events.filter { $0.user?.text == "reader" }.map(\.event) == [.timeout])
+        reader = TestClient(driver, "reader", resume: token)
+        #expect(reader.welcome?.resumed == false)
+        for channel in channels { reader.join(channel) }
+        #expect(!driver.isClosing(reader.id))
+    }
+
     @Test("[ST3] topic meta has 256 bytes, a lifetime 50…1,000 ms; beyond them no flow is opened")
     func options() {
         let alice = TestClient(HubDriver.patient(), "alice"), meta = String(repeating: "é", count: 128)

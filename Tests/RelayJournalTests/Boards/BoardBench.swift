@@ -11,10 +11,10 @@ final class BoardBench {
     var wall: UInt64 = 1_000_000
     private var offsets: [UInt64: UInt64] = [:]
 
-    init(_ storage: SimulatedStorage = SimulatedStorage(), _ settings: BoardSettings = BoardSettings(), offset: UInt64 = 0) throws {
+    init(_ storage: SimulatedStorage = SimulatedStorage(), _ settings: BoardSettings = BoardSettings(), mark: UInt32 = 0xA1B2_C3D4) throws {
         self.storage = storage
         self.settings = settings
-        let opened = try Journal.open(storage, JournalSettings(mark: 0xA1B2_C3D4))
+        let opened = try Journal.open(storage, JournalSettings(mark: mark))
         journal = opened.journal
         store = BoardStore(journal: journal, storage: storage, settings: settings)
         recovery = try store.recover(entries: opened.entries.filter { BoardChange.isBoardEntry($0.key) })

@@ -37,7 +37,7 @@ import Testing
     private static func answer(_ bench: BoardBench, boards: [UInt64] = [1]) throws -> StoreErased {
         bench.store.erase(
             StoreErasure(
-                token: 5, users: [ann: 100], boards: Dictionary(uniqueKeysWithValues: boards.map { ($0, [ann]) }),
+                token: 5, boards: Dictionary(uniqueKeysWithValues: boards.map { ($0, [ann: 100]) }),
                 marks: [.init(key: [69, 1]), .init(key: [69, 2], user: ann)]))
         for _ in 0..<10_000 {
             if let answer = bench.store.takeErased().first { return answer }
@@ -149,10 +149,30 @@ import Testing
         #expect(bench.store.takeLines().contains { $0.hasPrefix("quarantine-0000000000000001-64.bin keeps damaged bytes") })
     }
 
+    @Test("[AC14, AC18] what a user has begun on another board stays; a mark of a board waits for that board alone")
+    func perBoard() throws {
+        let bench = try BoardBench()
+        for board in [1, 2] as [UInt64] {
+            try bench.create(board)
+            try bench.apply([(board, Self.drawn("a"))])
+            try bench.apply([(board, .part(upload: 70 + board, number: 1, payload: Array(Self.secret.utf8)))])
+        }
+        let created = bench.count(.create)
+        bench.storage.faults = [.init((created + 1)...(created + 3), of: .create)]
+        let marks = [StoreErasure.Mark(key: [69, 1], user: Self.ann, board: 1), .init(key: [69, 2], user: Self.ann, board: 2)]
+        bench.store.erase(StoreErasure(token: 5, boards: [1: [Self.ann: 100], 2: [Array("bob".utf8): 100]], marks: marks))
+        try bench.work()
+        let answer = bench.store.takeErased()
+        #expect(answer.map(\.marks) == [[[69, 2]]] && answer.first?.boards.keys.map { $0 } == [1])
+        let whole = BoardPut(key: Array("big".utf8), isText: false, customType: nil, payload: [], upload: 72, parts: 2)
+        try bench.apply([(2, .part(upload: 72, number: 2, payload: [1])), (2, .put(whole))])
+        #expect(try bench.read(2, isFresh: true).items.contains { $0.short.hasPrefix("big") })
+    }
+
     @Test("[AC14] an erasure while another one is under way is refused, and the first one goes on")
     func another() throws {
         let bench = try Self.bench()
-        bench.store.erase(StoreErasure(token: 4, users: [Self.ann: 100], boards: [1: [Self.ann]]))
+        bench.store.erase(StoreErasure(token: 4, boards: [1: [Self.ann: 100]]))
         bench.store.erase(StoreErasure(token: 5))
         #expect(bench.store.takeErased() == [StoreErased(token: 5, failure: "another erasure is under way")])
         try bench.work()
@@ -167,7 +187,7 @@ import Testing
         for board in [1, 2] as [UInt64] { try bench.create(board) }
         for number in 0..<50 { try bench.apply([(1, Self.drawn("a\(number)"))]) }
         try bench.store.checkpoint()
-        bench.store.erase(StoreErasure(token: 4, users: [Self.ann: 100], boards: [1: [Self.ann]]))
+        bench.store.erase(StoreErasure(token: 4, boards: [1: [Self.ann: 100]]))
         for _ in 0..<3 { _ = try bench.store.step(wall: bench.wall) }
         try bench.apply([(2, BoardBench.put("b", [UInt8](repeating: 1, count: 2_000)))])
         bench.wall += settings.idleMilliseconds + 1

@@ -34,6 +34,48 @@ import Testing
         #expect(BoardChange(key: Array(entry.key.dropLast()), value: value) == nil)
     }
 
+    @Test("[SG4] a number from 2⁵³ on, of which sums would overflow, is in no change; nor is a record of no parts, a key of 256 bytes")
+    func numbers() throws {
+        let entry = change(.undo(clear: 3, count: 9)).entry(sequence: 9, index: 0)
+        for place in [2, 18, 34, 42, 50, 123, 131] {
+            var value = try #require(entry.value)
+            value[place + 1] = 0x1F
+            #expect(BoardChange(key: entry.key, value: value) != nil, "at \(place)")
+            value[place + 1] = 0x20
+            #expect(BoardChange(key: entry.key, value: value) == nil, "at \(place)")
+        }
+        for parts in 0...1 as ClosedRange<UInt16> {
+            let put = BoardPut(key: [97], isText: true, customType: nil, payload: [], upload: 7, parts: parts)
+            let entry = change(.put(put)).entry(sequence: 9, index: 0)
+            #expect((BoardChange(key: entry.key, value: entry.value ?? []) != nil) == (parts == 1))
+        }
+        for count in 255...256 {
+            let entry = change(.remove(key: [UInt8](repeating: 97, count: count))).entry(sequence: 9, index: 0)
+            #expect((BoardChange(key: entry.key, value: entry.value ?? []) != nil) == (count == 255))
+        }
+    }
+
+    @Test("[SG4] a checkpoint that tells of more records than its file can hold is read; of numbers that nothing follows, it is refused")
+    func checkpoint() throws {
+        let bench = try BoardBench()
+        try bench.create(1)
+        try bench.apply([(1, BoardBench.put("a", [1]))])
+        try bench.store.checkpoint()
+        let key = [UInt8(ascii: "B"), 0, 0, 0, 0, 0, 0, 0, 1]
+        let written = try #require(try bench.journal.value(of: key))
+        func reopened(_ place: Int, _ byte: UInt8) throws -> BoardBench {
+            var value = written
+            value[place] = byte
+            try bench.journal.amend([JournalEntry(key: key, value: value)])
+            return try bench.reopened()
+        }
+        #expect(try reopened(38, 0x1F).read().items.count == 1)
+        // The file's generation, and the numbers behind it.
+        for place in [1, 6, 14, 22, 30, 38, 46, 54] {
+            #expect(throws: JournalError.self, "at \(place)") { try reopened(place, place == 1 ? 0x80 : 0x20) }
+        }
+    }
+
     @Test("keys of changes stand in the order of boards, then of sequences, then of places in a record")
     func order() {
         let keys = [(1, 255, 0), (1, 256, 0), (1, 256, 1), (256, 1, 0)].map { board, sequence, index in
@@ -62,15 +104,15 @@ import Testing
 
     @Test("[SG4] files that a damaged journal does not name are kept aside, those that a sound one does not name go")
     func strays() throws {
-        for isDamaged in [false, true] {
+        for isWhole in [true, false] {
             let storage = SimulatedStorage()
             let journal = try Journal.open(storage, JournalSettings(mark: 5)).journal
             try storage.create("board-0000000000000001-00000007.log")
             try storage.create("board-1-7.log")
-            let recovery = try BoardStore(journal: journal, storage: storage).recover(entries: [], isDamaged: isDamaged)
+            let recovery = try BoardStore(journal: journal, storage: storage).recover(entries: [], isWhole: isWhole)
             let files = storage.disk.list.filter { !$0.hasPrefix("journal") }
-            #expect(files == ["board-1-7.log"] + (isDamaged ? ["quarantine-board-0000000000000001-00000007.log-0.bin"] : []))
-            #expect(recovery.lines.count == (isDamaged ? 1 : 0))
+            #expect(files == ["board-1-7.log"] + (!isWhole ? ["quarantine-board-0000000000000001-00000007.log-0.bin"] : []))
+            #expect(recovery.lines.count == (isWhole ? 0 : 1))
         }
     }
 

@@ -208,6 +208,29 @@ import Testing
         }
     }
 
+    @Test("[HI2, SG1] reads of boards and commits take turns: behind 100 reads a commit waits for 4 of them")
+    func turns() async throws {
+        try await withTemporaryPath { path in
+            let faults = FolderFaults()
+            let writer = Writer(path, faults)
+            try await writer.open()
+            faults.hold(.sync)
+            writer.journal.submit([record(1)])
+            try await eventually("a sync has begun") { faults.isHolding }
+            writer.journal.read(
+                (1...100).map { BoardRead(token: $0, board: 1, above: 0, partsKnown: 0, bytesMax: 1, freshThrough: 0) })
+            writer.journal.submit([record(2)])
+            faults.letGo()
+            #expect(await writer.nextPersisted() == 1)
+            var read = 0
+            while case .boardRead? = await writer.next() { read += 1 }
+            #expect(read == 4, "the next one was the commit")
+            while read < 100, case .boardRead? = await writer.next() { read += 1 }
+            #expect(read == 100)
+            await writer.journal.close()
+        }
+    }
+
     @Test("status says how large the journal is and what was done")
     func status() async throws {
         try await withTemporaryPath { path in

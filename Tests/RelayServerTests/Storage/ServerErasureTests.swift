@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test("[AC14] what was kept of a user is in no file when that is answered, nor after a restart; with its records what it drew, too")
+    @Test("[AC14, AC18] what was kept of a user is in no file when that is answered, nor after a restart; so is what it drew")
     func forget() async throws {
         try await withTemporaryPath { path in
             try await withRelay(.folder(path)) { server in
@@ -37,6 +37,9 @@ import Testing
                 #expect(try holders(path) == [])
                 let boards = try await host.boards()
                 #expect(boards.map(\.channel.text) == ["lesson"])
+                _ = try await anna.send(.text(Self.secret), to: "lesson", retainedAs: "d").stored
+                #expect(try await host.moderation.removeRecords(of: "anna", from: "lesson") == 1 && holders(path) == [])
+                #expect(await refusal { try await host.moderation.removeRecords(of: "anna", from: "nowhere") }?.code == .boardNotFound)
                 await anna.close()
                 await host.close()
             }
@@ -49,7 +52,7 @@ import Testing
         }
     }
 
-    @Test("[BL9] a board that was removed is in no file when that is answered; other boards stay")
+    @Test("[AC19, BL9] a board that was removed is in no file when that is answered; other boards stay")
     func removeBoard() async throws {
         try await withTemporaryPath { path in
             try await withRelay(.folder(path)) { server in
@@ -61,6 +64,13 @@ import Testing
                 #expect(try holders(path) == [])
                 #expect(try FileManager.default.contentsOfDirectory(atPath: path).count { $0.hasPrefix("board-") } == 1)
                 #expect(try await host.boards().map(\.channel.text) == ["other"])
+                try await host.metadata(of: .stream("ended")).set(["address": Self.secret])
+                _ = try await host.send(.text(Self.secret), to: "ended", retainedAs: "a").stored
+                try await host.moderation.endChannel("ended", reason: "enough")
+                #expect(try holders(path) == [])
+                #expect(try await host.metadata(of: .stream("ended")).get().majorRevision == 0)
+                let long = String(repeating: "x", count: 257)
+                #expect(await refusal { try await host.moderation.endChannel("x", reason: long) }?.code == .tooLarge)
                 await host.close()
             }
         }

@@ -14,7 +14,7 @@ import Testing
 
     /// The answer to a request, and the link that is to write it.
     private func asked(_ fields: String) throws -> (WebLink, Gateway.Answer) {
-        let web = WebLink(try SocketAddress.resolve(host: "127.0.0.1", port: 5)[0], now: 0)
+        let web = WebLink(RemoteEnd(try SocketAddress.resolve(host: "127.0.0.1", port: 5)[0]), now: 0)
         var bytes = Array("GET /relay-client.js HTTP/1.1\r\nHost: 127.0.0.1:7420\r\n\(fields)\r\n".utf8)
         let site = try site()
         let action = bytes.withUnsafeMutableBytes { bytes in
@@ -75,6 +75,19 @@ import Testing
         return String(decoding: try link.bytesUntilEnd(), as: UTF8.self)
     }
 
+    @Test("[SE5, HT9] a relay that is full of sessions, and of connections that say nothing, answers /healthz by HTTP")
+    func healthOfAFullRelay() async throws {
+        var options = RelayServer.Options(port: 0)
+        options.hub.connectionsMax = 32
+        let server = try await RelayServer.start(options)
+        let inside = try (0..<30).map { _ in try RawLink(server.address) }
+        for (number, link) in inside.enumerated() { try link.login("user-\(number)") }
+        let silent = try (0..<40).map { _ in try RawLink(server.address) }
+        #expect(try answer("GET /healthz HTTP/1.1", from: server).hasPrefix("HTTP/1.1 200 "))
+        withExtendedLifetime((inside, silent)) {}
+        await server.stop()
+    }
+
     @Test("[HT9] what an alarm waits for is counted from 0: refusals, closes and refused requests by every reason there is")
     func counters() async throws {
         let server = try await RelayServer.start(.init(port: 0))
@@ -130,12 +143,36 @@ import Testing
             (["10.0.0.1"], "X-Forwarded-For: nobody\r\n", "somebody behind 10.0.0.1:5"), (["10.0.0.1"], "", "10.0.0.1:5"),
         ])
     func client(trusted: [String], fields: String, client: String) throws {
+        let operators = Operators(token: nil, trustedProxies: Set(trusted.compactMap { IPAddress($0) }))
+        let end = RemoteEnd(text: "10.0.0.1:5", address: try #require(IPAddress("10.0.0.1")))
+        #expect(operators.client(of: try request(fields), from: end).text == client)
+    }
+
+    @Test(
+        "[HT10] who asks counts by an IPv4 address or the first 64 bits of an IPv6 one; loopback is this machine itself without fields of proxies",
+        arguments: [
+            ("192.168.1.9", [], "", "192.168.1.9"), ("2001:db8:0:7:1::9", [], "", "2001:db8:0:7::/64"),
+            ("::ffff:192.168.1.9", [], "", "192.168.1.9"), ("127.0.0.1", [], "", "this machine"), ("::1", [], "", "this machine"),
+            ("127.0.0.1", [], "Via: 1.1 proxy\r\n", "127.0.0.1"), ("::1", [], "X-Forwarded-For: 10.0.0.1\r\n", "0:0:0:0::/64"),
+            ("127.0.0.1", ["127.0.0.1"], "X-Forwarded-For: 203.0.113.9\r\n", "203.0.113.9"),
+            ("127.0.0.1", ["127.0.0.1"], "X-Forwarded-For: 2001:db8:0:7:1::9\r\n", "2001:db8:0:7::/64"),
+            ("127.0.0.1", ["127.0.0.1"], "X-Forwarded-For: 127.0.0.1\r\n", "127.0.0.1"),
+            ("127.0.0.1", ["127.0.0.1"], "X-Forwarded-For: nobody\r\n", "127.0.0.1"),
+            ("127.0.0.1", ["127.0.0.1"], "", "this machine"), ("10.0.0.1", ["10.0.0.1"], "", "this machine"),
+            ("192.168.1.9", [], "X-Forwarded-For: 203.0.113.9\r\n", "192.168.1.9"),
+        ])
+    func address(host: String, trusted: [String], fields: String, address: String) throws {
+        let operators = Operators(token: nil, trustedProxies: Set(trusted.compactMap { IPAddress($0) }))
+        let end = RemoteEnd(text: "", address: try #require(IPAddress(host)))
+        #expect(operators.client(of: try request(fields), from: end).address.description == address)
+        if fields.isEmpty { #expect(operators.peer(of: end).address.description == address) }
+    }
+
+    private func request(_ fields: String) throws -> HTTPRequest {
         var parser = HTTPRequestParser()
         var position = 0
         let bytes = Array("GET / HTTP/1.1\r\nHost: a\r\n\(fields)\r\n".utf8)
-        let request = try #require(try bytes.withUnsafeBytes { try parser.next($0, &position) })
-        let operators = Operators(token: nil, trustedProxies: Set(trusted.compactMap { IPAddress($0) }))
-        #expect(operators.client(of: request, host: "10.0.0.1", peer: "10.0.0.1:5") == client)
+        return try #require(try bytes.withUnsafeBytes { try parser.next($0, &position) })
     }
 
     @Test("what went to the journal together is one time, up to what is durable; what failed is none")

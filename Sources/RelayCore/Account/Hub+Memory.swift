@@ -1,0 +1,107 @@
+import RelayPrimitives
+import RelayWire
+
+// What a session makes the relay hold is charged to it, and to the address that it came from. [SE15]
+
+extension Hub {
+    /// - Throws: `relayFull`.
+    func checkMemory(_ bytes: Int, of session: Session.Index) throws(WireError) {
+        try checkMemory(bytes, of: sessions[session].address)
+    }
+
+    /// - Throws: `relayFull`.
+    func checkMemory(_ bytes: Int, of address: AddressKey) throws(WireError) {
+        try accounts.memory.check(bytes, of: address, .relayFull, "memory of sessions")
+    }
+
+    private mutating func hold(_ bytes: Int, _ session: Session.Index) {
+        guard bytes != 0 else { return }
+        sessions[session].held += bytes
+        accounts.memory.hold(bytes, sessions[session].address)
+    }
+
+    /// Something about a membership has changed, or it begins.
+    mutating func recount(_ membership: Membership.Index) {
+        let bytes = memberships[membership].footprint
+        hold(bytes - memberships[membership].held, memberships[membership].session)
+        memberships[membership].held = bytes
+    }
+
+    /// It ends, or is handed to another session.
+    mutating func uncount(_ membership: Membership.Index) {
+        hold(-memberships[membership].held, memberships[membership].session)
+        memberships[membership].held = 0
+    }
+
+    /// A flow has one receiver more or less in a channel.
+    mutating func countReceiving(_ change: Int32, _ membership: Membership.Index) {
+        memberships[membership].receiving += change
+        let bytes = Int(change) * Footprint.receiver
+        memberships[membership].held += bytes
+        hold(bytes, memberships[membership].session)
+    }
+
+    /// Something that hangs on the session itself has changed, or it begins.
+    mutating func recount(_ session: Session.Index) {
+        let bytes = sessions[session].footprint
+        hold(bytes - sessions[session].heldOwn, session)
+        sessions[session].heldOwn = bytes
+    }
+
+    /// The same, where the change is known.
+    mutating func holdOwn(_ bytes: Int, _ session: Session.Index) {
+        sessions[session].heldOwn += bytes
+        hold(bytes, session)
+    }
+
+    /// It has come from another address.
+    mutating func moveMemory(of session: Session.Index, to address: AddressKey) {
+        accounts.memory.hold(-sessions[session].held, sessions[session].address)
+        sessions[session].address = address
+        accounts.memory.hold(sessions[session].held, address)
+    }
+
+    /// It ends.
+    mutating func uncount(_ session: Session.Index) {
+        hold(-sessions[session].heldOwn, session)
+        sessions[session].heldOwn = 0
+        precondition(sessions[session].held == 0, "a session that has ended holds \(sessions[session].held) bytes")
+    }
+
+    // MARK: - Frames that have not come whole
+
+    mutating func keepPartial(_ bytes: [UInt8], since: Instant, of connection: Connection.Index) {
+        work.unfinishedBytes += bytes.count - connections[connection].partial.count
+        connections[connection].keepPartial(bytes, since: since)
+        while work.unfinishedBytes > configuration.unfinishedBytesMax, let oldest = oldestPartial() {
+            close(
+                oldest, .tooManyConnections,
+                "\(work.unfinishedBytes) bytes of frames have not come whole, at most \(configuration.unfinishedBytesMax) may be kept: "
+                    + "this one has been under way longest")
+        }
+    }
+
+    private func oldestPartial() -> Connection.Index? {
+        var oldest: Connection.Index?
+        for connection in connections.indices where connections[connection].isOpen && !connections[connection].partial.isEmpty {
+            if let known = oldest, connections[known].partialSince <= connections[connection].partialSince { continue }
+            oldest = connection
+        }
+        return oldest
+    }
+
+    package var sessionMemory: Int { accounts.memory.used }
+
+    /// For tests.
+    package var metadataCharges: [AddressKey: Int] { accounts.metadata.byAddress }
+
+    /// What all sessions hold, counted anew; for tests.
+    package func recountedMemory() -> Int {
+        var bytes = 0
+        for session in sessions.indices where sessions[session].user != nil {
+            bytes += sessions[session].footprint
+            for membership in sessions[session].memberships.all { bytes += memberships[membership].footprint }
+        }
+        return bytes
+    }
+}

@@ -1,0 +1,43 @@
+import RelayPrimitives
+import Testing
+
+@Suite("A line that is served in rounds")
+struct FairLineTests {
+    @Test("[DL12] the first of each key comes before the second of any, in the order in which they came")
+    func rounds() {
+        var line = FairLine<Character, Int>()
+        let came: [(Character, Int)] = [("a", 1), ("a", 2), ("a", 3), ("b", 4), ("c", 5), ("b", 6)]
+        for (key, element) in came { line.append(element, of: key) }
+        #expect(line.count == 6)
+        #expect((0..<3).compactMap { _ in line.next() } == [1, 4, 5])
+        // Of a key that was served in this round, and of one that was not.
+        line.append(7, of: "c")
+        line.append(8, of: "d")
+        line.append(9, of: "d")
+        #expect((0..<6).compactMap { _ in line.next() } == [8, 2, 6, 7, 9, 3])
+        #expect(line.isEmpty && line.next() == nil)
+    }
+
+    @Test("A key that comes again and again does not keep those in line waiting")
+    func again() {
+        var line = FairLine<Character, Int>(), served: [Int] = []
+        for element in 1...3 { line.append(element, of: "a") }
+        line.append(4, of: "b")
+        for element in 10..<14 {
+            line.append(element, of: "c")
+            served.append(line.next()!)
+        }
+        #expect(served == [1, 4, 10, 2])
+    }
+
+    @Test("Thousands that come and go keep their order")
+    func long() {
+        var line = FairLine<Int, Int>(), served: [Int] = []
+        for element in 0..<5_000 {
+            line.append(element, of: 0)
+            if element % 3 == 0, let next = line.next() { served.append(next) }
+        }
+        while let next = line.next() { served.append(next) }
+        #expect(served == Array(0..<5_000))
+    }
+}
