@@ -9,6 +9,9 @@ extension Hub {
         channels[named: ChannelID(kind: .message, channel: channel)].map { channels[$0].head }
     }
 
+    /// Offset of the newest record of a board, whether its channel is there or not.
+    package func boardHead(of channel: Name) -> UInt64? { boards[named: channel].map { boards[$0].head } }
+
     /// Sequence of the last accepted packet of an open flow.
     package func sequence(ofFlow handle: UInt32) -> UInt32? { flows[named: handle].map { flows[$0].sequence } }
 

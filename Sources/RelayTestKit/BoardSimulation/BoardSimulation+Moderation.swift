@@ -10,8 +10,8 @@ extension BoardSimulation {
     /// Of the records of one app.
     struct Removal {
         let app: BoardApp
-        /// Up to here records had been accepted when it was asked for.
-        let through: UInt64
+        /// Up to here records had been accepted when it was asked for, in today's numbering.
+        var through: UInt64
         /// Of the change that says so.
         let sequence: UInt64
         var isDurable = false
@@ -55,8 +55,12 @@ extension BoardSimulation {
         done.removed += removals[index].answer!
     }
 
-    /// What is not durable never will be.
-    func forgetUndurableRemovals() { removals.removeAll { !$0.isDurable } }
+    /// The relay has lost what was not durable: such removals never happen, and records that come now have lost ones' numbers.
+    func loseUndurable() {
+        removals.removeAll { !$0.isDurable }
+        let head = relay.hub.boardHead(of: Self.channel) ?? 0
+        for index in removals.indices { removals[index].through = min(removals[index].through, head) }
+    }
 
     private var hasErasures: Bool { relay.disk.keys.contains { $0.first == UInt8(ascii: "E") } }
 

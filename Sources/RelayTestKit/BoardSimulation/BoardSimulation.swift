@@ -295,18 +295,18 @@ package final class BoardSimulation {
         mayReset = true
         for app in apps { try cut(app) }
         run += 1
-        forgetUndurableRemovals()
         let crash: SimulatedDisk.Crash? = random.chance(1, in: 2) ? SimulatedDisk.Crash(seed: random.next()) : nil
         if crash != nil { done.crashes += 1 }
         relay = relay.restarted(start: 1_000 + UInt32(run), crash: crash, entropy: random.next())
+        loseUndurable()
         trace?("restart \(run)")
     }
 
     private func failDisk() {
         done.failures += 1
         mayReset = true
-        forgetUndurableRemovals()
         relay.failStorage()
+        loseUndurable()
         diskFailsUntil = now + UInt64.random(in: 0...1_000, using: &random) * 1_000_000
         relay.handle(.storageRecovered)
         trace?("disk fails")
