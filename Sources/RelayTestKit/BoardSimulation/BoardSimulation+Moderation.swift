@@ -35,16 +35,18 @@ extension BoardSimulation {
     /// Dice of its own, so that all else is what it was without.
     func maybeRemoveRecords() {
         for index in removals.indices where removals[index].answer == nil { readAnswer(index) }
-        guard !Seeds.olderThanRemovals.contains(seed), moderationDice.chance(1, in: 60), let head = relay.hub.head(of: Self.channel) else {
-            return
-        }
+        guard !Seeds.olderThanRemovals.contains(seed), moderationDice.chance(1, in: 60), relay.hub.head(of: Self.channel) != nil else { return }
         let app = apps.randomElement(using: &moderationDice)!, asker = moderator("remover-\(removals.count)"), id = asker.nextRequest()
-        let before = relay.unpersisted.count
+        // Behind the login: what waited for its turn was accepted with it.
+        let head = relay.hub.head(of: Self.channel)!, before = relay.unpersisted.count
         relay.send(.json(.removeRecords, RemoveRecordsRequest(id: id, channel: Self.channel, user: try! Name(app.name))), from: asker.id)
         // Else it was refused.
-        guard relay.unpersisted.count > before, let sequence = relay.unpersisted.last?.sequence else { return relay.cut(asker.id) }
+        guard let sequence = relay.unpersisted.dropFirst(before).first(where: { Self.isErasure($0.entries) })?.sequence else {
+            return relay.cut(asker.id)
+        }
         removals.append(Removal(app: app, through: head, sequence: sequence, asker: asker, request: id))
         done.removals += 1
+        trace?("records of \(app.name) through \(head) are to go, sequence \(sequence)")
     }
 
     private func readAnswer(_ index: Int) {
@@ -61,6 +63,8 @@ extension BoardSimulation {
         let head = relay.hub.boardHead(of: Self.channel) ?? 0
         for index in removals.indices { removals[index].through = min(removals[index].through, head) }
     }
+
+    private static func isErasure(_ entries: [JournalEntry]) -> Bool { entries.contains { $0.key.first == UInt8(ascii: "E") } }
 
     private var hasErasures: Bool { relay.disk.keys.contains { $0.first == UInt8(ascii: "E") } }
 

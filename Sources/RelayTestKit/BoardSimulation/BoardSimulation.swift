@@ -16,7 +16,7 @@ package final class BoardSimulation {
     var apps: [BoardApp] = []
     private(set) var steps = 0
     private var lastPayload: UInt64 = 0
-    private let trace: ((String) -> Void)?
+    let trace: ((String) -> Void)?
     var diskFailsUntil: UInt64 = 0
     /// Whether readers may have to begin anew: the relay has died, or its disk has failed.
     private(set) var mayReset = false
