@@ -26,6 +26,7 @@ MEMORY, MEMORY_FACTOR, MEMORY_SLACK = 64 * MIB, 1.3, 16 * MIB
 COUNTED = ("metadataBytes", "historyBytes", "unfinishedBytes", "heldBytes", "changesUnjournaledBytes")
 CALM_SECONDS, MESSAGES_MIN = 1.0, 30  # of the pairs before anything happens
 LOOK_SECONDS = 0.1  # between two looks at the relay, at least
+ATTACKER_NICE = 10  # it stands for other machines
 HANGING_SECONDS = 30  # whoever is not served until then waits in vain
 
 
@@ -231,6 +232,8 @@ class Stage:
     @contextlib.contextmanager
     def window(self):
         """The time whose latencies are compared."""
+        if not self.windows:
+            os.nice(ATTACKER_NICE)
         began = time.monotonic()
         yield
         self.windows.append((began, time.monotonic()))
