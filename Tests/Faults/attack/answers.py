@@ -11,7 +11,7 @@ import time
 from raw import Ended, publish, request, reset, texts
 from stage import MIB, metric
 
-SHARE, BACKLOG = 256 * 1024, MIB  # of one turn, and behind which requests wait [DL12]
+SHARE, BACKLOG = 64 * 1024, MIB  # of one turn, and behind which requests wait [DL12]
 PUBLISHED_TOPICS = 8  # by one publisher, at most
 META = "\x01" * 256  # the largest in JSON
 SET_BYTES = 65_536
@@ -27,7 +27,7 @@ def attack(stage):
             "subscribeUserMetadata": (300, {"user": publishers[0].user}, ()),
             "history": (300, {"channel": "kept"}, ()),
         }
-        sizes = {name: measured(stage, name, fields) for name, (_, fields, _) in targets.items()}
+        sizes = {name: settled(stage, name, fields) for name, (_, fields, _) in targets.items()}
         with stage.window():
             for name, (count, fields, _) in targets.items():
                 burst(stage, name, count, fields, sizes[name])
@@ -53,6 +53,15 @@ def fill(stage, publishers, topics):
     host.answered(1)
     for link in (writer, host):
         link.close()
+
+
+def settled(stage, name, fields):
+    """The same as soon as it grows no longer: publishers wait for their turns."""
+    size, before = measured(stage, name, fields), None
+    while size != before:
+        time.sleep(0.2)
+        size, before = measured(stage, name, fields), size
+    return size
 
 
 def measured(stage, name, fields):
