@@ -119,8 +119,8 @@ public struct Configuration: Sendable {
     public var catchUpTurnBytes = 1024 * 1024
     /// Client objects of one device whose publishes are remembered, besides the one that has its session. [MS9]
     public var publishWindowsPerDeviceMax = 4
-    /// The same of all users; beyond it the oldest are forgotten, and a publish sent again counts as new. [MS9]
-    public var publishWindowsMax = 20_000
+    /// Memory of those of all users. Beyond it the oldest are forgotten, of who has more than a quarter before others'. [MS9]
+    public var publishWindowBytesMax = 16 * 1024 * 1024
 
     // MARK: Boards
 
@@ -213,9 +213,9 @@ public struct Configuration: Sendable {
     /// A queue segment older than this many of its channel's chunks is copied for its reader alone. [DL9]
     public var sharedChunksPerChannelMax = 4
     /// What requests are answered with in one turn, in bytes. [DL12]
-    public var requestTurnBytes = 512 * 1024
+    public var requestTurnBytes = 128 * 1024
     /// Of it, on one connection. [DL12]
-    public var requestShareBytes = 256 * 1024
+    public var requestShareBytes = 64 * 1024
     /// A request waits while more than this waits for its connection, packets not counted. [DL12]
     public var requestBacklogBytes = 1024 * 1024
     /// Bytes of waiting frames behind which a connection is not read. [DL12]
@@ -251,6 +251,7 @@ public struct Configuration: Sendable {
         heldBytesMax = part
         unfinishedBytesMax = part
         unjournaledBytesMax = part
+        publishWindowBytesMax = part
     }
 
     /// `publisherBytesPerChannelMax` as it is used: who comes in behind all that may wait with a request is no slow reader by that.

@@ -22,6 +22,7 @@ extension Hub {
         census.queueMemoryBytes = outbox.liveBytes
         census.counters = allCounters
         census.sessionMemoryBytes = accounts.memory.used
+        census.publishWindowBytes = keptWindows.memory.used
         census.channelMemoryBytes = channels.count * Footprint.channel
         census.unfinishedBytes = work.unfinishedBytes
         census.heldBytes = accounts.heldFrames.used
@@ -35,7 +36,7 @@ extension Hub {
         census.openChannels = modes.filter { $0.value.contains(.openEditing) }.map(\.key.text)
         census.bans = moderation.revealed.bans.count
         census.historyMessages = historyTotals.messages
-        census.historyBytes = historyTotals.bytes
+        census.historyBytes = historyTotals.memory.used
         census.boards = boards.count
         census.boardBytes = boards.bytes
         for board in boards.indices { census.boardRecords += boards[board].summary.records }
@@ -106,7 +107,7 @@ extension Hub {
 
     /// Whose memory it is, most first.
     private mutating func heldByAddress() -> [RelayStatus.Address] {
-        let held = accounts.heldByAddress
+        let held = [keptWindows.memory, historyTotals.memory].reduce(into: accounts.heldByAddress) { $0.merge($1.byAddress, uniquingKeysWith: +) }
         work.look(at: held.count)
         return held.inOrder().inOrder { $0.value > $1.value }.prefix(Limits.addressesPerStatusMax).map { address, bytes in
             .init(address: address.description, sessions: accounts.sessions.held(from: address), memoryBytes: bytes)

@@ -41,7 +41,7 @@ package struct Hub {
     var deadlines = DeadlineTable()
     var work: WorkAccount
 
-    var keptWindows = KeptWindows()
+    var keptWindows: KeptWindows
     /// What is charged to addresses.
     var accounts: Accounts
     /// Who may come in. [AC1]
@@ -54,12 +54,12 @@ package struct Hub {
     var moderation = ModerationState()
     var storage: StorageState
     /// What message channels keep for good. [BL1]
-    var boards = BoardShelf()
+    var boards: BoardShelf
     var authors = AuthorDesk()
     /// Direct messages that wait for their acknowledgement, in the order they were sent.
     var directs: [PendingDirect] = []
 
-    var historyTotals = HistoryTotals()
+    var historyTotals: HistoryTotals
     var catchUps = CatchUps()
 
     var counters = Counters()
@@ -82,6 +82,9 @@ package struct Hub {
         self.configuration = configuration
         self.start = start
         accounts = Accounts(configuration)
+        keptWindows = KeptWindows(bytesMax: configuration.publishWindowBytesMax)
+        boards = BoardShelf(bytesMax: configuration.boardBytesTotalMax)
+        historyTotals = HistoryTotals(bytesMax: configuration.historyBytesTotalMax)
         // 2²⁰ changes a second could be made and the next start would still begin above. Stays below 2⁵³.
         storage = StorageState(relayID: id, sequence: UInt64(start) << 20)
         outbox = Outbox(configuration)

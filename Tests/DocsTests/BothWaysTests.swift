@@ -105,7 +105,7 @@ import Testing
             "emptyMetadataLinger": ("MD2", hours(defaults.emptyMetadataLinger)),
             "catchUpBlockBytes": ("HI2", bytes(defaults.catchUpBlockBytes)),
             "catchUpQueueBytes": ("HI2", bytes(defaults.catchUpQueueBytes)),
-            "publishWindowsMax": ("MS9", "**\(ReferenceValues.grouped(defaults.publishWindowsMax))**"),
+            "publishWindowBytesMax": ("MS9", bytes(defaults.publishWindowBytesMax)),
             "boardsMax": ("BL7", "**\(ReferenceValues.grouped(defaults.boardsMax))**"),
             "loginTimeout": ("SE4", seconds(defaults.loginTimeout)),
             "presenceTimeoutDefault": ("SE7", "**\(ReferenceValues.grouped(Int(defaults.presenceTimeoutDefault.components.seconds) * 1000))**"),

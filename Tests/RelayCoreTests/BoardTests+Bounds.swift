@@ -55,6 +55,36 @@ extension BoardTests {
         #expect(late.board() == ["error 11 storageFull", "accepted 12 at 16"] && last.board() == ["error 1 storageFull"])
     }
 
+    @Test("[BL7] one address leaves others the last quarter of all bytes, under whatever user ids, and what users had counts where they write")
+    func bytesOfAnAddress() {
+        let driver = driver { $0.boardBytesTotalMax = 16 * 66 }
+        func fill(_ user: String, _ keys: Range<UInt8>, from address: AddressKey) -> [String] {
+            let client = TestClient(driver, user, instance: "00000000000000\(user)", from: address)
+            client.number = UInt64(keys.lowerBound)
+            for key in keys { client.retain("lesson", String(UnicodeScalar(65 + key)), [1]) }
+            driver.persist()
+            return client.board().filter { $0.hasPrefix("error") }
+        }
+        for (number, user) in ["01", "02", "03"].enumerated() {
+            #expect(fill(user, UInt8(4 * number)..<UInt8(4 * number + 4), from: .ipv4(1)) == [])
+        }
+        #expect(fill("04", 12..<13, from: .ipv4(1)) == ["error 13 storageFull"], "three quarters are its")
+        #expect(fill("05", 12..<15, from: .ipv4(2)) == [], "the last one is others'")
+        #expect(fill("05", 15..<16, from: .ipv4(1)) == ["error 16 storageFull"], "with what it has it has moved there")
+        #expect(fill("06", 15..<16, from: .local) == [], "this machine has no share")
+    }
+
+    @Test("[BL7] one address leaves others places for boards")
+    func boardsOfAnAddress() {
+        let driver = driver { $0.boardsMax = 8 }
+        let mallory = TestClient(driver, "mallory", from: .ipv4(1))
+        for number in 0..<6 { mallory.retain("trash-\(number)", "k", [1]) }
+        #expect(mallory.board().filter { $0.hasPrefix("error") }.allSatisfy { $0.hasSuffix("relayFull") } && driver.hub.census().boards == 2)
+        let alice = TestClient(driver, "alice", from: .ipv4(2))
+        alice.retain("lesson", "k", [1])
+        #expect(alice.board() == ["accepted 1 at 1"])
+    }
+
     @Test(
         "[BL7] the first record of a board is bounded as any other, and a refused one begins no board",
         arguments: [(66, true), (67, false)])

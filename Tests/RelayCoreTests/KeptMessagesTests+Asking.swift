@@ -270,7 +270,7 @@ extension KeptMessagesTests {
 
     @Test("[MS9] of all users so many client objects are remembered: the oldest are forgotten first")
     func rememberedInAll() {
-        let driver = driver { $0.publishWindowsMax = 32 }
+        let driver = driver { $0.publishWindowBytesMax = 32 * (384 + 32) }
         for number in 0..<50 {
             let client = TestClient(driver, "user-\(number)")
             #expect(send(client, 1) == "accepted \(number + 1)")
@@ -284,7 +284,7 @@ extension KeptMessagesTests {
 
     @Test("[MS9] users who come and go leave one deadline, however many they are")
     func comeAndGo() {
-        let driver = driver { $0.publishWindowsMax = 40 }
+        let driver = driver { $0.publishWindowBytesMax = 40 * 384 }
         for round in 1...10 {
             let clients = (0..<20).map { TestClient(driver, "user-\(round)-\($0)") }
             for client in clients { driver.cut(client.id) }

@@ -66,6 +66,11 @@ struct MemoryAccount {
         byAddress[address] = own == 0 ? nil : own
     }
 
+    /// Who has most, if that is more than a quarter.
+    var largestAboveShare: AddressKey? {
+        byAddress.max { ($0.value, $0.key) < ($1.value, $1.key) }.flatMap { $0.value > share ? $0.key : nil }
+    }
+
     func held(by address: AddressKey) -> Int { byAddress[address, default: 0] }
 
     mutating func hold(_ charges: [AddressKey?: Int]) {
@@ -97,6 +102,8 @@ enum Footprint {
     /// A change that waits for the disk, and each entry of its record, besides their bytes.
     static let change = 640
     static let changedEntry = 320
+    /// A client object that has no session now, besides the numbers of its publishes.
+    static let keptWindow = 384
 }
 
 extension Selection {
@@ -118,6 +125,6 @@ extension Session {
     /// Of what does not hang on its memberships.
     var footprint: Int {
         Footprint.session + statesBefore.values.reduce(0) { $0 + Footprint.statesBefore + $1.footprint }
-            + userMetadata.count * Footprint.userMetadata + closedFlows.reduce(0) { $0 + Int($1.bytes) }
+            + userMetadata.count * Footprint.userMetadata + window.bytes + closedFlows.reduce(0) { $0 + Int($1.bytes) }
     }
 }

@@ -22,6 +22,8 @@ struct ShelvedBoard {
     var lastClear: UInt64 = 0
     /// Its end was accepted and is not durable.
     var isDropping = false
+    /// Who began it; `nil`: it was there at the start.
+    var payer: AddressKey?
     /// While somebody writes here who may not take away what others wrote. [BL10]
     var authors: KnownAuthors?
 
@@ -54,11 +56,12 @@ struct BoardShelf {
     private(set) var names = SortedNames()
     /// Records of all boards, those on their way to a file counted.
     private(set) var bytes = 0
-    /// Of each user: in files, and on their way.
-    private var bytesInFiles = [Name: Int]()
-    private var bytesPending = [Name: Int]()
+    var shares: BoardShares
+    private(set) var places = Places()
     /// When each user's newest boards began.
     private var beginnings = [Name: [Instant]]()
+
+    init(bytesMax: Int) { shares = BoardShares(bytesMax: bytesMax) }
 
     var count: Int { boards.count }
     var indices: some Sequence<ShelvedBoard.Index> { boards.indices }
@@ -74,8 +77,6 @@ struct BoardShelf {
     subscript(named name: Name) -> ShelvedBoard.Index? { byName[name] }
     subscript(id id: UInt64) -> ShelvedBoard.Index? { byID[id] }
 
-    func bytes(of user: Name) -> Int { bytesInFiles[user, default: 0] + bytesPending[user, default: 0] }
-
     // MARK: - Boards
 
     mutating func insert(_ board: ShelvedBoard) -> ShelvedBoard.Index {
@@ -85,6 +86,7 @@ struct BoardShelf {
         byID[board.id] = index
         names.insert(name)
         bytes += board.summary.bytes
+        places.take(board.payer)
         return index
     }
 
@@ -94,7 +96,8 @@ struct BoardShelf {
         byID[boards[index].id] = nil
         names.remove(name)
         bytes -= boards[index].bytes
-        for record in boards[index].pending { forget(record) }
+        for record in boards[index].pending { shares.addPending(-record.bytes, of: record.user) }
+        places.giveBack(boards[index].payer)
         boards.remove(index)
     }
 
@@ -111,12 +114,12 @@ struct BoardShelf {
 
     // MARK: - Records
 
-    /// A change was accepted.
-    mutating func append(_ record: PendingRecord, to index: ShelvedBoard.Index) {
+    /// A change was accepted from an address.
+    mutating func append(_ record: PendingRecord, to index: ShelvedBoard.Index, from address: AddressKey) {
         boards[index].pending.append(record)
         boards[index].pendingBytes += record.bytes
         bytes += record.bytes
-        if record.bytes > 0 { bytesPending[record.user, default: 0] += record.bytes }
+        shares.addPending(record.bytes, of: record.user, from: address)
     }
 
     /// What the file of a board holds now.
@@ -139,17 +142,56 @@ struct BoardShelf {
     private mutating func isNotPending(_ record: PendingRecord, _ index: ShelvedBoard.Index) {
         boards[index].pendingBytes -= record.bytes
         bytes -= record.bytes
-        forget(record)
+        shares.addPending(-record.bytes, of: record.user)
+    }
+}
+
+/// What each user has on all boards, in bytes, and what the users of each address have. [BL7]
+struct BoardShares {
+    private struct Share {
+        var inFiles = 0
+        var pending = 0
+        /// Where the user wrote from last; `nil`: not since the start.
+        var address: AddressKey?
+
+        var bytes: Int { inFiles + pending }
     }
 
-    private mutating func forget(_ record: PendingRecord) {
-        guard record.bytes > 0 else { return }
-        let left = bytesPending[record.user, default: 0] - record.bytes
-        bytesPending[record.user] = left > 0 ? left : nil
+    private var shares = [Name: Share]()
+    private(set) var account: MemoryAccount
+
+    init(bytesMax: Int) { account = MemoryAccount(max: bytesMax) }
+
+    func bytes(of user: Name) -> Int { shares[user]?.bytes ?? 0 }
+
+    /// A user writes from an address: what it has counts there from now on.
+    ///
+    /// - Parameter bytes: more than it has.
+    /// - Throws: `storageFull`.
+    mutating func check(_ bytes: Int, of user: Name, from address: AddressKey) throws(WireError) {
+        let known = shares[user]
+        if let known, known.address != address {
+            account.hold(-known.bytes, known.address)
+            account.hold(known.bytes, address)
+            shares[user]!.address = address
+        }
+        try account.check(bytes, of: address, .storageFull, "records on boards")
     }
 
-    /// What a user has in the files of all boards.
-    mutating func setBytesInFiles(_ bytes: Int, of user: Name) { bytesInFiles[user] = bytes > 0 ? bytes : nil }
+    /// - Parameter address: where they come from; of a user that had nothing until now.
+    mutating func addPending(_ bytes: Int, of user: Name, from address: AddressKey? = nil) {
+        if bytes != 0 { change(user, from: address) { $0.pending += bytes } }
+    }
+
+    mutating func setInFiles(_ bytes: Int, of user: Name) { change(user) { $0.inFiles = bytes } }
+
+    private mutating func change(_ user: Name, from address: AddressKey? = nil, _ change: (inout Share) -> Void) {
+        var share = shares[user] ?? Share(address: address)
+        let before = share.bytes
+        change(&share)
+        account.hold(share.bytes - before, share.address)
+        shares[user] = share.bytes > 0 ? share : nil
+    }
 }
 
 struct PendingRecord {

@@ -72,8 +72,7 @@ extension Hub {
         eraseOn(id)
         guard let channel else { return }
         channels[channel].board = nil
-        let removed = channels[channel].history.removeRetained(above: 0)
-        historyTotals.remove(messages: removed.messages, bytes: removed.bytes)
+        for message in channels[channel].history.removeRetained(above: 0) { historyTotals.remove(message) }
         resetChannel(channel)
         endChannelIfUnused(channel)
     }
@@ -82,17 +81,21 @@ extension Hub {
 
     /// What files hold now.
     mutating func boardsWritten(_ report: BoardReport) {
+        // Before what is on its way is less: whoever has something is known to have it throughout.
+        for (user, bytes) in report.userBytes {
+            if let user = user.withUnsafeBytes({ try? Name(bytes: $0) }) { boards.shares.setInFiles(bytes, of: user) }
+        }
+        var before = [UInt64: UInt64]()
         for summary in report.boards {
             guard let board = boards[id: summary.board] else { continue }
-            let before = boards[board].readableHead
+            before[summary.board] = boards[board].readableHead
             boards.isWritten(summary, board)
+        }
+        for summary in report.boards {
+            guard let board = boards[id: summary.board], let before = before[summary.board] else { continue }
             if let channel = boards[board].channel { wakeReaders(of: channel) }
             authorsCanBeAsked(board, before: before)
             eraseOn(summary.board)
-        }
-        for (user, bytes) in report.userBytes {
-            guard let user = user.withUnsafeBytes({ try? Name(bytes: $0) }) else { continue }
-            boards.setBytesInFiles(bytes, of: user)
         }
     }
 
@@ -119,7 +122,9 @@ extension Hub {
     /// What is known of a client object, whether it has a session now or not.
     private mutating func withWindow(of user: Name, _ instance: UInt64, _ change: (inout PublishWindow) -> Void) {
         if let session = session(of: user, instance: instance) {
+            let before = sessions[session].window.bytes
             change(&sessions[session].window)
+            holdOwn(sessions[session].window.bytes - before, session)
         } else {
             keptWindows.change(of: user, where: { $0.instance == instance }, change)
         }
@@ -138,8 +143,7 @@ extension Hub {
             boards[board].unheld = min(boards[board].unheld, boards[board].durableHead)
             boards[board].lastClear = min(boards[board].lastClear, boards[board].durableHead)
             guard let channel = boards[board].channel else { continue }
-            let removed = channels[channel].history.removeRetained(above: boards[board].durableHead)
-            historyTotals.remove(messages: removed.messages, bytes: removed.bytes)
+            for message in channels[channel].history.removeRetained(above: boards[board].durableHead) { historyTotals.remove(message) }
             resetChannel(channel)
         }
         for transition in transitions where transition.begins {
@@ -202,7 +206,7 @@ extension Hub {
             if let channel = channels[named: ChannelID(kind: .message, channel: name)] { takeUpBoard(channel) }
         }
         for (user, bytes) in userBytes where bytes > 0 {
-            if let user = user.withUnsafeBytes({ try? Name(bytes: $0) }) { boards.setBytesInFiles(bytes, of: user) }
+            if let user = user.withUnsafeBytes({ try? Name(bytes: $0) }) { boards.shares.setInFiles(bytes, of: user) }
         }
     }
 

@@ -36,10 +36,10 @@ extension Hub {
     /// - Parameters:
     ///   - bytes: of the records that it makes, 0 for a removal.
     ///   - records: if it makes any.
-    func checkBoard(_ channel: Name, _ session: Session.Index, bytes: Int, records: Int = 1) throws(WireError) {
+    mutating func checkBoard(_ channel: Name, _ session: Session.Index, bytes: Int, records: Int = 1) throws(WireError) {
         guard configuration.boardBytesTotalMax > 0 else { throw WireError(.notSupported, "this relay keeps no boards") }
         try checkStorage()
-        let user = sessions[session].user!
+        let user = sessions[session].user!, address = sessions[session].address
         var held = 0, heldRecords = 0
         if let board = boards[named: channel] {
             guard !boards[board].isDropping else {
@@ -51,6 +51,10 @@ extension Hub {
                 throw WireError(
                     .relayFull, "the relay keeps at most \(configuration.boardsMax) boards", limit: configuration.boardsMax,
                     actual: boards.count + 1)
+            }
+            if let refusal = boards.places.refusal(.init(address), max: configuration.boardsMax, kept: 0, addressMin: 1) {
+                throw WireError(
+                    .relayFull, "boards from \(address): the rest is others'", limit: refusal.limit, actual: refusal.actual)
             }
             try checkNewBoards(of: user)
             // Boards that exist keep room to go on.
@@ -65,8 +69,9 @@ extension Hub {
         }
         try check(boards.bytes + bytes, configuration.boardBytesTotalMax, .storageFull, "all boards of the relay")
         try check(
-            boards.bytes(of: user) + bytes, configuration.boardBytesTotalMax / 4, .quotaReached,
+            boards.shares.bytes(of: user) + bytes, configuration.boardBytesTotalMax / 4, .quotaReached,
             "what user \(user) has on all boards")
+        try boards.shares.check(bytes, of: user, from: address)
     }
 
     private func check(_ bytes: Int, _ limit: Int, _ code: ErrorCode, _ what: String) throws(WireError) {
@@ -96,6 +101,7 @@ extension Hub {
         var made = ShelvedBoard(
             name: name, generation: ordinals.generation(), summary: BoardSummary(board: nextSequence, name: Array(name.text.utf8)))
         made.channel = channel
+        made.payer = accounts.payer
         let board = boards.insert(made)
         channels[channel].board = board
         boards.began(by: user, at: now.instant)
@@ -137,7 +143,7 @@ extension Hub {
         let own = changes.enumerated().map { $0.element.entry(sequence: sequence, index: $0.offset, payload: payload) }
         if change.offset > 0, let user, let touched = PendingRecord.Change(change.kind) {
             boards[board].head = change.offset
-            boards.append(PendingRecord(offset: change.offset, bytes: bytes, user: user, change: touched), to: board)
+            boards.append(PendingRecord(offset: change.offset, bytes: bytes, user: user, change: touched), to: board, from: accounts.payer)
             noteAuthor(board, touched, by: change.author, at: change.offset)
         }
         let transition = BoardTransition(
@@ -170,7 +176,7 @@ extension Hub {
             change.author = Array(step.user.text.utf8)
             entries.append(change.entry(sequence: sequence, index: entries.count, payload: step.payload))
             let touched = PendingRecord.Change(step.kind)!
-            boards.append(PendingRecord(offset: offset, bytes: step.bytes, user: step.user, change: touched), to: board)
+            boards.append(PendingRecord(offset: offset, bytes: step.bytes, user: step.user, change: touched), to: board, from: accounts.payer)
             noteAuthor(board, touched, by: change.author, at: offset)
         }
         let last = channels[channel].head

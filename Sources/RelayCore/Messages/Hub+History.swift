@@ -14,13 +14,13 @@ extension Hub {
         {
             forgetOldest(of: channel)
         }
-        if historyTotals.bytes > configuration.historyBytesTotalMax { boundHistory() }
+        if historyTotals.memory.used > historyTotals.memory.max { boundHistory() }
         if !historyTotals.sweepIsSet { setHistorySweep() }
     }
 
     private mutating func forgetOldest(of channel: Channel.Index) {
         guard let oldest = channels[channel].history.oldest else { return }
-        historyTotals.remove(messages: 1, bytes: oldest.frame.count)
+        historyTotals.remove(oldest)
         if oldest.isRetained, let board = channels[channel].board, oldest.offset > boards[board].readableHead {
             boards[board].unheld = max(boards[board].unheld, oldest.offset)
         }
@@ -38,14 +38,21 @@ extension Hub {
         while let oldest = channels[channel].history.oldest, oldest.offset <= offset { forgetOldest(of: channel) }
     }
 
-    /// All channels together keep too much: the oldest goes, some more than must, so that looking at all channels is worth it.
+    /// All channels together keep too much: the oldest go, first of channels in which somebody wrote last who has more than a quarter.
     private mutating func boundHistory() {
+        if let address = historyTotals.memory.largestAboveShare { forgetHistory { $0.newest?.address == address } }
+        forgetHistory { _ in true }
+    }
+
+    /// Some more than must, so that looking at all channels is worth it.
+    private mutating func forgetHistory(where isMeant: (MessageHistory) -> Bool) {
         var all: [OldestKept] = []
         for channel in channels.indices {
-            if let kept = channels[channel].history.oldest { all.append(OldestKept(at: kept.acceptedAt, channel: channel)) }
+            guard let kept = channels[channel].history.oldest, isMeant(channels[channel].history) else { continue }
+            all.append(OldestKept(at: kept.acceptedAt, channel: channel))
         }
         var oldest = MinHeap(all)
-        while historyTotals.bytes > configuration.historyBytesTotalMax / 16 * 15, let channel = oldest.first?.channel {
+        while historyTotals.memory.used > historyTotals.memory.max / 16 * 15, let channel = oldest.first?.channel {
             forgetOldest(of: channel)
             oldest.removeFirst(insert: channels[channel].history.oldest.map { OldestKept(at: $0.acceptedAt, channel: channel) })
         }

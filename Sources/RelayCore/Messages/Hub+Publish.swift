@@ -127,7 +127,7 @@ extension Hub {
     /// Where it goes, before anything has changed. [BL7, BL8, BL10]
     ///
     /// - Returns: whether it may take the place of what others wrote.
-    private func checkRetained(_ frame: PublishFrame, _ key: Name, _ session: Session.Index) throws(WireError) -> Bool {
+    private mutating func checkRetained(_ frame: PublishFrame, _ key: Name, _ session: Session.Index) throws(WireError) -> Bool {
         let channel = try Name(bytes: frame.channel)
         let rights = rights(of: session, on: ChannelID(kind: .message, channel: channel))
         guard rights.contains(.publish) else { throw Self.notPermitted(.publish) }
@@ -145,7 +145,10 @@ extension Hub {
     /// A number is taken, before what it stands for is handed on.
     mutating func take(_ number: UInt64, offset: UInt64, board: UInt64, _ session: Session.Index) {
         let limit = max(Limits.publishWindowMax, 2 * configuration.limits.unansweredMax)
+        let before = sessions[session].window.bytes
         sessions[session].window.accept(number, offset: offset, board: board, limit: limit)
+        let more = sessions[session].window.bytes - before
+        if more > 0 { holdOwn(more, session) }
     }
 
     /// A part of a drawing that is kept as a whole: nobody is shown it before that. [BL8]
@@ -229,7 +232,7 @@ extension Hub {
                 KeptMessage(
                     offset: offset, user: sessions[session].user!, handle: handle,
                     instance: frame.flags.contains(.echo) ? nil : sessions[session].instance, acceptedAt: now.instant,
-                    isTransient: isTransient, isRetained: isRetained, frame: bytes),
+                    address: accounts.payer, isTransient: isTransient, isRetained: isRetained, frame: bytes),
                 in: channel)
         }
 
@@ -250,8 +253,8 @@ extension Hub {
         guard configuration.historyMessagesMax > 0 else { return boards[board].unheld = offset }
         keep(
             KeptMessage(
-                offset: offset, user: user, handle: 0, instance: nil, acceptedAt: now.instant, isTransient: false, isRetained: true,
-                isMessage: isMessage, frame: frame),
+                offset: offset, user: user, handle: 0, instance: nil, acceptedAt: now.instant, address: accounts.payer,
+                isTransient: false, isRetained: true, isMessage: isMessage, frame: frame),
             in: channel)
     }
 

@@ -9,21 +9,25 @@ struct KeptPublishWindow {
     var window: PublishWindow
     /// Forgotten then.
     var until: Instant
-    /// It was remembered by an earlier start of the relay: what was durable of it. [BL2]
-    var isRestored = false
+    /// Whom it is charged to; `nil`: it was remembered by an earlier start of the relay: what was durable of it. [BL2]
+    var address: AddressKey?
+
+    var isRestored: Bool { address == nil }
+    var bytes: Int { Footprint.keptWindow + window.bytes }
 }
 
 /// The windows of client objects that have no session now, by user. [MS9]
 struct KeptWindows {
     private var windows = [Name: [KeptPublishWindow]]()
-    /// All of them.
-    private(set) var count = 0
+    private(set) var memory: MemoryAccount
     /// Whether one was forgotten for a bound, before its time.
     var hasForgottenEarly = false
     /// Whether a deadline looks for those that are over.
     var isSweepSet = false
     /// While a relay starts: publishes that were remembered, by client object.
     private var restored = [Name: [UInt64: [PublishWindow.Remembered]]]()
+
+    init(bytesMax: Int) { memory = MemoryAccount(max: bytesMax) }
 
     /// Those of one user, the oldest first.
     subscript(user: Name) -> [KeptPublishWindow] { windows[user, default: []] }
@@ -33,27 +37,43 @@ struct KeptWindows {
 
     mutating func add(_ window: KeptPublishWindow, of user: Name) {
         windows[user, default: []].append(window)
-        count += 1
+        memory.hold(window.bytes, window.address)
     }
 
     /// - Returns: those that went.
     mutating func remove(of user: Name, where isMeant: (KeptPublishWindow) -> Bool) -> [KeptPublishWindow] {
         guard let kept = windows[user] else { return [] }
         let left = kept.filter { !isMeant($0) }
-        count -= kept.count - left.count
         windows[user] = left.isEmpty ? nil : left
-        return kept.filter(isMeant)
+        let gone = kept.filter(isMeant)
+        for window in gone { memory.hold(-window.bytes, window.address) }
+        return gone
     }
 
     mutating func change(of user: Name, where isMeant: (KeptPublishWindow) -> Bool, _ change: (inout PublishWindow) -> Void) {
-        for index in windows[user, default: []].indices where isMeant(windows[user]![index]) { change(&windows[user]![index].window) }
+        guard var kept = windows[user] else { return }
+        for index in kept.indices where isMeant(kept[index]) {
+            let before = kept[index].bytes
+            change(&kept[index].window)
+            memory.hold(kept[index].bytes - before, kept[index].address)
+        }
+        windows[user] = kept
     }
 
     /// When the first of them ends.
     var firstEnd: Instant? { windows.values.lazy.flatMap { $0 }.map(\.until).min() }
 
-    /// The end of all but so many, the oldest of which end first.
-    func end(leaving left: Int) -> Instant { windows.values.flatMap { $0.map(\.until) }.inOrder()[count - left - 1] }
+    /// The end of the last one of those that must go, the oldest first, so that some room is left.
+    ///
+    /// - Parameter address: whose go; `nil`: everybody's.
+    func lastToGo(of address: AddressKey?) -> Instant? {
+        var over = memory.used - memory.max / 16 * 15
+        let ends = windows.values.flatMap { $0 }.filter { address == nil || $0.address == address }.map { (end: $0.until, bytes: $0.bytes) }
+        return ends.inOrder { $0.end < $1.end }.first {
+            over -= $0.bytes
+            return over <= 0
+        }?.end
+    }
 
     // MARK: - After a restart
 
@@ -67,7 +87,7 @@ struct KeptWindows {
             for (instance, remembered) in instances.inOrder() {
                 var window = PublishWindow()
                 window.restore(remembered, places: places)
-                add(KeptPublishWindow(instance: instance, window: window, until: until, isRestored: true), of: user)
+                add(KeptPublishWindow(instance: instance, window: window, until: until), of: user)
             }
         }
         restored = [:]
@@ -90,8 +110,13 @@ extension Hub {
         let knowsRetained = known != nil || knowsAllRetained
         keepWindow(of: session)
         sessions[session].instance = instance
-        sessions[session].window = known?.window ?? PublishWindow()
+        setWindow(known?.window ?? PublishWindow(), of: session)
         if known?.isRestored ?? true { sessions[session].window.forget(through: lastNumber, alsoRetained: !knowsRetained) }
+    }
+
+    private mutating func setWindow(_ window: PublishWindow, of session: Session.Index) {
+        holdOwn(window.bytes - sessions[session].window.bytes, session)
+        sessions[session].window = window
     }
 
     /// A client object is on one device: what is known of it goes to the one on which it logs in. [MS9]
@@ -115,11 +140,12 @@ extension Hub {
         endParts(of: session)
         let until = now.instant + .milliseconds(Limits.publishMemoryMilliseconds)
         keptWindows.add(
-            KeptPublishWindow(instance: instance, device: sessions[session].device, window: sessions[session].window, until: until),
-            of: user)
+            KeptPublishWindow(
+                instance: instance, device: sessions[session].device, window: sessions[session].window, until: until,
+                address: sessions[session].address), of: user)
         boundWindows(of: user, device: sessions[session].device)
-        if keptWindows.count > configuration.publishWindowsMax { boundWindows() }
-        sessions[session].window = PublishWindow()
+        if keptWindows.memory.used > keptWindows.memory.max { boundWindows() }
+        setWindow(PublishWindow(), of: session)
         setWindowSweep()
     }
 
@@ -149,10 +175,11 @@ extension Hub {
         setWindowSweep()
     }
 
-    /// Some more than must, so that looking through all of them is worth it.
+    /// Some more than must, so that looking through all of them is worth it: of one that has more than its share, else of all.
     private mutating func boundWindows() {
-        let last = keptWindows.end(leaving: configuration.publishWindowsMax / 16 * 15)
-        for user in keptWindows.users { forgetWindows(of: user) { $0.until <= last } }
+        let address = keptWindows.memory.largestAboveShare
+        guard let last = keptWindows.lastToGo(of: address) else { return }
+        for user in keptWindows.users { forgetWindows(of: user) { (address == nil || $0.address == address) && $0.until <= last } }
     }
 
     /// - Parameter areOver: not when a session goes on with one.

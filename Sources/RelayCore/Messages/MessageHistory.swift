@@ -11,6 +11,8 @@ struct KeptMessage {
     /// The client object that published it, to whom it is not delivered; `nil` if it asked for an echo. [MS6]
     var instance: UInt64?
     var acceptedAt: Instant
+    /// Where it came from.
+    var address: AddressKey
     /// Not to be kept, and here only because somebody was catching up when it was accepted. [HI1]
     var isTransient: Bool
     /// A change of the board: once it can be read there, a reader that catches up gets it from there. [BL3]
@@ -38,6 +40,7 @@ struct MessageHistory {
     var count: Int { storage.count - start }
     var isEmpty: Bool { start == storage.count }
     var oldest: KeptMessage? { isEmpty ? nil : storage[start] }
+    var newest: KeptMessage? { storage.last }
 
     /// From the oldest on.
     subscript(index: Int) -> KeptMessage {
@@ -88,14 +91,14 @@ struct MessageHistory {
         ringFloor = head
     }
 
-    /// Changes of the board that are not durable and will not be.
-    mutating func removeRetained(above offset: UInt64) -> (messages: Int, bytes: Int) {
-        let before = (count, bytes)
-        let left = storage[start...].filter { !($0.isRetained && $0.offset > offset) }
-        storage = left
+    /// Takes out changes of the board that are not durable and will not be.
+    mutating func removeRetained(above offset: UInt64) -> [KeptMessage] {
+        let isMeant = { (message: KeptMessage) in message.isRetained && message.offset > offset }
+        let all = storage[start...]
+        storage = all.filter { !isMeant($0) }
         start = 0
-        bytes = left.reduce(0) { $0 + $1.frame.count }
-        return (before.0 - count, before.1 - bytes)
+        bytes = storage.reduce(0) { $0 + $1.frame.count }
+        return all.filter(isMeant)
     }
 
     /// Up to which offset a reader misses what it has not got, whose catch-up began when `began` was the newest message.
@@ -116,21 +119,24 @@ struct MessageHistory {
 /// What all message channels keep. [HI1]
 struct HistoryTotals {
     private(set) var messages = 0
-    private var frameBytes = 0
+    /// Memory that they take.
+    private(set) var memory: MemoryAccount
     var sweepIsSet = false
 
-    /// That they take of the memory. 256 of a message are the head of its frame's array and its place in the history. [HI1]
-    var bytes: Int { frameBytes + messages * 256 }
+    init(bytesMax: Int) { memory = MemoryAccount(max: bytesMax) }
 
     mutating func add(_ message: KeptMessage) {
         messages += 1
-        frameBytes += message.frame.count
+        memory.hold(Self.bytes(of: message), message.address)
     }
 
-    mutating func remove(messages: Int, bytes: Int) {
-        self.messages -= messages
-        frameBytes -= bytes
+    mutating func remove(_ message: KeptMessage) {
+        messages -= 1
+        memory.hold(-Self.bytes(of: message), message.address)
     }
+
+    /// 256 of a message are the head of its frame's array and its place in the history.
+    private static func bytes(of message: KeptMessage) -> Int { message.frame.count + 256 }
 }
 
 /// The oldest message of a channel.

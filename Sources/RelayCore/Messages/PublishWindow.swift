@@ -53,6 +53,11 @@ struct PublishWindow {
 
     var isEmpty: Bool { lastNumber == 0 }
 
+    /// Memory of a number that is remembered, with the room behind the last one.
+    static let numberBytes = 32
+    /// Memory of all of them.
+    var bytes: Int { accepted.count * Self.numberBytes }
+
     func judge(_ number: UInt64, isRetained: Bool) -> Judgement {
         let unknownThrough = isRetained ? forgottenRetained : forgotten
         if number > lastNumber { return number > unknownThrough ? .new : .forgotten }

@@ -35,7 +35,7 @@ extension ClientSimulation {
             }
             if error.code == .outcomeUnknown {
                 done.outcomesUnknown += 1
-                let mayForget = configuration.publishWindowsMax <= 2
+                let mayForget = configuration.publishWindowBytesMax <= 2 * Self.windowBytes
                 guard client.runs[token] != run || client.machine.isClosed || mayForget else {
                     throw BrokenPromise("[MS9] \(client.user) was not told what became of a message, by a relay that knows: \(error)")
                 }

@@ -65,6 +65,8 @@ package final class ClientSimulation {
         }
     }
 
+    /// About what is remembered of a client object's publishes.
+    static let windowBytes = 1_000
     static let channels = ["lesson", "board"].map { try! Name($0) }
     static let topics = ["points", "cursor"].map { try! Name($0) }
 
@@ -89,7 +91,7 @@ package final class ClientSimulation {
         configuration.catchUpQueueBytes = Int.random(in: 200...20_000, using: &random)
         configuration.catchUpBlockBytes = Int.random(in: 200...20_000, using: &random)
         // A relay that forgets clients whose session has ended.
-        if random.chance(1, in: 4) { configuration.publishWindowsMax = Int.random(in: 0...2, using: &random) }
+        if random.chance(1, in: 4) { configuration.publishWindowBytesMax = Int.random(in: 0...2, using: &random) * Self.windowBytes }
         self.configuration = configuration
         relay = HubDriver(configuration: configuration, start: 1000)
         relay.mixesLinks = !Seeds.olderThanWebSockets.contains(seed)

@@ -67,6 +67,45 @@ import Testing
         #expect(driver.hub.census().sessionMemoryBytes == 0)
     }
 
+    @Test("[MS9, SE15] numbers that are remembered are counted, with a session and without one, until they are forgotten")
+    func windows() {
+        let driver = Self.driver(1 << 20), alice = TestClient(driver, "alice", instance: "00000000000000a1")
+        alice.subscribe("lesson")
+        let before = driver.hub.census()
+        for _ in 1...300 {
+            alice.publish("lesson", [1])
+            driver.advance(.milliseconds(50))
+        }
+        #expect(driver.hub.census().sessionMemoryBytes - before.sessionMemoryBytes == 256 * 32 && isCounted(driver))
+        driver.cut(alice.id)
+        driver.advance(.seconds(30))
+        let gone = driver.hub.census()
+        #expect(gone.sessionMemoryBytes == 0 && gone.publishWindowBytes == 384 + 256 * 32)
+        let again = TestClient(driver, "alice", instance: "00000000000000a1", lastNumber: 300)
+        #expect(driver.hub.census().publishWindowBytes == 0 && isCounted(driver))
+        driver.cut(again.id)
+        driver.advance(.seconds(30 + 601))
+        #expect(driver.hub.census().publishWindowBytes == 0)
+    }
+
+    @Test("[MS9, SE15] one address that comes as one client object after another pushes out its own, and nobody else's")
+    func windowsOfAnAddress() {
+        let driver = HubDriver.patient { $0.publishWindowBytesMax = 20 * 384 }
+        let bob = TestClient(driver, "bob", instance: "00000000000000b1", from: .ipv4(0xC000_0207))
+        bob.subscribe("lesson")
+        bob.publish("lesson", [1])
+        driver.cut(bob.id)
+        driver.advance(.seconds(30))
+        for number in 0..<60 {
+            driver.cut(TestClient(driver, "mallory-\(number)", from: .ipv4(0xC633_6409)).id)
+            driver.advance(.seconds(1))
+        }
+        driver.advance(.seconds(30))
+        #expect(driver.hub.census().publishWindowBytes <= 20 * 384)
+        let again = TestClient(driver, "bob", instance: "00000000000000b1", lastNumber: 1, from: .ipv4(0xC000_0207))
+        #expect(again.welcome?.lastNumber == 1 && again.welcome?.forgotten != true)
+    }
+
     @Test("[SE15] a login that finds no room is refused, and those inside go on")
     func logins() {
         let driver = Self.driver(50_000)
