@@ -61,6 +61,10 @@ public struct Census: JSONObject, Sendable {
     public var channelMemoryBytes = 0
     /// Bytes of frames that have not come whole.
     public var unfinishedBytes = 0
+    /// Memory of authors of boards' keys, as it is counted, in bytes. [BL10]
+    public var authorMemoryBytes = 0
+    /// Bytes of parts that wait for the last of their change set, and 64 for each. [BL11]
+    public var stagedBytes = 0
     /// Bytes of frames that wait for their turn, or for a file.
     public var heldBytes = 0
     /// Frames that had to wait for their turn, so far.
@@ -105,7 +109,7 @@ public struct Census: JSONObject, Sendable {
     public var queuedBytes = 0
     /// Shared memory that lagging readers keep alive, in bytes: a chunk counts for each of them.
     public var pinnedBytes = 0
-    /// Memory of all chunks, shared and private, in bytes.
+    /// Memory of all chunks, shared and private, and of what points into them, in bytes.
     public var queueMemoryBytes = 0
     /// Present and away, in order of user id.
     public var sessions: [RelayStatus.User] = []
@@ -118,6 +122,7 @@ public struct Census: JSONObject, Sendable {
 
     package mutating func fields(_ json: inout JSONFields) {
         json("addresses", &addresses)
+        json("authorMemoryBytes", &authorMemoryBytes)
         json("bans", &bans)
         json("boardBytes", &boardBytes)
         json("boardRecords", &boardRecords)
@@ -150,6 +155,7 @@ public struct Census: JSONObject, Sendable {
         json("sessionsAway", &sessionsAway)
         json("sessionsPresent", &sessionsPresent)
         json("setRoles", &setRoles)
+        json("stagedBytes", &stagedBytes)
         json("start", &start)
         json("storageFailure", &storageFailure)
         json("streamChannels", &streamChannels)

@@ -144,8 +144,8 @@ public struct Configuration: Sendable {
     /// Keys of a board whose authors are read at once, and kept while a user without the right `revise` writes there; a larger
     /// board is asked for each key.
     public var boardAuthorKeysMax = 20_000
-    /// The same of all boards together; beyond it they are read again.
-    public var boardAuthorKeysTotalMax = 400_000
+    /// Memory of all keys whose author is known; beyond it they are read again. [BL10]
+    public var authorMemoryMax = 16 * 1024 * 1024
     /// Boards that have not changed for this long are removed. `nil`: never.
     public var boardExpiry: Duration?
 
@@ -251,7 +251,9 @@ public struct Configuration: Sendable {
         heldBytesMax = part
         unfinishedBytesMax = part
         unjournaledBytesMax = part
-        publishWindowBytesMax = part
+        publishWindowBytesMax = part / 2
+        authorMemoryMax = part / 2
+        boardAuthorKeysMax = min(20_000, authorMemoryMax / 256)
     }
 
     /// `publisherBytesPerChannelMax` as it is used: who comes in behind all that may wait with a request is no slow reader by that.

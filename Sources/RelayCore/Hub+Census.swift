@@ -24,7 +24,9 @@ extension Hub {
         census.sessionMemoryBytes = accounts.memory.used
         census.publishWindowBytes = keptWindows.memory.used
         census.channelMemoryBytes = channels.count * Footprint.channel
+        census.authorMemoryBytes = authors.bytes
         census.unfinishedBytes = work.unfinishedBytes
+        census.stagedBytes = accounts.staged.used
         census.heldBytes = accounts.heldFrames.used
         census.framesHeld = work.framesHeld
         census.metadataSets = metadata.count

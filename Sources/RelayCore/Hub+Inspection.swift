@@ -43,9 +43,6 @@ extension Hub {
         return (book.roles.map { ($0.key, $0.value.rawValue) }, modes, book.bans.map { ($0.key, $0.value.by) })
     }
 
-    /// Keys of all boards whose author is known. [BL10]
-    package var authorsKnown: Int { authors.keys }
-
     /// How often a publish that waited was judged anew. [BL10]
     package var waitersJudged: Int { authors.judgedAgain }
 
@@ -148,6 +145,7 @@ extension Hub {
     /// What is counted of memory in all, in bytes: what `--memory` divides, and channels.
     package var countedMemory: Int {
         outbox.liveBytes + outbox.spareBytes + accounts.metadata.used + historyTotals.memory.used + keptWindows.memory.used
-            + accounts.memory.used + accounts.staged.used + accounts.heldFrames.used + work.unfinishedBytes + accounts.unjournaled.used + channels.count * Footprint.channel
+            + accounts.memory.used + accounts.staged.used + accounts.heldFrames.used + work.unfinishedBytes + accounts.unjournaled.used
+            + channels.count * Footprint.channel + authors.bytes
     }
 }

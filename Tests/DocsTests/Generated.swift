@@ -61,7 +61,7 @@ enum Generated {
 
     /// What nobody sees from outside but by memory and turns: their comments in the source are enough.
     private static let inner: Set = [
-        "metadataPageBytes", "jsonPageBytes", "boardAuthorKeysMax", "boardAuthorKeysTotalMax", "catchUpTurnBytes", "expiryRetry",
+        "metadataPageBytes", "jsonPageBytes", "boardAuthorKeysMax", "authorMemoryMax", "catchUpTurnBytes", "expiryRetry",
         "sharedChunksPerChannelMax", "chunkBytesMin", "chunkBytesMax", "farewellLinger", "shutdownLinger",
     ]
 

@@ -8,7 +8,8 @@ import Testing
         ("queues of readers", \.queueBytesTotalMax), ("metadata", \.metadataBytesTotalMax),
         ("history of all channels", \.historyBytesTotalMax), ("where records stand", \.boardIndexBytesMax),
         ("sessions, their stays", \.sessionMemoryMax), ("parts of change sets", \.stagedBytesMax), ("frames that wait", \.heldBytesMax),
-        ("frames that have not come whole", \.unfinishedBytesMax), ("changes that wait", \.unjournaledBytesMax), ("publishes of client objects", \.publishWindowBytesMax),
+        ("frames that have not come whole", \.unfinishedBytesMax), ("changes that wait", \.unjournaledBytesMax),
+        ("publishes of client objects", \.publishWindowBytesMax), ("authors of boards' keys", \.authorMemoryMax),
     ]
 
     @Test("each bound is the share that the page states, of 1 GiB by default, and all of them together are not more than the whole")

@@ -182,6 +182,36 @@ import Testing
         #expect(driver.hub.queueMemoryBytesMost <= configuration.queueBytesTotalMax + configuration.chunkBytesMax)
     }
 
+    @Test("[DL9] pieces of many shared chunks are memory, too: 16 bytes each, for each reader that lags")
+    func pieces() {
+        let (channels, messages) = (["a", "b"], 100)
+        func crowd(_ max: Int) -> (HubDriver, TestClient, [TestClient]) {
+            var configuration = Configuration()
+            configuration.queueBytesTotalMax = max
+            let (driver, writer, _) = lesson(configuration)
+            let readers = (11...50).map { TestClient(driver, "reader\($0)", instance: "00000000000000\($0)") }
+            for reader in readers {
+                for channel in channels { reader.subscribe(channel, features: ["messages"]) }
+                _ = reader.frames()
+            }
+            return (driver, writer, readers)
+        }
+        let (driver, writer, readers) = crowd(4 * 1024 * 1024)
+        for _ in 0..<messages { for channel in channels { writer.publish(channel, [1]) } }
+        #expect(driver.hub.queueMemoryBytes >= readers.count * channels.count * messages * 16)
+        for client in readers + [writer] { _ = client.frames() }
+        for _ in 0..<2 { for channel in channels { writer.publish(channel, [1]) } }
+        for client in readers + [writer] { _ = client.frames() }
+        #expect(driver.hub.queueMemoryBytes == 0)
+
+        let (full, loud, _) = crowd(512 * 1024)
+        for _ in 0..<10 * messages {
+            for channel in channels { loud.publish(channel, [1]) }
+            #expect(full.hub.queueMemoryBytes <= 512 * 1024)
+        }
+        #expect(full.hub.census().counters.closes["slowConsumer"] ?? 0 > 10)
+    }
+
     @Test("[DL9] what was not offered to its readers yet is copied for none of them, however many they are; what they leave then is")
     func unoffered() {
         let (driver, writer, _) = lesson()

@@ -104,6 +104,10 @@ enum Footprint {
     static let changedEntry = 320
     /// A client object that has no session now, besides the numbers of its publishes.
     static let keptWindow = 384
+    /// A part of a change set that waits for the last one, besides its bytes.
+    static let stagedPart = 64
+    /// A key whose author is noted, besides the bytes of both.
+    static let notedAuthor = 160
 }
 
 extension Selection {

@@ -35,6 +35,11 @@ struct ShelvedBoard {
         self.summary = summary
     }
 
+    /// Many boards that were written to in a burst keep no room for the next one.
+    fileprivate mutating func giveRoomBack() {
+        if pending.isEmpty, pending.capacity > 8 { pending = [] }
+    }
+
     var id: UInt64 { summary.board }
     /// Everything up to this offset can be read.
     var readableHead: UInt64 { summary.head }
@@ -129,6 +134,7 @@ struct BoardShelf {
         let written = boards[index].pending.prefix { $0.offset <= summary.head }
         boards[index].pending.removeFirst(written.count)
         for record in written { isNotPending(record, index) }
+        boards[index].giveRoomBack()
     }
 
     /// Changes from an offset on will not be durable.
@@ -137,6 +143,7 @@ struct BoardShelf {
             boards[index].pending.removeLast()
             isNotPending(last, index)
         }
+        boards[index].giveRoomBack()
     }
 
     private mutating func isNotPending(_ record: PendingRecord, _ index: ShelvedBoard.Index) {

@@ -29,7 +29,7 @@ extension Hub {
         guard let board = boards[named: channel] else { return nil }
         if boards[board].authors == nil {
             boards[board].authors = KnownAuthors(boards[board].pending, fileHead: boards[board].readableHead, at: now.instant)
-            authors.count(boards[board].authors!.count)
+            authors.count(boards[board].authors!.bytes)
         }
         boards[board].authors!.lastUsed = now.instant
         if let author = boards[board].authors!.author(of: key) {
@@ -83,30 +83,33 @@ extension Hub {
     private static let authorsKeptFor = Duration.seconds(60)
 
     private mutating func countAuthors(_ board: ShelvedBoard.Index, _ change: (inout KnownAuthors) -> Void) {
-        let before = boards[board].authors!.count
+        let before = boards[board].authors!.bytes
         change(&boards[board].authors!)
-        authors.count(boards[board].authors!.count - before)
+        authors.count(boards[board].authors!.bytes - before)
     }
 
-    /// Bounds what one board, and all together, keep: before more is added, not when an answer comes, which somebody waits for.
+    /// Bounds what one board, and all together, keep: before more is added. Of an answer that comes somebody waits for all.
     private mutating func boundAuthors(_ board: ShelvedBoard.Index) {
         if boards[board].authors!.count > 2 * configuration.boardAuthorKeysMax + boards[board].pending.count { beginAuthors(board) }
-        guard authors.keys > configuration.boardAuthorKeysTotalMax else { return }
+        boundOtherAuthors(than: board)
+        if authors.bytes > configuration.authorMemoryMax { beginAuthors(board) }
+    }
+
+    private mutating func boundOtherAuthors(than board: ShelvedBoard.Index) {
+        guard authors.bytes > configuration.authorMemoryMax else { return }
         for other in boards.indices where other != board && boards[other].authors?.waiting.isEmpty == true { forgetAuthors(of: other) }
-        if authors.keys > configuration.boardAuthorKeysTotalMax { beginAuthors(board) }
     }
 
     private mutating func beginAuthors(_ board: ShelvedBoard.Index) {
-        authors.count(-boards[board].authors!.count)
-        boards[board].authors!.begin(boards[board].pending, fileHead: boards[board].readableHead)
-        authors.count(boards[board].authors!.count)
+        let (pending, head) = (boards[board].pending, boards[board].readableHead)
+        countAuthors(board) { $0.begin(pending, fileHead: head) }
     }
 
     /// Nothing is known any more; waiting writers are judged anew.
     mutating func forgetAuthors(of board: ShelvedBoard.Index) {
         guard boards[board].authors != nil else { return }
         wakeWriters(board)
-        authors.count(-boards[board].authors!.count)
+        authors.count(-boards[board].authors!.bytes)
         boards[board].authors = nil
     }
 
@@ -120,6 +123,7 @@ extension Hub {
         let board = question.board
         boards[board].authors!.asked[question.question] = nil
         countAuthors(board) { $0.take(answer, question.key) }
+        boundOtherAuthors(than: board)
         switch answer.outcome {
         // Of a large board one answer is about one key: writers that wait for others go on waiting.
         case .one: wakeWriters(board, of: question.question)

@@ -84,7 +84,7 @@ extension Hub {
             staged.contentBytes - contentBytes, configuration.limits.messageBytesMax, .tooLarge, "bytes of payloads and types in a part")
         try check(staged.contentBytes, configuration.limits.largeMessageBytesMax, .tooLarge, "bytes of payloads and types in a change set")
         staged.pieces.append(Array(frame.changes))
-        staged.heldBytes += frame.changes.count
+        staged.heldBytes += frame.changes.count + Footprint.stagedPart
         staged.next += frame.part == frame.parts ? 0 : 1
         return staged
     }

@@ -11,6 +11,7 @@ import RelayWire
 struct KnownAuthors {
     /// What was noted, and answers about single keys: an author, empty for a key without a record.
     private var noted = [[UInt8]: [UInt8]]()
+    private var notedBytes = 0
     /// What the file had, of all its keys.
     private var table: BoardAuthorTable?
     /// A key that is in neither has no record.
@@ -36,15 +37,27 @@ struct KnownAuthors {
 
     /// Forgets what it knows, but for what is under way.
     mutating func begin(_ pending: [PendingRecord], fileHead: UInt64) {
-        noted = [:]
-        table = nil
+        forgetAll()
         floor = fileHead
         isLarge = false
         isComplete = fileHead == 0
         for record in pending { note(record.change, by: Array(record.user.text.utf8), at: record.offset) }
     }
 
+    private mutating func forgetAll() {
+        noted = [:]
+        notedBytes = 0
+        table = nil
+    }
+
+    private mutating func note(_ author: [UInt8], of key: [UInt8]) {
+        let old = noted.updateValue(author, forKey: key)
+        notedBytes += author.count - (old?.count ?? -key.count - Footprint.notedAuthor)
+    }
+
     var count: Int { noted.count + (table?.count ?? 0) }
+    /// Of memory.
+    var bytes: Int { notedBytes + (table?.memoryBytes ?? 0) }
 
     /// - Returns: empty: the key has no record; `nil`: it has to be asked for.
     func author(of key: [UInt8]) -> [UInt8]? {
@@ -55,16 +68,14 @@ struct KnownAuthors {
     /// A change was accepted.
     mutating func note(_ change: PendingRecord.Change, by user: [UInt8], at offset: UInt64) {
         switch change {
-        case .put(let key): noted[key] = user
-        case .remove(let key): noted[key] = []
+        case .put(let key): note(user, of: key)
+        case .remove(let key): note([], of: key)
         case .clear:
-            noted = [:]
-            table = nil
+            forgetAll()
             isComplete = true
         case .undo:
             // Whose records come back, the file alone knows, when it has this change.
-            noted = [:]
-            table = nil
+            forgetAll()
             isComplete = false
             isLarge = false
             floor = offset
@@ -80,7 +91,7 @@ struct KnownAuthors {
             isComplete = true
         case .one(let author):
             isLarge = true
-            if noted[key] == nil { noted[key] = author ?? [] }
+            if noted[key] == nil { note(author ?? [], of: key) }
         case .gone, .failed: break
         }
     }
@@ -105,8 +116,8 @@ struct AuthorsFailure {
 /// What is asked about the authors of records, and the connections that wait for the answers. [BL10]
 struct AuthorDesk {
     private var asked = [UInt64: AuthorQuestion]()
-    /// Keys of all boards whose author is known.
-    private(set) var keys = 0
+    /// Memory of all keys whose author is known.
+    private(set) var bytes = 0
     /// Connections that go on at the end of the call; from `head` on.
     private var woken: [(id: ConnectionID, failure: AuthorsFailure?)] = []
     private var head = 0
@@ -122,7 +133,7 @@ struct AuthorDesk {
 
     mutating func answered(_ token: UInt64) -> AuthorQuestion? { asked.removeValue(forKey: token) }
 
-    mutating func count(_ keys: Int) { self.keys += keys }
+    mutating func count(_ bytes: Int) { self.bytes += bytes }
 
     mutating func wake(_ waiting: [ConnectionID], _ failure: AuthorsFailure?) { woken += waiting.map { ($0, failure) } }
 

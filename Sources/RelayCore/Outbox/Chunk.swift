@@ -101,7 +101,7 @@ struct ChunkPool {
     private(set) var spareBytes = 0
     private let bytesMin: Int
     private let classes: Int
-    /// Memory of all chunks in use, in bytes.
+    /// Memory of all chunks in use and of the rings that point into them, in bytes.
     private(set) var liveBytes = 0
     /// The most that these ever were.
     private(set) var liveBytesMost = 0
@@ -152,10 +152,15 @@ struct ChunkPool {
         } else {
             base = .allocate(byteCount: capacity, alignment: 16)
         }
-        liveBytes += capacity
-        liveBytesMost = max(liveBytesMost, liveBytes)
+        count(capacity)
         return chunks.insert(
             Chunk(base: base, sizeClass: UInt8(sizeClass), capacity: UInt32(capacity), feed: feed, serial: serial))
+    }
+
+    /// So much more is in use.
+    mutating func count(_ bytes: Int) {
+        liveBytes += bytes
+        liveBytesMost = max(liveBytesMost, liveBytes)
     }
 
     /// Gives the memory back. Nothing may refer to the chunk.

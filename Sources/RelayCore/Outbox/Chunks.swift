@@ -26,7 +26,7 @@ struct Chunks {
 
     init(_ configuration: Configuration) { pool = ChunkPool(bytesMin: configuration.chunkBytesMin, bytesMax: configuration.chunkBytesMax) }
 
-    /// Memory of all of them, in bytes.
+    /// Memory of all of them and of queues' rings, in bytes.
     var liveBytes: Int { pool.liveBytes }
     var liveBytesMost: Int { pool.liveBytesMost }
     /// Memory that is kept ready for more.
@@ -111,7 +111,7 @@ struct Chunks {
     struct Held {
         /// Shared chunks, counted once each, in bytes. The chunk that a feed is writing to is the feed's.
         var shared = 0
-        /// The connection's own chunks, in bytes.
+        /// The connection's own chunks and its ring, in bytes.
         var own = 0
         /// How many chunks its feed has begun since the oldest of them.
         var oldest: UInt32 = 0
@@ -120,6 +120,7 @@ struct Chunks {
     mutating func held(by segments: SegmentRing) -> Held {
         visit &+= 1
         var held = Held()
+        held.own = segments.memoryBytes
         for index in 0..<segments.count {
             let chunk = segments[index].chunk
             guard pool[chunk].visit != visit else { continue }
@@ -132,6 +133,13 @@ struct Chunks {
             if feeds[feed].chunk != chunk || feeds[feed].isEnded { held.shared += Int(pool[chunk].capacity) }
         }
         return held
+    }
+
+    /// A queue's ring takes so much more, or less.
+    mutating func countRing(_ bytes: Int) {
+        guard bytes != 0 else { return }
+        pool.count(bytes)
+        if bytes > 0 { haveGrown = true }
     }
 
     mutating func takeGrowth() -> Bool {

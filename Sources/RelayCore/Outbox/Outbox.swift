@@ -221,7 +221,7 @@ struct Outbox {
             queues[connection].softLimitSince = nil
         }
         guard queues[connection].segments.isEmpty else { return true }
-        queues[connection].segments.trim()
+        queues.trim(connection)
         if queues[connection].busyPosition >= 0, queues[connection].limiter == nil {
             counts.delays.observe(now - queues[connection].busySince)
         }
@@ -359,7 +359,9 @@ struct Outbox {
 
     /// Whether `nextOverrun` may have one.
     @inline(__always)
-    var mayOverrun: Bool { !tooSlow.isEmpty || !overfull.isEmpty || queues.chunks.haveGrown }
+    var mayOverrun: Bool {
+        !tooSlow.isEmpty || !overfull.isEmpty || queues.chunks.haveGrown || liveBytes > configuration.queueBytesTotalMax
+    }
 
     mutating func nextOverrun() -> Overrun? {
         while let connection = tooSlow.popLast() {
@@ -414,7 +416,7 @@ struct Outbox {
 
     // MARK: - Numbers
 
-    /// Memory of all chunks, in bytes.
+    /// Memory of all chunks and rings, in bytes.
     var liveBytes: Int { queues.chunks.liveBytes }
     var liveBytesMost: Int { queues.chunks.liveBytesMost }
     var spareBytes: Int { queues.chunks.spareBytes }

@@ -33,6 +33,7 @@ struct Queues {
     mutating func discard(_ connection: Connection.Index) -> Int {
         let packets = count(connection, .packets)
         for index in 0..<self[connection].segments.count { release(self[connection].segments[index].chunk, of: connection) }
+        chunks.countRing(-self[connection].segments.memoryBytes)
         self[connection].segments.free()
         if let limiter = self[connection].limiter { limiters.remove(limiter) }
         self[connection] = OutQueue()
@@ -66,7 +67,12 @@ struct Queues {
 
     /// - Returns: whether the queue refers to the chunk once more.
     @inline(__always)
-    mutating func append(_ segment: Segment, to connection: Connection.Index) -> Bool { self[connection].segments.append(segment) }
+    mutating func append(_ segment: Segment, to connection: Connection.Index) -> Bool {
+        let before = self[connection].segments.memoryBytes
+        guard self[connection].segments.append(segment) else { return false }
+        chunks.countRing(self[connection].segments.memoryBytes - before)
+        return true
+    }
 
     /// Encodes a frame for one connection.
     mutating func write(_ head: FrameHead, _ kind: Segment.Kind, to connection: Connection.Index, _ body: (inout ByteWriter) -> Void) {
@@ -138,6 +144,13 @@ struct Queues {
         for chunk in gone { release(chunk, of: connection) }
         gone.removeAll(keepingCapacity: true)
         self.gone = gone
+    }
+
+    /// An empty queue gives a large ring back.
+    mutating func trim(_ connection: Connection.Index) {
+        let before = self[connection].segments.memoryBytes
+        self[connection].segments.trim()
+        chunks.countRing(self[connection].segments.memoryBytes - before)
     }
 
     // MARK: - The walk
@@ -229,6 +242,7 @@ struct Queues {
             let segment = self[connection].segments[index]
             if walk.stops(at: segment, inFeed: chunks[segment.chunk].feed != nil) { release(segment.chunk, of: connection) }
         }
+        chunks.countRing(anew.memoryBytes - self[connection].segments.memoryBytes)
         self[connection].segments.free()
         self[connection].segments = anew
     }

@@ -40,6 +40,10 @@ struct SegmentRing {
 
     var isEmpty: Bool { count == 0 }
     var bytes: Int { reliableBytes + packetBytes }
+    /// Memory of the ring itself, in bytes; 0 of the few segments that each connection may keep.
+    var memoryBytes: Int { capacity > Self.capacityKept ? capacity * MemoryLayout<Segment>.stride : 0 }
+
+    private static let capacityKept = 8
 
     @inline(__always)
     subscript(index: Int) -> Segment { ring.unsafelyUnwrapped[(head + index) & (capacity - 1)] }
@@ -135,7 +139,7 @@ struct SegmentRing {
 
     /// An idle connection keeps at most a ring of a few segments.
     mutating func trim() {
-        if count == 0, capacity > 8 { free() }
+        if count == 0, capacity > Self.capacityKept { free() }
     }
 
     /// Gives the memory back; the ring is empty.

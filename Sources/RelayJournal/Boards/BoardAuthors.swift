@@ -44,12 +44,22 @@ package struct BoardAuthors: Hashable, Sendable {
 package struct BoardAuthorTable: Hashable, Sendable {
     private var authors: [[UInt8]]
     private var numbers: [[UInt8]: Int32]
+    /// That it takes. [BL10]
+    package private(set) var memoryBytes: Int
+
+    /// Of a key, besides its bytes, and of an author.
+    private static let entryBytes = 96
 
     init(_ index: BoardIndex) {
         authors = index.authors
         numbers = [:]
         numbers.reserveCapacity(index.records)
-        for record in index.entries.records { numbers[index.entries.key(of: record)] = Int32(record.author) }
+        memoryBytes = authors.reduce(0) { $0 + $1.count + Self.entryBytes }
+        for record in index.entries.records {
+            let key = index.entries.key(of: record)
+            numbers[key] = Int32(record.author)
+            memoryBytes += key.count + Self.entryBytes
+        }
     }
 
     package var count: Int { numbers.count }

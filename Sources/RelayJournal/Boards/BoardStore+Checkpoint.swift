@@ -78,7 +78,10 @@ extension BoardStore {
         board.saved = (checkpoint.generation, checkpoint.length)
         board.unsavedBytes -= board.unsaved.prefix(board.applied).reduce(0) { $0 + $1.byteCount }
         board.unsaved.removeFirst(board.applied)
-        if board.unsaved.isEmpty { unsavedBoards.remove(board.id) }
+        if board.unsaved.isEmpty {
+            unsavedBoards.remove(board.id)
+            board.unsaved = []
+        }
         board.filed -= board.applied
         board.applied = 0
         board.newSince = nil

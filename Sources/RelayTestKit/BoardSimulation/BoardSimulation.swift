@@ -103,7 +103,7 @@ package final class BoardSimulation {
         moderationDice = SplitMix64(seed: seed &* 5)
         if hasRoles {
             configuration.boardAuthorKeysMax = Int.random(in: 0...30, using: &roleDice)
-            configuration.boardAuthorKeysTotalMax = Int.random(in: 0...60, using: &roleDice)
+            configuration.authorMemoryMax = 160 * Int.random(in: 0...60, using: &roleDice)
             configuration.credentialPause = .milliseconds(1)
         }
         relay = HubDriver(configuration: configuration, start: 1_000, access: hasRoles ? TestAccess.rules : .open)
