@@ -23,7 +23,7 @@ KEYS = {"join": "attack-join-0123456789", "host": "attack-host-0123456789"}
 MIB = 1 << 20
 # What a relay of these runs may hold, and how much more than what it counts its pages may be, beside what comes and goes.
 MEMORY, MEMORY_FACTOR, MEMORY_SLACK = 64 * MIB, 1.3, 16 * MIB
-COUNTED = ("metadataBytes", "historyBytes", "unfinishedBytes", "heldBytes", "changesUnjournaledBytes")
+COUNTED = ("metadataBytes", "historyBytes", "unfinishedBytes", "heldBytes", "stagedBytes", "changesUnjournaledBytes")
 CALM_SECONDS, MESSAGES_MIN = 1.0, 30  # of the pairs before anything happens
 LOOK_SECONDS = 0.1  # between two looks at the relay, at least
 ATTACKER_NICE = 10  # it stands for other machines
@@ -72,7 +72,11 @@ class Watch:
         for session in status["census"]["sessions"]:
             self.most[session["user"]] = max(self.most.get(session["user"], 0), session["queuedBytes"])
         self.counted = max(self.counted, counted(status))
+        self.sees(status)
         return status
+
+    def sees(self, status):
+        """For whoever wants more of it."""
 
     def close(self):
         self.is_over.set()
@@ -129,12 +133,14 @@ class Stage:
     options: of `serve`. bounds_memory: with `--memory`, if it has that option. more: for subprocess.Popen.
     """
 
+    memory, memory_slack = MEMORY, MEMORY_SLACK
+
     def __init__(self, binary, name, seed, is_long, options=(), bounds_memory=False, **more):
         self.binary, self.is_long, self.options, self.more = str(binary), is_long, list(options), more
         self.seed, self.dice = seed, random.Random(f"{seed}/{name}")
         self.gates, self.figures, self.windows, self.users, self.addressed = [], {}, [], 0, 0
         if bounds_memory and self.has_option("--memory"):
-            self.options += ["--memory", f"{MEMORY // MIB}MiB"]
+            self.options += ["--memory", f"{self.memory // MIB}MiB"]
         self.closing = contextlib.ExitStack()
 
     def __enter__(self):
@@ -149,10 +155,14 @@ class Stage:
         self.closing.callback(self.pairs.kill)
         self.pipe.recv()
         time.sleep(CALM_SECONDS)
+        self.observe()
+        return self
+
+    def observe(self):
+        """From here on it is seen how much the relay grows, and how much of it it counts."""
         pathlib.Path(f"/proc/{self.relay.pid}/clear_refs").write_text("5")  # the most from here on
         self.idle = memory_of(self.relay)[0]
         self.watch = Watch(self.relay)
-        return self
 
     def __exit__(self, *_):
         self.watch.close()
@@ -257,14 +267,19 @@ class Stage:
         """Bytes by which the relay was larger than idle, at most."""
         return memory_of(self.relay)[1] - self.idle
 
+    def held(self):
+        """(bytes by which the relay was larger than idle, bytes that it counted), each at most."""
+        return self.grown(), self.watch.counted
+
     def grown_in_account(self):
         """What is held is counted, and what is counted is bounded."""
-        self.figures["MiB as counted"] = round(self.watch.counted / MIB, 1)
-        self.at_most("bytes of memory beside an idle relay, by what it counts", self.grown(),
-                     int(self.watch.counted * MEMORY_FACTOR) + MEMORY_SLACK)
+        grown, counted_most = self.held()
+        self.figures["MiB as counted"] = round(counted_most / MIB, 1)
+        self.at_most("bytes of memory beside an idle relay, by what it counts", grown,
+                     int(counted_most * MEMORY_FACTOR) + self.memory_slack)
         if "--memory" in self.options:
-            self.at_most("bytes of memory beside an idle relay, by what it may hold", self.grown(),
-                         int(MEMORY * MEMORY_FACTOR) + MEMORY_SLACK)
+            self.at_most("bytes of memory beside an idle relay, by what it may hold", grown,
+                         int(self.memory * MEMORY_FACTOR) + self.memory_slack)
 
     def finish(self, waiting_max=None):
         """Ends the pairs, and judges what every attack must leave alone.
