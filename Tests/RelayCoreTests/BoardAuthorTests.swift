@@ -357,7 +357,7 @@ import Testing
     func large() {
         let driver = driver {
             $0.boardAuthorKeysMax = 40
-            $0.authorMemoryMax = 90 * 170
+            $0.authorMemoryMax = 30 * 170
         }
         let host = client(driver, "host", .moderator), ben = client(driver, "ben")
         for board in ["lesson", "other"] { for number in 0..<50 { host.retain(board, "h\(number)", [1]) } }
@@ -384,7 +384,7 @@ import Testing
         ben.retain("other", "n1", [2])
         #expect(ben.board().suffix(2).first?.hasSuffix("notPermitted") == true)
         let held = driver.hub.census().authorMemoryBytes
-        #expect(held <= (90 + 50) * 170, "\(held)")
+        #expect(held <= (30 + 50) * 170, "\(held)")
     }
 
     @Test("[BL10] of a large board each answer wakes those who asked for it, and nobody else")
