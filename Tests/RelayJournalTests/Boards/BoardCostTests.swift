@@ -1,4 +1,4 @@
-import RelayJournal
+@testable import RelayJournal
 import RelayTestKit
 import Testing
 
@@ -34,6 +34,7 @@ import Testing
         }
         #expect(try bench.store.step(wall: bench.wall))
         #expect(bench.store.counters.checkpoints == 1 && bench.store.unsavedBytes == 0 && bench.journal.size.liveEntries == 2)
+        #expect(bench.store.boards[1]?.unsaved.capacity == 0, "nor does the memory keep room for them")
     }
 
     @Test("20,000 records are loaded and read in as many reads as they have pieces of 256 KiB, and a board in no use takes no memory")
