@@ -15,6 +15,7 @@ import queues
 import selections
 import states
 from raw import Ended, encode_changes, frame, publish, relay_client, request, texts
+from stage import MIB
 
 PART = 64  # the table's shares are multiples of a 64th
 RETAIN = relay_client.RETAIN
@@ -253,14 +254,18 @@ def disk(stage, bound):
 
 def waiting(stage, bound):
     """Requests of readers that take nothing, behind more than a mebibyte of drawings."""
-    links = small([link for number in range(8) for link in stage.links(4, f"198.51.99.{number}")])
+    # As many as fit into the share of queues with what a request waits behind.
+    links = small([link for number in range(8) for link in stage.links(max(1, bound * 12 // MIB // 8), f"198.51.99.{number}")])
+    names = {link.user for link in links}
     for link in links:
         link.write(request("subscribe", 2, channel="loud", features=["messages"]))
     answered(links, 1)
-    writer = stage.link()
-    for number in range(75):
-        writer.write(publish(1 + number, "loud", bytes(32_000)))
+    writer, number = stage.link(), 0
+    while min(one["queuedBytes"] for one in stage.watch.look()["census"]["sessions"] if one["user"] in names) < 1.05 * MIB:
+        number += 1
+        writer.write(publish(number, "loud", bytes(32_000)))
         writer.answered(1)
+        time.sleep(1 / 60)  # of one user's rate
     frames_of_all = [request("getMetadata", 3 + n, kind="message", channel="c" * 60) for n in range(1_400)]
 
     def step(_):
