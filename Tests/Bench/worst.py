@@ -120,8 +120,8 @@ def main():
             print("|filled|bound|held|counted in all|resident, beside an idle relay|less 8 MiB, by what is counted|")
             print("|---|---|---|---|---|---|")
         elif not given.json:
-            print(f"{'':49} {'  '.join(f'{word:>7}' for word in ('bound', 'held', 'counted', 'RSS', 'ratio'))}   in MiB; RSS beside an idle "
-                  f"relay; the ratio is of what is above 8 MiB, at most {MEMORY_FACTOR}")
+            words = "  ".join(f"{word:>7}" for word in ("bound", "held", "counted", "RSS", "ratio"))
+            print(f"{'':49} {words}   in MiB; RSS beside an idle relay; the ratio is of what is above 8 MiB, at most {MEMORY_FACTOR}")
         for name in given.only or FILLS:
             rows.append(measure(binary, name, given.memory))
             with contextlib.suppress(BrokenPipeError):
