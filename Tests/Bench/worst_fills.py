@@ -90,12 +90,12 @@ def stays(stage, bound):
 
 def slivers(stage, bound):
     """Readers of many channels that take nothing of messages of one byte, which come to the channels in turn."""
-    channels, readers, writers = [f"c{number}" for number in range(48)], small(stage.links(150)), stage.links(8)
+    channels, readers, writers = [f"c{number}" for number in range(48)], small(stage.links(bound * 5 // 2 // MIB)), stage.links(8)
     for link in readers:
         link.write(*(request("subscribe", 2 + n, channel=name, features=["messages"]) for n, name in enumerate(channels)))
     answered(readers, len(channels))
 
-    def step(number):
+    def step(_):
         for _ in range(10):
             for link in writers:
                 link.write(*(publish(1 + step.sent + n, name, b"x") for n, name in enumerate(channels)))
@@ -244,8 +244,8 @@ def disk(stage, bound):
 
             def step(number):
                 for index, link in enumerate(links):
-                    link.write(*(texts("setMetadata", 2 + 10 * number + n, [("k", b"x")], kind="message", channel=f"c {number} {index} {n}")
-                                 for n in range(10)))
+                    link.write(*(texts("setMetadata", 2 + 40 * number + n, [("k", b"x")], kind="message", channel=f"c {index} {n % 10}")
+                                 for n in range(40)))
 
             until_full(stage, "changesUnjournaledBytes", bound, step)
         finally:

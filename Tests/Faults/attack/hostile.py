@@ -30,7 +30,7 @@ REPORT_LINES = 40
 SESSION_ENDS = ("logout", "endSession", "banUser", "forgetUser")
 ENDS_EVERY = 50  # a frame that may end sessions, in place of any other
 HELD = ("connections", "sessionsPresent", "sessionsAway", "heldBytes", "unfinishedBytes", "queuedBytes", "pinnedBytes",
-        "queueMemoryBytes", "sessionMemoryBytes")
+        "queueMemoryBytes", "sessionMemoryBytes", "stagedBytes")
 
 
 class Hostile:
