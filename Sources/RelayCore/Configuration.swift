@@ -120,7 +120,7 @@ public struct Configuration: Sendable {
     /// Client objects of one device whose publishes are remembered, besides the one that has its session. [MS9]
     public var publishWindowsPerDeviceMax = 4
     /// Memory of those of all users. Beyond it the oldest are forgotten, of who has more than a quarter before others'. [MS9]
-    public var publishWindowBytesMax = 16 * 1024 * 1024
+    public var publishWindowBytesMax = 8 * 1024 * 1024
 
     // MARK: Boards
 
@@ -145,7 +145,7 @@ public struct Configuration: Sendable {
     /// board is asked for each key.
     public var boardAuthorKeysMax = 20_000
     /// Memory of all keys whose author is known; beyond it they are read again. [BL10]
-    public var authorMemoryMax = 16 * 1024 * 1024
+    public var authorMemoryMax = 8 * 1024 * 1024
     /// Boards that have not changed for this long are removed. `nil`: never.
     public var boardExpiry: Duration?
 
