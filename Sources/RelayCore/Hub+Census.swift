@@ -109,7 +109,9 @@ extension Hub {
 
     /// Whose memory it is, most first.
     private mutating func heldByAddress() -> [RelayStatus.Address] {
-        let held = [keptWindows.memory, historyTotals.memory].reduce(into: accounts.heldByAddress) { $0.merge($1.byAddress, uniquingKeysWith: +) }
+        let held = [keptWindows.memory, historyTotals.memory].reduce(into: accounts.heldByAddress) {
+            $0.merge($1.byAddress, uniquingKeysWith: +)
+        }
         work.look(at: held.count)
         return held.inOrder().inOrder { $0.value > $1.value }.prefix(Limits.addressesPerStatusMax).map { address, bytes in
             .init(address: address.description, sessions: accounts.sessions.held(from: address), memoryBytes: bytes)

@@ -80,7 +80,7 @@ actor Engine {
     private static let readBytesMin = 1024
     private static let frameBytes = 256
     /// What an HTTP request, or a control frame of a WebSocket, counts besides.
-    static let webActionBytes = 4 * 1024
+    static let webActionBytes = 12 * 1024
     /// Bytes read from any, behind which what they have led to is written, tick or not: with those of one more turn they are fewer than
     /// the packets that may wait for a reader, so that one who keeps up loses none to a burst. [DL10, DL4]
     static let unflushedMax = 64 * 1024

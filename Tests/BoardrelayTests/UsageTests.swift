@@ -220,8 +220,7 @@ extension UsageTests {
         // swift, systemctl, curl, prlimit, and checks of this repository.
         let others: Set = [
             "--filter", "--skip-build", "--build-tests", "--product", "--static-swift-stdlib", "--now", "--fail", "--nofile", "--binary",
-            "--in-place",
-            "--option",
+            "--in-place", "--option", "--markdown", "--start",
         ]
         for match in page.matches(of: /(?:^|[ `'(])(--[a-z][a-z-]+)/.anchorsMatchLineEndings()) {
             #expect(ours.contains(String(match.output.1)) || others.contains(String(match.output.1)), "\(name): \(match.output.1)")

@@ -176,7 +176,8 @@ extension Hub {
             change.author = Array(step.user.text.utf8)
             entries.append(change.entry(sequence: sequence, index: entries.count, payload: step.payload))
             let touched = PendingRecord.Change(step.kind)!
-            boards.append(PendingRecord(offset: offset, bytes: step.bytes, user: step.user, change: touched), to: board, from: accounts.payer)
+            let pending = PendingRecord(offset: offset, bytes: step.bytes, user: step.user, change: touched)
+            boards.append(pending, to: board, from: accounts.payer)
             noteAuthor(board, touched, by: change.author, at: offset)
         }
         let last = channels[channel].head

@@ -35,7 +35,8 @@ extension BoardSimulation {
     /// Dice of its own, so that all else is what it was without.
     func maybeRemoveRecords() {
         for index in removals.indices where removals[index].answer == nil { readAnswer(index) }
-        guard !Seeds.olderThanRemovals.contains(seed), moderationDice.chance(1, in: 60), relay.hub.head(of: Self.channel) != nil else { return }
+        guard !Seeds.olderThanRemovals.contains(seed), moderationDice.chance(1, in: 60) else { return }
+        guard relay.hub.head(of: Self.channel) != nil else { return }
         let app = apps.randomElement(using: &moderationDice)!, asker = moderator("remover-\(removals.count)"), id = asker.nextRequest()
         // Behind the login: what waited for its turn was accepted with it.
         let head = relay.hub.head(of: Self.channel)!, before = relay.unpersisted.count

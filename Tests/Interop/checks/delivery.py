@@ -43,13 +43,17 @@ def same_order(ctx):
         need([p for h, p in orders[0] if h == handle] == [str(n) for n in range(50)], "a sender's order changed")
 
 
-def publish_big(client, channels, count, size):
-    """`count` messages of `size` bytes to each channel, with at most 100 unanswered (MS3)."""
+def publish_big(client, channels, count, size, meanwhile=lambda: None):
+    """`count` messages of `size` bytes to each channel, with at most 100 unanswered (MS3).
+
+    meanwhile: so that a reader that stops is not silent, however slow this machine is (HB3).
+    """
     waiting = []
     for _ in range(count):
         for channel in channels:
             waiting.append(client.publish(channel, bytes(size)))
             if len(waiting) >= 100:
+                meanwhile()
                 for reply in waiting[:50]:
                     reply.wait()
                 del waiting[:50]
@@ -59,7 +63,6 @@ def publish_big(client, channels, count, size):
 
 def shed_scene(ctx):
     """(publisher, paused reader, stream channel): the reader's connection is full of messages."""
-    # A reader that stops says nothing either: a busy machine must not take its 10 s for silence.
     publisher, reader = ctx.client(), ctx.client(receive_buffer=READER_BUFFER, login={"presenceTimeoutMs": 300_000})
     channels, stream = [ctx.name("big"), ctx.name("big")], ctx.name("s")
     for channel in channels:
@@ -75,7 +78,7 @@ def shed_scene(ctx):
         flows[topic] = publisher.request("joinTopic", channel=stream, topic=topic, **more)["flow"]
     reader.sync()
     reader.pause()
-    publish_big(publisher, channels, 60, 32_768)
+    publish_big(publisher, channels, 60, 32_768, meanwhile=reader.ping)
     return publisher, reader, stream, flows
 
 
@@ -213,10 +216,10 @@ def slow_consumer(ctx):
     other, probe = ctx.client(), ctx.client()
     ctx.limit("other frames queued for a reader")
     other.request("subscribe", channel=channels[0], features=["messages"])
-    publish_big(publisher, channels, 60, 32_768)
+    publish_big(publisher, channels, 60, 32_768, meanwhile=reader.ping)
     other.sync()
     need(len(other.since(0, "deliver")) == 60, "a slow reader delayed another")
-    wait_offline(probe, reader.identity.user)
+    wait_offline(probe, reader.identity.user, meanwhile=reader.ping)
     back = closed_as_slow(ctx, reader)
     back.sync()
     need(len(reader.since(0, "deliver")) < 480, "nothing was discarded")
@@ -233,7 +236,7 @@ def slow_for_long(ctx):
     publisher, reader, channels = stuffed_reader(ctx, 4)
     probe = ctx.client()
     begin = time.monotonic()
-    publish_big(publisher, channels, 60, 32_768)
+    publish_big(publisher, channels, 60, 32_768, meanwhile=reader.ping)
     wait_offline(probe, reader.identity.user, meanwhile=reader.ping)
     need(time.monotonic() - begin >= 10 - EARLY, f"closed after {time.monotonic() - begin:.1f} s")
     closed_as_slow(ctx, reader).sync()
