@@ -1,10 +1,14 @@
 // Checkpoints: the files are synced, and one batch of the journal says so.
 
 extension BoardStore {
-    /// Bytes of changes that a checkpoint would free the journal of.
-    var checkpointableBytes: Int {
-        let waiting = unsavedBoards.lazy.compactMap { self.boards[$0] }.filter { $0.applied == $0.unsaved.count }
-        return waiting.reduce(0) { $0 + $1.unsavedBytes } + dropped.reduce(0) { $0 + $1.unsavedBytes }
+    /// Whether it is time for one: the journal would be free of enough, or a start would read too much again.
+    var wantsCheckpoint: Bool {
+        var bytes = dropped.reduce(0) { $0 + $1.unsavedBytes }, records = 0
+        for board in unsavedBoards.lazy.compactMap({ self.boards[$0] }) where board.applied == board.unsaved.count {
+            bytes += board.unsavedBytes
+            if !board.isInMemory { records += board.summary.records }
+        }
+        return bytes > settings.checkpointBytes || records > settings.checkpointRecords
     }
 
     /// Syncs the files, then frees the journal of what is in them.

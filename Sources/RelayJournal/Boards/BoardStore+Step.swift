@@ -10,7 +10,7 @@ extension BoardStore {
     package func step(wall: UInt64) throws(JournalError) -> Bool {
         if try loadStep(wall: wall) { return true }
         guard failure == nil, journal.failure == nil else { return false }
-        if checkpointableBytes > settings.checkpointBytes {
+        if wantsCheckpoint {
             try checkpoint()
             return true
         }

@@ -37,6 +37,26 @@ import Testing
         #expect(bench.store.boards[1]?.unsaved.capacity == 0, "nor does the memory keep room for them")
     }
 
+    @Test("a checkpoint comes when boards that have left the memory have so many records: a start reads no more of them again")
+    func checkpointsOfBoardsInNoUse() throws {
+        var settings = BoardSettings()
+        settings.checkpointRecords = 50
+        let bench = try BoardBench(SimulatedStorage(), settings)
+        for board in 1...3 as ClosedRange<UInt64> {
+            try bench.create(board)
+            try bench.apply((0..<20).map { (board, BoardBench.put("k\($0)", [1])) })
+        }
+        try bench.work()
+        #expect(bench.store.counters.checkpoints == 0, "all are in the memory")
+        bench.wall += bench.settings.idleMilliseconds + 1
+        #expect(try bench.store.step(wall: bench.wall) && bench.store.step(wall: bench.wall))
+        #expect(bench.store.loadedBoards == 1 && bench.store.counters.checkpoints == 0)
+        try bench.work()
+        #expect(bench.store.loadedBoards == 0 && bench.store.counters.checkpoints == 1 && bench.store.unsavedBytes == 0)
+        let again = try bench.reopened()
+        #expect(again.count(.read, "board-") == 0 && again.store.boards.count == 3)
+    }
+
     @Test("20,000 records are loaded and read in as many reads as they have pieces of 256 KiB, and a board in no use takes no memory")
     func manyRecords() throws {
         let bench = try BoardBench()
