@@ -56,7 +56,7 @@ public struct Census: JSONObject, Sendable {
     /// Memory that sessions take with what they hold, as it is counted, in bytes.
     public var sessionMemoryBytes = 0
     /// Memory of publishes of client objects that have no session now, as it is counted, in bytes. [MS9]
-    public var publishWindowBytes = 0
+    public var publishMemoryBytes = 0
     /// Memory that channels take besides what is in them, as it is counted, in bytes. Their number bounds it.
     public var channelMemoryBytes = 0
     /// Bytes of frames that have not come whole.
@@ -147,7 +147,7 @@ public struct Census: JSONObject, Sendable {
         json("metadataSets", &metadataSets)
         json("openChannels", &openChannels)
         json("pinnedBytes", &pinnedBytes)
-        json("publishWindowBytes", &publishWindowBytes)
+        json("publishMemoryBytes", &publishMemoryBytes)
         json("queueMemoryBytes", &queueMemoryBytes)
         json("queuedBytes", &queuedBytes)
         json("sessionMemoryBytes", &sessionMemoryBytes)

@@ -50,7 +50,7 @@ class Alone(Stage):
 def measure(binary, name, memory):
     """One bound: what was held and counted, and what is wrong with it."""
     fill, began = FILLS[name], time.monotonic()
-    bound = memory // PART * fill.parts
+    bound = int(memory / PART * fill.parts)
     with Alone(binary, name, memory, fill.options) as stage:
         most = []
         stage.watch.sees = lambda status: most.append({**status["census"], **status.get("journal", {})}[fill.told])

@@ -23,6 +23,8 @@ QUICK = ("--message-rate", "100000")  # what would take minutes by one user's ra
 ROUNDS_WITHOUT_GROWTH = 3
 SMALL_WINDOW = 4_096  # of a socket, so that little waits in the system
 KEY = "k" * 55
+WINDOW = 256  # numbers that are remembered of a client object [MS9]
+LINGER_SECONDS = 2.5  # behind its end a session is known for 2 s more
 AWAY_MS = 300_000  # sessions that nobody hears of stay so long
 
 
@@ -30,7 +32,7 @@ AWAY_MS = 300_000  # sessions that nobody hears of stay so long
 class Fill:
     """What fills a bound. `parts`: of the memory, in 64ths; `told`: the figure of the account; `options`: of `serve`."""
     what: str
-    parts: int
+    parts: float
     told: str
     run: object
     options: tuple = field(default=())
@@ -118,6 +120,22 @@ def history(stage, bound):
         answered(links, burst)
 
     until_full(stage, "historyBytes", bound, step)
+
+
+def gone(stage, bound):
+    """Client objects that have published as often as is remembered, and are gone."""
+    def step(_):
+        links = stage.links(50)
+        packed = links[0].pack([publish(1 + n, "gone", b"x") for n in range(WINDOW)])
+        for link in links:
+            link.socket.sendall(packed)
+        answered(links, WINDOW)
+        for link in links:
+            link.write(request("logout", 2))
+            link.close()
+        time.sleep(LINGER_SECONDS)
+
+    until_full(stage, "publishMemoryBytes", bound, step)
 
 
 def more_metadata(stage, bound):
@@ -292,7 +310,8 @@ FILLS = {
     "slivers": Fill("queues: slivers of many channels", 16, "queueMemoryBytes", slivers),
     "history": Fill("history: messages of one byte", 8, "historyBytes", history, ("--max-channels", "20000")),
     "indexes": Fill("where records stand: records of one byte", 8, "boardIndexBytes", indexes, QUICK),
-    "authors": Fill("authors of boards' keys", 1, "authorMemoryBytes", authors, QUICK),
+    "gone": Fill("publishes of client objects that are gone", 0.5, "publishMemoryBytes", gone, QUICK),
+    "authors": Fill("authors of boards' keys", 0.5, "authorMemoryBytes", authors, QUICK),
     "staged": Fill("parts of change sets: as large as may be", 4, "stagedBytes", staged, QUICK),
     "staged-slivers": Fill("parts of change sets: one tiny change each", 4, "stagedBytes", staged_slivers, QUICK),
     "held": Fill("frames that wait for a turn", 1, "heldBytes", waiting),

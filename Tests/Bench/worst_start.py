@@ -1,7 +1,7 @@
-"""The start with the most that the limits admit: metadata up to its bound, and boards in use that the relay must read again.
+"""The start with the most that the limits admit: metadata up to its bound, and boards that the relay must read again.
 
-Boards are read again at a start when the relay did not end orderly. So it is killed, while each of them has changes that only the
-journal holds.
+Boards are read again at a start when the relay did not end orderly. So it is killed, while as many boards as are in use have changes
+that only the journal holds. As many more were written to before them, and had to leave the memory.
 """
 
 import time
@@ -20,10 +20,10 @@ def timed_start(stage):
         part = stage.memory // PART
         more_metadata(stage, 16 * part)
         links, records = writers(stage, 16), min(500_000, 8 * part // 256)
-        boards = max(1, 8 * part // RECORD_BYTES // records)
+        boards = 2 * max(1, 8 * part // RECORD_BYTES // records)
         for number in range(boards):
             board_of(stage, links, f"board {number}", records * 95 // 100, short)
-        for number in range(boards):  # each in use, and not yet synced
+        for number in range(boards):  # as many as fit are in use, and not yet synced
             links[0].write(publish(links[0].number, f"board {number}", b"x", key="last", extra=relay_client.RETAIN))
             links[0].number += 1
         links[0].answered(boards)

@@ -80,12 +80,12 @@ import Testing
         driver.cut(alice.id)
         driver.advance(.seconds(30))
         let gone = driver.hub.census()
-        #expect(gone.sessionMemoryBytes == 0 && gone.publishWindowBytes == 384 + 256 * 32)
+        #expect(gone.sessionMemoryBytes == 0 && gone.publishMemoryBytes == 384 + 256 * 32)
         let again = TestClient(driver, "alice", instance: "00000000000000a1", lastNumber: 300)
-        #expect(driver.hub.census().publishWindowBytes == 0 && isCounted(driver))
+        #expect(driver.hub.census().publishMemoryBytes == 0 && isCounted(driver))
         driver.cut(again.id)
         driver.advance(.seconds(30 + 601))
-        #expect(driver.hub.census().publishWindowBytes == 0)
+        #expect(driver.hub.census().publishMemoryBytes == 0)
     }
 
     @Test("[MS9, SE15] one address that comes as one client object after another pushes out its own, and nobody else's")
@@ -101,7 +101,7 @@ import Testing
             driver.advance(.seconds(1))
         }
         driver.advance(.seconds(30))
-        #expect(driver.hub.census().publishWindowBytes <= 20 * 384)
+        #expect(driver.hub.census().publishMemoryBytes <= 20 * 384)
         let again = TestClient(driver, "bob", instance: "00000000000000b1", lastNumber: 1, from: .ipv4(0xC000_0207))
         #expect(again.welcome?.lastNumber == 1 && again.welcome?.forgotten != true)
     }
