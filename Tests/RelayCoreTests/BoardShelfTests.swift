@@ -21,6 +21,6 @@ import Testing
         #expect(shelf[board].pending.isEmpty && shelf[board].pending.capacity <= 8)
         burst(from: 101)
         shelf.takeBack(from: 101, board)
-        #expect(shelf[board].pending.isEmpty && shelf[board].pending.capacity <= 8 && shelf.shares.bytes(of: user) == 0)
+        #expect(shelf[board].pending.isEmpty && shelf[board].pending.capacity <= 8 && shelf.usage.bytes(of: user) == 0)
     }
 }

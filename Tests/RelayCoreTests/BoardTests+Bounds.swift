@@ -71,7 +71,7 @@ extension BoardTests {
         #expect(fill("04", 12..<13, from: .ipv4(1)) == ["error 13 storageFull"], "three quarters are its")
         #expect(fill("05", 12..<15, from: .ipv4(2)) == [], "the last one is others'")
         #expect(fill("05", 15..<16, from: .ipv4(1)) == ["error 16 storageFull"], "with what it has it has moved there")
-        #expect(fill("06", 15..<16, from: .local) == [], "this machine has no share")
+        #expect(fill("05", 15..<16, from: .ipv4(2)) == [], "but not by what was refused")
     }
 
     @Test("[BL7] one address leaves others places for boards")

@@ -111,7 +111,7 @@ extension Hub {
     /// Its session is there, or was lately, or the relay keeps something of it.
     private func isHeld(_ user: Name, _ claim: UserClaim) -> Bool {
         if isHere(user) { return true }
-        if hasMetadata(user) || boards.shares.bytes(of: user) > 0 { return true }
+        if hasMetadata(user) || boards.usage.bytes(of: user) > 0 { return true }
         return now.wallMilliseconds < claim.lastSeen + UInt64(configuration.claimTime.milliseconds)
     }
 

@@ -12,7 +12,7 @@ struct MemoryAccount {
 
     init(max: Int) { self.max = max }
 
-    private var share: Int { (max - nobodys) / 4 }
+    private var share: Int { Swift.max(0, max - nobodys) / 4 }
 
     /// - Parameter own: of the bytes, those that the address is charged.
     private func leavesOthersTheirs(_ bytes: Int, own: Int, _ address: AddressKey) -> Bool {
@@ -66,9 +66,10 @@ struct MemoryAccount {
         byAddress[address] = own == 0 ? nil : own
     }
 
-    /// Who has most, if that is more than a quarter.
+    /// Who has most, if that is more than a quarter. Not this machine.
     var largestAboveShare: AddressKey? {
-        byAddress.max { ($0.value, $0.key) < ($1.value, $1.key) }.flatMap { $0.value > share ? $0.key : nil }
+        let largest = byAddress.lazy.filter { $0.key != .local }.max { ($0.value, $0.key) < ($1.value, $1.key) }
+        return largest.flatMap { $0.value > share ? $0.key : nil }
     }
 
     func held(by address: AddressKey) -> Int { byAddress[address, default: 0] }
@@ -129,6 +130,6 @@ extension Session {
     /// Of what does not hang on its memberships.
     var footprint: Int {
         Footprint.session + statesBefore.values.reduce(0) { $0 + Footprint.statesBefore + $1.footprint }
-            + userMetadata.count * Footprint.userMetadata + window.bytes + closedFlows.reduce(0) { $0 + Int($1.bytes) }
+            + userMetadata.count * Footprint.userMetadata + closedFlows.reduce(0) { $0 + Int($1.bytes) }
     }
 }

@@ -61,12 +61,12 @@ struct BoardShelf {
     private(set) var names = SortedNames()
     /// Records of all boards, those on their way to a file counted.
     private(set) var bytes = 0
-    var shares: BoardShares
+    var usage: BoardUsage
     private(set) var places = Places()
     /// When each user's newest boards began.
     private var beginnings = [Name: [Instant]]()
 
-    init(bytesMax: Int) { shares = BoardShares(bytesMax: bytesMax) }
+    init(bytesMax: Int) { usage = BoardUsage(bytesMax: bytesMax) }
 
     var count: Int { boards.count }
     var indices: some Sequence<ShelvedBoard.Index> { boards.indices }
@@ -101,7 +101,7 @@ struct BoardShelf {
         byID[boards[index].id] = nil
         names.remove(name)
         bytes -= boards[index].bytes
-        for record in boards[index].pending { shares.addPending(-record.bytes, of: record.user) }
+        for record in boards[index].pending { usage.addPending(-record.bytes, of: record.user) }
         places.giveBack(boards[index].payer)
         boards.remove(index)
     }
@@ -124,7 +124,7 @@ struct BoardShelf {
         boards[index].pending.append(record)
         boards[index].pendingBytes += record.bytes
         bytes += record.bytes
-        shares.addPending(record.bytes, of: record.user, from: address)
+        usage.addPending(record.bytes, of: record.user, from: address)
     }
 
     /// What the file of a board holds now.
@@ -149,13 +149,13 @@ struct BoardShelf {
     private mutating func isNotPending(_ record: PendingRecord, _ index: ShelvedBoard.Index) {
         boards[index].pendingBytes -= record.bytes
         bytes -= record.bytes
-        shares.addPending(-record.bytes, of: record.user)
+        usage.addPending(-record.bytes, of: record.user)
     }
 }
 
 /// What each user has on all boards, in bytes, and what the users of each address have. [BL7]
-struct BoardShares {
-    private struct Share {
+struct BoardUsage {
+    private struct Usage {
         var inFiles = 0
         var pending = 0
         /// Where the user wrote from last; `nil`: not since the start.
@@ -164,40 +164,36 @@ struct BoardShares {
         var bytes: Int { inFiles + pending }
     }
 
-    private var shares = [Name: Share]()
+    private var users = [Name: Usage]()
     private(set) var account: MemoryAccount
 
     init(bytesMax: Int) { account = MemoryAccount(max: bytesMax) }
 
-    func bytes(of user: Name) -> Int { shares[user]?.bytes ?? 0 }
+    func bytes(of user: Name) -> Int { users[user]?.bytes ?? 0 }
 
-    /// A user writes from an address: what it has counts there from now on.
+    /// Whether a user may have more when it writes from an address: all that it has will count there.
     ///
     /// - Parameter bytes: more than it has.
     /// - Throws: `storageFull`.
-    mutating func check(_ bytes: Int, of user: Name, from address: AddressKey) throws(WireError) {
-        let known = shares[user]
-        if let known, known.address != address {
-            account.hold(-known.bytes, known.address)
-            account.hold(known.bytes, address)
-            shares[user]!.address = address
-        }
-        try account.check(bytes, of: address, .storageFull, "records on boards")
+    func check(_ bytes: Int, of user: Name, from address: AddressKey) throws(WireError) {
+        let moved = users[user].map { $0.address == address ? 0 : $0.bytes } ?? 0
+        try account.check(bytes, own: bytes + moved, of: address, .storageFull, "records on boards")
     }
 
-    /// - Parameter address: where they come from; of a user that had nothing until now.
+    /// - Parameter address: where they come from; `nil`: they are on their way no longer.
     mutating func addPending(_ bytes: Int, of user: Name, from address: AddressKey? = nil) {
         if bytes != 0 { change(user, from: address) { $0.pending += bytes } }
     }
 
     mutating func setInFiles(_ bytes: Int, of user: Name) { change(user) { $0.inFiles = bytes } }
 
-    private mutating func change(_ user: Name, from address: AddressKey? = nil, _ change: (inout Share) -> Void) {
-        var share = shares[user] ?? Share(address: address)
-        let before = share.bytes
-        change(&share)
-        account.hold(share.bytes - before, share.address)
-        shares[user] = share.bytes > 0 ? share : nil
+    private mutating func change(_ user: Name, from address: AddressKey? = nil, _ change: (inout Usage) -> Void) {
+        var usage = users[user] ?? Usage()
+        account.hold(-usage.bytes, usage.address)
+        change(&usage)
+        usage.address = address ?? usage.address
+        account.hold(usage.bytes, usage.address)
+        users[user] = usage.bytes > 0 ? usage : nil
     }
 }
 

@@ -83,7 +83,7 @@ extension Hub {
     mutating func boardsWritten(_ report: BoardReport) {
         // Before what is on its way is less: whoever has something is known to have it throughout.
         for (user, bytes) in report.userBytes {
-            if let user = user.withUnsafeBytes({ try? Name(bytes: $0) }) { boards.shares.setInFiles(bytes, of: user) }
+            if let user = user.withUnsafeBytes({ try? Name(bytes: $0) }) { boards.usage.setInFiles(bytes, of: user) }
         }
         var before = [UInt64: UInt64]()
         for summary in report.boards {
@@ -122,9 +122,9 @@ extension Hub {
     /// What is known of a client object, whether it has a session now or not.
     private mutating func withWindow(of user: Name, _ instance: UInt64, _ change: (inout PublishWindow) -> Void) {
         if let session = session(of: user, instance: instance) {
-            let before = sessions[session].window.bytes
+            let before = sessions[session].window.numberBytes
             change(&sessions[session].window)
-            holdOwn(sessions[session].window.bytes - before, session)
+            keptWindows.liveBytes += sessions[session].window.numberBytes - before
         } else {
             keptWindows.change(of: user, where: { $0.instance == instance }, change)
         }
@@ -206,7 +206,7 @@ extension Hub {
             if let channel = channels[named: ChannelID(kind: .message, channel: name)] { takeUpBoard(channel) }
         }
         for (user, bytes) in userBytes where bytes > 0 {
-            if let user = user.withUnsafeBytes({ try? Name(bytes: $0) }) { boards.shares.setInFiles(bytes, of: user) }
+            if let user = user.withUnsafeBytes({ try? Name(bytes: $0) }) { boards.usage.setInFiles(bytes, of: user) }
         }
     }
 

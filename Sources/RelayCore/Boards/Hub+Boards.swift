@@ -36,7 +36,7 @@ extension Hub {
     /// - Parameters:
     ///   - bytes: of the records that it makes, 0 for a removal.
     ///   - records: if it makes any.
-    mutating func checkBoard(_ channel: Name, _ session: Session.Index, bytes: Int, records: Int = 1) throws(WireError) {
+    func checkBoard(_ channel: Name, _ session: Session.Index, bytes: Int, records: Int = 1) throws(WireError) {
         guard configuration.boardBytesTotalMax > 0 else { throw WireError(.notSupported, "this relay keeps no boards") }
         try checkStorage()
         let user = sessions[session].user!, address = sessions[session].address
@@ -69,9 +69,9 @@ extension Hub {
         }
         try check(boards.bytes + bytes, configuration.boardBytesTotalMax, .storageFull, "all boards of the relay")
         try check(
-            boards.shares.bytes(of: user) + bytes, configuration.boardBytesTotalMax / 4, .quotaReached,
+            boards.usage.bytes(of: user) + bytes, configuration.boardBytesTotalMax / 4, .quotaReached,
             "what user \(user) has on all boards")
-        try boards.shares.check(bytes, of: user, from: address)
+        try boards.usage.check(bytes, of: user, from: address)
     }
 
     private func check(_ bytes: Int, _ limit: Int, _ code: ErrorCode, _ what: String) throws(WireError) {

@@ -102,7 +102,7 @@ extension Hub {
     }
 
     /// Bounds of the board for all records together; a refusal names the first that has no room. [BL7]
-    private mutating func checkRoom(for staged: StagedChanges, _ channel: Name, _ session: Session.Index) throws(WireError) {
+    private func checkRoom(for staged: StagedChanges, _ channel: Name, _ session: Session.Index) throws(WireError) {
         try checkBoard(channel, session, bytes: 0)
         do throws(WireError) {
             try checkBoard(channel, session, bytes: staged.recordBytes, records: staged.records)

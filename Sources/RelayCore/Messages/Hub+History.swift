@@ -38,14 +38,15 @@ extension Hub {
         while let oldest = channels[channel].history.oldest, oldest.offset <= offset { forgetOldest(of: channel) }
     }
 
-    /// All channels together keep too much: the oldest go, first of channels in which somebody wrote last who has more than a quarter.
+    /// All channels together keep too much: the oldest go, first of channels that are mostly of an address with more than a quarter.
     private mutating func boundHistory() {
-        if let address = historyTotals.memory.largestAboveShare { forgetHistory { $0.newest?.address == address } }
+        if let address = historyTotals.memory.largestAboveShare { forgetHistory { $0.isMostly(from: address) } }
         forgetHistory { _ in true }
     }
 
     /// Some more than must, so that looking at all channels is worth it.
     private mutating func forgetHistory(where isMeant: (MessageHistory) -> Bool) {
+        guard historyTotals.memory.used > historyTotals.memory.max / 16 * 15 else { return }
         var all: [OldestKept] = []
         for channel in channels.indices {
             guard let kept = channels[channel].history.oldest, isMeant(channels[channel].history) else { continue }

@@ -127,7 +127,7 @@ extension Hub {
     /// Where it goes, before anything has changed. [BL7, BL8, BL10]
     ///
     /// - Returns: whether it may take the place of what others wrote.
-    private mutating func checkRetained(_ frame: PublishFrame, _ key: Name, _ session: Session.Index) throws(WireError) -> Bool {
+    private func checkRetained(_ frame: PublishFrame, _ key: Name, _ session: Session.Index) throws(WireError) -> Bool {
         let channel = try Name(bytes: frame.channel)
         let rights = rights(of: session, on: ChannelID(kind: .message, channel: channel))
         guard rights.contains(.publish) else { throw Self.notPermitted(.publish) }
@@ -145,10 +145,9 @@ extension Hub {
     /// A number is taken, before what it stands for is handed on.
     mutating func take(_ number: UInt64, offset: UInt64, board: UInt64, _ session: Session.Index) {
         let limit = max(Limits.publishWindowMax, 2 * configuration.limits.unansweredMax)
-        let before = sessions[session].window.bytes
+        let before = sessions[session].window.numberBytes
         sessions[session].window.accept(number, offset: offset, board: board, limit: limit)
-        let more = sessions[session].window.bytes - before
-        if more > 0 { holdOwn(more, session) }
+        keptWindows.liveBytes += sessions[session].window.numberBytes - before
     }
 
     /// A part of a drawing that is kept as a whole: nobody is shown it before that. [BL8]

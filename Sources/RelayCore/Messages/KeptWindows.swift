@@ -9,10 +9,11 @@ struct KeptPublishWindow {
     var window: PublishWindow
     /// Forgotten then.
     var until: Instant
-    /// Whom it is charged to; `nil`: it was remembered by an earlier start of the relay: what was durable of it. [BL2]
+    /// It was remembered by an earlier start of the relay: what was durable of it. [BL2]
+    var isRestored = false
+    /// Whom it is charged to; `nil`: nobody.
     var address: AddressKey?
 
-    var isRestored: Bool { address == nil }
     var bytes: Int { Footprint.keptWindow + window.bytes }
 }
 
@@ -20,6 +21,8 @@ struct KeptPublishWindow {
 struct KeptWindows {
     private var windows = [Name: [KeptPublishWindow]]()
     private(set) var memory: MemoryAccount
+    /// Memory of the numbers of client objects that have a session: it is bounded by the number of sessions.
+    var liveBytes = 0
     /// Whether one was forgotten for a bound, before its time.
     var hasForgottenEarly = false
     /// Whether a deadline looks for those that are over.
@@ -63,16 +66,19 @@ struct KeptWindows {
     /// When the first of them ends.
     var firstEnd: Instant? { windows.values.lazy.flatMap { $0 }.map(\.until).min() }
 
-    /// The end of the last one of those that must go, the oldest first, so that some room is left.
+    /// Whose end is no later must go, so that some room is left: the oldest first.
     ///
     /// - Parameter address: whose go; `nil`: everybody's.
-    func lastToGo(of address: AddressKey?) -> Instant? {
+    func cutoff(of address: AddressKey?) -> Instant? {
         var over = memory.used - memory.max / 16 * 15
+        guard over > 0 else { return nil }
         let ends = windows.values.flatMap { $0 }.filter { address == nil || $0.address == address }.map { (end: $0.until, bytes: $0.bytes) }
-        return ends.inOrder { $0.end < $1.end }.first {
+        let ordered = ends.inOrder { $0.end < $1.end }
+        let last = ordered.first {
             over -= $0.bytes
             return over <= 0
-        }?.end
+        }
+        return (last ?? ordered.last)?.end
     }
 
     // MARK: - After a restart
@@ -87,7 +93,7 @@ struct KeptWindows {
             for (instance, remembered) in instances.inOrder() {
                 var window = PublishWindow()
                 window.restore(remembered, places: places)
-                add(KeptPublishWindow(instance: instance, window: window, until: until), of: user)
+                add(KeptPublishWindow(instance: instance, window: window, until: until, isRestored: true), of: user)
             }
         }
         restored = [:]
@@ -115,7 +121,7 @@ extension Hub {
     }
 
     private mutating func setWindow(_ window: PublishWindow, of session: Session.Index) {
-        holdOwn(window.bytes - sessions[session].window.bytes, session)
+        keptWindows.liveBytes += window.numberBytes - sessions[session].window.numberBytes
         sessions[session].window = window
     }
 
@@ -144,7 +150,7 @@ extension Hub {
                 instance: instance, device: sessions[session].device, window: sessions[session].window, until: until,
                 address: sessions[session].address), of: user)
         boundWindows(of: user, device: sessions[session].device)
-        if keptWindows.memory.used > keptWindows.memory.max { boundWindows() }
+        boundWindows()
         setWindow(PublishWindow(), of: session)
         setWindowSweep()
     }
@@ -175,11 +181,16 @@ extension Hub {
         setWindowSweep()
     }
 
-    /// Some more than must, so that looking through all of them is worth it: of one that has more than its share, else of all.
-    private mutating func boundWindows() {
-        let address = keptWindows.memory.largestAboveShare
-        guard let last = keptWindows.lastToGo(of: address) else { return }
-        for user in keptWindows.users { forgetWindows(of: user) { (address == nil || $0.address == address) && $0.until <= last } }
+    /// Some more than must, so that looking through all of them is worth it: of who has more than a quarter, then of all.
+    mutating func boundWindows() {
+        guard keptWindows.memory.used > keptWindows.memory.max else { return }
+        if let address = keptWindows.memory.largestAboveShare { forgetOldestWindows(of: address) }
+        forgetOldestWindows(of: nil)
+    }
+
+    private mutating func forgetOldestWindows(of address: AddressKey?) {
+        guard let cutoff = keptWindows.cutoff(of: address) else { return }
+        for user in keptWindows.users { forgetWindows(of: user) { (address == nil || $0.address == address) && $0.until <= cutoff } }
     }
 
     /// - Parameter areOver: not when a session goes on with one.

@@ -40,7 +40,12 @@ struct MessageHistory {
     var count: Int { storage.count - start }
     var isEmpty: Bool { start == storage.count }
     var oldest: KeptMessage? { isEmpty ? nil : storage[start] }
-    var newest: KeptMessage? { storage.last }
+
+    /// Whether more than half of the bytes came from an address.
+    func isMostly(from address: AddressKey) -> Bool {
+        2 * storage[start...].reduce(0) { $1.address == address ? $0 + $1.frame.count : $0 } > bytes
+    }
+
 
     /// From the oldest on.
     subscript(index: Int) -> KeptMessage {

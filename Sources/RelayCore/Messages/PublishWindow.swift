@@ -53,10 +53,10 @@ struct PublishWindow {
 
     var isEmpty: Bool { lastNumber == 0 }
 
-    /// Memory of a number that is remembered, with the room behind the last one.
-    static let numberBytes = 32
-    /// Memory of all of them.
-    var bytes: Int { accepted.count * Self.numberBytes }
+    /// Memory of the numbers that are remembered, with the room behind the last one.
+    var numberBytes: Int { accepted.count * 32 }
+    /// Memory of all of it.
+    var bytes: Int { numberBytes + (refused?.count ?? 0) * 128 + drafts.count * 512 }
 
     func judge(_ number: UInt64, isRetained: Bool) -> Judgement {
         let unknownThrough = isRetained ? forgottenRetained : forgotten

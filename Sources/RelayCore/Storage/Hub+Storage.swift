@@ -310,6 +310,7 @@ extension Hub {
             if locks[index].applied?.owner != nil { setLockExpiry(index, after: locks[index].applied!.ttl) }
         }
         keptWindows.takeRestored(places: Self.placesMax, until: now.instant + .milliseconds(Limits.publishMemoryMilliseconds))
+        boundWindows()
         setWindowSweep()
         setBoardExpiry()
         if !claims.isEmpty { sweepClaims() }

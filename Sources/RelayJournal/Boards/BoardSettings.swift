@@ -4,6 +4,8 @@ package struct BoardSettings: Hashable, Sendable {
     package var checkpointBytes = 4 * 1024 * 1024
     /// The same for records of boards that have left the memory, and that a start would read again for such changes.
     package var checkpointRecords = 250_000
+    /// Between checkpoints for such records.
+    package var checkpointPauseMilliseconds: UInt64 = 2_000
     /// Read, and written, by one step.
     package var stepBytes = 256 * 1024
     /// Dead bytes of a file that are not worth a compaction.

@@ -1,14 +1,17 @@
 // Checkpoints: the files are synced, and one batch of the journal says so.
 
 extension BoardStore {
-    /// Whether it is time for one: the journal would be free of enough, or a start would read too much again.
-    var wantsCheckpoint: Bool {
-        var bytes = dropped.reduce(0) { $0 + $1.unsavedBytes }, records = 0
-        for board in unsavedBoards.lazy.compactMap({ self.boards[$0] }) where board.applied == board.unsaved.count {
-            bytes += board.unsavedBytes
-            if !board.isInMemory { records += board.summary.records }
-        }
-        return bytes > settings.checkpointBytes || records > settings.checkpointRecords
+    /// Bytes of changes that a checkpoint would free the journal of.
+    var checkpointableBytes: Int {
+        let waiting = unsavedBoards.lazy.compactMap { self.boards[$0] }.filter { $0.applied == $0.unsaved.count }
+        return waiting.reduce(0) { $0 + $1.unsavedBytes } + dropped.reduce(0) { $0 + $1.unsavedBytes }
+    }
+
+    /// Whether a start would read too many records again of boards in no use. Not soon behind another checkpoint: it syncs all files.
+    var wouldReadMuchAgain: Bool {
+        guard wall >= lastCheckpoint + settings.checkpointPauseMilliseconds else { return false }
+        let idle = unsavedBoards.lazy.compactMap { self.boards[$0] }.filter { !$0.isInMemory }
+        return idle.reduce(0) { $0 + $1.summary.records } > settings.checkpointRecords
     }
 
     /// Syncs the files, then frees the journal of what is in them.
@@ -56,6 +59,7 @@ extension BoardStore {
             throw error
         }
         counters.checkpoints += 1
+        lastCheckpoint = wall
         for (board, checkpoint) in zip(dirty, checkpoints) { saved(board, checkpoint) }
         touchedUsers = []
         for board in dropped { removeFiles(board.outdated + [board.file]) }

@@ -8,9 +8,15 @@ extension BoardStore {
     ///   time has passed: call it once in a while.
     /// - Throws: when the store has failed.
     package func step(wall: UInt64) throws(JournalError) -> Bool {
+        self.wall = max(self.wall, wall)
+        // Before what is read for others: that may go on for ever.
+        if failure == nil, journal.failure == nil, wouldReadMuchAgain {
+            try checkpoint()
+            return true
+        }
         if try loadStep(wall: wall) { return true }
         guard failure == nil, journal.failure == nil else { return false }
-        if wantsCheckpoint {
+        if checkpointableBytes > settings.checkpointBytes {
             try checkpoint()
             return true
         }

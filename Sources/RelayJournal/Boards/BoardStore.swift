@@ -35,6 +35,8 @@ package final class BoardStore<Storage: JournalStorage> {
     var compaction: BoardCompaction?
     /// The newest time that is known.
     var wall: UInt64 = 0
+    /// When the last checkpoint was made, by `wall`.
+    var lastCheckpoint: UInt64 = 0
 
     var blocks: [BoardBlock] = []
     var authors: [BoardAuthors] = []
