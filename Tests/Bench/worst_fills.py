@@ -125,7 +125,7 @@ def history(stage, bound):
 def gone(stage, bound):
     """Client objects that have published as often as is remembered, and are gone."""
     def step(_):
-        links = stage.links(50)
+        links = stage.links(20)  # what those have that are still there counts, too
         packed = links[0].pack([publish(1 + n, "gone", b"x") for n in range(WINDOW)])
         for link in links:
             link.socket.sendall(packed)
