@@ -261,7 +261,7 @@ struct JournalBatch {
         RecordHead.append(entries, kind, sequence: sequence, isFirst: pieces.isEmpty, mark: mark, to: &pieces, places: &places)
     }
 
-    /// Written when everything before it is durable, of which it is the proof to a later opening of the journal.
+    /// A record that is written when everything before it is durable. It proves that to whoever opens the journal later.
     static func proof(_ sequence: UInt64, mark: UInt32) -> JournalBatch {
         var batch = JournalBatch()
         batch.add([], .copies, sequence: sequence, mark: mark)

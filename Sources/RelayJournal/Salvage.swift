@@ -8,7 +8,7 @@ package struct Salvage<Storage: JournalStorage> {
     package private(set) var findings: [FolderFinding] = []
     /// Why a relay does not start on the folder, if so.
     package let refusal: JournalError?
-    /// Of the newest change in the journal; 0: there is none.
+    /// Sequence of the newest change in the journal; 0 if it has no change.
     package let lastSequence: UInt64
     /// Of the journal, but for boards, in the order of keys.
     package let entries: [JournalEntry]

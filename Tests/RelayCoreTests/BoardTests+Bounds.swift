@@ -246,6 +246,27 @@ extension BoardTests {
         #expect(again.board().last == "error \(number + 1) partMissing")
     }
 
+    @Test("[MS9] what a relay remembers from its last start is within the bound, too, and goes for who is there now")
+    func rememberedFromBefore() {
+        var driver = driver { $0.publishWindowBytesMax = 10 * (384 + 32) }
+        func come(_ users: Range<Int>) {
+            for number in users {
+                let client = TestClient(driver, "user-\(number)", instance: "00000000000000\(number)")
+                client.retain("lesson", "k", [1])
+                driver.persist()
+                driver.cut(client.id)
+            }
+        }
+        come(10..<30)
+        driver = driver.restarted(start: 1_800_000_100)
+        let restored = driver.hub.census().publishMemoryBytes
+        #expect(restored > 0 && restored <= 10 * (384 + 32))
+        come(30..<50)
+        driver.advance(.seconds(60))
+        let now = driver.hub.census().publishMemoryBytes
+        #expect(now > 0 && now <= 10 * (384 + 32))
+    }
+
     @Test("[BL2] after many retained messages and two restarts each of the last 256 is known, and no more is forgotten than was remembered")
     func rememberedTwice() {
         var driver = driver()

@@ -54,7 +54,8 @@ extension Hub {
             }
             if let refusal = boards.places.refusal(.init(address), max: configuration.boardsMax, kept: 0, addressMin: 1) {
                 throw WireError(
-                    .relayFull, "boards from \(address): the rest is others'", limit: refusal.limit, actual: refusal.actual)
+                    .relayFull, "at most \(refusal.limit) boards may be begun from \(address), not \(refusal.actual): the rest is others'",
+                    limit: refusal.limit, actual: refusal.actual)
             }
             try checkNewBoards(of: user)
             // Boards that exist keep room to go on.

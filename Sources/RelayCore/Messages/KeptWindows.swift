@@ -66,19 +66,19 @@ struct KeptWindows {
     /// When the first of them ends.
     var firstEnd: Instant? { windows.values.lazy.flatMap { $0 }.map(\.until).min() }
 
-    /// Whose end is no later must go, so that some room is left: the oldest first.
+    /// Client objects that must go so that some room is left, whose windows end first.
     ///
     /// - Parameter address: whose go; `nil`: everybody's.
-    func cutoff(of address: AddressKey?) -> Instant? {
-        var over = memory.used - memory.max / 16 * 15
-        guard over > 0 else { return nil }
-        let ends = windows.values.flatMap { $0 }.filter { address == nil || $0.address == address }.map { (end: $0.until, bytes: $0.bytes) }
-        let ordered = ends.inOrder { $0.end < $1.end }
-        let last = ordered.first {
-            over -= $0.bytes
-            return over <= 0
+    func oldest(of address: AddressKey?) -> [(user: Name, instance: UInt64)] {
+        var all: [(user: Name, kept: KeptPublishWindow)] = []
+        for (user, kept) in windows { all += kept.filter { address == nil || $0.address == address }.map { (user, $0) } }
+        let ordered = all.inOrder { ($0.kept.until, $0.user, $0.kept.instance) < ($1.kept.until, $1.user, $1.kept.instance) }
+        var over = memory.used - memory.max / 16 * 15, going: [(user: Name, instance: UInt64)] = []
+        for (user, kept) in ordered where over > 0 {
+            over -= kept.bytes
+            going.append((user, kept.instance))
         }
-        return (last ?? ordered.last)?.end
+        return going
     }
 
     // MARK: - After a restart
@@ -189,8 +189,7 @@ extension Hub {
     }
 
     private mutating func forgetOldestWindows(of address: AddressKey?) {
-        guard let cutoff = keptWindows.cutoff(of: address) else { return }
-        for user in keptWindows.users { forgetWindows(of: user) { (address == nil || $0.address == address) && $0.until <= cutoff } }
+        for (user, instance) in keptWindows.oldest(of: address) { forgetWindows(of: user) { $0.instance == instance } }
     }
 
     /// - Parameter areOver: not when a session goes on with one.

@@ -46,7 +46,6 @@ struct MessageHistory {
         2 * storage[start...].reduce(0) { $1.address == address ? $0 + $1.frame.count : $0 } > bytes
     }
 
-
     /// From the oldest on.
     subscript(index: Int) -> KeptMessage {
         _read { yield storage[start + index] }

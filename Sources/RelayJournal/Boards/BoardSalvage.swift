@@ -4,7 +4,7 @@
 struct SavedBoard {
     let id: UInt64
     var checkpoint: BoardCheckpoint?
-    /// The one that counts; `nil`: there is none.
+    /// The file that counts; `nil` if the board has none.
     var file: SavedBoardFile?
     /// Changes that no checkpoint covers, in the order of keys.
     var entries: [JournalEntry] = []

@@ -10,7 +10,8 @@ extension BoardStore {
     /// Whether a start would read too many records again of boards in no use. Not soon behind another checkpoint: it syncs all files.
     var wouldReadMuchAgain: Bool {
         guard wall >= lastCheckpoint + settings.checkpointPauseMilliseconds else { return false }
-        let idle = unsavedBoards.lazy.compactMap { self.boards[$0] }.filter { !$0.isInMemory }
+        // What waits to be applied is in no file yet.
+        let idle = unsavedBoards.lazy.compactMap { self.boards[$0] }.filter { !$0.isInMemory && $0.applied > 0 }
         return idle.reduce(0) { $0 + $1.summary.records } > settings.checkpointRecords
     }
 

@@ -85,7 +85,7 @@ struct KeyRing: Sendable {
         return key
     }
 
-    /// - Returns: `nil`: it is none.
+    /// - Returns: `nil` if these bytes are no key.
     static func key(in bytes: [UInt8]) -> String? {
         var bytes = bytes
         while bytes.last == UInt8(ascii: "\n") || bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }

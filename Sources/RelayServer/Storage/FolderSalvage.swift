@@ -17,7 +17,7 @@ package final class FolderSalvage {
 
     /// Why a relay does not start on it, if so.
     package var refusal: String? { salvage.refusal?.description }
-    /// Of the newest change in the journal; 0: there is none.
+    /// Sequence of the newest change in the journal; 0 if it has no change.
     package var lastSequence: UInt64 { salvage.lastSequence }
     /// Keys of the journal that are live, but for boards.
     package var entries: Int { salvage.entries.count }

@@ -57,6 +57,23 @@ import Testing
         #expect(again.count(.read, "board-") == 0 && again.store.boards.count == 3)
     }
 
+    @Test("a change of a large board in no use is read for and applied: no checkpoint would free it before")
+    func changeOfLargeBoard() throws {
+        var settings = BoardSettings()
+        (settings.checkpointRecords, settings.stepBytes) = (10, 500)
+        let bench = try BoardBench(SimulatedStorage(), settings)
+        try bench.create(1)
+        try bench.apply((0..<20).map { (1, BoardBench.put("k\($0)", [1])) })
+        bench.wall += settings.idleMilliseconds + 1
+        try bench.work()
+        #expect(bench.store.loadedBoards == 0 && bench.store.unsavedBytes == 0)
+        bench.wall += settings.checkpointPauseMilliseconds
+        try bench.apply([(1, BoardBench.put("k", [2]))])
+        try bench.work()
+        #expect(bench.store.loadedBoards == 1 && bench.store.boards[1]?.summary.records == 21)
+        #expect(bench.store.counters.checkpoints == 1)
+    }
+
     @Test("20,000 records are loaded and read in as many reads as they have pieces of 256 KiB, and a board in no use takes no memory")
     func manyRecords() throws {
         let bench = try BoardBench()
