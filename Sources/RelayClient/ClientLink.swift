@@ -86,13 +86,13 @@ final class ClientLink: @unchecked Sendable {
             }
             self.socket = socket
             isBlocked = false
-            var handlers = StreamSocket.Handlers()
-            handlers.readable = { @Sendable [weak self] in self?.read(attempt) }
-            handlers.writable = { @Sendable [weak self] in
-                self?.isBlocked = false
-                self?.flush()
-            }
-            socket.activate(handlers)
+            let handlers = StreamSocket.Handlers(
+                readable: { @Sendable [weak self] attempt in self?.read(attempt) },
+                writable: { @Sendable [weak self] _ in
+                    self?.isBlocked = false
+                    self?.flush()
+                })
+            socket.activate(handlers, tag: attempt)
             core?.linkOpened(attempt)
         }
     }

@@ -4,8 +4,9 @@ protocol DescriptorWatch: AnyObject {
     /// the end, or a short read while `mayHaveEnded` is not set, or comes back by itself. `writable` is called once for each
     /// `awaitWritable`.
     ///
+    /// - Parameter tag: what the handlers get.
     /// - Returns: 0, or why the system does not watch it.
-    func activate(readable: @escaping @Sendable () -> Void, writable: @escaping @Sendable () -> Void) -> Int32
+    func activate(_ handlers: StreamSocket.Handlers, tag: UInt64) -> Int32
 
     /// Whether the end, or a failure, may stand behind what is read without being told again.
     var mayHaveEnded: Bool { get }
@@ -18,5 +19,5 @@ protocol DescriptorWatch: AnyObject {
     func awaitWritable()
 
     /// Ends and closes the descriptor; no call follows but `released`, in a later turn of the queue.
-    func close(released: @escaping @Sendable () -> Void)
+    func close()
 }

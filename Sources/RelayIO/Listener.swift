@@ -6,7 +6,6 @@ package final class Listener: @unchecked Sendable {
     private let readiness: Readiness
     private let descriptor: Int32
     private var watch: (any DescriptorWatch)?
-    private var released: @Sendable () -> Void = {}
     private var isPaused = false
     /// Has stopped short and has a turn of its own for the rest: an event meanwhile is no second one.
     private var continues = false
@@ -70,14 +69,14 @@ package final class Listener: @unchecked Sendable {
     ) throws(SocketAddress.Failure) {
         dispatchPrecondition(condition: .onQueue(readiness.queue))
         let watch = readiness.watch(descriptor)
-        let refusal = watch.activate(
-            readable: { @Sendable [weak self] in
+        let handlers = StreamSocket.Handlers(
+            readable: { @Sendable [weak self] _ in
                 guard let self, !continues else { return }
                 acceptWaiting(accepted, exhausted)
-            }, writable: {})
+            }, released: { @Sendable _ in released() })
+        let refusal = watch.activate(handlers, tag: 0)
         guard refusal == 0 else { throw SocketAddress.Failure("cannot accept on \(address)", code: refusal) }
         self.watch = watch
-        self.released = released
     }
 
     private func acceptWaiting(
@@ -136,7 +135,7 @@ package final class Listener: @unchecked Sendable {
         isClosed = true
         if reserve >= 0 { systemClose(reserve) }
         guard let watch else { return systemClose(descriptor) }
-        watch.close(released: released)
+        watch.close()
         self.watch = nil
     }
 }

@@ -125,13 +125,13 @@ package final class Readiness: @unchecked Sendable {
 
 private final class EpollWatch: DescriptorWatch {
     let descriptor: Int32
-    let token: UInt64
-    private let readiness: Readiness
-    private var readable: @Sendable () -> Void = {}
-    private var writable: @Sendable () -> Void = {}
     private var isPaused = false
     private var isAwaitingWritable = false
     private(set) var mayHaveEnded = false
+    let token: UInt64
+    private let readiness: Readiness
+    private var handlers = StreamSocket.Handlers.none
+    private var tag: UInt64 = 0
 
     init(_ descriptor: Int32, token: UInt64, _ readiness: Readiness) {
         self.descriptor = descriptor
@@ -139,9 +139,8 @@ private final class EpollWatch: DescriptorWatch {
         self.readiness = readiness
     }
 
-    func activate(readable: @escaping @Sendable () -> Void, writable: @escaping @Sendable () -> Void) -> Int32 {
-        self.readable = readable
-        self.writable = writable
+    func activate(_ handlers: StreamSocket.Handlers, tag: UInt64) -> Int32 {
+        (self.handlers, self.tag) = (handlers, tag)
         return readiness.add(self)
     }
 
@@ -149,11 +148,11 @@ private final class EpollWatch: DescriptorWatch {
         let ends = EPOLLHUP.rawValue | EPOLLERR.rawValue
         if events & (EPOLLRDHUP.rawValue | ends) != 0 { mayHaveEnded = true }
         if events & (EPOLLIN.rawValue | EPOLLRDHUP.rawValue | ends) != 0 {
-            if !isPaused { readable() }
+            if !isPaused { handlers.readable(tag) }
         }
         if events & (EPOLLOUT.rawValue | ends) != 0, isAwaitingWritable {
             isAwaitingWritable = false
-            writable()
+            handlers.writable(tag)
         }
     }
 
@@ -163,18 +162,17 @@ private final class EpollWatch: DescriptorWatch {
     func resumeReading() {
         guard isPaused else { return }
         isPaused = false
-        readiness.perform { @Sendable [readable] in readable() }
+        readiness.perform { @Sendable [handlers, tag] in handlers.readable(tag) }
     }
 
     func awaitWritable() { isAwaitingWritable = true }
 
-    func close(released: @escaping @Sendable () -> Void) {
+    func close() {
         readiness.remove(self)
         systemClose(descriptor)
-        readable = {}
-        writable = {}
         isAwaitingWritable = false
-        readiness.queue.async(execute: released)
+        readiness.queue.async { @Sendable [handlers, tag] in handlers.released(tag) }
+        handlers = .none
     }
 }
 #endif

@@ -23,7 +23,7 @@
             descriptor = timerfd_create(CLOCK_MONOTONIC, O_CLOEXEC | O_NONBLOCK)
             guard descriptor >= 0 else { throw SocketAddress.Failure("a timer", code: errno) }
             watch = readiness.watch(descriptor)
-            let refusal = watch.activate(readable: { @Sendable [weak self] in self?.expired() }, writable: {})
+            let refusal = watch.activate(StreamSocket.Handlers(readable: { @Sendable [weak self] _ in self?.expired() }), tag: 0)
             guard refusal == 0 else {
                 systemClose(descriptor)
                 throw SocketAddress.Failure("a timer", code: refusal)
@@ -58,7 +58,7 @@
             dispatchPrecondition(condition: .onQueue(queue))
             armedFor = nil
             fired = {}
-            watch.close(released: {})
+            watch.close()
         }
     }
 #endif

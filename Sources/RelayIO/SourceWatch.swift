@@ -9,7 +9,8 @@ final class SourceWatch: DescriptorWatch {
     private var readSource: (any DispatchSourceRead)?
     private var writeSource: (any DispatchSourceWrite)?
     private let turnEnded: @Sendable () -> Void
-    private var writable: @Sendable () -> Void = {}
+    private var handlers = StreamSocket.Handlers.none
+    private var tag: UInt64 = 0
     private var isPaused = false
     private var isAwaitingWritable = false
     /// Left when the cancel handler of each source has run.
@@ -24,11 +25,11 @@ final class SourceWatch: DescriptorWatch {
         self.turnEnded = turnEnded
     }
 
-    func activate(readable: @escaping @Sendable () -> Void, writable: @escaping @Sendable () -> Void) -> Int32 {
-        self.writable = writable
+    func activate(_ handlers: StreamSocket.Handlers, tag: UInt64) -> Int32 {
+        (self.handlers, self.tag) = (handlers, tag)
         let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
         source.setEventHandler { @Sendable [turnEnded] in
-            readable()
+            handlers.readable(tag)
             turnEnded()
         }
         uncancelled.enter()
@@ -66,23 +67,23 @@ final class SourceWatch: DescriptorWatch {
         guard isAwaitingWritable else { return }
         isAwaitingWritable = false
         writeSource?.suspend()
-        writable()
+        handlers.writable(tag)
         turnEnded()
     }
 
-    func close(released: @escaping @Sendable () -> Void) {
+    func close() {
         // A suspended source does not run its cancel handler.
         if isPaused { readSource?.resume() }
         if !isAwaitingWritable { writeSource?.resume() }
         isAwaitingWritable = false
-        writable = {}
         readSource?.cancel()
         writeSource?.cancel()
         readSource = nil
         writeSource = nil
-        uncancelled.notify(queue: queue) { @Sendable [descriptor] in
+        uncancelled.notify(queue: queue) { @Sendable [descriptor, handlers, tag] in
             systemClose(descriptor)
-            released()
+            handlers.released(tag)
         }
+        handlers = .none
     }
 }

@@ -5,20 +5,30 @@ package final class StreamSocket: @unchecked Sendable {
     // Safe: everything below is touched on `queue` only, which each entry checks.
     private let readiness: Readiness
     private let descriptor: Int32
-    private let watch: any DescriptorWatch
     private var isActive = false
     private var isClosed = false
+    private let watch: any DescriptorWatch
     /// Why the system does not watch it, which reading tells.
     private var refusal: Int32 = 0
-    private var handlers = Handlers()
 
-    package struct Handlers: Sendable {
-        package var readable: @Sendable () -> Void = {}
-        package var writable: @Sendable () -> Void = {}
-        /// The descriptor is closed; called once, in a later turn of the queue than `close`.
-        package var released: @Sendable () -> Void = {}
+    /// What is called for a socket, with its tag. All sockets of an owner share one: an idle socket has no closures of its own.
+    package final class Handlers: Sendable {
+        let readable: @Sendable (UInt64) -> Void
+        let writable: @Sendable (UInt64) -> Void
+        let released: @Sendable (UInt64) -> Void
 
-        package init() {}
+        /// Does nothing.
+        package static let none = Handlers(readable: { _ in })
+
+        /// - Parameter released: the descriptor is closed; called once, in a later turn of the queue than `close`.
+        package init(
+            readable: @escaping @Sendable (UInt64) -> Void, writable: @escaping @Sendable (UInt64) -> Void = { _ in },
+            released: @escaping @Sendable (UInt64) -> Void = { _ in }
+        ) {
+            self.readable = readable
+            self.writable = writable
+            self.released = released
+        }
     }
 
     package enum Reading: Sendable, Equatable { case bytes(Int), wouldBlock, end, failed(Int32) }
@@ -48,13 +58,16 @@ package final class StreamSocket: @unchecked Sendable {
     }
 
     /// Begins to serve the socket. On the queue.
-    package func activate(_ handlers: Handlers) {
+    ///
+    /// - Parameter tag: what the handlers get, so that they know which socket it is.
+    package func activate(_ handlers: Handlers, tag: UInt64) {
         dispatchPrecondition(condition: .onQueue(readiness.queue))
-        self.handlers = handlers
         isActive = true
-        refusal = watch.activate(readable: handlers.readable, writable: handlers.writable)
+        refusal = watch.activate(handlers, tag: tag)
         guard refusal != 0 else { return }
-        readiness.perform { @Sendable [weak self] in self?.handlers.readable() }
+        readiness.perform { @Sendable [weak self] in
+            if let self, !isClosed { handlers.readable(tag) }
+        }
     }
 
     /// Whether a read of fewer bytes than there was room for has left nothing: what comes then is told. (epoll(7): "the end of
@@ -123,8 +136,7 @@ package final class StreamSocket: @unchecked Sendable {
         guard !isClosed else { return }
         isClosed = true
         guard isActive else { return systemClose(descriptor) }
-        watch.close(released: handlers.released)
-        handlers = Handlers()
+        watch.close()
     }
 }
 

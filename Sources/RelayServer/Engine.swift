@@ -42,6 +42,7 @@ actor Engine {
     /// `readableTurn` and `flushAgain`, for a turn of their own, behind what waits now. Made once.
     private var readOn: @Sendable () -> Void = {}
     private(set) var flushOn: @Sendable () -> Void = {}
+    private var socketHandlers = StreamSocket.Handlers.none
     private var stopped: [CheckedContinuation<Void, Never>] = []
     private var holdsPort = false
     let log: @Sendable (LogLine) -> Void
@@ -119,6 +120,10 @@ actor Engine {
         self.readiness = readiness
         readOn = { @Sendable [weak self] in if let self { EngineEntry.readableTurn(self, ()) } }
         flushOn = { @Sendable [weak self] in if let self { EngineEntry.flushAgain(self, ()) } }
+        socketHandlers = StreamSocket.Handlers(
+            readable: { @Sendable [weak self] tag in if let self { EngineEntry.readable(self, ConnectionID(tag: tag)) } },
+            writable: { @Sendable [weak self] tag in if let self { EngineEntry.writable(self, ConnectionID(tag: tag)) } },
+            released: { @Sendable [weak self] tag in self?.assumeIsolated { $0.released(ConnectionID(tag: tag)) } })
         let listener = try Listener(host: host, port: port, on: readiness)
         self.listener = listener
         timer = try ReadinessTimer(on: readiness) { @Sendable [weak self] in self?.assumeIsolated { $0.deadlineReached() } }
@@ -212,11 +217,7 @@ actor Engine {
         let end = RemoteEnd(peer)
         let socket = StreamSocket(adopting: descriptor, on: readiness)
         links[Int(index)] = Link(id: id, socket: socket, end: end)
-        var handlers = StreamSocket.Handlers()
-        handlers.readable = { @Sendable [weak self] in if let self { EngineEntry.readable(self, id) } }
-        handlers.writable = { @Sendable [weak self] in if let self { EngineEntry.writable(self, id) } }
-        handlers.released = { @Sendable [weak self] in self?.assumeIsolated { $0.released(id) } }
-        socket.activate(handlers)
+        socket.activate(socketHandlers, tag: id.tag)
         let entropy = Entropy(high: SystemEntropy.word(), low: SystemEntropy.word())
         hub.handle(.opened(id, entropy: entropy, peer: operators.peer(of: end)), at: Self.now())
         carryOutEffects()

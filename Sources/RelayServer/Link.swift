@@ -62,3 +62,10 @@ struct Link {
     mutating func saidAll() { stage = .saidAll }
     mutating func ended() { stage = .ended }
 }
+
+extension ConnectionID {
+    /// By which the handlers of sockets know it.
+    var tag: UInt64 { UInt64(generation) << 32 | UInt64(UInt32(bitPattern: index)) }
+
+    init(tag: UInt64) { self.init(index: Int32(truncatingIfNeeded: tag), generation: UInt32(tag >> 32)) }
+}

@@ -43,14 +43,14 @@ private final class Bench: @unchecked Sendable {
         let socket = StreamSocket(adopting: descriptor, on: readiness)
         let number = sockets.count
         sockets.append(socket)
-        var handlers = StreamSocket.Handlers()
-        handlers.readable = { @Sendable [self] in
-            told.yield(.readable(number))
-            inReadable(number)
-        }
-        handlers.writable = { @Sendable [told] in told.yield(.writable(number)) }
-        handlers.released = { @Sendable [told] in told.yield(.released(number)) }
-        socket.activate(handlers)
+        let handlers = StreamSocket.Handlers(
+            readable: { @Sendable [self] tag in
+                told.yield(.readable(Int(tag)))
+                inReadable(Int(tag))
+            },
+            writable: { @Sendable [told] tag in told.yield(.writable(Int(tag))) },
+            released: { @Sendable [told] tag in told.yield(.released(Int(tag))) })
+        socket.activate(handlers, tag: UInt64(number))
     }
 
     /// - Returns: the other end of a new socket.
