@@ -1,8 +1,8 @@
 import RelayPrimitives
 import RelayWire
 
-/// What is to be looked at when its time has come. Entries are never cancelled: each carries enough to see that it
-/// is out of date (a generation, a state that no longer holds).
+/// What is to be looked at when its time has come. Entries are not cancelled: each carries enough to see that it is out of date
+/// (a generation, a state that no longer holds).
 enum Deadline {
     case login(connection: Connection.Index, generation: UInt32)
     case heartbeat(connection: Connection.Index, generation: UInt32)
@@ -63,8 +63,17 @@ struct DeadlineTable {
 
     private var heap = MinHeap<Entry>()
     private var order: UInt64 = 0
+    /// With more than this it is crowded.
+    private var crowd = countMin
+
+    /// So many are never too many.
+    static let countMin = 1024
 
     var count: Int { heap.count }
+    /// Most of them may be out of date: they have doubled since they were looked at.
+    var isCrowded: Bool { heap.count > crowd }
+    /// In no order.
+    var all: some Sequence<Deadline> { heap.all.lazy.map(\.deadline) }
     var next: Instant? { heap.first?.at }
 
     // Called in forty places.
@@ -79,6 +88,12 @@ struct DeadlineTable {
         guard let first = heap.first, first.at <= now else { return nil }
         heap.removeFirst()
         return (first.deadline, first.at)
+    }
+
+    /// - Parameter isKept: of each of `all`.
+    mutating func keep(_ isKept: [Bool]) {
+        heap = MinHeap(zip(heap.all, isKept).compactMap { $1 ? $0 : nil })
+        crowd = max(Self.countMin, 2 * heap.count)
     }
 
     /// Moves every deadline of liveness by `lateness`. [HB4]

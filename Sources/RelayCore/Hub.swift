@@ -146,6 +146,7 @@ package struct Hub {
     /// What was put off to the end of the call: waiting writers go on, then queues are bounded.
     mutating func leave() {
         if authors.someAreWoken { goOnWithWoken() }
+        if deadlines.isCrowded { forgetDeadlines() }
         keepBounds()
     }
 
@@ -165,105 +166,4 @@ package struct Hub {
     // MARK: - Lines of the log
 
     mutating func log(_ level: LogLine.Level, _ text: String) { effects.append(.log(LogLine(level, text))) }
-
-    // MARK: - Deadlines
-
-    private mutating func deadlineReached() {
-        while let (deadline, at) = deadlines.popDue(at: now.instant) {
-            let lateness = now.instant - at
-            if lateness > configuration.latenessTolerated, deadline.isLiveness {
-                // The host slept: nobody is to blame. This one moves with the others. [HB4]
-                deadlines.set(deadline, at: at)
-                deadlines.postponeLiveness(by: lateness)
-                shiftLastHeard(by: lateness)
-                forgive(lateness)
-                log(.warning, "a deadline fired \(lateness.milliseconds) ms late: all liveness deadlines move by that")
-                continue
-            }
-            carryOut(deadline)
-        }
-    }
-
-    /// Judged by when a client was last heard, heartbeats move by moving that. [HB4]
-    private mutating func shiftLastHeard(by lateness: Duration) {
-        for index in connections.indices where connections[index].isOpen {
-            connections[index].lastHeard = min(now.instant, connections[index].lastHeard + lateness)
-        }
-        outbox.postponeClocks(by: lateness)
-    }
-
-    private mutating func carryOut(_ deadline: Deadline) {
-        switch deadline {
-        case .login(let connection, let generation):
-            guard isCurrent(connection, generation), connections[connection].state == .greeting else { return }
-            // An upgrade has begun it anew, with a deadline of its own.
-            guard now.instant - connections[connection].greetingSince >= configuration.loginTimeout else { return }
-            close(connection, .loginTimeout, "no login within \(configuration.loginTimeout)")
-        case .heartbeat(let connection, let generation):
-            guard isCurrent(connection, generation), connections[connection].state == .live else { return }
-            heartbeatDeadline(connection)
-        case .slowConsumer(let connection, let generation):
-            guard isCurrent(connection, generation), connections[connection].isOpen else { return }
-            slowConsumerDeadline(connection)
-        case .sessionEnd(let session, let generation):
-            guard sessions[session].generation == generation, sessions[session].state == .away else { return }
-            counters.sessionsTimedOut += 1
-            endSession(session, telling: .timeout)
-        case .heldOver(let session, let generation):
-            if sessions[session].generation == generation { dropHeldOver(session, telling: .timeout) }
-        case .partsEnd(let session, let generation):
-            guard sessions[session].generation == generation, sessions[session].instance != nil else { return }
-            partsDeadline(session)
-        case .userForgotten(let session, let generation):
-            guard sessions[session].generation == generation, sessions[session].state == .lingering else { return }
-            forgetUser(session)
-        case .presenceInterval(let channel, let generation):
-            guard channels[channel].generation == generation, channels[channel].id != nil else { return }
-            presenceIntervalDeadline(channel)
-        case .channelEnd(let channel, let generation):
-            guard channels[channel].generation == generation, channels[channel].id != nil else { return }
-            channelEndDeadline(channel)
-        case .droppedNotice(let flow):
-            if let index = flows[named: flow] { droppedNoticeDeadline(index) }
-        case .credit(let session, let generation):
-            guard sessions[session].generation == generation else { return }
-            creditDeadline(session)
-        case .direct(let delivery): directDeadline(delivery)
-        case .metadataEnd(let book, let generation):
-            guard metadata[book].generation == generation, metadata[book].owner != nil else { return }
-            metadataEndDeadline(book)
-        case .lockWait(let lock, let ticket): lockWaitDeadline(lock, ticket)
-        case .lockExpiry(let lock, let absence): lockExpiryDeadline(lock, absence)
-        case .readerTurn(let connection, let generation):
-            if isCurrent(connection, generation), connections[connection].isOpen { outbox.wakeForTurn(connection) }
-        case .queueSweep: sweepQueues()
-        case .historySweep: sweepHistory()
-        case .windowSweep: sweepWindows()
-        case .boardReading(let connection, let generation):
-            if isCurrent(connection, generation), connections[connection].isOpen { boardReadingDeadline(connection) }
-        case .boardAuthors(let board, let generation):
-            guard boards[board].generation == generation, boards[board].authors != nil else { return }
-            boardAuthorsDeadline(board)
-        case .boardExpiry: expireBoards()
-        case .credentialAnswer(let connection, let generation):
-            guard isCurrent(connection, generation), connections[connection].isOpen else { return }
-            credentialDeadline(connection)
-        case .credentialJudged(let connection, let generation): if isCurrent(connection, generation) { judgeLate(connection) }
-        case .accessEnd(let connection, let generation):
-            guard isCurrent(connection, generation), connections[connection].state == .live else { return }
-            accessDeadline(connection)
-        case .lentRights(let session, let channel, let channelGeneration):
-            guard channels[channel].generation == channelGeneration, channels[channel].id != nil else { return }
-            lentRightsDeadline(session, channel)
-        case .claimSweep: sweepClaims()
-        case .banSweep: sweepBans()
-        case .wrongCredentialSweep: sweepWrongCredentials()
-        case .deviceOffers: claims.offers.end(at: now.instant)
-        case .erasure: eraseAgain()
-        }
-    }
-
-    private func isCurrent(_ connection: Connection.Index, _ generation: UInt32) -> Bool {
-        connections[connection].id.generation == generation
-    }
 }

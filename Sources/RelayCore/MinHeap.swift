@@ -9,6 +9,8 @@ struct MinHeap<Element: Comparable> {
 
     var count: Int { elements.count }
     var first: Element? { elements.first }
+    /// In no order.
+    var all: [Element] { elements }
 
     mutating func insert(_ element: Element) {
         elements.append(element)

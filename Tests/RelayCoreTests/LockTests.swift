@@ -131,6 +131,31 @@ import Testing
         #expect(bob.locks("lesson").first?.owner == nil)
     }
 
+    @Test("[LK5, SE15] who comes and goes with many locks leaves few deadlines behind, and what others wait for comes in its time")
+    func comesAndGoes() throws {
+        let alice = client("alice")
+        alice.setLock("lesson", "pen", ttlMs: 300_000)
+        alice.acquire("lesson", "pen")
+        driver.cut(alice.id)
+        var bob = client("bob", presenceTimeoutMs: 300_000)
+        for index in 0..<32 {
+            bob.setLock("other", "lock-\(index)", ttlMs: 300_000)
+            bob.acquire("other", "lock-\(index)")
+        }
+        for _ in 0..<200 {
+            driver.advance(.milliseconds(100))
+            let token = try #require(bob.welcome?.resumeToken)
+            driver.cut(bob.id)
+            bob = client("bob", presenceTimeoutMs: 300_000, resume: token)
+            #expect(bob.welcome?.resumed == true)
+        }
+        #expect(driver.hub.census().deadlines < 2_048, "of 200 absences, with 32 locks each")
+        pass(.milliseconds(279_999), awake: [bob])
+        #expect(code(bob.acquire("lesson", "pen")) == .lockHeld)
+        pass(.milliseconds(1), awake: [bob])
+        #expect(code(bob.acquire("lesson", "pen")) == nil)
+    }
+
     @Test("[LK5] a newer login of the owner keeps its locks; leaving the channel does too")
     func kept() {
         let alice = client("alice")

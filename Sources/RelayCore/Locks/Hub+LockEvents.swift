@@ -155,12 +155,13 @@ extension Hub {
     }
 
     mutating func ownerCame(_ owner: LockOwner) {
-        for lock in locks[of: owner] { locks[lock].absence = ordinals.generation() }
+        let held = locks[of: owner]
+        work.look(at: held.count)
+        for lock in held { locks[lock].absence = ordinals.generation() }
     }
 
-    mutating func lockExpiryDeadline(_ lock: Lock.Index, _ absence: UInt32) {
-        guard locks[lock].absence == absence, let owner = locks[lock].applied?.owner, !isConnected(owner)
-        else { return }
+    mutating func lockExpiryDeadline(_ lock: Lock.Index) {
+        guard let owner = locks[lock].applied?.owner, !isConnected(owner) else { return }
         do throws(WireError) {
             try checkStorage()
         } catch {

@@ -117,6 +117,9 @@ extension Hub {
         }
     }
 
+    /// Whether the receiver may still acknowledge it.
+    func isUnderWay(_ delivery: UInt64) -> Bool { directIndex(delivery) != nil }
+
     private func directIndex(_ delivery: UInt64) -> Int? {
         var low = 0
         var high = directs.count
