@@ -55,7 +55,7 @@ public struct Census: JSONObject, Sendable {
     public var deadlines = 0
     /// Memory that sessions take with what they hold, as it is counted, in bytes.
     public var sessionMemoryBytes = 0
-    /// Memory of what is remembered of publishes, of client objects without a session too, as it is counted, in bytes. [MS9]
+    /// Memory of what is remembered of publishes of client objects without a session, as it is counted, in bytes. [MS9]
     public var publishMemoryBytes = 0
     /// Memory that channels take besides what is in them, as it is counted, in bytes. Their number bounds it.
     public var channelMemoryBytes = 0

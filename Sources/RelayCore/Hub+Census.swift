@@ -22,7 +22,7 @@ extension Hub {
         census.queueMemoryBytes = outbox.liveBytes
         census.counters = allCounters
         census.sessionMemoryBytes = accounts.memory.used
-        census.publishMemoryBytes = keptWindows.memory.used + keptWindows.liveBytes
+        census.publishMemoryBytes = keptWindows.memory.used
         census.channelMemoryBytes = channels.count * Footprint.channel
         census.authorMemoryBytes = authors.bytes
         census.unfinishedBytes = work.unfinishedBytes

@@ -145,7 +145,7 @@ extension Hub {
     /// What is counted of memory in all, in bytes: what `--memory` divides, and channels.
     package var countedMemory: Int {
         outbox.liveBytes + outbox.spareBytes + accounts.metadata.used + historyTotals.memory.used + keptWindows.memory.used
-            + keptWindows.liveBytes + accounts.memory.used + accounts.staged.used + accounts.heldFrames.used + work.unfinishedBytes
+            + accounts.memory.used + accounts.staged.used + accounts.heldFrames.used + work.unfinishedBytes
             + accounts.unjournaled.used + channels.count * Footprint.channel + authors.bytes
     }
 }

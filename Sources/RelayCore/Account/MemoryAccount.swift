@@ -103,6 +103,8 @@ enum Footprint {
     /// A change that waits for the disk, and each entry of its record, besides their bytes.
     static let change = 640
     static let changedEntry = 320
+    /// The number of a publish that may come again, with the room behind it.
+    static let rememberedPublish = 32
     /// A client object that has no session now, besides the numbers of its publishes.
     static let keptWindow = 384
     /// A part of a change set that waits for the last one, besides its bytes.
@@ -129,7 +131,7 @@ extension Membership {
 extension Session {
     /// Of what does not hang on its memberships.
     var footprint: Int {
-        Footprint.session + statesBefore.values.reduce(0) { $0 + Footprint.statesBefore + $1.footprint }
+        Footprint.session + window.numberBytes + statesBefore.values.reduce(0) { $0 + Footprint.statesBefore + $1.footprint }
             + userMetadata.count * Footprint.userMetadata + closedFlows.reduce(0) { $0 + Int($1.bytes) }
     }
 }

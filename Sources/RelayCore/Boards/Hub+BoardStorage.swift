@@ -124,7 +124,7 @@ extension Hub {
         if let session = session(of: user, instance: instance) {
             let before = sessions[session].window.numberBytes
             change(&sessions[session].window)
-            keptWindows.liveBytes += sessions[session].window.numberBytes - before
+            holdOwn(sessions[session].window.numberBytes - before, session)
         } else {
             keptWindows.change(of: user, where: { $0.instance == instance }, change)
         }

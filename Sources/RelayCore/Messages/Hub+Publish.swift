@@ -147,7 +147,7 @@ extension Hub {
         let limit = max(Limits.publishWindowMax, 2 * configuration.limits.unansweredMax)
         let before = sessions[session].window.numberBytes
         sessions[session].window.accept(number, offset: offset, board: board, limit: limit)
-        keptWindows.liveBytes += sessions[session].window.numberBytes - before
+        holdOwn(sessions[session].window.numberBytes - before, session)
     }
 
     /// A part of a drawing that is kept as a whole: nobody is shown it before that. [BL8]

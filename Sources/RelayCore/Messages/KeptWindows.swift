@@ -21,8 +21,6 @@ struct KeptPublishWindow {
 struct KeptWindows {
     private var windows = [Name: [KeptPublishWindow]]()
     private(set) var memory: MemoryAccount
-    /// Memory of the numbers of client objects that have a session: it is bounded by the number of sessions.
-    var liveBytes = 0
     /// Whether one was forgotten for a bound, before its time.
     var hasForgottenEarly = false
     /// Whether a deadline looks for those that are over.
@@ -121,8 +119,8 @@ extension Hub {
     }
 
     private mutating func setWindow(_ window: PublishWindow, of session: Session.Index) {
-        keptWindows.liveBytes += window.numberBytes - sessions[session].window.numberBytes
         sessions[session].window = window
+        recount(session)
     }
 
     /// A client object is on one device: what is known of it goes to the one on which it logs in. [MS9]

@@ -54,7 +54,7 @@ struct PublishWindow {
     var isEmpty: Bool { lastNumber == 0 }
 
     /// Memory of the numbers that are remembered, with the room behind the last one.
-    var numberBytes: Int { accepted.count * 32 }
+    var numberBytes: Int { accepted.count * Footprint.rememberedPublish }
     /// Memory of all of it.
     var bytes: Int { numberBytes + (refused?.count ?? 0) * 128 + drafts.count * 512 }
 
