@@ -25,8 +25,7 @@ package enum CloseCause: Sendable {
     case byHub
 }
 
-/// Sixteen bytes from the system's generator: the hub keeps them as the connection's resume token and never draws
-/// a secret itself.
+/// Sixteen bytes: of the system's generator, as a resume token or the relay's id (the hub never draws a secret itself), or of a digest.
 package struct Entropy: Hashable, Sendable {
     package var high: UInt64
     package var low: UInt64

@@ -1,4 +1,5 @@
 import RelayPrimitives
+import RelayWire
 
 // What is to be looked at when its time has come.
 

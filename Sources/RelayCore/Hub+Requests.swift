@@ -9,23 +9,17 @@ extension Hub {
         _ handle: (inout Hub) throws(WireError) -> Void
     ) {
         guard hasTurn(head, body, connection) else { return }
-        charging(connection, bytes: body.count) { $0.handleRequest(type, head, body, connection, handle) }
-        keepBounds()
-    }
-
-    /// Its flags, what it asks for, and the refusal if that throws.
-    private mutating func handleRequest(
-        _ type: FrameType, _ head: FrameHead, _ body: UnsafeRawBufferPointer, _ connection: Connection.Index,
-        _ handle: (inout Hub) throws(WireError) -> Void
-    ) {
-        do throws(WireError) {
-            guard head.flags == 0 else { throw WireError(.badRequest, "the flags of a JSON frame are 0") }
-            try handle(&self)
-        } catch {
-            let id = requestID(of: type, body)
-            if let id, mustWait(error, of: type) { return answerInOrder(requester(connection, id, .refusal(error))) }
-            refuse(connection, error, id: id)
+        charging(connection, bytes: body.count) { hub in
+            do throws(WireError) {
+                guard head.flags == 0 else { throw WireError(.badRequest, "the flags of a JSON frame are 0") }
+                try handle(&hub)
+            } catch {
+                let id = hub.requestID(of: type, body)
+                if let id, hub.mustWait(error, of: type) { return hub.answerInOrder(hub.requester(connection, id, .refusal(error))) }
+                hub.refuse(connection, error, id: id)
+            }
         }
+        keepBounds()
     }
 
     /// One switch: request to handler.

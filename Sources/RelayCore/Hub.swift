@@ -7,12 +7,12 @@ import RelayWire
 /// Owned by one queue, which also owns the sockets. The engine's calls:
 /// - `restore` with all that was stored, before any other call;
 /// - `handle` for what happens and `receive` for bytes that came, in any order;
-/// - `beginTurn`, when every link that had something had its turn to be read, or there was a budget's worth: requests that waited for
+/// - `answerWaiting`, when every link that had something had its turn to be read, or there was a budget's worth: requests that waited for
 ///   others are answered;
 /// - a flush, behind what came together: `beginFlush`; `nextDirty` until it has none; for each connection `gather` and `wrote` until its
-///   socket takes no more, and before them `announce` where it speaks WebSocket; `endFlush`. `wantsFlush` and `hasDirty` say whether
+///   socket takes no more, and before them `announce` where it speaks WebSocket; `endFlush`. `wantsTurn` and `hasDirty` say whether
 ///   another one is wanted soon. A connection may be flushed besides when its socket takes more again;
-/// - `endTurn`, before it waits for anything to happen;
+/// - `willWait`, before it waits for anything to happen;
 /// - after each of them `takeEffects`, to carry them out in their order, and `nextDeadline`, to arm its one timer.
 ///
 /// The same calls in the same order give the same bytes: nothing in here depends on anything but its arguments.
@@ -137,7 +137,7 @@ package struct Hub {
     }
 
     /// The engine is about to wait for what happens next.
-    package mutating func endTurn() { work.turn.end() }
+    package mutating func willWait() { work.turn.end() }
 
     /// Shared by copies, if there were any.
     private final class Identity {}

@@ -9,7 +9,7 @@ extension Journal {
     /// - Returns: the journal, what is in it in the order of keys, and what was found.
     /// - Throws: when the folder cannot be read or written, a newer program wrote it, or some of the journal is missing.
     package static func open(
-        _ storage: Storage, _ settings: JournalSettings
+        _ storage: any JournalStorage, _ settings: JournalSettings
     ) throws(JournalError) -> (journal: Journal, entries: [JournalEntry], report: JournalReport) {
         do throws(JournalError) {
             var (journal, opening) = try read(storage, settings)
@@ -24,7 +24,7 @@ extension Journal {
     }
 
     /// Reads all of it, and changes nothing.
-    static func read(_ storage: Storage, _ settings: JournalSettings) throws(JournalError) -> (Journal, Opening<Storage>) {
+    static func read(_ storage: any JournalStorage, _ settings: JournalSettings) throws(JournalError) -> (Journal, Opening) {
         var opening = Opening(storage: storage)
         try opening.readHeaders()
         opening.followChain()
@@ -40,7 +40,7 @@ extension Journal {
     }
 
     /// Takes over what stands in one segment.
-    private func replay(_ link: CountedSegment, _ opening: inout Opening<Storage>) throws(JournalError) {
+    private func replay(_ link: CountedSegment, _ opening: inout Opening) throws(JournalError) {
         let found = opening.found[link.found]
         let isLast = link.found == opening.chain.last?.found
         let expected = link.byteCount.map { Int(clamping: $0) }
@@ -81,7 +81,7 @@ extension Journal {
     }
 
     /// The first changes to the folder: what is damaged is copied aside, what is torn is cut, what is given up goes.
-    private func settle(_ opening: inout Opening<Storage>) throws(JournalError) {
+    private func settle(_ opening: inout Opening) throws(JournalError) {
         for quarantine in opening.quarantines { try keepAside(quarantine.file, quarantine.bytes) }
         guard let head = segments.last else {
             try storing { () throws(StorageError) in
@@ -134,7 +134,7 @@ extension Journal {
         }
     }
 
-    private func removeStrays(_ opening: inout Opening<Storage>, keeping anchor: JournalAnchor? = nil) throws(StorageError) {
+    private func removeStrays(_ opening: inout Opening, keeping anchor: JournalAnchor? = nil) throws(StorageError) {
         let kept = anchor.map { [JournalFile.segment($0.oldest), JournalFile.segment($0.newest)] } ?? []
         for file in opening.strays where !kept.contains(file) {
             try storage.remove(file)
@@ -151,9 +151,9 @@ extension Journal {
 }
 
 /// What a folder holds, before anything in it is touched.
-struct Opening<Storage: JournalStorage> {
+struct Opening {
 
-    let storage: Storage
+    let storage: any JournalStorage
     var report = JournalReport()
     /// By number.
     var found: [FoundSegment] = []
@@ -173,7 +173,7 @@ struct Opening<Storage: JournalStorage> {
     var unproven: [UInt8] = []
     var values: [[UInt8]: [UInt8]] = [:]
 
-    init(storage: Storage) { self.storage = storage }
+    init(storage: any JournalStorage) { self.storage = storage }
 
     /// In the order of keys.
     var entries: [JournalEntry] {

@@ -5,8 +5,8 @@
 /// gives up whatever the failure left: a sync that failed is never asked again.
 ///
 /// Values stay on disk: memory holds, for each live key, where its entry stands. `SegmentHeader` and `RecordCodec` draw the format.
-package final class Journal<Storage: JournalStorage> {
-    let storage: Storage
+package final class Journal {
+    let storage: any JournalStorage
     package let settings: JournalSettings
     /// Before every record; of the settings if the journal was made anew, else of the journal found.
     let mark: UInt32
@@ -38,7 +38,7 @@ package final class Journal<Storage: JournalStorage> {
     /// Whether the folder may hold what no live entry has: not known of what was found at opening.
     var holdsSuperseded = true
 
-    init(storage: Storage, settings: JournalSettings, mark: UInt32) {
+    init(storage: any JournalStorage, settings: JournalSettings, mark: UInt32) {
         self.storage = storage
         self.settings = settings
         self.mark = mark

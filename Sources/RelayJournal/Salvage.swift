@@ -1,7 +1,7 @@
 /// What can be saved of a data folder that no relay has: read as at a start, but nothing in it is changed, and nothing refused.
-package struct Salvage<Storage: JournalStorage> {
-    let storage: Storage
-    let opening: Opening<Storage>
+package struct Salvage {
+    let storage: any JournalStorage
+    let opening: Opening
     var boards: [SavedBoard] = []
 
     /// By file.
@@ -14,7 +14,7 @@ package struct Salvage<Storage: JournalStorage> {
     package let entries: [JournalEntry]
 
     /// - Throws: when a file cannot be read, or a newer program wrote it.
-    package init(_ storage: Storage) throws(JournalError) {
+    package init(_ storage: any JournalStorage) throws(JournalError) {
         self.storage = storage
         let (journal, opening) = try Journal.read(storage, JournalSettings(mark: 0))
         self.opening = opening

@@ -23,11 +23,14 @@ extension Engine {
         }
         // Readers that catch up go on behind what others have sent meanwhile, and others are told of a user who was closed for its
         // queue. [HI2]
-        if hub.wantsFlush || hub.hasDirty, !anotherFlushIsSet {
+        if hub.wantsTurn || hub.hasDirty, !anotherFlushIsSet {
             anotherFlushIsSet = true
             readiness?.perform(flushOn)
         }
     }
+
+    /// A turn for those who had to wait: `endTurn`, which follows, flushes.
+    func flushTurn() { anotherFlushIsSet = false }
 
     /// Writes to one link until its queue is empty or the socket takes no more.
     func flush(_ id: ConnectionID) {

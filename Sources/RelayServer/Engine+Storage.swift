@@ -18,7 +18,7 @@ extension Engine {
         if let path = journal.path {
             log(LogLine(.info, "\(opened.entries.count - unknown) entries and \(opened.boards.count) boards read from \(path)"))
         }
-        await journal.begin { @Sendable [weak self, executor] outcome in
+        await journal.report { @Sendable [weak self, executor] outcome in
             executor.queue.async { @Sendable [weak self] in self?.assumeIsolated { $0.stored(outcome) } }
         }
         hub.restored(lastSequence: opened.report.lastSequence, at: Self.now())

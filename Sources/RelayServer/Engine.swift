@@ -39,7 +39,7 @@ actor Engine {
     private var readableTurnIsSet = false
     /// How many the line had when the first of it was last read.
     private var lineLength = 0
-    /// `readableTurn` and `flushAgain`, for a turn of their own, behind what waits now. Made once.
+    /// `readableTurn` and `flushTurn`, for a turn of their own, behind what waits now. Made once.
     private var readOn: @Sendable () -> Void = {}
     private(set) var flushOn: @Sendable () -> Void = {}
     private var socketHandlers = StreamSocket.Handlers.none
@@ -119,7 +119,7 @@ actor Engine {
         }
         self.readiness = readiness
         readOn = { @Sendable [weak self] in if let self { EngineEntry.readableTurn(self, ()) } }
-        flushOn = { @Sendable [weak self] in if let self { EngineEntry.flushAgain(self, ()) } }
+        flushOn = { @Sendable [weak self] in if let self { EngineEntry.flushTurn(self, ()) } }
         socketHandlers = StreamSocket.Handlers(
             readable: { @Sendable [weak self] tag in if let self { EngineEntry.readable(self, ConnectionID(tag: tag)) } },
             writable: { @Sendable [weak self] tag in if let self { EngineEntry.writable(self, ConnectionID(tag: tag)) } },
@@ -412,7 +412,7 @@ actor Engine {
 
     /// All that the system told of had its turn to be read, or was put in line.
     func endTurn() {
-        hub.beginTurn(at: Self.now())
+        hub.answerWaiting(at: Self.now())
         finishTurn()
     }
 
@@ -421,7 +421,7 @@ actor Engine {
         carryOutEffects()
         submitChanges()
         if let delay = policy.delay {
-            if hub.hasDirty || hub.wantsFlush, !flushIsSet, let flushTimer {
+            if hub.hasDirty || hub.wantsTurn, !flushIsSet, let flushTimer {
                 flushIsSet = true
                 flushTimer.arm(for: SystemClock.monotonicNanoseconds() + UInt64(delay.nanoseconds))
             }
@@ -429,7 +429,7 @@ actor Engine {
             flushAll()
         }
         timer?.arm(for: hub.nextDeadline?.nanoseconds)
-        hub.endTurn()
+        hub.willWait()
         turnWork = 0
     }
 

@@ -26,5 +26,5 @@ extension EngineEntry<ConnectionID> {
 extension EngineEntry<Void> {
     static let turnEnded = EngineEntry { engine, _ in engine.endTurn() }
     static let readableTurn = EngineEntry { engine, _ in engine.readableTurn() }
-    static let flushAgain = EngineEntry { engine, _ in engine.anotherFlushIsSet = false }
+    static let flushTurn = EngineEntry { engine, _ in engine.flushTurn() }
 }

@@ -112,7 +112,7 @@ package final class HubDriver {
 
     /// - Returns: whether requests or readers waited for others, and had another turn.
     private func goesOn() -> Bool {
-        guard offers, hub.wantsFlush else { return false }
+        guard offers, hub.wantsTurn else { return false }
         nextTurn()
         return true
     }
@@ -121,7 +121,7 @@ package final class HubDriver {
     ///
     /// - Parameter flush: for each connection that has something to send.
     package func nextTurn(_ flush: (ConnectionID) -> Void = { _ in }) {
-        hub.beginTurn(at: now)
+        hub.answerWaiting(at: now)
         hub.beginFlush(at: now)
         carryOut(hub.takeEffects())
         while let id = hub.nextDirty() { flush(id) }
@@ -262,8 +262,8 @@ package final class HubDriver {
 
     /// The folder of the journal and the boards' files.
     package private(set) var storage = SimulatedStorage()
-    private var journal: Journal<SimulatedStorage>!
-    package private(set) var files: BoardStore<SimulatedStorage>!
+    private var journal: Journal!
+    package private(set) var files: BoardStore!
     /// Durable, and not in files.
     private var unwritten: [JournalRecord] = []
     package private(set) var reads: [BoardRead] = []
@@ -393,7 +393,7 @@ package final class HubDriver {
     }
 
     private func move(to instant: Instant) {
-        hub.endTurn()
+        hub.willWait()
         shift(to: instant)
     }
 

@@ -81,7 +81,7 @@ private func judge(_ folder: MemoryStorage) {
     if let opened { must(salvage.entries == opened.others, "check finds \(salvage.entries), a start \(opened.others)") }
 }
 
-private func repair(_ salvage: Salvage<MemoryStorage>) {
+private func repair(_ salvage: Salvage) {
     let new = MemoryStorage()
     do {
         let report = try salvage.write(to: new, JournalSettings(mark: 77), start: 0)

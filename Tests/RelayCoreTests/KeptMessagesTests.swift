@@ -252,7 +252,7 @@ import Testing
         driver.offers = false
         for reader in readers { begin(reader, since: .beginning) }
         var turns = 0
-        while driver.hub.wantsFlush || turns == 0 {
+        while driver.hub.wantsTurn || turns == 0 {
             turns += 1
             driver.hub.beginFlush(at: driver.now)
             alice.publish("other", [1])

@@ -235,7 +235,7 @@ import Testing
     }
 
     /// The journal takes changes, survives a crash with them, is compacted, and says the same of the damage at each opening.
-    private func goesOn(_ journal: Journal<SimulatedStorage>, _ storage: SimulatedStorage, _ place: Comment) throws {
+    private func goesOn(_ journal: Journal, _ storage: SimulatedStorage, _ place: Comment) throws {
         var expected = Self.values(try Journal.open(storage.crashed(.takesAll), Written.settings).entries)
         for number in 0..<6 {
             let entry = JournalEntry(key: Array("more".utf8), value: [UInt8](repeating: UInt8(number), count: 60))

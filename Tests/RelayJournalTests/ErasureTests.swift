@@ -9,7 +9,7 @@ import Testing
     private static func value(_ number: Int) -> [UInt8] { Array("kept \(number)".utf8) + [UInt8](repeating: 7, count: number) }
 
     /// Three segments or more, in each of which a live entry stands between secrets that were replaced or taken away.
-    private static func journal(_ storage: SimulatedStorage) throws -> Journal<SimulatedStorage> {
+    private static func journal(_ storage: SimulatedStorage) throws -> Journal {
         let journal = try Journal.open(storage, JournalRun.settings(600)).journal
         for number in 1...20 {
             let key = [UInt8(number)], sequence = UInt64(number) * 3
@@ -21,7 +21,7 @@ import Testing
         return journal
     }
 
-    private static func erase(_ journal: Journal<SimulatedStorage>, bytesMax: Int = 100) throws {
+    private static func erase(_ journal: Journal, bytesMax: Int = 100) throws {
         try journal.beginErasure()
         while case .underWay = journal.erasure {
             guard try journal.compactStep(bytesMax: bytesMax) else { throw Broken("the erasure stands still") }

@@ -4,7 +4,7 @@ import RelayTestKit
 
 /// A journal that is used at random, and a model of what it holds.
 final class JournalRun {
-    typealias Opened = (journal: Journal<SimulatedStorage>, entries: [JournalEntry], report: JournalReport)
+    typealias Opened = (journal: Journal, entries: [JournalEntry], report: JournalReport)
 
     static let mark: UInt32 = 0xA1B2_C3D4
 
@@ -13,7 +13,7 @@ final class JournalRun {
     var keyCount = 24
     var valueBytesMax = 160
     private(set) var storage: SimulatedStorage
-    private(set) var journal: Journal<SimulatedStorage>
+    private(set) var journal: Journal
     private(set) var model = JournalModel()
     /// All entries that there ever were.
     private(set) var written: Set<JournalEntry> = []

@@ -54,7 +54,7 @@ extension Hub {
     }
 
     /// Others have been read and written to: frames that waited for that are handled.
-    package mutating func beginTurn(at now: Now) {
+    package mutating func answerWaiting(at now: Now) {
         enter(now)
         for _ in 0..<work.begin() {
             guard let id = work.next() else { break }

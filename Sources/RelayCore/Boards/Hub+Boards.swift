@@ -8,29 +8,6 @@ import RelayWire
 extension Hub {
     // MARK: - Publishing
 
-    /// Which flags go together. [MS7]
-    ///
-    /// - Returns: the key, of a frame that has one.
-    func checkKey(of frame: PublishFrame) throws(WireError) -> Name? {
-        let isRetained = frame.flags.contains(.retain)
-        let isPart = frame.flags.contains(.part)
-        guard frame.flags.contains(.key) == (isRetained || isPart) else {
-            throw WireError(.badRequest, "a key goes with retain or part, and both want one")
-        }
-        guard !isRetained || !frame.flags.contains(.noHistory) else {
-            throw WireError(.badRequest, "what is retained is kept: noHistory does not go with it")
-        }
-        if isPart {
-            guard frame.parts >= 2, (1...frame.parts).contains(frame.part), !frame.payload.isEmpty else {
-                throw WireError(
-                    .badRequest,
-                    "parts are numbered 1…parts, are 2 or more, and none is empty: not \(frame.part) of \(frame.parts), \(frame.payload.count) bytes"
-                )
-            }
-        }
-        return frame.flags.contains(.key) ? try Name(bytes: frame.key) : nil
-    }
-
     /// What a retained publish is told before anything has changed. [BL7]
     ///
     /// - Parameters:
@@ -112,7 +89,7 @@ extension Hub {
     // MARK: - Changes
 
     /// A change as it goes to the journal. It changes nothing; were it not `mutating`, the compiler would copy the hub for it.
-    private mutating func change(
+    private mutating func boardChange(
         _ board: ShelvedBoard.Index, offset: UInt64, _ session: Session.Index?, instance: UInt64 = 0, number: UInt64 = 0,
         _ kind: BoardChange.Kind
     ) -> BoardChange {
@@ -132,7 +109,7 @@ extension Hub {
     /// - Parameters:
     ///   - before: what must stand before it, in the same record: all of it is durable, or nothing counts.
     ///   - payload: of the record or part among these changes.
-    private mutating func store(
+    private mutating func storeChange(
         _ change: BoardChange, before: [BoardChange] = [], _ kind: BoardTransition.Kind, _ board: ShelvedBoard.Index, begins: Bool = false,
         bytes: Int = 0, payload: UnsafeRawBufferPointer? = nil, user: Name?,
         by: String? = nil, entries: [JournalEntry] = [], _ requester: Requester? = nil, erasing: ErasureMark? = nil
@@ -157,8 +134,8 @@ extension Hub {
     /// the file.
     ///
     /// - Parameter by: who published them, and the number of the last part; they are told.
-    mutating func store(
-        together steps: [BoardStep], on board: ShelvedBoard.Index, _ channel: Channel.Index, begins: Bool = false,
+    mutating func storeTogether(
+        _ steps: [BoardStep], on board: ShelvedBoard.Index, _ channel: Channel.Index, begins: Bool = false,
         by publisher: (session: Session.Index, number: UInt64)? = nil
     ) {
         let before = channels[channel].head, sequence = nextSequence
@@ -168,12 +145,12 @@ extension Hub {
         var entries: [JournalEntry] = []
         entries.reserveCapacity(steps.count + 2)
         if begins {
-            let beginning = change(board, offset: 0, publisher?.session, .create(name: boards[board].summary.name))
+            let beginning = boardChange(board, offset: 0, publisher?.session, .create(name: boards[board].summary.name))
             entries.append(beginning.entry(sequence: sequence, index: 0))
         }
         for step in steps {
             let offset = takeOffset(channel)
-            var change = change(board, offset: offset, nil, instance: instance, number: number, step.kind)
+            var change = boardChange(board, offset: offset, nil, instance: instance, number: number, step.kind)
             change.author = Array(step.user.text.utf8)
             entries.append(change.entry(sequence: sequence, index: entries.count, payload: step.payload))
             let touched = PendingRecord.Change(step.kind)!
@@ -206,10 +183,10 @@ extension Hub {
         let put = BoardPut(
             key: Array(frame.key), isText: frame.flags.contains(.text),
             customType: frame.flags.contains(.customType) ? Array(frame.customType) : nil, extensions: Array(frame.extensions), payload: [])
-        let change = change(
+        let change = boardChange(
             board, offset: offset, session, instance: sessions[session].instance ?? 0, number: frame.number,
             isRemoval ? .remove(key: put.key) : .put(put))
-        store(
+        storeChange(
             change, .record, board, begins: begins, bytes: isRemoval ? 0 : Self.recordBytes(of: frame), payload: frame.payload, user: user,
             entries: remembered(session, frame.number, offset, board))
         return board
@@ -229,8 +206,8 @@ extension Hub {
         let part = BoardChange.Kind.part(upload: draft.upload, number: frame.part, payload: [])
         guard frame.part == frame.parts else {
             sessions[session].window.drafts.append(draft)
-            let change = change(board, offset: 0, session, instance: instance, number: frame.number, part)
-            store(
+            let change = boardChange(board, offset: 0, session, instance: instance, number: frame.number, part)
+            storeChange(
                 change, .part, board, begins: begins, payload: frame.payload, user: user,
                 entries: remembered(session, frame.number, 0, board))
             return nil
@@ -240,19 +217,25 @@ extension Hub {
             key: Array(key.text.utf8), isText: draft.flags.contains(.text),
             customType: draft.flags.contains(.customType) ? draft.customType : nil, extensions: draft.extensions,
             payload: [], upload: draft.upload, parts: draft.parts)
-        let last = change(board, offset: 0, session, part)
-        let whole = change(board, offset: offset, session, instance: instance, number: frame.number, .put(put))
-        store(
+        let last = boardChange(board, offset: 0, session, part)
+        let whole = boardChange(board, offset: offset, session, instance: instance, number: frame.number, .put(put))
+        storeChange(
             whole, before: [last], .record, board, begins: begins, bytes: draft.bytes, payload: frame.payload, user: user,
             entries: remembered(session, frame.number, offset, board))
         readFromFile(channel, board, above: offset - 1)
         return board
     }
 
-    mutating func takeOffset(_ channel: Channel.Index) -> UInt64 {
-        channels[channel].head += 1
-        channels[channel].lastUsed = now.instant
-        return channels[channel].head
+    /// A change of the board that is no message, held until it can be read there.
+    private mutating func keepInFlight(
+        _ frame: [UInt8], _ offset: UInt64, _ user: Name, of board: ShelvedBoard.Index, _ channel: Channel.Index, isMessage: Bool
+    ) {
+        guard configuration.historyMessagesMax > 0 else { return boards[board].unheld = offset }
+        keep(
+            KeptMessage(
+                offset: offset, user: user, handle: 0, instance: nil, acceptedAt: now.instant, address: accounts.payer,
+                isTransient: false, isRetained: true, isMessage: isMessage, frame: frame),
+            in: channel)
     }
 
     /// What comes above an offset can only be read: live readers catch up with it.
@@ -288,8 +271,8 @@ extension Hub {
         let offset = takeOffset(channel)
         boards[board].lastClear = offset
         let records = UInt64(boards[board].summary.records + boards[board].pending.count { $0.bytes > 0 })
-        store(
-            change(board, offset: offset, session, .clear), .clear(records: records), board, user: user, by: sessionName(connection),
+        storeChange(
+            boardChange(board, offset: offset, session, .clear), .clear(records: records), board, user: user, by: sessionName(connection),
             requester(connection, request.id, .cleared(offset: offset, records: records)))
         let event = Cleared(channel: channels[channel].handle, offset: offset, user: user, time: now.wallMilliseconds)
         keepInFlight(Frame.json(.cleared, event).bytes, offset, user, of: board, channel, isMessage: false)
@@ -317,9 +300,9 @@ extension Hub {
         channels[channel].lastUsed = now.instant
         boards[board].summary.clear = nil
         boards[board].lastClear = channels[channel].head
-        store(
-            change(board, offset: channels[channel].head, session, .undo(clear: clear.offset, count: clear.records)), .undo(clear), board,
-            user: sessions[session].user!, by: sessionName(connection),
+        storeChange(
+            boardChange(board, offset: channels[channel].head, session, .undo(clear: clear.offset, count: clear.records)), .undo(clear),
+            board, user: sessions[session].user!, by: sessionName(connection),
             requester(connection, request.id, .cleared(offset: channels[channel].head, records: clear.records)))
         readFromFile(channel, board, above: before)
     }
@@ -362,7 +345,7 @@ extension Hub {
     /// What takes a board away, to be stored as the next change.
     mutating func dropping(_ board: ShelvedBoard.Index, by session: Session.Index?, from name: String?) -> (JournalEntry, BoardTransition) {
         boards[board].isDropping = true
-        let entry = change(board, offset: 0, session, .drop).entry(sequence: nextSequence, index: 0)
+        let entry = boardChange(board, offset: 0, session, .drop).entry(sequence: nextSequence, index: 0)
         let transition = BoardTransition(
             board: board, generation: boards[board].generation, kind: .drop, offset: 0, firstOffset: 0, bytes: 0, begins: false,
             user: session.map { sessions[$0].user! }, by: name, instance: 0, number: 0)

@@ -17,7 +17,7 @@ extension Hub {
             _ = try Extensions.take(from: &body, &flags)
             let frame = try PublishChangesFrame(flags: flags, body: body)
             named = frame.channel
-            if try isKnown(frame.number, isRetained: true, frame.channel, session, connection) { return }
+            if try answerIfKnown(frame.number, isRetained: true, frame.channel, session, connection) { return }
             try checkBehind(frame.number, in: frame.channel, session)
             let name = try Name(bytes: frame.channel)
             let id = ChannelID(kind: .message, channel: name)
@@ -200,7 +200,7 @@ extension Hub {
         sendAccepted(number, last, credit: credit, to: connection)
         let (board, begins) = boardFor(channel, by: user)
         take(number, offset: last, board: boardID(board), session)
-        store(together: Self.steps(of: staged, by: user), on: board, channel, begins: begins, by: (session, number))
+        storeTogether(Self.steps(of: staged, by: user), on: board, channel, begins: begins, by: (session, number))
         endStaged(of: session, isWhole: true)
     }
 }

@@ -50,7 +50,7 @@ extension Hub {
         return CatchUp.Start(offset: max(seen, floor), isFresh: isFresh, takesOwn: isFresh || since.isRest)
     }
 
-    /// From now on it gets what is kept, then what comes.
+    /// From now on it gets what is kept, then what comes: `gather` pulls its first block (`pullCatchUp`).
     mutating func beginCatchUp(_ membership: Membership.Index, _ start: CatchUp.Start, _ connection: Connection.Index) {
         let (session, channel) = (memberships[membership].session, memberships[membership].channel)
         endCatchUp(membership)

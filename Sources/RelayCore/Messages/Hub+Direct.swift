@@ -117,6 +117,14 @@ extension Hub {
         }
     }
 
+    /// Of a direct message. [MS1]
+    private func checkNumber(_ number: UInt64, _ session: Session.Index) throws(WireError) {
+        let last = sessions[session].window.highestKnown
+        guard number > last else {
+            throw WireError(.outcomeUnknown, "number \(number) is not above \(last), the last one that this instance has used")
+        }
+    }
+
     /// Whether the receiver may still acknowledge it.
     func isUnderWay(_ delivery: UInt64) -> Bool { directIndex(delivery) != nil }
 

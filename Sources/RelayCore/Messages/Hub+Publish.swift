@@ -14,7 +14,7 @@ extension Hub {
             var frame = try PublishFrame(flags: flags, body: body)
             frame.extensions = extensions
             named = frame.channel
-            if try isKnown(frame.number, isRetained: frame.flags.contains(.retain), frame.channel, session, connection) { return }
+            if try answerIfKnown(frame.number, isRetained: frame.flags.contains(.retain), frame.channel, session, connection) { return }
             try checkBehind(frame.number, in: frame.channel, session)
             let key = try checkKey(of: frame)
             try checkContent(frame.payload, frame.customType, flags: frame.flags)
@@ -49,10 +49,11 @@ extension Hub {
         return number
     }
 
-    /// Whether a publish was accepted before: then it is answered as it was, and costs nothing. [MS9]
+    /// Answers a publish that was accepted before as it was answered then; it costs nothing. [MS9]
     ///
+    /// - Returns: whether it was.
     /// - Throws: `notAccepted`, `outcomeUnknown`.
-    mutating func isKnown(
+    mutating func answerIfKnown(
         _ number: UInt64, isRetained: Bool, _ channel: UnsafeRawBufferPointer, _ session: Session.Index, _ connection: Connection.Index
     ) throws(WireError) -> Bool {
         switch sessions[session].window.judge(number, isRetained: isRetained) {
@@ -66,6 +67,12 @@ extension Hub {
         }
     }
 
+    mutating func takeOffset(_ channel: Channel.Index) -> UInt64 {
+        channels[channel].head += 1
+        channels[channel].lastUsed = now.instant
+        return channels[channel].head
+    }
+
     mutating func sendAccepted(_ number: UInt64, _ offset: UInt64, credit: UInt32, to connection: Connection.Index) {
         enqueuePrivate(connection, head: FrameHead(type: FrameType.accepted.rawValue, bodyBytes: 20)) { writer in
             writer.integer(number)
@@ -74,12 +81,27 @@ extension Hub {
         }
     }
 
-    /// Of a direct message. [MS1]
-    func checkNumber(_ number: UInt64, _ session: Session.Index) throws(WireError) {
-        let last = sessions[session].window.highestKnown
-        guard number > last else {
-            throw WireError(.outcomeUnknown, "number \(number) is not above \(last), the last one that this instance has used")
+    /// Which flags go together. [MS7]
+    ///
+    /// - Returns: the key, of a frame that has one.
+    func checkKey(of frame: PublishFrame) throws(WireError) -> Name? {
+        let isRetained = frame.flags.contains(.retain)
+        let isPart = frame.flags.contains(.part)
+        guard frame.flags.contains(.key) == (isRetained || isPart) else {
+            throw WireError(.badRequest, "a key goes with retain or part, and both want one")
         }
+        guard !isRetained || !frame.flags.contains(.noHistory) else {
+            throw WireError(.badRequest, "what is retained is kept: noHistory does not go with it")
+        }
+        if isPart {
+            guard frame.parts >= 2, (1...frame.parts).contains(frame.part), !frame.payload.isEmpty else {
+                throw WireError(
+                    .badRequest,
+                    "parts are numbered 1…parts, are 2 or more, and none is empty: not \(frame.part) of \(frame.parts), \(frame.payload.count) bytes"
+                )
+            }
+        }
+        return frame.flags.contains(.key) ? try Name(bytes: frame.key) : nil
     }
 
     /// Size, custom type and text of a message or direct message. [MS2]
@@ -124,7 +146,7 @@ extension Hub {
         return (channel, bucket)
     }
 
-    /// Where it goes, before anything has changed. [BL7, BL8, BL10]
+    /// Checks rights and room for a retained publish. [BL7, BL8, BL10]
     ///
     /// - Returns: whether it may take the place of what others wrote.
     private func checkRetained(_ frame: PublishFrame, _ key: Name, _ session: Session.Index) throws(WireError) -> Bool {
@@ -243,18 +265,6 @@ extension Hub {
             room: room, head: head, to: receivers, except: frame.flags.contains(.echo) ? nil : session
         ) { write(to: &$0) }
         counters.messagesDelivered += UInt64(reached)
-    }
-
-    /// A change of the board that is no message, held until it can be read there.
-    mutating func keepInFlight(
-        _ frame: [UInt8], _ offset: UInt64, _ user: Name, of board: ShelvedBoard.Index, _ channel: Channel.Index, isMessage: Bool
-    ) {
-        guard configuration.historyMessagesMax > 0 else { return boards[board].unheld = offset }
-        keep(
-            KeptMessage(
-                offset: offset, user: user, handle: 0, instance: nil, acceptedAt: now.instant, address: accounts.payer,
-                isTransient: false, isRetained: true, isMessage: isMessage, frame: frame),
-            in: channel)
     }
 
     /// `userNamed`: handle and id. [MS5]

@@ -74,10 +74,6 @@ extension Hub {
         metadata[book].lastWritten = now.instant
     }
 
-    func requester(_ connection: Connection.Index, _ id: UInt32, _ answer: Requester.Answer) -> Requester {
-        Requester(connection: connections[connection].id, id: id, answer: answer)
-    }
-
     // MARK: - Checks
 
     /// Channels' and users' metadata are counted apart. [RT7]

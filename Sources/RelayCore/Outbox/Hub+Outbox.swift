@@ -15,12 +15,12 @@ extension Hub {
         room: Room.Index, head: FrameHead, packet: PacketMark? = nil, to receivers: [Session.Index], except: Session.Index? = nil,
         body: (inout ByteWriter) -> Void
     ) -> Int {
-        outbox.share(head, on: rooms[room].feed, packet: packet, to: receivers, except: except, body: body)
+        outbox.enqueueShared(head, on: rooms[room].feed, packet: packet, to: receivers, except: except, body: body)
     }
 
     /// One frame for a single connection.
     mutating func enqueuePrivate(_ connection: Connection.Index, head: FrameHead, body: (inout ByteWriter) -> Void) {
-        outbox.write(head, to: connection, body: body)
+        outbox.enqueuePrivate(head, to: connection, body: body)
     }
 
     /// A JSON frame for a single connection.
@@ -78,7 +78,7 @@ extension Hub {
     package mutating func announce(_ id: ConnectionID, limit: Int, at now: Now) -> Int {
         guard isKnown(id) else { return 0 }
         enter(now)
-        refresh(id.place)
+        prepareToSend(id.place)
         return outbox.announce(id.place, limit: limit)
     }
 
@@ -92,7 +92,7 @@ extension Hub {
     ) -> Int {
         guard isKnown(id) else { return 0 }
         enter(now)
-        refresh(id.place)
+        prepareToSend(id.place)
         return outbox.gather(id.place, into: vectors, limit: limit)
     }
 
@@ -128,11 +128,11 @@ extension Hub {
         outbox.forgetGrowth()
     }
 
-    /// Whether readers that catch up, or requests, had to stop for others: another flush is wanted soon.
-    package var wantsFlush: Bool { mutating get { catchUps.someWait || work.someWait } }
+    /// Whether readers that catch up, or requests, had to stop for others: another turn is wanted soon.
+    package var wantsTurn: Bool { mutating get { catchUps.someWait || work.someWait } }
 
     /// What comes before bytes are taken out: readers that catch up, packets that have outlived their use, and those that are held.
-    private mutating func refresh(_ connection: Connection.Index) {
+    private mutating func prepareToSend(_ connection: Connection.Index) {
         if !connections[connection].catchUps.isEmpty { pullCatchUp(connection) }
         if outbox.hasExpired(connection) { shed(connection) }
         if outbox.holds(connection) { letGo(connection) }

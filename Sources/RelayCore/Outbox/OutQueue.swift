@@ -66,7 +66,7 @@ enum Fate {
     case waits
 }
 
-/// The one walk over the frames of a queue, from the front: `Outbox.next` takes a step.
+/// The one walk over the frames of a queue, from the front: `Queues.next` takes a step.
 struct QueueWalk {
     /// Which frames it stops at. Segments without any are passed over as a whole.
     enum Stops {
@@ -99,3 +99,14 @@ struct QueueWalk {
 /// Whether a moment of the hub's 32-bit millisecond clock is before another one, across its wrap (49 days).
 @inline(__always)
 func isEarlier(_ left: UInt32, than right: UInt32) -> Bool { Int32(bitPattern: left &- right) < 0 }
+
+extension Outbox {
+    /// Connections over a bound, to be dealt with before the call ends.
+    enum Overrun {
+        /// Its reliable backlog exceeds the hard limit. [DL8]
+        case reliable(Connection.Index)
+        case packets(Connection.Index)
+        /// All queues together hold too much, and this one the most of those that lag first. [DL9]
+        case memory(Connection.Index, bytes: Int)
+    }
+}

@@ -73,7 +73,7 @@ struct Outbox {
     ///   - except: is left out.
     /// - Returns: how many queues it went into.
     @inline(__always)
-    mutating func share(
+    mutating func enqueueShared(
         _ head: FrameHead, on feed: Feed.Index, packet: PacketMark? = nil, to receivers: [Session.Index], except: Session.Index? = nil,
         body: (inout ByteWriter) -> Void
     ) -> Int {
@@ -93,23 +93,20 @@ struct Outbox {
                 }
             }
         }
-        queues.shared(segment, with: references)
+        queues.addReferences(references, to: segment)
         counts.receiversReached += reached
         return reached
     }
 
-    /// Writes one frame for a single connection.
-    mutating func write(_ head: FrameHead, to connection: Connection.Index, body: (inout ByteWriter) -> Void) {
-        write(head, .reliable, to: connection, body: body)
-    }
-
     /// Tells a reader of packets that it will not get. [DL6]
     mutating func tell(_ lost: LostRanges, to connection: Connection.Index) {
-        for notice in lost.notices { write(notice.head, .lost, to: connection) { notice.write(to: &$0) } }
+        for notice in lost.notices { enqueuePrivate(notice.head, .lost, to: connection) { notice.write(to: &$0) } }
     }
 
-    private mutating func write(_ head: FrameHead, _ kind: Segment.Kind, to connection: Connection.Index, body: (inout ByteWriter) -> Void)
-    {
+    /// One frame for a single connection.
+    mutating func enqueuePrivate(
+        _ head: FrameHead, _ kind: Segment.Kind = .reliable, to connection: Connection.Index, body: (inout ByteWriter) -> Void
+    ) {
         queues.write(head, kind, to: connection, body)
         hasGrown(connection)
     }

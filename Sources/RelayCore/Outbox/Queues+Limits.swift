@@ -53,7 +53,7 @@ extension Queues {
         let mustPass = isBefore(connection, held), isDue = limiters[limiter].nextTurn(at: now) <= now
         guard mustPass || isDue else { return nil }
         var pass = shedPass(connection, at: milliseconds, urgent: mustPass ? urgency(connection) : [])
-        if isDue { limiters[limiter].beginTurn(at: now) }
+        if isDue { limiters[limiter].beginRound(at: now) }
         pass.takeTurn(&limiters[limiter], isDue: isDue)
         limiters[limiter].holds(pass.held)
         if pass.isNeeded || mustPass { rebuild(connection, .sheddable, fates: pass.fates, telling: pass.lost) }
@@ -104,16 +104,5 @@ extension Queues {
             return .sender(message.publisher)
         default: return .everybody
         }
-    }
-}
-
-extension Outbox {
-    /// Connections over a bound, to be dealt with before the call ends.
-    enum Overrun {
-        /// Its reliable backlog exceeds the hard limit. [DL8]
-        case reliable(Connection.Index)
-        case packets(Connection.Index)
-        /// All queues together hold too much, and this one the most of those that lag first. [DL9]
-        case memory(Connection.Index, bytes: Int)
     }
 }

@@ -51,7 +51,7 @@ struct Queues {
 
     // MARK: - In
 
-    /// Encodes a frame once for all receivers of a feed; behind all that take a segment of it comes `shared(_:with:)`.
+    /// Encodes a frame once for all receivers of a feed; behind all that take a segment of it comes `addReferences`.
     @inline(__always)
     mutating func encode(_ head: FrameHead, on feed: Feed.Index, _ packet: PacketMark?, _ body: (inout ByteWriter) -> Void) -> Segment {
         let chunk = chunks.shared(of: feed, for: head.frameBytes)
@@ -60,7 +60,7 @@ struct Queues {
 
     /// So many segments refer to the chunk of a segment that was encoded.
     @inline(__always)
-    mutating func shared(_ segment: Segment, with references: Int32) {
+    mutating func addReferences(_ references: Int32, to segment: Segment) {
         chunks.refer(to: segment.chunk, times: references)
         chunks.discardIfUnused(segment.chunk)
     }

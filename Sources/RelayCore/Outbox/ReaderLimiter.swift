@@ -70,7 +70,7 @@ struct ReaderLimiter {
         return max(lastTurn.map { $0 + Self.turnInterval } ?? now, now + .nanoseconds(Int64(clamping: wait)))
     }
 
-    mutating func beginTurn(at now: Instant) { (lastTurn, nextBytes) = (now, 1) }
+    mutating func beginRound(at now: Instant) { (lastTurn, nextBytes) = (now, 1) }
 
     /// The next turn wants so many bytes.
     mutating func waits(for bytes: Int) { nextBytes = bytes }

@@ -35,7 +35,7 @@ struct SegmentRing {
     private(set) var reliableBytes = 0
     private(set) var packetBytes = 0
     /// Where in the first segment's chunk a frame begins, at or before what is sent next. Writing does not look for the next one;
-    /// `Outbox.walk` does, when it matters in the middle of which frame the link stands.
+    /// `Queues.walk` does, when it matters in the middle of which frame the link stands.
     var headBoundary: UInt32 = 0
 
     var isEmpty: Bool { count == 0 }

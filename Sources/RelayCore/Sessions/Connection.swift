@@ -1,7 +1,7 @@
 import RelayPrimitives
 import RelayWire
 
-/// One link as the hub sees it. Its outbound queue stands beside it, at the same index (`Hub.queues`).
+/// One link as the hub sees it. Its outbound queue stands beside it, at the same index (`Outbox.queues`).
 struct Connection {
     enum State: Equatable {
         case vacant

@@ -218,7 +218,7 @@ extension Hub {
         guard !removals.isEmpty else { return }
         let channel = try channelFor(ChannelID(kind: .message, channel: boards[board].name!), by: nil)
         if channels[channel].inside.isEmpty { setChannelEnd(channel) }
-        store(together: removals, on: board, channel)
+        storeTogether(removals, on: board, channel)
         for record in removed { storage.erasure.round!.removed[boards[board].id, default: [:]][record.user, default: 0] += 1 }
     }
 

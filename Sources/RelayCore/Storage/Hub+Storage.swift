@@ -2,7 +2,7 @@ internal import RelayJournal
 import RelayPrimitives
 import RelayWire
 
-// What must be durable before anybody sees it: changes of metadata and locks. [SG1–SG4]
+// Every durable change goes to the journal here; `reveal` shows what waits for it. [SG1–SG4]
 
 /// A change that was made and is not known to be durable: what to tell, and whom, when it is.
 struct UnrevealedChange {
@@ -75,6 +75,10 @@ extension Hub {
     func checkStorage() throws(WireError) {
         guard storage.failure == nil else { throw WireError(.storageFailed, "the relay can store nothing now: its log says why") }
         try accounts.unjournaled.checkWaiting("changes wait to be stored", of: accounts.payer)
+    }
+
+    func requester(_ connection: Connection.Index, _ id: UInt32, _ answer: Requester.Answer) -> Requester {
+        Requester(connection: connections[connection].id, id: id, answer: answer)
     }
 
     /// The number that the next change will have.

@@ -137,7 +137,7 @@ extension Salvage {
     // MARK: - Writing
 
     /// - Parameter lines: what was left out.
-    func write(boardsTo store: BoardStore<some JournalStorage>, lines: inout [String]) throws(JournalError) -> [BoardSummary] {
+    func write(boardsTo store: BoardStore, lines: inout [String]) throws(JournalError) -> [BoardSummary] {
         var names: Set<[UInt8]> = []
         // Those that the journal names, then the newest of a name first: ids rise.
         let order = boards.filter { $0.checkpoint != nil } + boards.filter { $0.checkpoint == nil }.reversed()

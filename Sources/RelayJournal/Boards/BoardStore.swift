@@ -10,9 +10,9 @@
 ///
 /// When a call throws, the store has failed: nothing durable is lost, what is not in a file is in the journal, and `retry`
 /// goes on where it was. What can be read is read meanwhile.
-package final class BoardStore<Storage: JournalStorage> {
-    let storage: Storage
-    let journal: Journal<Storage>
+package final class BoardStore {
+    let storage: any JournalStorage
+    let journal: Journal
     package let settings: BoardSettings
 
     var boards: [UInt64: StoredBoard] = [:]
@@ -50,7 +50,7 @@ package final class BoardStore<Storage: JournalStorage> {
     package internal(set) var counters = BoardCounters()
 
     /// Call `recover` before anything else.
-    package init(journal: Journal<Storage>, storage: Storage, settings: BoardSettings = BoardSettings()) {
+    package init(journal: Journal, storage: any JournalStorage, settings: BoardSettings = BoardSettings()) {
         self.journal = journal
         self.storage = storage
         self.settings = settings

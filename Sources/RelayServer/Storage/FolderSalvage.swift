@@ -6,8 +6,8 @@ import RelayJournal
 /// A data folder that is looked at, or saved, while no relay has it. Nothing in it is changed.
 package final class FolderSalvage {
     package let path: String
-    private let salvage: Salvage<AnyJournalStorage>
-    private let storage: AnyJournalStorage
+    private let salvage: Salvage
+    private let storage: any JournalStorage
     private let keys: [AccessKeys.Kind: [UInt8]]
 
     /// What stands in it, by kind and name.
@@ -29,11 +29,10 @@ package final class FolderSalvage {
         self.path = path
         var read = 0
         do throws(FileFailure) {
-            storage = AnyJournalStorage(
-                try FolderStorage(reading: path) { bytes in
-                    read += bytes
-                    progress(read)
-                })
+            storage = try FolderStorage(reading: path) { bytes in
+                read += bytes
+                progress(read)
+            }
         } catch {
             throw RelayServerError(text: "\(error)\(error.code == EBUSY ? ": end that relay first" : "")")
         }
@@ -82,7 +81,7 @@ package final class FolderSalvage {
             guard try new.list() == ["lock"] else {
                 throw RelayServerError(text: "\(draft) is what a repair has left that did not come to its end: remove it")
             }
-            let saved = try salvage.write(to: AnyJournalStorage(new), settings, start: start)
+            let saved = try salvage.write(to: new, settings, start: start)
             var savedKeys: [AccessKeys.Kind] = []
             for kind in AccessKeys.Kind.allCases {
                 guard let bytes = keys[kind], KeyRing.key(in: bytes) != nil else { continue }

@@ -70,8 +70,8 @@ actor JournalWriter {
     nonisolated private let retryMilliseconds: Int
     nonisolated private let indexBytesMax: Int
     nonisolated private let intake = Mutex(Intake())
-    private var journal: Journal<AnyJournalStorage>?
-    private var boards: BoardStore<AnyJournalStorage>?
+    private var journal: Journal?
+    private var boards: BoardStore?
     private var tell: @Sendable (Outcome) -> Void = { _ in }
     /// Times that the queue was given to work: a writer that has nothing to do has none.
     private(set) var turns = 0
@@ -110,20 +110,20 @@ actor JournalWriter {
     ) throws(RelayServerError) -> Opened {
         var read: Int? = 0
         defer { read = nil }
-        let storage: AnyJournalStorage
+        let storage: any JournalStorage
         var settings = JournalSettings(mark: UInt32(truncatingIfNeeded: SystemEntropy.word()))
         if let path {
             do throws(FileFailure) {
-                storage = AnyJournalStorage(try FolderStorage(path: path, permit: permit) { bytes in
+                storage = try FolderStorage(path: path, permit: permit) { bytes in
                     guard let before = read else { return }
                     read = before + bytes
                     progress(before + bytes)
-                })
+                }
             } catch {
                 throw RelayServerError(text: "\(error)")
             }
         } else {
-            storage = AnyJournalStorage(MemoryStorage())
+            storage = MemoryStorage()
             settings.segmentBytes = 4 * 1024 * 1024
         }
         change(&settings)
@@ -156,7 +156,7 @@ actor JournalWriter {
     }
 
     /// - Parameter tell: called on the writer's queue.
-    func begin(_ tell: @escaping @Sendable (Outcome) -> Void) { self.tell = tell }
+    func report(to tell: @escaping @Sendable (Outcome) -> Void) { self.tell = tell }
 
     // MARK: - From the engine
 
@@ -251,7 +251,7 @@ actor JournalWriter {
         turns += 1
         let batch = take()
         if let batch { append(batch) }
-        let hasRead = read(boards)
+        let hasRead = takeReads(boards)
         takeErasures(boards)
         do throws(JournalError) {
             if batch != nil, !turns.isMultiple(of: Self.batchesPerStep) {
@@ -268,7 +268,7 @@ actor JournalWriter {
     }
 
     /// - Returns: whether there was something to do.
-    private func step(_ journal: Journal<AnyJournalStorage>, _ boards: BoardStore<AnyJournalStorage>) throws(JournalError) -> Bool {
+    private func step(_ journal: Journal, _ boards: BoardStore) throws(JournalError) -> Bool {
         // Until it has recovered nothing is written; users who come in read all the same.
         guard !hasFailed else { return try boards.loadStep(wall: SystemClock.wallMilliseconds()) }
         if try boards.step(wall: SystemClock.wallMilliseconds()) { return true }
@@ -291,7 +291,7 @@ actor JournalWriter {
     private static let readsPerBatch = 4
 
     /// - Returns: whether something was asked for.
-    private func read(_ boards: BoardStore<AnyJournalStorage>) -> Bool {
+    private func takeReads(_ boards: BoardStore) -> Bool {
         let (reads, authorReads) = intake.withLock { intake in
             let taken = (intake.reads.prefix(Self.readsPerBatch), intake.authorReads.prefix(Self.readsPerBatch))
             intake.reads.removeFirst(taken.0.count)
@@ -304,7 +304,7 @@ actor JournalWriter {
     }
 
     /// Behind the batch that was taken with them: what it removes is meant, too.
-    private func takeErasures(_ boards: BoardStore<AnyJournalStorage>) {
+    private func takeErasures(_ boards: BoardStore) {
         let (erasures, searches) = intake.withLock { intake in
             defer {
                 intake.erasures = []

@@ -5,8 +5,8 @@ import RelayTestKit
 final class BoardBench {
     let storage: SimulatedStorage
     let settings: BoardSettings
-    private(set) var journal: Journal<SimulatedStorage>
-    private(set) var store: BoardStore<SimulatedStorage>
+    private(set) var journal: Journal
+    private(set) var store: BoardStore
     private(set) var recovery: BoardRecovery
     var wall: UInt64 = 1_000_000
     private var offsets: [UInt64: UInt64] = [:]

@@ -10,8 +10,8 @@ final class BoardRun<Storage: JournalStorage> {
     let settings: BoardSettings
     let journalSettings: JournalSettings
     private(set) var storage: Storage
-    private(set) var journal: Journal<Storage>
-    private(set) var store: BoardStore<Storage>
+    private(set) var journal: Journal
+    private(set) var store: BoardStore
     /// Told durable.
     private(set) var model = BoardsModel()
     /// Being made durable: after a crash any number of them is there, from the first on.

@@ -150,7 +150,7 @@ import Testing
             _ = try await writer.open()
             let (answers, tell) = AsyncStream.makeStream(of: String.self)
             let goesOn = Mutex(true)
-            await writer.begin { outcome in
+            await writer.report { outcome in
                 switch outcome {
                 // Never without something to write, until it was read.
                 case .persisted(let sequence): if goesOn.withLock({ $0 }) { writer.submit([record(sequence + 1, key: "metadata")]) }
@@ -196,7 +196,7 @@ import Testing
             let writer = JournalWriter(path: path)
             _ = try await writer.open { $0.segmentBytes = 2_000 }
             let durable = Mutex(UInt64(0))
-            await writer.begin { outcome in
+            await writer.report { outcome in
                 if case .persisted(let sequence) = outcome { durable.withLock { $0 = sequence } }
             }
             for sequence in UInt64(1)...150 {
@@ -309,7 +309,7 @@ private final class Writer {
     func open(_ change: @Sendable (inout JournalSettings) -> Void = { _ in }) async throws -> JournalWriter.Opened {
         let opened = try await journal.open(change)
         let tell = tell
-        await journal.begin { tell.yield($0) }
+        await journal.report { tell.yield($0) }
         return opened
     }
 
