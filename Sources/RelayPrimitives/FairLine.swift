@@ -21,6 +21,7 @@ package struct FairLine<Key: Hashable, Element> {
         private var head = 0
 
         var isEmpty: Bool { head == keys.count }
+        var count: Int { keys.count - head }
 
         mutating func append(_ key: Key) { keys.append(key) }
 
@@ -68,11 +69,19 @@ package struct FairLine<Key: Hashable, Element> {
         ends[key] = line
     }
 
-    package mutating func next() -> Element? {
-        while count > 0 {
+    /// - Parameter mayGo: whether a key is served now: one that is not keeps its order.
+    /// - Returns: `nil`: nobody is in line, or nobody who may go.
+    package mutating func next(_ mayGo: (Key) -> Bool = { _ in true }) -> Element? {
+        var tries = newcomers.count + round.count
+        while count > 0, tries > 0 {
+            tries -= 1
             let key = newcomers.isEmpty ? round.next() : newcomers.next()
             guard var line = ends[key], line.first >= 0 else {
                 ends[key] = nil
+                continue
+            }
+            guard mayGo(key) else {
+                round.append(key)
                 continue
             }
             let place = line.first

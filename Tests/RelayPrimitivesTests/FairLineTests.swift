@@ -30,6 +30,15 @@ struct FairLineTests {
         #expect(served == [1, 4, 10, 2])
     }
 
+    @Test("[DL12] a key that may not go is passed over, and keeps what it has in line in its order")
+    func passedOver() {
+        var line = FairLine<Character, Int>()
+        for (key, element) in [("a", 1), ("b", 2), ("a", 3), ("c", 4)] as [(Character, Int)] { line.append(element, of: key) }
+        #expect((0..<3).map { _ in line.next { $0 != "a" } } == [2, 4, nil])
+        #expect(line.count == 2 && line.next { _ in false } == nil)
+        #expect((0..<3).map { _ in line.next() } == [1, 3, nil])
+    }
+
     @Test("Thousands that come and go keep their order")
     func long() {
         var line = FairLine<Int, Int>(), served: [Int] = []

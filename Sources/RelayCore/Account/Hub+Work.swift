@@ -32,7 +32,7 @@ extension Hub {
     /// What the next request of a connection would have to wait for.
     private mutating func whatFor(_ connection: Connection.Index) -> Connection.Wait? {
         if outbox.load(of: connection).reliable > configuration.requestBacklogBytes { return .reader }
-        return work.has(&connections[connection].share) ? nil : .turn
+        return work.has(&connections[connection].share, of: connections[connection].peer.address) ? nil : .turn
     }
 
     /// - Throws: `busy`.
@@ -46,7 +46,8 @@ extension Hub {
         handle(&self)
         let looked = outbox.counts.receiversReached - reached + work.takeLooked()
         let queued = max(0, outbox.load(of: connection).reliable - before)
-        work.charge(bytes * WorkAccount.readFactor + queued + looked * WorkAccount.lookedBytes, &connections[connection].share)
+        let cost = bytes * WorkAccount.readFactor + queued + looked * WorkAccount.lookedBytes
+        work.charge(cost, &connections[connection].share, of: connections[connection].peer.address)
     }
 
     private mutating func waitForTurn(_ connection: Connection.Index) {

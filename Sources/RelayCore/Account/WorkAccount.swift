@@ -26,6 +26,8 @@ struct WorkAccount {
     private var ordinal: UInt32 = 1
     /// What all may still have answered in this turn; below 0 what they had above it.
     private var left: Int
+    /// What addresses have had that their shares of later turns pay for. This machine has none.
+    private var debts = [AddressKey: Int]()
     /// Connections with a frame that waits for the next turn.
     private var line = FairLine<AddressKey, ConnectionID>()
     private var looked = 0
@@ -55,24 +57,29 @@ struct WorkAccount {
     mutating func begin() -> Int {
         ordinal &+= 1
         left = min(turnBytes, left + turnBytes)
+        if !debts.isEmpty { debts = debts.compactMapValues { [shareBytes] debt in debt > shareBytes ? debt - shareBytes : nil } }
         return line.count
     }
 
     /// Whose frame is next, while there is something left of the turn.
-    mutating func next() -> ConnectionID? { left > 0 ? line.next() : nil }
+    mutating func next() -> ConnectionID? {
+        guard left > 0 else { return nil }
+        return line.next { [debts, shareBytes] address in debts[address, default: 0] < shareBytes }
+    }
 
-    /// Whether there is something left for a connection in this turn.
-    mutating func has(_ share: inout Share) -> Bool {
+    /// Whether there is something left in this turn for a connection from an address.
+    mutating func has(_ share: inout Share, of address: AddressKey) -> Bool {
         if share.turn != ordinal {
             let turns = Int(min(ordinal &- share.turn, 1 << 16))
             share.left = Int32(min(shareBytes, Int(share.left) + turns * shareBytes))
             share.turn = ordinal
         }
-        return left > 0 && share.left > 0
+        return left > 0 && share.left > 0 && debts[address, default: 0] < shareBytes
     }
 
-    mutating func charge(_ bytes: Int, _ share: inout Share) {
+    mutating func charge(_ bytes: Int, _ share: inout Share, of address: AddressKey) {
         charged += bytes
+        if address != .local { debts[address, default: 0] += bytes }
         dearest = max(dearest, bytes)
         left -= bytes
         share.left = Int32(clamping: Int(share.left) - bytes)

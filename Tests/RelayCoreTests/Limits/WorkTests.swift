@@ -104,6 +104,23 @@ import Testing
         while driver.hub.bytesHeld > 0 { driver.nextTurn() }
     }
 
+    @Test("[DL12] what one connection had too much its address pays for: another of it waits, while those of others do not")
+    func debts() {
+        let driver = Self.crowd()
+        let dear = TestClient(driver, "dear", from: .ipv4(1)), same = TestClient(driver, "same", from: .ipv4(1))
+        let other = TestClient(driver, "other", from: .ipv4(2)), local = TestClient(driver, "local")
+        driver.offers = false
+        driver.send(Self.join(dear), from: dear.id)
+        for client in [same, other, local] { driver.send(Frame.json(.boards, PageRequest(id: 9)).bytes, from: client.id) }
+        var turns: [String: Int] = [:]
+        for turn in 1...40 {
+            driver.nextTurn()
+            for client in [same, other, local] where turns[client.user] == nil && !Self.answers(client).isEmpty { turns[client.user] = turn }
+        }
+        // The answer has some 56 KB: three and a half turns of 16 KiB for all, 14 shares of 4 KiB for the address.
+        #expect((3...5).contains(turns["other"] ?? 0) && (3...5).contains(turns["local"] ?? 0) && (13...16).contains(turns["same"] ?? 0))
+    }
+
     @Test("[DL12] publishes before a request that waits pass, those behind it wait in order, and a ping does not")
     func order() {
         let driver = Self.crowd(), reader = TestClient(driver, "reader"), witness = TestClient(driver, "witness")
@@ -123,7 +140,7 @@ import Testing
         #expect(frames.filter { $0.type == FrameType.pong.rawValue }.map(\.body) == [[7, 7]])
         #expect(frames.filter { $0.type == FrameType.answer.rawValue }.count == 1)
         #expect(driver.hub.bytesHeld == Self.join(reader).count + second.count + 3)
-        while driver.hub.wantsFlush { driver.nextTurn() }
+        while driver.hub.wantsTurn { driver.nextTurn() }
         #expect(witness.frames(.deliver).map(\.body.last) == [2])
         #expect(Self.answers(reader).count == 1)
         #expect(driver.hub.bytesHeld == 0)
