@@ -68,6 +68,18 @@ import Testing
         #expect(driver.hub.stagedBytes == 0)
     }
 
+    @Test("[BL11, DL10] each change that is carried out counts as a frame, those of earlier parts when the last one comes")
+    func work() {
+        let driver = driver(), alice = client(driver, "alice")
+        func frames(_ body: () -> Void) -> UInt64 {
+            let before = driver.hub.framesHandled
+            body()
+            return driver.hub.framesHandled - before
+        }
+        #expect(frames { alice.changes("lesson", many(0..<64), part: (1, 2)) } == 1)
+        #expect(frames { alice.changes("lesson", many(64..<100), part: (2, 2)) } == 1 + 100)
+    }
+
     @Test("[BL11, FR9] a record keeps the extensions, the custom type and the text flag of its change")
     func form() throws {
         let driver = driver(), alice = client(driver, "alice"), bob = client(driver, "bob")

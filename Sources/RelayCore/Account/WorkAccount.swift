@@ -33,7 +33,7 @@ struct WorkAccount {
     private var looked = 0
     /// Bytes of all frames that have not come whole.
     var unfinishedBytes = 0
-    /// Frames that were handled so far.
+    /// Frames, and changes of sets, that were handled so far.
     private(set) var frames: UInt64 = 0
     /// Frames that had to wait, so far.
     private(set) var framesHeld: UInt64 = 0
@@ -90,6 +90,12 @@ struct WorkAccount {
     mutating func handlesOne() {
         frames &+= 1
         left -= Self.frameBytes
+    }
+
+    /// The changes of a set are carried out: each is as much work as a frame of its own.
+    mutating func handles(changes: Int) {
+        frames &+= UInt64(changes)
+        left -= changes * Self.frameBytes
     }
 
     /// What a connection has had above its share.

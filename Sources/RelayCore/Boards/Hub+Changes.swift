@@ -195,6 +195,7 @@ extension Hub {
     ) {
         let user = sessions[session].user!
         counters.messagesAccepted += UInt64(staged.changes)
+        work.handles(changes: staged.changes)
         // Answered before `stored` may be.
         let last = channels[channel].head + UInt64(staged.changes)
         sendAccepted(number, last, credit: credit, to: connection)
