@@ -3,6 +3,7 @@
 from selenium.webdriver.common.keys import Keys
 
 from browser import until
+from checks_hands import after_palms
 from page import PRESSURE
 from stage import check
 
@@ -63,6 +64,7 @@ def other_hands(stage):
     page.draw(*line(200, 400), kind="pen")
     page.must_have(3)
     before = page.ask("return {...window.whiteboard.view}")
+    after_palms(page)
     page.draw(*line(300, 300), kind="touch")
     until(lambda: page.ask("return {...window.whiteboard.view}") != before, "a touch after the pen has moved the view")
     assert page.elements() == 3, "a palm has drawn"

@@ -4,6 +4,7 @@ import {adoptUser, arrive, claimUser, forgetUser, keep, keepCredential, linkTo, 
 import {comeWith, deviceLink, spelled} from './devices.js'
 import {Live} from './live.js'
 import {boardName, personName, titleOf} from './names.js'
+import {PenMode} from './pen-mode.js'
 import {qrCode, qrPath} from './qr.js'
 import {Records} from './records.js'
 import {Session} from './session.js'
@@ -11,7 +12,7 @@ import {svgDocument} from './svg.js'
 import {Tools} from './tools.js'
 import {$, ask, field, make, panels, save, showCursors, showPeople, toast} from './ui.js'
 import {Undo} from './undo.js'
-import {explain, explainEnd, linkWords} from './words.js'
+import {explain, explainEnd, linkWords, penTexts} from './words.js'
 import {Writing} from './writing.js'
 
 const [local, tab] = [open('localStorage'), open('sessionStorage')]
@@ -48,6 +49,9 @@ const canvas = new Canvas({
     writing?.lay()
   }),
 })
+const penMode = new PenMode({
+  storage: local, changed: showPenMode, tell: () => toast(penTexts.penOnly, penTexts.fingersToo, () => penMode.choose(false)),
+})
 let session
 let tools
 let writing
@@ -60,7 +64,7 @@ function tell() {
   const {dataset} = document.documentElement
   const state = session?.state ?? 'connecting'
   const values = {
-    link: state === 'closed' ? 'ended' : state, unsent: records.own.length, live: live.strokes.size + (tools?.stroke ? 1 : 0),
+    link: state === 'closed' ? 'ended' : state, unsent: records.own.length, live: live.strokes.size + (tools?.strokes.size ?? 0),
     role: session?.mayDraw ?? true ? 'editor' : 'reader', tool: tools?.tool ?? 'pen',
         ...records.isReading ? {} : {boardOffset: records.offset},
   }
@@ -161,6 +165,11 @@ function restyle(change) {
   if (['eraser', 'select'].includes(tools.tool)) choose('pen')
 }
 
+function showPenMode() {
+  $('pen-mode').hidden = !penMode.isKnown
+  $('pen-only').ariaChecked = penMode.isOn
+}
+
 function furnish() {
   const show = panels([['people', 'people-panel'], ['more', 'menu'], ['style', 'style-panel']])
   for (const [label, color] of Object.entries(colors)) {
@@ -183,6 +192,7 @@ function furnish() {
   }
   const actions = {
     undo: () => turn(undo.undo(records)), redo: () => turn(undo.redo(records)), status: () => session.client.wakeUp(), invite,
+    'pen-only': () => penMode.choose(!penMode.isOn),
     'zoom-out': () => canvas.zoom(0.8), 'zoom-in': () => canvas.zoom(1.25), 'zoom-level': () => canvas.zoom(1 / canvas.view.scale),
   }
   const menu = {
@@ -369,11 +379,12 @@ session = new Session({board, credential, user, name, records, live, changed, fa
 const parts = {canvas, session, records, undo}
 writing = new Writing({...parts, style: () => ({color: `#${style.color}FF`, size: textSizes[style.width]})})
 tools = new Tools({
-  ...parts, changed, writing, refused: () => toast('Only the host can change what others drew.'),
+  ...parts, changed, writing, penMode, refused: () => toast('Only the host can change what others drew.'),
   style: tool => tool === 'marker' ? {color: `#${style.color}59`, width: style.width * 4}
       : {color: `#${style.color}FF`, width: style.width},
 })
 furnish()
+showPenMode()
 choose('pen')
 restyle({})
 showPeople(new Map([[session.user, {name}]]), session.user)
@@ -382,6 +393,7 @@ addEventListener('keyup', ({key}) => key === ' ' && pan(false))
 // A user who closes the page has left; one whose page only sleeps has not.
 addEventListener('pagehide', ({persisted}) => {
   writing.finish()
+  tools.finish(Infinity)
   if (!persisted) session.client.close()
 })
 addEventListener('beforeunload', event => session.client.unsent.unkept > 0 && event.preventDefault())

@@ -41,6 +41,8 @@ export function explainEnd({code: ended, error, text}) {
       text: words ?? error?.message ?? text ?? 'This window was asleep for too long.'}
 }
 
+export const penTexts = {penOnly: 'Fingers move the view. Only the pen draws.', fingersToo: 'Let fingers draw'}
+
 /** The state of the link in words; nothing where all is well. */
 export function linkWords(state, unsent, secondsLeft) {
   const waiting = unsent > 0 ? ` · ${unsent} waiting` : ''
