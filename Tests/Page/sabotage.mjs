@@ -87,6 +87,10 @@ const sabotages = [
   ['page: what a palm drew stays with others', 'if (sent > 0) session.takeBack(stroke.id)', ''],
   ['page: what a palm erased goes', 'cancel: shown,', 'cancel() {},'],
   ['page: an eraser sends each stroke by itself', 'undo.add(this.remove(elements.flatMap(({records}) => records)))', 'undo.add(elements.flatMap(({records}) => this.remove(records)))'],
+  ['page: what an edit remembers is copied', '(before.at(-1)?.befores ?? new Set()).add(', 'new Set(before.at(-1)?.befores).add('],
+  ['page: what changed together waits one by one', 'setTimeout(() => this.writeAgain(own)', 'setTimeout(() => own.forEach(one => this.writeAgain([one]))'],
+  ['page: a long stroke goes by itself', 'encoder.encode(record.payload + ', '3 * encoder.encode(record.payload + '],
+  ['page: what an old client tells is believed', 'if (!this.isOwn(change)) return', ''],
   ['page: each pen overrules who has chosen', 'if (this.isKnown) return', ''],
 ]
 

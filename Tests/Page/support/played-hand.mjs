@@ -17,7 +17,7 @@ export class PlayedHand {
 
   /** @param {{strokes?: object, mine?: (id: string) => boolean}} [board] payloads by id */
   constructor({strokes = {}, mine = () => true} = {}) {
-    globalThis.document = {activeElement: {blur() {}}}
+    globalThis.document = {activeElement: {blur() {}}, hidden: false, addEventListener() {}, removeEventListener() {}}
     globalThis.requestAnimationFrame = run => this.frames.push(run)
     globalThis.cancelAnimationFrame = frame => { this.frames[frame - 1] = () => {} }
     this.records = new Records(() => {})
