@@ -91,6 +91,9 @@ const sabotages = [
   ['page: what changed together waits one by one', 'setTimeout(() => this.writeAgain(own)', 'setTimeout(() => own.forEach(one => this.writeAgain([one]))'],
   ['page: a long stroke goes by itself', 'encoder.encode(record.payload + ', '3 * encoder.encode(record.payload + '],
   ['page: what an old client tells is believed', 'if (!this.isOwn(change)) return', ''],
+  ['page: what is seen of a line trails behind the pen', '[...this.curve(this.pen), ...this.ahead]', '[...this.ahead]'],
+  ['page: a line stays where the browser only expected the pen', '      stroke.ahead = []\n', ''],
+  ['page: a line does not arrive at a pen that rests', '          stroke.arrive()\n', ''],
   ['page: each pen overrules who has chosen', 'if (this.isKnown) return', ''],
 ]
 

@@ -1,6 +1,6 @@
 // What the tools do under a hand: which lines stay, what an eraser takes, what a palm leaves behind.
 import assert from 'node:assert/strict'
-import {test} from 'node:test'
+import {mock, test} from 'node:test'
 import {PlayedHand} from './support/played-hand.mjs'
 
 const lineAt = (id, y, z = 1) => `{"color":"#000000FF","cols":"xy","id":"${id}","points":[0,${y * 100},10000,0],"v":1,"width":300,"z":${z}}`
@@ -74,4 +74,43 @@ test('[BL11] what an eraser has gone over is not shown, and goes as one change w
   assert.deepEqual([hand.written.length, hand.keys[0].length, hand.undo.done.length, hand.undo.done[0].length], [1, 298, 1, 298])
   assert.ok(!hand.keys[0].includes('-s7') && !hand.keys[0].includes('-s3'))
   assert.equal(hand.canvas.hidden.size, 0)
+})
+
+test('a line is seen up to where the browser expects the pen, for one frame; neither others nor the board get that', () => {
+  const hand = new PlayedHand()
+  const drawn = []
+  globalThis.Path2D = class {
+    moveTo() {}
+    lineTo(...place) { this.last = place }
+  }
+  const paint = () => {
+    hand.tools.drawLive({stroke: ({last}) => drawn.push(last)})
+    return drawn.at(-1)
+  }
+  hand.play('0 m1 down 10 10', '10 m1 move 60 10')
+  assert.deepEqual(paint(), [60, 10])
+  hand.predicted.push({clientX: 130, clientY: 12, pressure: 0.5})
+  hand.play('20 m1 move 110 10')
+  assert.deepEqual([paint(), paint()], [[130, 12], [110, 10]], 'the pen may have stopped')
+  hand.predicted.push({clientX: 200, clientY: 12, pressure: 0.5})
+  hand.play('30 m1 move 160 10', '40 m1 up 170 10')
+  const {points} = JSON.parse(hand.written[0][0].record.payload)
+  const ends = [0, 1].map(column => points.filter((_, at) => at % 2 === column).reduce((sum, step) => sum + step, 0))
+  assert.deepEqual(ends, [17_000, 1_000], 'it ends where it was lifted')
+})
+
+test('a pen that rests brings the line to where it is, for others too', () => {
+  mock.timers.enable({apis: ['setTimeout']})
+  try {
+    const hand = new PlayedHand()
+    hand.play('0 p1 down 10 10', '10 p1 move 60 10', '20 p1 move 110 10')
+    hand.frame()
+    const [stroke] = hand.tools.strokes
+    assert.ok(stroke.xy.at(-2) < 10_000 && hand.shownUpTo === stroke.xy.length / 2)
+    mock.timers.tick(80)
+    hand.frame()
+    assert.deepEqual([stroke.xy.at(-2), hand.shownUpTo], [11_000, stroke.xy.length / 2])
+  } finally {
+    mock.timers.reset()
+  }
 })

@@ -8,6 +8,8 @@ import {boxAround} from './svg.js'
 
 /** A finger's line is shown to others when it has become one: before, it may turn out to be a pinch. */
 const fingerHoldPx = 8
+/** A pen that is not heard of for so long rests: the line goes to where it is, for others too. */
+const restMs = 80
 const slackPx = {mouse: 5, pen: 6, touch: 12}
 const noGesture = {move() {}, end() {}, cancel() {}}
 
@@ -147,13 +149,13 @@ export class Tools {
     const {canvas, session, records, undo} = this
     const isPen = event.pointerType === 'pen'
     const stroke = new InkStroke({...this.style(this.tool), hasPressure: isPen && this.tool === 'pen', scale: canvas.view.scale})
-    const add = ({clientX, clientY, pressure}) => {
-      const {x, y} = canvas.toBoard({clientX, clientY})
-      stroke.add(x, y, isPen ? pressure : 0.5)
-      stroke.paths = undefined
+    const placeOf = ({clientX, clientY, pressure}) => ({...canvas.toBoard({clientX, clientY}), p: isPen ? pressure : 0.5})
+    const add = event => {
+      const {x, y, p} = placeOf(event)
+      stroke.add(x, y, p)
       canvas.refresh()
     }
-    let [frame, sent, farthest] = [undefined, 0, 0]
+    let [frame, rest, sent, farthest] = [undefined, undefined, 0, 0]
     add(event)
     this.strokes.add(stroke)
     /** One packet a frame. */
@@ -161,8 +163,12 @@ export class Tools {
       frame = undefined
       if (stroke.xy.length / 2 > sent) sent = session.sendPoints(stroke, sent)
     }
+    const showSoon = () => {
+      if (event.pointerType !== 'touch' || farthest > fingerHoldPx) frame ??= requestAnimationFrame(show)
+    }
     const ended = () => {
       cancelAnimationFrame(frame)
+      clearTimeout(rest)
       this.strokes.delete(stroke)
       canvas.refresh()
     }
@@ -171,10 +177,19 @@ export class Tools {
         // Where they are to be had, all events since the last frame; plain http does not give them.
         for (const each of next.getCoalescedEvents?.().length ? next.getCoalescedEvents() : [next]) add(each)
         farthest = Math.max(farthest, Math.hypot(next.clientX - event.clientX, next.clientY - event.clientY))
-        if (event.pointerType !== 'touch' || farthest > fingerHoldPx) frame ??= requestAnimationFrame(show)
+        stroke.ahead = next.getPredictedEvents?.().map(placeOf) ?? []
+        showSoon()
+        clearTimeout(rest)
+        rest = setTimeout(() => {
+          stroke.arrive()
+          showSoon()
+        }, restMs)
       },
-      end: () => {
-        stroke.finish()
+      end: last => {
+        const {x, y} = canvas.toBoard(last)
+        // What the browser takes for itself may tell no place. One that is lifted presses no more.
+        if (last.type === 'pointerup' && Math.hypot(x - stroke.pen.x, y - stroke.pen.y) > 0) stroke.add(x, y, stroke.pen.p)
+        stroke.arrive()
         if (sent > 0) show()
         ended()
         stroke.z = records.nextLayer
@@ -344,7 +359,13 @@ export class Tools {
   /** What moves here: own lines, what is chosen and being moved. */
   drawLive(context) {
     const {canvas, frameBox} = this
-    for (const stroke of this.strokes) drawElement(context, {parts: [stroke]})
+    for (const stroke of this.strokes) {
+      drawElement(context, {parts: [stroke.shown()]})
+      if (stroke.ahead.length === 0) continue
+      // The pen may have stopped: at the next frame the line ends where it is known to be.
+      stroke.ahead = []
+      canvas.refresh()
+    }
     const pixel = 1 / canvas.view.scale
     const outline = ([left, top, right, bottom], margin) => {
       context.strokeStyle = '#6b6bdb'

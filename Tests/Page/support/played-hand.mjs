@@ -13,6 +13,8 @@ export class PlayedHand {
   shownUpTo = 0
   toasts = 0
   frames = []
+  /** What the browser expects behind the next event. */
+  predicted = []
   handlers = new Map()
 
   /** @param {{strokes?: object, mine?: (id: string) => boolean}} [board] payloads by id */
@@ -49,7 +51,8 @@ export class PlayedHand {
       const [at, who, what, x = 0, y = 0] = line.split(' ')
       this.handlers.get(`pointer${what}`)({
         pointerId: who.charCodeAt(0) * 10 + Number(who[1]), pointerType: pointers[who[0]], clientX: Number(x), clientY: Number(y),
-        button: 0, buttons: 1, pressure: 0.5, timeStamp: this.began + Number(at), preventDefault() {},
+        button: 0, buttons: 1, pressure: 0.5, getPredictedEvents: () => this.predicted.splice(0), type: `pointer${what}`,
+        timeStamp: this.began + Number(at), preventDefault() {},
       })
     }
   }
