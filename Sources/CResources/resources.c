@@ -163,6 +163,9 @@ static const unsigned char page_format_js[] = {
 static const unsigned char page_gestures_js[] = {
 #embed "../RelayPage/page/gestures.js"
 };
+static const unsigned char page_host_js[] = {
+#embed "../RelayPage/page/host.js"
+};
 static const unsigned char page_identity_js[] = {
 #embed "../RelayPage/page/identity.js"
 };
@@ -280,6 +283,7 @@ static const struct resource_file files[] = {
     FILE_NAMED("page/devices.js", page_devices_js),
     FILE_NAMED("page/format.js", page_format_js),
     FILE_NAMED("page/gestures.js", page_gestures_js),
+    FILE_NAMED("page/host.js", page_host_js),
     FILE_NAMED("page/identity.js", page_identity_js),
     FILE_NAMED("page/index.html", page_index_html),
     FILE_NAMED("page/ink.js", page_ink_js),

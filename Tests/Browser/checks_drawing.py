@@ -128,6 +128,37 @@ def tools(stage):
     until(lambda: ben.find("#title").get_property("value") == "The value of ink", "the title is seen by others", 10)
 
 
+@check("[BL11] a thousand strokes that are moved, removed and brought back come to others all at once")
+def a_thousand(stage):
+    relay = stage.relay()
+    relay.draw_many("lesson", 1000)
+    host, ben = stage.page(relay, "Host", key="host"), stage.page(relay, "Ben")
+    host.must_have(1000)
+    ben.must_have(1000)
+    ben.ask("""const {dataset} = document.documentElement
+        window.offsets = []
+        new MutationObserver(() => window.offsets.push(Number(dataset.boardOffset)))
+          .observe(document.documentElement, {attributeFilter: ['data-board-offset']})""")
+    host.press("v")
+    host.draw((6, 72), (500, 300), (990, 600), kind="mouse")
+    host.draw((21, 81), (60, 120), (81, 141), kind="mouse")
+    stage.settle(host, ben)
+    host.press(Keys.DELETE)
+    # What is drawn behind it does not wait.
+    host.press("p")
+    host.draw(*line(200, 500))
+    ben.must_have(1)
+    stage.settle(host, ben)
+    host.press("z", control=True)
+    ben.must_have(0)
+    host.press("z", control=True)
+    ben.must_have(1000)
+    stage.settle(host, ben)
+    offsets = ben.ask("return window.offsets")
+    steps = [after - before for before, after in zip([1000, *offsets], offsets)]
+    assert sorted(steps) == [1, 1, 1000, 1000, 1000], f"the offsets went by {steps}"
+
+
 @check("colours, widths, markers and layers are the same everywhere", together=True)
 def across_engines(stage):
     relay = stage.relay()

@@ -94,6 +94,9 @@ const sabotages = [
   ['page: what is seen of a line trails behind the pen', '[...this.curve(this.pen), ...this.ahead]', '[...this.ahead]'],
   ['page: a line stays where the browser only expected the pen', '      stroke.ahead = []\n', ''],
   ['page: a line does not arrive at a pen that rests', '          stroke.arrive()\n', ''],
+  ['page: a ban is not asked for twice', "!== 'ban-yes') return", "=== '') return"],
+  ['page: a pause cannot be ended', "session.isFrozen ? 'unfreeze' : 'freeze'", "'freeze'"],
+  ['page: a guest has the bar of hosts', "$('host').hidden = !mayModerate", "$('host').hidden = false"],
   ['page: each pen overrules who has chosen', 'if (this.isKnown) return', ''],
 ]
 
@@ -107,7 +110,7 @@ try {
   const tests = {
     [client]: ['vectors', 'machine-link', 'machine-messages', 'machine-session', 'machine-moderation', 'machine-devices', 'outbox',
       'hostile'],
-    [page]: ['gestures', 'tools', 'page-parts', 'page-session'],
+    [page]: ['gestures', 'tools', 'host', 'page-parts', 'page-session'],
   }
   const isGreen = of => spawnSync(process.execPath, ['--test', ...tests[of].map(name => `Tests/Page/${name}.test.mjs`)],
       {cwd: folder, timeout: 600_000, stdio: 'ignore'}).status === 0

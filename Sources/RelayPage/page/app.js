@@ -2,6 +2,7 @@
 import {Canvas, picture} from './canvas.js'
 import {adoptUser, arrive, claimUser, forgetUser, keep, keepCredential, linkTo, open, readAddress, subjectOf} from './identity.js'
 import {comeWith, deviceLink, spelled} from './devices.js'
+import {Host} from './host.js'
 import {Live} from './live.js'
 import {boardName, personName, titleOf} from './names.js'
 import {PenMode} from './pen-mode.js'
@@ -53,6 +54,7 @@ const penMode = new PenMode({
   storage: local, changed: showPenMode, tell: () => toast(penTexts.penOnly, penTexts.fingersToo, () => penMode.choose(false)),
 })
 let session
+let host
 let tools
 let writing
 
@@ -111,7 +113,8 @@ function changed(what) {
   if (what === 'link') linkChanged()
   if (what === 'ended') boardEnded()
   if (what === 'people' || what === 'access') {
-    showPeople(session.members, session.user, session.mayClear, session.mayModerate && removeDrawings)
+    showPeople(session.members, session.user, session.mayClear, session.mayModerate && ((user, name) => host.manage(user, name)))
+    host?.show()
     canvas.refresh()
   }
   if (what === 'read') isFitted ??= !canvas.fit(true)
@@ -297,14 +300,6 @@ async function clear() {
   }, failed)
 }
 
-async function removeDrawings(user, name) {
-  const answer = await ask('remove-dialog', `Remove what ${name} drew here?`,
-      `Everything that ${name} drew or wrote goes from this board, for everyone and for good.`, [['remove-no', 'Keep it'], ['remove-yes', 'Remove it']])
-  if (answer !== 'remove-yes') return
-  await session.removeDrawings(user)
-      .then(count => toast(count ? `What ${name} drew is gone.` : `${name} has drawn nothing here.`), failed)
-}
-
 async function endBoard() {
   const answer = await ask('end-dialog', 'End this board for everyone?',
       'Everyone leaves it, and all that is on it goes for good: save it first if you want to keep it.',
@@ -376,6 +371,7 @@ const same = code && await comeAsSame()
 const name = local.getItem('whiteboard.name') ?? await askName()
 const user = same ?? subjectOf(credential) ?? await claimUser(local, tab)
 session = new Session({board, credential, user, name, records, live, changed, failed})
+host = new Host(session)
 const parts = {canvas, session, records, undo}
 writing = new Writing({...parts, style: () => ({color: `#${style.color}FF`, size: textSizes[style.width]})})
 tools = new Tools({
