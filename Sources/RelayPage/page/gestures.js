@@ -28,6 +28,7 @@ export class Gestures {
   /** Short touches that were lifted: `{gesture, pointer, until}`. */
   #held = []
   #last = 0
+  /** When a pen was last put down or lifted. */
   #penAt = -Infinity
 
   /** When `passed` is wanted, in ms; `undefined`: not at all. */
@@ -63,9 +64,7 @@ export class Gestures {
   }
 
   /** @returns {Act[]} */
-  move(pointer, at) {
-    // A pen that hovers is one, too.
-    if (pointer.pointerType === 'pen') this.#penAt = at
+  move(pointer) {
     const state = this.#state
     if (!this.#isPart(pointer)) return []
     if (state.is === 'one') {

@@ -67,7 +67,7 @@ export class Tools {
 
   move(event) {
     if (this.pointers.has(event.pointerId)) this.pointers.set(event.pointerId, event)
-    this.carryOut(this.hands.move(event, event.timeStamp))
+    this.carryOut(this.hands.move(event))
     if (event.pointerType !== 'touch') this.session.sendCursor(this.canvas.toBoard(event))
   }
 
