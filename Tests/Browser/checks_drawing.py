@@ -154,9 +154,9 @@ def a_thousand(stage):
     host.press("z", control=True)
     ben.must_have(1000)
     stage.settle(host, ben)
-    offsets = ben.ask("return window.offsets")
-    steps = [after - before for before, after in zip([1000, *offsets], offsets)]
-    assert sorted(steps) == [1, 1, 1000, 1000, 1000], f"the offsets went by {steps}"
+    # Moved; removed, behind the stroke or before it; the stroke undone; brought back. Nothing between.
+    seen = set(ben.ask("return window.offsets"))
+    assert {2000, 4002} <= seen <= {2000, 2001, 3000, 3001, 3002, 4002}, f"parts of it were seen: {sorted(seen)}"
 
 
 @check("colours, widths, markers and layers are the same everywhere", together=True)
