@@ -160,6 +160,12 @@ static const unsigned char page_devices_js[] = {
 static const unsigned char page_format_js[] = {
 #embed "../RelayPage/page/format.js"
 };
+static const unsigned char page_gestures_js[] = {
+#embed "../RelayPage/page/gestures.js"
+};
+static const unsigned char page_host_js[] = {
+#embed "../RelayPage/page/host.js"
+};
 static const unsigned char page_identity_js[] = {
 #embed "../RelayPage/page/identity.js"
 };
@@ -174,6 +180,9 @@ static const unsigned char page_live_js[] = {
 };
 static const unsigned char page_names_js[] = {
 #embed "../RelayPage/page/names.js"
+};
+static const unsigned char page_pen_mode_js[] = {
+#embed "../RelayPage/page/pen-mode.js"
 };
 static const unsigned char page_qr_js[] = {
 #embed "../RelayPage/page/qr.js"
@@ -273,11 +282,14 @@ static const struct resource_file files[] = {
     FILE_NAMED("page/canvas.js", page_canvas_js),
     FILE_NAMED("page/devices.js", page_devices_js),
     FILE_NAMED("page/format.js", page_format_js),
+    FILE_NAMED("page/gestures.js", page_gestures_js),
+    FILE_NAMED("page/host.js", page_host_js),
     FILE_NAMED("page/identity.js", page_identity_js),
     FILE_NAMED("page/index.html", page_index_html),
     FILE_NAMED("page/ink.js", page_ink_js),
     FILE_NAMED("page/live.js", page_live_js),
     FILE_NAMED("page/names.js", page_names_js),
+    FILE_NAMED("page/pen-mode.js", page_pen_mode_js),
     FILE_NAMED("page/qr.js", page_qr_js),
     FILE_NAMED("page/records.js", page_records_js),
     FILE_NAMED("page/session.js", page_session_js),

@@ -3,6 +3,7 @@
 from selenium.webdriver.common.keys import Keys
 
 from browser import until
+from checks_hands import after_palms
 from page import PRESSURE
 from stage import check
 
@@ -63,6 +64,7 @@ def other_hands(stage):
     page.draw(*line(200, 400), kind="pen")
     page.must_have(3)
     before = page.ask("return {...window.whiteboard.view}")
+    after_palms(page)
     page.draw(*line(300, 300), kind="touch")
     until(lambda: page.ask("return {...window.whiteboard.view}") != before, "a touch after the pen has moved the view")
     assert page.elements() == 3, "a palm has drawn"
@@ -124,6 +126,37 @@ def tools(stage):
     ada.press("a", control=True)
     ada.press("The value of ink", Keys.ENTER)
     until(lambda: ben.find("#title").get_property("value") == "The value of ink", "the title is seen by others", 10)
+
+
+@check("[BL11] a thousand strokes that are moved, removed and brought back come to others all at once")
+def a_thousand(stage):
+    relay = stage.relay()
+    relay.draw_many("lesson", 1000)
+    host, ben = stage.page(relay, "Host", key="host"), stage.page(relay, "Ben")
+    host.must_have(1000)
+    ben.must_have(1000)
+    ben.ask("""const {dataset} = document.documentElement
+        window.offsets = []
+        new MutationObserver(() => window.offsets.push(Number(dataset.boardOffset)))
+          .observe(document.documentElement, {attributeFilter: ['data-board-offset']})""")
+    host.press("v")
+    host.draw((6, 72), (500, 300), (990, 600), kind="mouse")
+    host.draw((21, 81), (60, 120), (81, 141), kind="mouse")
+    stage.settle(host, ben)
+    host.press(Keys.DELETE)
+    # What is drawn behind it does not wait.
+    host.press("p")
+    host.draw(*line(200, 500))
+    ben.must_have(1)
+    stage.settle(host, ben)
+    host.press("z", control=True)
+    ben.must_have(0)
+    host.press("z", control=True)
+    ben.must_have(1000)
+    stage.settle(host, ben)
+    # Moved; removed, behind the stroke or before it; the stroke undone; brought back. Nothing between.
+    seen = set(ben.ask("return window.offsets"))
+    assert {2000, 4002} <= seen <= {2000, 2001, 3000, 3001, 3002, 4002}, f"parts of it were seen: {sorted(seen)}"
 
 
 @check("colours, widths, markers and layers are the same everywhere", together=True)

@@ -57,6 +57,27 @@ def cut_off(stage):
     assert ada.state()[2] == 0
 
 
+@check("who is cut off moves one line thirty times, and each time is as quick as the first")
+def thirty_moves(stage):
+    stage.breaks_links = True
+    relay = stage.relay()
+    ada, ben = stage.page(relay, "Ada"), stage.page(relay, "Ben")
+    ada.draw(*line(150, 150))
+    stage.settle(ada, ben)
+    ada.cutter.cut()
+    ada.wait(link=lambda link: link in ("waiting", "connecting"))
+    ada.press("v")
+    # Twice as much for each: the thirtieth took half a minute.
+    for n in range(30):
+        ada.draw((150 + 6 * n, 150), (153 + 6 * n, 151), (156 + 6 * n, 150), kind="mouse")
+    ada.wait(unsent=30, seconds=5)
+    ada.cutter.mend()
+    ada.wait("connected", unsent=0, seconds=40)
+    stage.settle(ada, ben)
+    first = relay.records("lesson")[0]["points"][:2]
+    assert first == [15000 + 30 * 600, 15000], f"the line begins at {first}"
+
+
 @check("a network that is back is used at once")
 def back_at_once(stage):
     stage.breaks_links = True

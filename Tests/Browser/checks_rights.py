@@ -1,5 +1,6 @@
 """Who may do what, and how the page shows it."""
 
+import accessibility
 from browser import until
 from checks_drawing import line
 from stage import check
@@ -48,6 +49,86 @@ def clear(stage):
     stage.settle(host, guest)
 
 
+def decide(host, name, choice):
+    """A host's choice about a person."""
+    if not host.is_shown("#people-panel"):
+        host.click("#people")
+    host.click(f"#people-list button[aria-label='Decide about {name}']")
+    host.click(choice)
+
+
+def role(page, wanted):
+    until(lambda: page.ask("return document.documentElement.dataset.role") == wanted, f"{page.who} is a {wanted}", 10)
+
+
+@check("[AC11] a host pauses drawing, and lets everybody change everything, from a bar that guests do not have; all see it")
+def host_bar(stage):
+    relay = stage.relay()
+    host, ada, ben = stage.page(relay, "Host", key="host"), stage.page(relay, "Ada"), stage.page(relay, "Ben")
+    assert not ada.is_shown("#host"), "a guest has a host's bar"
+    ada.draw(*line(150, 150))
+    stage.settle(host, ada, ben)
+    host.click("#pause")
+    role(ada, "reader")
+    until(lambda: "paused" in ada.words("#reading") and "paused" in host.words("#reading"), "both are told", 10)
+    until(lambda: host.ask("return document.querySelector('#pause').ariaPressed") == "true", "the button is down", 5)
+    stage.picture(host, "paused-host")
+    stage.picture(ada, "paused-guest")
+    ada.draw(*line(300, 300))
+    host.draw(*line(150, 300))
+    ada.must_have(2)
+    host.click("#pause")
+    role(ada, "editor")
+    until(lambda: not host.is_shown("#reading"), "it is over", 5)
+    ben.press("e")
+    ben.draw(*line(160, 130, 8, 0, 8))
+    assert "Only the host" in ben.words("#toasts"), "Ben has erased what Ada drew"
+    host.click("#free")
+    until(lambda: "Free-for-all" in ben.words("#toasts"), "Ben is told", 10)
+    stage.picture(host, "free-for-all-host")
+    stage.picture(ben, "free-for-all-guest")
+    ben.draw(*line(160, 130, 8, 0, 8))
+    ada.must_have(1)
+    host.click("#free")
+    until(lambda: "is over" in ben.words("#toasts"), "Ben is told that it is over", 10)
+    stage.settle(host, ada, ben)
+
+
+@check("[AC10, AC12] a host decides about one person: who draws, watches, changes everything, leaves, or is banned")
+def host_person(stage):
+    relay = stage.relay()
+    host, ada = stage.page(relay, "Host", key="host"), stage.page(relay, "Ada")
+    host.draw(*line(150, 150))
+    stage.settle(host, ada)
+    host.click("#people")
+    wrong = accessibility.faults(host)
+    host.click("#people-list button[aria-label='Decide about Ada']")
+    stage.picture(host, "person")
+    wrong += accessibility.faults(host)
+    assert not wrong, "; ".join(wrong)
+    host.click("#person-view")
+    role(ada, "reader")
+    decide(host, "Ada", "#person-draw")
+    role(ada, "editor")
+    decide(host, "Ada", "#person-edit")
+    ada.press("e")
+    until(lambda: (ada.draw(*line(160, 130, 8, 0, 8)), host.elements() == 0)[1], "Ada erases what the host drew", 10)
+    decide(host, "Ada", "#person-ban")
+    stage.picture(host, "ban")
+    host.click("#ban-yes")
+    until(lambda: "closed this board to you" in ada.words("#ended-dialog"), "Ada is told", 10)
+    stage.picture(ada, "banned")
+    host.click(".toast button")
+    until(lambda: "can come back" in host.words("#toasts"), "the ban is taken back", 10)
+    ada.click("#ended-again")
+    ada.wait("connected")
+    decide(host, "Ada", "#person-remove")
+    until(lambda: "has ended your visit" in ada.words("#ended-dialog"), "Ada is told that she was disconnected", 10)
+    ada.click("#ended-again")
+    ada.wait("connected")
+    stage.settle(host, ada)
+
+
 @check("[AC18] a host removes what one person drew, and is asked before; what others drew stays")
 def remove_drawings(stage):
     relay = stage.relay()
@@ -55,13 +136,11 @@ def remove_drawings(stage):
     ada.draw(*line(150, 150))
     ben.draw(*line(150, 300))
     stage.settle(host, ada, ben)
-    button = "#people-list button[aria-label='Remove what Ada drew']"
     ben.click("#people")
-    assert not ben.is_shown("#people-list button"), "a guest is offered to remove what others drew"
+    assert not ben.is_shown("#people-list button"), "a guest is offered to decide about others"
     for answer in ("#remove-no", "#remove-yes"):
         assert ben.elements() == 2, "it was removed without asking"
-        host.click("#people")
-        host.click(button)
+        decide(host, "Ada", "#person-take-back")
         stage.picture(host, "remove-drawings")
         host.click(answer)
     for page in (host, ada, ben):

@@ -210,7 +210,7 @@ test('ink goes through the pen’s first and last place, bends without corners, 
     stroke.add(200 - 100 * Math.cos(angle), 100 * Math.sin(angle), 0.5)
     live.push(...stroke.xy.slice(live.length))
   }
-  stroke.finish()
+  stroke.arrive()
   assert.deepEqual(stroke.xy.slice(0, live.length), live, 'what was shown is not changed')
   assert.deepEqual([stroke.xy.slice(0, 2), stroke.xy.slice(-2)], [[10_000, 0], [30_000, 0]])
   assert.equal(stroke.pressure.length, stroke.xy.length / 2)
@@ -227,8 +227,45 @@ test('ink goes through the pen’s first and last place, bends without corners, 
 test('a tap is one point; a pen that rests makes no points', () => {
   const stroke = new InkStroke({color: '#000000FF', width: 300, scale: 1})
   for (let count = 0; count < 50; count++) stroke.add(5 + count % 2 / 10, 5, 0.5)
-  stroke.finish()
+  stroke.arrive()
   assert.ok(stroke.xy.length <= 4, `${stroke.xy}`)
+})
+
+test('what is seen of a line ends where the pen is, however fast that is; what others get trails, and is not changed by it', () => {
+  for (const hasPressure of [false, true]) {
+    const stroke = new InkStroke({color: '#000000FF', width: 300, hasPressure, scale: 1})
+    const away = ({xy}, x) => Math.hypot(xy.at(-2) / 100 - x, xy.at(-1) / 100 - 10)
+    for (let event = 0; event < 30; event++) {
+      const x = event * 2_000 / 60
+      stroke.add(x, 10, event / 30)
+      const {xy, pressure} = stroke.shown()
+      assert.ok(away({xy}, x) < 0.01, `${away({xy}, x)} px at ${x}`)
+      assert.deepEqual(xy.slice(0, stroke.xy.length), stroke.xy)
+      assert.equal(pressure?.length, hasPressure ? xy.length / 2 : undefined)
+      if (event > 5) assert.ok(away(stroke, x) > 30, 'the points of the record trail')
+    }
+    const last = 29 * 2_000 / 60
+    stroke.ahead = [{x: last + 9, y: 12, p: 1}, {x: last + 20, y: 10, p: 1}]
+    assert.ok(away(stroke.shown(), last + 20) < 0.01, 'where the browser expects the pen')
+    stroke.arrive()
+    assert.ok(away(stroke, last) < 0.01, 'the record ends where the pen is')
+  }
+})
+
+test('a line arrives at a pen that rests, and goes on from there', () => {
+  const stroke = new InkStroke({color: '#000000FF', width: 300, scale: 1})
+  for (const x of [0, 30, 60]) stroke.add(x, 0, 0.5)
+  stroke.arrive()
+  const {length} = stroke.xy
+  assert.deepEqual(stroke.xy.slice(-2), [6_000, 0])
+  stroke.arrive()
+  assert.equal(stroke.xy.length, length, 'resting on makes no points')
+  for (const y of [30, 60]) stroke.add(60, y, 0.5)
+  stroke.arrive()
+  assert.deepEqual(stroke.xy.slice(-2), [6_000, 6_000])
+  const steps = Array.from({length: stroke.xy.length / 2 - 1}, (_, at) =>
+    Math.hypot(stroke.xy[2 * at + 2] - stroke.xy[2 * at], stroke.xy[2 * at + 3] - stroke.xy[2 * at + 1]))
+  assert.ok(Math.max(...steps) < 3_000, 'without a gap')
 })
 
 test('an eraser touches a line between its points, as wide as it is, and nothing beside it', () => {

@@ -1,4 +1,4 @@
-// Breaks the client in one place after the other, and wants the tests that need no relay to see each of them.
+// Breaks the client, and the page, in one place after the other, and wants the tests that need no relay to see each of them.
 //
 //     node Tests/Page/sabotage.mjs
 import {spawnSync} from 'node:child_process'
@@ -8,11 +8,11 @@ import {join} from 'node:path'
 import {fileURLToPath} from 'node:url'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const client = 'Sources/RelayPage/client'
-const files = readdirSync(join(root, client)).map(name =>
-    ({path: join(client, name), text: readFileSync(join(root, client, name), 'utf8')}))
+const [client, page] = ['Sources/RelayPage/client', 'Sources/RelayPage/page']
+const files = [client, page].flatMap(folder => readdirSync(join(root, folder)).filter(name => name.endsWith('.js')).map(name =>
+    ({folder, path: join(folder, name), text: readFileSync(join(root, folder, name), 'utf8')})))
 
-/** What is broken, what stands once in a module of the client, what is put in its place. */
+/** What is broken, what stands once in a module of either, what is put in its place. */
 const sabotages = [
   ['what was sent is forgotten after a break', 'this.machine.queue.items.unshift(...again)', ''],
   ['sent again under new numbers', 'const number = message.number ?? this.machine.sent.lastNumber + 1', 'const number = this.machine.sent.lastNumber + 1'],
@@ -28,7 +28,7 @@ const sabotages = [
   ['what was refused behind a refusal is sent behind what is new', 'queue.items.splice(queue.numbered(() => true).length, 0, ...items)', 'queue.items.push(...items)'],
   ['packets pass a message that waits', "case 'request': return true", "case 'request': case 'packet': return true"],
   ['too many unanswered', 'if (this.machine.sent.publishes.size >= this.unansweredMax) return false', ''],
-  ['numbers run away from what is not stored', 'number === undefined && (!this.machine.sent.numbersMayGoOn ||', 'number === undefined && (false ||'],
+  ['numbers run away from what is not stored', 'number === undefined && (!sent.numbersMayGoOn ||', 'number === undefined && (false ||'],
   ['a position is not told', 'undefined : {token, seen}', 'undefined : {token}'],
   ['a board that is read is not told so', 'own: readings.has(channel)', 'own: false'],
   ['a subscription that was heard begins a second time', 'body: {...asked.request.body, since: undefined}', 'body: asked.request.body'],
@@ -78,29 +78,52 @@ const sabotages = [
   ['what another device of the user sends is not missed', ' || device !== own', ''],
   ['a tab is another device after a reload', 'device = sessionStorage.getItem(key)', ''],
   ['metadata of another set is mixed in', 'if (!owner || (user !== undefined', 'if (!owner || (false'],
+  ['page: a pen waits for a palm', 'acts.push(...this.#palms(pointer, at))', ''],
+  ['page: a palm that was lifted has drawn', 'this.#held.push({', '[].push({'],
+  ['page: a palm beside a pen moves the view', 'const isPalm = isTouch && at - this.#penAt < palmMs', 'const isPalm = false'],
+  ['page: a pinch begins however late', "(state.isStart && at - state.at <= pinchMs)", 'state.isStart'],
+  ['page: a pinch begins however far', 'state.isStart &&= Math.hypot', 'state.isStart ||= Math.hypot'],
+  ['page: of a pinch the finger that stays draws', "this.#begin({is: 'one', does: 'view', first: pointer, at, ids}", "this.#begin({is: 'one', does: 'tool', first: pointer, at, ids}"],
+  ['page: what a palm drew stays with others', 'if (sent > 0) session.takeBack(stroke.id)', ''],
+  ['page: what a palm erased goes', 'cancel: shown,', 'cancel() {},'],
+  ['page: an eraser sends each stroke by itself', 'undo.add(this.remove(elements.flatMap(({records}) => records)))', 'undo.add(elements.flatMap(({records}) => this.remove(records)))'],
+  ['page: what an edit remembers is copied', '(before.at(-1)?.befores ?? new Set()).add(', 'new Set(before.at(-1)?.befores).add('],
+  ['page: what changed together waits one by one', 'setTimeout(() => this.writeAgain(own)', 'setTimeout(() => own.forEach(one => this.writeAgain([one]))'],
+  ['page: a long stroke goes by itself', 'encoder.encode(record.payload + ', '3 * encoder.encode(record.payload + '],
+  ['page: what an old client tells is believed', 'if (!this.isOwn(change)) return', ''],
+  ['page: what is seen of a line trails behind the pen', '[...this.curve(this.pen), ...this.ahead]', '[...this.ahead]'],
+  ['page: a line stays where the browser only expected the pen', '      stroke.ahead = []\n', ''],
+  ['page: a line does not arrive at a pen that rests', '          stroke.arrive()\n', ''],
+  ['page: a ban is not asked for twice', "!== 'ban-yes') return", "=== '') return"],
+  ['page: a pause cannot be ended', "session.isFrozen ? 'unfreeze' : 'freeze'", "'freeze'"],
+  ['page: a guest has the bar of hosts', "$('host').hidden = !mayModerate", "$('host').hidden = false"],
+  ['page: each pen overrules who has chosen', 'if (this.isKnown) return', ''],
 ]
 
 const only = process.argv[2]
-/** How many times a text stands in the client. */
+/** How many times a text stands in all of them. */
 const times = text => files.reduce((sum, file) => sum + file.text.split(text).length - 1, 0)
 const folder = mkdtempSync(join(tmpdir(), 'relay-sabotage-'))
 const failures = []
 try {
   for (const part of ['Sources/RelayPage', 'Tests/Page', 'docs/vectors']) cpSync(join(root, part), join(folder, part), {recursive: true})
-  const tests = ['vectors', 'machine-link', 'machine-messages', 'machine-session', 'machine-moderation', 'machine-devices', 'outbox',
-    'hostile']
-      .map(name => `Tests/Page/${name}.test.mjs`)
-  const isGreen = () => spawnSync(process.execPath, ['--test', ...tests], {cwd: folder, timeout: 600_000, stdio: 'ignore'}).status === 0
-  if (!isGreen()) failures.push('the tests are red without a sabotage')
+  const tests = {
+    [client]: ['vectors', 'machine-link', 'machine-messages', 'machine-session', 'machine-moderation', 'machine-devices', 'outbox',
+      'hostile'],
+    [page]: ['gestures', 'tools', 'host', 'page-parts', 'page-session'],
+  }
+  const isGreen = of => spawnSync(process.execPath, ['--test', ...tests[of].map(name => `Tests/Page/${name}.test.mjs`)],
+      {cwd: folder, timeout: 600_000, stdio: 'ignore'}).status === 0
+  for (const part of [client, page]) if (!isGreen(part)) failures.push(`the tests of ${part} are red without a sabotage`)
   for (const [name, right, wrong] of sabotages) {
     if (only && !name.includes(only)) continue
     if (times(right) !== 1) {
       failures.push(`${name}: what it breaks stands there ${times(right)} times`)
       continue
     }
-    const {path, text} = files.find(file => file.text.includes(right))
+    const {folder: of, path, text} = files.find(file => file.text.includes(right))
     writeFileSync(join(folder, path), text.replace(right, () => wrong))
-    const isSeen = !isGreen()
+    const isSeen = !isGreen(of)
     writeFileSync(join(folder, path), text)
     console.log(`${isSeen ? 'seen    ' : 'NOT SEEN'}  ${name}`)
     if (!isSeen) failures.push(`${name}: no test is red`)

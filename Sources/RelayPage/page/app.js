@@ -2,8 +2,10 @@
 import {Canvas, picture} from './canvas.js'
 import {adoptUser, arrive, claimUser, forgetUser, keep, keepCredential, linkTo, open, readAddress, subjectOf} from './identity.js'
 import {comeWith, deviceLink, spelled} from './devices.js'
+import {Host} from './host.js'
 import {Live} from './live.js'
 import {boardName, personName, titleOf} from './names.js'
+import {PenMode} from './pen-mode.js'
 import {qrCode, qrPath} from './qr.js'
 import {Records} from './records.js'
 import {Session} from './session.js'
@@ -11,7 +13,7 @@ import {svgDocument} from './svg.js'
 import {Tools} from './tools.js'
 import {$, ask, field, make, panels, save, showCursors, showPeople, toast} from './ui.js'
 import {Undo} from './undo.js'
-import {explain, explainEnd, linkWords} from './words.js'
+import {explain, explainEnd, linkWords, penTexts} from './words.js'
 import {Writing} from './writing.js'
 
 const [local, tab] = [open('localStorage'), open('sessionStorage')]
@@ -48,7 +50,11 @@ const canvas = new Canvas({
     writing?.lay()
   }),
 })
+const penMode = new PenMode({
+  storage: local, changed: showPenMode, tell: () => toast(penTexts.penOnly, penTexts.fingersToo, () => penMode.choose(false)),
+})
 let session
+let host
 let tools
 let writing
 
@@ -60,7 +66,7 @@ function tell() {
   const {dataset} = document.documentElement
   const state = session?.state ?? 'connecting'
   const values = {
-    link: state === 'closed' ? 'ended' : state, unsent: records.own.length, live: live.strokes.size + (tools?.stroke ? 1 : 0),
+    link: state === 'closed' ? 'ended' : state, unsent: records.own.length, live: live.strokes.size + (tools?.strokes.size ?? 0),
     role: session?.mayDraw ?? true ? 'editor' : 'reader', tool: tools?.tool ?? 'pen',
         ...records.isReading ? {} : {boardOffset: records.offset},
   }
@@ -107,7 +113,8 @@ function changed(what) {
   if (what === 'link') linkChanged()
   if (what === 'ended') boardEnded()
   if (what === 'people' || what === 'access') {
-    showPeople(session.members, session.user, session.mayClear, session.mayModerate && removeDrawings)
+    showPeople(session.members, session.user, session.mayClear, session.mayModerate && ((user, name) => host.manage(user, name)))
+    host?.show()
     canvas.refresh()
   }
   if (what === 'read') isFitted ??= !canvas.fit(true)
@@ -161,6 +168,11 @@ function restyle(change) {
   if (['eraser', 'select'].includes(tools.tool)) choose('pen')
 }
 
+function showPenMode() {
+  $('pen-mode').hidden = !penMode.isKnown
+  $('pen-only').ariaChecked = penMode.isOn
+}
+
 function furnish() {
   const show = panels([['people', 'people-panel'], ['more', 'menu'], ['style', 'style-panel']])
   for (const [label, color] of Object.entries(colors)) {
@@ -183,6 +195,7 @@ function furnish() {
   }
   const actions = {
     undo: () => turn(undo.undo(records)), redo: () => turn(undo.redo(records)), status: () => session.client.wakeUp(), invite,
+    'pen-only': () => penMode.choose(!penMode.isOn),
     'zoom-out': () => canvas.zoom(0.8), 'zoom-in': () => canvas.zoom(1.25), 'zoom-level': () => canvas.zoom(1 / canvas.view.scale),
   }
   const menu = {
@@ -287,14 +300,6 @@ async function clear() {
   }, failed)
 }
 
-async function removeDrawings(user, name) {
-  const answer = await ask('remove-dialog', `Remove what ${name} drew here?`,
-      `Everything that ${name} drew or wrote goes from this board, for everyone and for good.`, [['remove-no', 'Keep it'], ['remove-yes', 'Remove it']])
-  if (answer !== 'remove-yes') return
-  await session.removeDrawings(user)
-      .then(count => toast(count ? `What ${name} drew is gone.` : `${name} has drawn nothing here.`), failed)
-}
-
 async function endBoard() {
   const answer = await ask('end-dialog', 'End this board for everyone?',
       'Everyone leaves it, and all that is on it goes for good: save it first if you want to keep it.',
@@ -366,14 +371,16 @@ const same = code && await comeAsSame()
 const name = local.getItem('whiteboard.name') ?? await askName()
 const user = same ?? subjectOf(credential) ?? await claimUser(local, tab)
 session = new Session({board, credential, user, name, records, live, changed, failed})
+host = new Host(session)
 const parts = {canvas, session, records, undo}
 writing = new Writing({...parts, style: () => ({color: `#${style.color}FF`, size: textSizes[style.width]})})
 tools = new Tools({
-  ...parts, changed, writing, refused: () => toast('Only the host can change what others drew.'),
+  ...parts, changed, writing, penMode, refused: () => toast('Only the host can change what others drew.'),
   style: tool => tool === 'marker' ? {color: `#${style.color}59`, width: style.width * 4}
       : {color: `#${style.color}FF`, width: style.width},
 })
 furnish()
+showPenMode()
 choose('pen')
 restyle({})
 showPeople(new Map([[session.user, {name}]]), session.user)
@@ -382,6 +389,7 @@ addEventListener('keyup', ({key}) => key === ' ' && pan(false))
 // A user who closes the page has left; one whose page only sleeps has not.
 addEventListener('pagehide', ({persisted}) => {
   writing.finish()
+  tools.finish(Infinity)
   if (!persisted) session.client.close()
 })
 addEventListener('beforeunload', event => session.client.unsent.unkept > 0 && event.preventDefault())

@@ -10,6 +10,7 @@ export class Records {
   told = new Map()
   /** Own changes that are not told stored, in their order: `{key, customType, payload, offset}`, without an offset before the relay has taken it. */
   own = []
+  #ownByKey = new Map()
   /** The last offset that was applied; the newest clear's; that of the last reading from the beginning. [BL3] */
   offset = 0
   clearedAt = 0
@@ -71,7 +72,22 @@ export class Records {
 
   begin(change) {
     this.own.push(change)
+    const changes = this.#ownByKey.get(change.key)
+    if (changes) changes.push(change)
+    else this.#ownByKey.set(change.key, [change])
     this.touched.add(change.key)
+  }
+  /** Those of one key, in their order. */
+  ownOf(key) {
+    return this.#ownByKey.get(key) ?? []
+  }
+  isOwn(change) {
+    return this.ownOf(change.key).includes(change)
+  }
+  /** All of them; there are none then. */
+  takeOwn() {
+    this.#ownByKey.clear()
+    return this.own.splice(0)
   }
   /** A relay that ends before it is stored may give its offset to another record, without a `reset`: it is not among what is told. [BL5] */
   accepted(change, offset) {
@@ -81,7 +97,11 @@ export class Records {
   }
   /** Stored at an offset, or refused, without one. */
   ended(change, offset) {
+    if (!this.isOwn(change)) return
     this.own.splice(this.own.indexOf(change), 1)
+    const changes = this.ownOf(change.key)
+    if (changes.length > 1) changes.splice(changes.indexOf(change), 1)
+    else this.#ownByKey.delete(change.key)
     this.touched.add(change.key)
     if (offset === undefined) return
     this.accepted(change, offset)
@@ -91,7 +111,7 @@ export class Records {
   /** The record of a key as it is shown; `undefined` if there is none. */
   get(key) {
     const told = this.told.get(key)
-    const own = this.own.findLast(change => change.key === key)
+    const own = this.ownOf(key).at(-1)
     const isOwn = own && !(own.offset <= Math.max(told?.offset ?? 0, this.clearedAt, this.readThrough))
     const record = isOwn ? own : told?.offset > this.clearedAt ? told : undefined
     return record?.payload === undefined ? undefined : record

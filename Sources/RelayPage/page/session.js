@@ -13,6 +13,10 @@ const changeBytesMax = 32_768
 const setBytesMax = 8_000_000
 const setChangesMax = 4_096
 
+const encoder = new TextEncoder()
+/** As these bounds count it, in bytes. */
+const sizeOf = record => record ? encoder.encode(record.payload + (record.customType ?? '')).length : 0
+
 export class Session {
   /** States by user id of who is here, oneself included. */
   members = new Map()
@@ -34,7 +38,7 @@ export class Session {
    */
   connect(user) {
     const {records} = this
-    const unsent = records.own.splice(0)
+    const unsent = records.takeOwn()
     if (this.client) {
       this.stopWaking()
       this.client.close().catch(() => {})
@@ -55,7 +59,9 @@ export class Session {
     }
     // What no storage has kept.
     const isRestored = new Set(records.own.map(({key}) => key))
-    for (const change of unsent) if (!isRestored.has(change.key)) this.writeChange(change)
+    const last = new Map(unsent.map(change => [change.key, change]))
+    const isLeft = change => last.get(change.key) === change && !isRestored.has(change.key)
+    for (const together of new Set(unsent.map(({together}) => together))) this.writeAll(together.filter(isLeft))
     this.enter()
   }
 
@@ -126,7 +132,7 @@ export class Session {
     onBoard('caughtUp', ({head}) => {
       records.caughtUp(head)
       this.progress = undefined
-      records.own.filter(({isUnknown}) => isUnknown).forEach(change => this.writeAgain(change))
+      new Set(records.own.filter(({isUnknown}) => isUnknown).map(({together}) => together)).forEach(changes => this.writeAgain(changes))
       this.applied()
       this.changed('read')
     })
@@ -301,8 +307,7 @@ export class Session {
       }
     }
     for (const change of changes) {
-      // In UTF-8, at most.
-      const size = 3 * (change.record?.payload.length ?? 0) + 32
+      const size = sizeOf(change.record)
       if (size > changeBytesMax) {
         this.write(change.key, change.record)
         continue
@@ -314,63 +319,61 @@ export class Session {
     send()
   }
 
-  /** Changes that were sent together: the last has the receipt's offset. */
-  followAll(changes, {accepted, stored}) {
-    changes.forEach(({key, record}, index) => {
-      const own = offset => offset - (changes.length - 1 - index)
-      this.follow({key, customType: record?.customType, payload: record?.payload}, {accepted: accepted.then(own), stored: stored.then(own)})
+  /** Shows changes that were sent together, until the receipt tells what became of them: the last of them has its offset. */
+  followAll(changes, receipt) {
+    const {records} = this
+    const together = changes.map(({key, record}) => {
+      const before = records.ownOf(key)
+      /** `befores`: what of this key the relay may have while it has not got this; one set for all that wait. */
+      const befores = (before.at(-1)?.befores ?? new Set()).add(records.get(key)?.payload)
+      // What waits to be written again is not any more: this comes after it.
+      before.filter(({isWaiting}) => isWaiting).forEach(change => records.ended(change))
+      const change = {key, record, customType: record?.customType, payload: record?.payload, author: this.user, befores}
+      records.begin(change)
+      return change
     })
+    const told = how => offset => {
+      together.forEach((change, index) => records[how](change, offset - (together.length - 1 - index)))
+      this.applied()
+    }
+    for (const change of together) change.together = together
+    receipt.accepted.then(told('accepted'), () => {})
+    receipt.stored.then(told('ended'), error => this.notTaken(together, error))
+    this.applied()
   }
 
-  writeChange(change) {
-    this.write(change.key, change.payload === undefined ? undefined : change)
-  }
-
-  follow({key, customType, payload}, receipt) {
+  /** What was sent together was refused, or nobody knows whether it was taken. */
+  notTaken(changes, error) {
     const {records, client} = this
-    const isSameKey = change => change.key === key
-    /** `befores`: what of this key the relay may have while it has not got this. */
-    const change = {key, customType, payload, author: this.user,
-        befores: [records.get(key)?.payload, ...records.own.filter(isSameKey).flatMap(({befores}) => befores)]}
-    // What waits to be written again is not any more: this comes after it.
-    records.own.filter(own => isSameKey(own) && own.isWaiting).forEach(own => records.ended(own))
-    records.begin(change)
-    receipt.accepted.then(offset => {
-      records.accepted(change, offset)
-      this.applied()
-    }, () => {})
-    receipt.stored.then(offset => {
-      records.ended(change, offset)
-      this.applied()
-    }, error => {
-      // With a link that is over, it is kept for the next time this page is opened.
-      if (client.linkState.state === 'closed' || !records.own.includes(change)) return
-      change.isUnknown = error.code === ErrorCode.outcomeUnknown
-      change.isWaiting = change.isUnknown || error.retryAfterMs !== undefined
-      if (!change.isWaiting) {
-        records.ended(change)
-        this.failed(error)
-      } else setTimeout(() => this.writeAgain(change), error.retryAfterMs ?? readAgainMs)
-      this.applied()
-    })
+    const own = changes.filter(change => records.isOwn(change))
+    // With a link that is over, it is kept for the next time this page is opened.
+    if (client.linkState.state === 'closed' || own.length === 0) return
+    const isUnknown = error.code === ErrorCode.outcomeUnknown
+    const isWaiting = isUnknown || error.retryAfterMs !== undefined
+    for (const change of own) Object.assign(change, {isUnknown, isWaiting})
+    if (!isWaiting) {
+      own.forEach(change => records.ended(change))
+      this.failed(error)
+    } else setTimeout(() => this.writeAgain(own), error.retryAfterMs ?? readAgainMs)
     this.applied()
   }
 
   /** What the relay has not taken, or nobody knows whether it has: it stays shown, and is written where the board is as before it. */
-  writeAgain(change) {
+  writeAgain(changes) {
     const {records} = this
-    const {key, payload} = change
-    const at = records.own.indexOf(change)
     // Something later may have taken its place.
-    if (at < 0) return
-    if (records.isReading) return void (change.isUnknown = true)
-    const isLast = records.own.findLastIndex(own => own.key === key) === at
-    records.ended(change)
-    const now = records.get(key)?.payload
-    if (isLast && now !== payload) {
-      if (payload === undefined || change.befores.includes(now)) this.writeChange(change)
-      else this.failed({name: 'outcomeUnknown'})
-    }
+    const own = changes.filter(change => records.isOwn(change))
+    if (records.isReading) return void own.forEach(change => { change.isUnknown = true })
+    const left = own.filter(change => {
+      const {key, payload, befores} = change
+      const isLast = records.ownOf(key).at(-1) === change
+      records.ended(change)
+      const now = records.get(key)?.payload
+      change.isOvertaken = isLast && now !== payload && payload !== undefined && !befores.has(now)
+      return isLast && now !== payload && !change.isOvertaken
+    })
+    if (own.some(({isOvertaken}) => isOvertaken)) this.failed({name: 'outcomeUnknown'})
+    this.writeAll(left)
     this.applied()
   }
 

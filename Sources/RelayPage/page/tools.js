@@ -1,5 +1,6 @@
-// What a hand does on the board. One gesture at a time: it begins with a pointer and ends with it; a second finger makes it a
-// pinch. Each gesture is `{move, end, cancel}`.
+// What a hand does on the board. `Gestures` says which pointers begin what; here are the tools. Each gesture is `{move, end, cancel}`;
+// a cancelled one has never been.
+import {Gestures} from './gestures.js'
 import {InkStroke, touches} from './ink.js'
 import {shifted, writeStroke} from './format.js'
 import {drawElement} from './canvas.js'
@@ -7,27 +8,38 @@ import {boxAround} from './svg.js'
 
 /** A finger's line is shown to others when it has become one: before, it may turn out to be a pinch. */
 const fingerHoldPx = 8
+/** A pen that is not heard of for so long rests: the line goes to where it is, for others too. */
+const restMs = 80
 const slackPx = {mouse: 5, pen: 6, touch: 12}
 const noGesture = {move() {}, end() {}, cancel() {}}
 
 export class Tools {
   tool = 'pen'
+  /** The last event of each pointer that is down. */
   pointers = new Map()
-  gesture = undefined
+  hands = new Gestures()
+  /** By number. */
+  gestures = new Map()
+  /** Own lines that are not finished. */
+  strokes = new Set()
   selection = new Set()
+  /** Ids of what an eraser has gone over: it is not shown, and goes when that is lifted. */
+  erased = new Set()
   shift = [0, 0]
-  hasPen = false
   isPanning = false
 
-  /** @param {{canvas, session, records, undo, style: () => {color, width}, writeText: (place, element?) => void, changed: () => void, refused: () => void}} parts */
+  /**
+   * @param {{canvas, session, records, undo, writing, penMode, style: () => {color, width}, changed: () => void,
+   *   refused: () => void}} parts
+   */
   constructor(parts) {
     Object.assign(this, parts)
     const {stage} = this.canvas
     const on = (type, handle) => stage.addEventListener(type, handle, {passive: false})
     on('pointerdown', event => this.down(event))
     on('pointermove', event => this.move(event))
-    on('pointerup', event => this.up(event, 'end'))
-    on('pointercancel', event => this.up(event, event.pointerType === 'touch' ? 'cancel' : 'end'))
+    on('pointerup', event => this.up(event))
+    on('pointercancel', event => this.up(event, true))
     on('pointerleave', () => this.session.sendCursor(undefined))
     on('wheel', event => this.wheel(event))
     on('contextmenu', event => event.preventDefault())
@@ -39,46 +51,57 @@ export class Tools {
 
   down(event) {
     event.preventDefault()
-    const {pointerType, pointerId, button, buttons} = event
-    if (pointerType === 'pen') this.hasPen = true
+    const {penMode} = this
+    if (event.pointerType === 'pen') penMode.seen()
     // A press that finishes a text begins no other.
-    this.wasWriting = this.writing.area
+    this.wasWriting = Boolean(this.writing.area?.value)
     document.activeElement.blur()
-    this.canvas.stage.setPointerCapture?.(pointerId)
-    this.pointers.set(pointerId, event)
-    const touching = [...this.pointers.values()].filter(pointer => pointer.pointerType === 'touch')
-    if (this.gesture) {
-      // A palm beside the pen means nothing.
-      if (pointerType !== 'touch' || touching.length !== 2 || this.gestureType !== 'touch') return
-      this.gesture.cancel()
-      this.gesture = this.pan(...touching.map(pointer => pointer.pointerId))
-      return
-    }
-    this.owner = pointerId
-    this.gestureType = pointerType
-    const isView = this.isPanning || !this.session.mayDraw || (pointerType === 'touch' && this.hasPen)
-    if (button === 1 || isView) this.gesture = this.pan(pointerId)
-    else if (button === 2) this.gesture = noGesture
-    else if (buttons & 32) this.gesture = this.erase(event)
-    else {
-      const gestures = {pen: this.draw, marker: this.draw, eraser: this.erase, text: this.text, select: this.select}
-      this.gesture = gestures[this.tool].call(this, event)
-    }
+    this.canvas.stage.setPointerCapture?.(event.pointerId)
+    this.pointers.set(event.pointerId, event)
+    const isView = this.isPanning || !this.session.mayDraw
+    if (event.pointerType === 'touch' && !isView) penMode.touched()
+    // A screen's keyboard comes only while the finger is being lifted: a text that a palm begins is empty, and goes.
+    const how = {isView, penOnly: penMode.isOn, isHarmless: this.tool === 'text'}
+    this.carryOut(this.hands.down(event, event.timeStamp, how))
   }
 
   move(event) {
     if (this.pointers.has(event.pointerId)) this.pointers.set(event.pointerId, event)
-    if (this.gesture && (event.pointerId === this.owner || this.gesture.isPinch)) this.gesture.move(event)
-    if (event.pointerType !== 'touch' && this.gestureType !== 'pan') this.session.sendCursor(this.canvas.toBoard(event))
+    this.carryOut(this.hands.move(event))
+    if (event.pointerType !== 'touch') this.session.sendCursor(this.canvas.toBoard(event))
   }
 
-  up(event, how) {
+  up(event, isCancelled) {
+    this.carryOut(this.hands.up(event, event.timeStamp, isCancelled))
     this.pointers.delete(event.pointerId)
-    if (event.pointerId !== this.owner && !this.gesture?.isPinch) return
-    const {gesture} = this
-    this.gesture = undefined
-    gesture?.[how](event)
     this.changed()
+  }
+
+  carryOut(acts) {
+    for (const {act, gesture, pointer, does, ids} of acts) {
+      if (act === 'begin') this.gestures.set(gesture, this.begin(does, pointer, ids))
+      else {
+        const found = this.gestures.get(gesture)
+        if (act !== 'move') this.gestures.delete(gesture)
+        found[act](pointer)
+      }
+    }
+    const {deadline} = this.hands
+    clearTimeout(this.timer)
+    if (deadline !== undefined) this.timer = setTimeout(() => this.finish(), deadline - performance.now())
+  }
+  /** Ends what is held until now; `at`: until then. */
+  finish(at = performance.now()) {
+    this.carryOut(this.hands.passed(at))
+    this.changed()
+  }
+
+  begin(does, event, ids) {
+    if (does === 'view') return this.pan(...ids)
+    if (does === 'nothing') return noGesture
+    if (does === 'erase') return this.erase(event)
+    const gestures = {pen: this.draw, marker: this.draw, eraser: this.erase, text: this.text, select: this.select}
+    return gestures[this.tool].call(this, event)
   }
 
   wheel(event) {
@@ -92,7 +115,8 @@ export class Tools {
   /** Elements at a place that one may change, the uppermost first. */
   at(event, slack = slackPx[event.pointerType] ?? 6) {
     const {x, y} = this.canvas.toBoard(event)
-    return this.records.ordered.filter(element => touches(element, x * 100, y * 100, slack * 100 / this.canvas.view.scale)).reverse()
+    const reach = slack * 100 / this.canvas.view.scale
+    return this.records.ordered.filter(element => !this.erased.has(element.id) && touches(element, x * 100, y * 100, reach)).reverse()
   }
 
   // MARK: Gestures
@@ -101,45 +125,51 @@ export class Tools {
   pan(...ids) {
     const state = () => {
       const pointers = ids.map(id => this.pointers.get(id))
-      if (pointers.includes(undefined)) return undefined
       const [one, other] = [pointers[0], pointers.at(-1)]
       return {
         clientX: (one.clientX + other.clientX) / 2, clientY: (one.clientY + other.clientY) / 2,
         spread: Math.hypot(one.clientX - other.clientX, one.clientY - other.clientY) || 1,
       }
     }
+    const {view} = this.canvas
     let last = state()
-    return {...noGesture, isPinch: ids.length > 1, move: () => {
-      const now = state()
-      if (!now) return
-      this.canvas.pan(now.clientX - last.clientX, now.clientY - last.clientY)
-      if (ids.length > 1) this.canvas.zoom(now.spread / last.spread, now)
-      last = now
-    }}
+    return {
+      move: () => {
+        const now = state()
+        this.canvas.pan(now.clientX - last.clientX, now.clientY - last.clientY)
+        if (ids.length > 1) this.canvas.zoom(now.spread / last.spread, now)
+        last = now
+      },
+      end() {},
+      cancel: () => { this.canvas.view = view },
+    }
   }
 
   draw(event) {
     const {canvas, session, records, undo} = this
     const isPen = event.pointerType === 'pen'
     const stroke = new InkStroke({...this.style(this.tool), hasPressure: isPen && this.tool === 'pen', scale: canvas.view.scale})
-    const add = ({clientX, clientY, pressure}) => {
-      const {x, y} = canvas.toBoard({clientX, clientY})
-      stroke.add(x, y, isPen ? pressure : 0.5)
-      stroke.paths = undefined
+    const placeOf = ({clientX, clientY, pressure}) => ({...canvas.toBoard({clientX, clientY}), p: isPen ? pressure : 0.5})
+    const add = event => {
+      const {x, y, p} = placeOf(event)
+      stroke.add(x, y, p)
       canvas.refresh()
     }
-    let sent = 0
-    let farthest = 0
+    let [frame, rest, sent, farthest] = [undefined, undefined, 0, 0]
     add(event)
-    this.stroke = stroke
+    this.strokes.add(stroke)
     /** One packet a frame. */
     const show = () => {
-      this.frame = undefined
+      frame = undefined
       if (stroke.xy.length / 2 > sent) sent = session.sendPoints(stroke, sent)
     }
+    const showSoon = () => {
+      if (event.pointerType !== 'touch' || farthest > fingerHoldPx) frame ??= requestAnimationFrame(show)
+    }
     const ended = () => {
-      cancelAnimationFrame(this.frame)
-      this.frame = this.stroke = undefined
+      cancelAnimationFrame(frame)
+      clearTimeout(rest)
+      this.strokes.delete(stroke)
       canvas.refresh()
     }
     return {
@@ -147,10 +177,19 @@ export class Tools {
         // Where they are to be had, all events since the last frame; plain http does not give them.
         for (const each of next.getCoalescedEvents?.().length ? next.getCoalescedEvents() : [next]) add(each)
         farthest = Math.max(farthest, Math.hypot(next.clientX - event.clientX, next.clientY - event.clientY))
-        if (event.pointerType !== 'touch' || farthest > fingerHoldPx) this.frame ??= requestAnimationFrame(show)
+        stroke.ahead = next.getPredictedEvents?.().map(placeOf) ?? []
+        showSoon()
+        clearTimeout(rest)
+        rest = setTimeout(() => {
+          stroke.arrive()
+          showSoon()
+        }, restMs)
       },
-      end: () => {
-        stroke.finish()
+      end: last => {
+        const {x, y} = canvas.toBoard(last)
+        // What the browser takes for itself may tell no place. One that is lifted presses no more.
+        if (last.type === 'pointerup' && Math.hypot(x - stroke.pen.x, y - stroke.pen.y) > 0) stroke.add(x, y, stroke.pen.p)
+        stroke.arrive()
         if (sent > 0) show()
         ended()
         stroke.z = records.nextLayer
@@ -165,9 +204,10 @@ export class Tools {
     }
   }
 
+  /** What it goes over is not shown any more, and goes as one when it is lifted: for everybody at once. */
   erase(event) {
-    const {session, undo} = this
-    const step = []
+    const {records, session, undo} = this
+    const found = new Set()
     let refused = false
     let last = event
     /** Also what lies between two events. */
@@ -179,18 +219,29 @@ export class Tools {
         const at = {pointerType, clientX: last.clientX + (clientX - last.clientX) * way,
             clientY: last.clientY + (clientY - last.clientY) * way}
         for (const element of this.at(at)) {
-          if (session.mayChange(element)) step.push(...this.remove(element.records))
+          if (session.mayChange(element)) found.add(element.id)
           else refused = true
         }
       }
       last = next
+      for (const id of found) this.erased.add(id)
+      this.conceal()
+    }
+    const shown = () => {
+      for (const id of found) this.erased.delete(id)
+      this.conceal()
     }
     hit(event)
-    const end = () => {
-      undo.add(step)
-      if (refused && step.length === 0) this.refused()
+    return {
+      move: hit,
+      end: () => {
+        const elements = [...found].map(id => records.elements.get(id)).filter(element => element && session.mayChange(element))
+        undo.add(this.remove(elements.flatMap(({records}) => records)))
+        shown()
+        if (refused && elements.length === 0) this.refused()
+      },
+      cancel: shown,
     }
-    return {move: hit, end, cancel: end}
   }
 
   remove(records) {
@@ -213,12 +264,13 @@ export class Tools {
   select(event) {
     const {canvas} = this
     const from = canvas.toBoard(event)
+    const before = this.chosen
     const found = this.at(event)
     const hit = found.find(element => this.session.mayChange(element))
     if (!hit) {
       if (found.length) this.refused()
       this.choose([])
-      return this.marquee(from)
+      return this.marquee(from, before)
     }
     if (!this.selection.has(hit.id)) this.choose([hit])
     const drop = () => {
@@ -236,11 +288,14 @@ export class Tools {
         drop()
         if (shift[0] || shift[1]) this.moveBy(...shift)
       },
-      cancel: drop,
+      cancel: () => {
+        drop()
+        this.choose(before)
+      },
     }
   }
 
-  marquee(from) {
+  marquee(from, before) {
     const {canvas} = this
     return {
       move: next => {
@@ -258,7 +313,7 @@ export class Tools {
       },
       cancel: () => {
         this.frameBox = undefined
-        canvas.refresh()
+        this.choose(before)
       },
     }
   }
@@ -273,9 +328,14 @@ export class Tools {
 
   /** What is being moved is drawn above the board, and not on it. */
   lift(isLifted) {
+    this.isLifted = isLifted
+    this.conceal()
+  }
+  /** What is lifted, or erased, is not drawn on the board. */
+  conceal() {
     const {canvas} = this
     const before = canvas.hidden.size
-    canvas.hidden = isLifted ? new Set(this.selection) : new Set()
+    canvas.hidden = new Set([...this.erased, ...this.isLifted ? this.selection : []])
     if (before !== canvas.hidden.size) canvas.redraw()
     canvas.refresh()
   }
@@ -296,10 +356,16 @@ export class Tools {
     this.choose([])
   }
 
-  /** What moves here: the own line, what is chosen and being moved. */
+  /** What moves here: own lines, what is chosen and being moved. */
   drawLive(context) {
-    const {canvas, stroke, frameBox} = this
-    if (stroke) drawElement(context, {parts: [stroke]})
+    const {canvas, frameBox} = this
+    for (const stroke of this.strokes) {
+      drawElement(context, {parts: [stroke.shown()]})
+      if (stroke.ahead.length === 0) continue
+      // The pen may have stopped: at the next frame the line ends where it is known to be.
+      stroke.ahead = []
+      canvas.refresh()
+    }
     const pixel = 1 / canvas.view.scale
     const outline = ([left, top, right, bottom], margin) => {
       context.strokeStyle = '#6b6bdb'
@@ -313,7 +379,7 @@ export class Tools {
     if (chosen.length === 0) return
     context.save()
     context.translate(this.shift[0] / 100, this.shift[1] / 100)
-    if (canvas.hidden.size > 0) for (const element of chosen) drawElement(context, element)
+    if (this.isLifted) for (const element of chosen) drawElement(context, element)
     outline(boxAround(chosen.map(({box}) => box)), 6 * pixel)
     context.restore()
   }

@@ -91,11 +91,11 @@ function tinted(user, element) {
 
 /**
  * The people of a board, oneself first, who is away last; for a host with their ids, by which the relay's status names them, and for a
- * moderator with a button that removes what one drew.
+ * moderator with a button that decides about one.
  *
- * @param {((user: string, name: string) => void)|false} [remove]
+ * @param {((user: string, name: string) => void)|false} [manage] `name`: with the id where two have the same
  */
-export function showPeople(members, self, isHost, remove) {
+export function showPeople(members, self, isHost, manage) {
   const rank = ([user, states]) => user === self ? 0 : isAway(states) ? 2 : 1
   const people = [...members].sort((one, other) => rank(one) - rank(other) || nameOf(one[1]).localeCompare(nameOf(other[1])))
   const names = people.map(([, states]) => nameOf(states))
@@ -108,9 +108,10 @@ export function showPeople(members, self, isHost, remove) {
     const note = user === self ? 'you' : isAway(states) ? 'away' : ''
     // Of two with one name only their ids tell which is which.
     const id = isHost && names.indexOf(nameOf(states)) !== names.lastIndexOf(nameOf(states)) ? user : ''
-    const label = `Remove what ${nameOf(states)} drew`
-    const button = remove && user !== self ? [make('button', {ariaLabel: label, title: label, onclick: () => remove(user, nameOf(states))},
-        $('tool-eraser').firstChild.cloneNode(true))] : []
+    const label = `Decide about ${nameOf(states)}`
+    const name = id ? `${nameOf(states)} (${id})` : nameOf(states)
+    const button = manage && user !== self ? [make('button', {ariaLabel: label, title: label, onclick: () => manage(user, name)},
+        $('more').firstChild.cloneNode(true))] : []
     return tinted(user, make('li', {className: note, title: isHost ? user : ''}, badge(person), make('b', {textContent: nameOf(states)}),
       make('small', {textContent: [note, id].filter(Boolean).join(' · ')}), ...button))
   }))

@@ -41,6 +41,36 @@ export function explainEnd({code: ended, error, text}) {
       text: words ?? error?.message ?? text ?? 'This window was asleep for too long.'}
 }
 
+export const penTexts = {penOnly: 'Fingers move the view. Only the pen draws.', fingersToo: 'Let fingers draw'}
+
+/** What a host is asked, and told. */
+export const hostTexts = {
+  open: 'Free-for-all: you can change what others drew, and they can change yours.',
+  closed: 'The free-for-all is over: everyone changes only what is their own.',
+  otherHost: 'This person is a host as well, so you cannot decide about them.',
+  person: 'What this person may do on this relay, on all boards.',
+  choices: {
+    'person-draw': 'Let them draw', 'person-view': 'Let them only watch', 'person-edit': 'Let them change everything',
+    'person-take-back': 'Take back what they drew here…', 'person-remove': 'Disconnect them', 'person-ban': 'Ban them…',
+  },
+  draws: name => `${name} can draw.`,
+  views: name => `${name} can only watch.`,
+  edits: name => `${name} can change what others drew.`,
+  removed: name => `${name} is disconnected, and can come back.`,
+  takeBack: name => ({
+    title: `Remove what ${name} drew here?`, yes: 'Remove it',
+    text: `Everything that ${name} drew or wrote goes from this board, for everyone and for good.`,
+  }),
+  tookBack: name => `What ${name} drew is gone.`,
+  nothing: name => `${name} has drawn nothing here.`,
+  ban: name => ({
+    title: `Ban ${name} for a day?`, yes: 'Ban them',
+    text: `${name} leaves all boards of this relay, and cannot come back with the same browser. What they drew stays.`,
+  }),
+  banned: name => `${name} is banned for a day.`,
+  unbanned: name => `${name} can come back.`,
+}
+
 /** The state of the link in words; nothing where all is well. */
 export function linkWords(state, unsent, secondsLeft) {
   const waiting = unsent > 0 ? ` · ${unsent} waiting` : ''
