@@ -2,9 +2,9 @@
 import {tooLarge} from './errors.js'
 import {Limits} from './limits.js'
 import {all} from './pages.js'
-import {Part} from './part.js'
+import {taken} from './options.js'
 import {checkedName, utf8} from './text.js'
-/** @import {Ban, RelayStatus} from './types.js' */
+/** @import {Ban, CallOptions, RelayStatus} from './types.js' */
 
 function checkedReason(reason) {
   const bytes = reason === undefined ? 0 : utf8(reason).length
@@ -15,12 +15,16 @@ function checkedReason(reason) {
 /**
  * What a moderator decides about others, who may draw, where, and who may come in, and sees of the relay. [AC10–AC19]
  *
- * Everything here wants the role moderator (`notPermitted`). What is decided holds at once, and is logged by the relay with this
- * client's user id. What is to hold over restarts is durable when it returns; on a relay that cannot store it is `storageFailed`.
+ * Everything here wants the role moderator (`notPermitted`), and takes `CallOptions` beside its own. What is decided holds at once, and
+ * is logged by the relay with this client's user id. What is to hold over restarts is durable when it returns; on a relay that cannot
+ * store it is `storageFailed`.
  */
-export class Moderation extends Part {
-  async decide(type, body) {
-    await this.client.request(type, body)
+export class Moderation {
+  constructor(client) {
+    this.client = client
+  }
+  async decide(type, body, call) {
+    await this.client.request(type, body, call)
   }
 
   /**
@@ -31,8 +35,9 @@ export class Moderation extends Part {
    * @param {{of: string}} options
    * @throws {RelayError} `notPermitted` also for oneself and for a user who is a moderator by its credential; `limitReached`
    */
-  async setRole(role, {of: user}) {
-    await this.decide('setRole', {user: checkedName(user), role})
+  async setRole(role, options) {
+    const [{of: user}, call] = taken('setRole', options, ['of'])
+    await this.decide('setRole', {user: checkedName(user), role}, call)
   }
 
   /**
@@ -41,13 +46,15 @@ export class Moderation extends Part {
    * @param {string} channel
    * @throws {RelayError} `limitReached`
    */
-  async freeze(channel) {
-    await this.decide('setMode', {channel: checkedName(channel), mode: 'frozen', on: true})
+  async freeze(channel, options) {
+    const [, call] = taken('freeze', options)
+    await this.decide('setMode', {channel: checkedName(channel), mode: 'frozen', on: true}, call)
   }
 
   /** Ends that. @param {string} channel */
-  async unfreeze(channel) {
-    await this.decide('setMode', {channel: checkedName(channel), mode: 'frozen', on: false})
+  async unfreeze(channel, options) {
+    const [, call] = taken('unfreeze', options)
+    await this.decide('setMode', {channel: checkedName(channel), mode: 'frozen', on: false}, call)
   }
 
   /**
@@ -56,13 +63,15 @@ export class Moderation extends Part {
    * @param {string} channel
    * @throws {RelayError} `limitReached`
    */
-  async openEditing(channel) {
-    await this.decide('setMode', {channel: checkedName(channel), mode: 'openEditing', on: true})
+  async openEditing(channel, options) {
+    const [, call] = taken('openEditing', options)
+    await this.decide('setMode', {channel: checkedName(channel), mode: 'openEditing', on: true}, call)
   }
 
   /** Ends that. @param {string} channel */
-  async closeEditing(channel) {
-    await this.decide('setMode', {channel: checkedName(channel), mode: 'openEditing', on: false})
+  async closeEditing(channel, options) {
+    const [, call] = taken('closeEditing', options)
+    await this.decide('setMode', {channel: checkedName(channel), mode: 'openEditing', on: false}, call)
   }
 
   /**
@@ -71,8 +80,9 @@ export class Moderation extends Part {
    * @param {{of: string, reason?: string}} options `reason`: told the user, at most 256 bytes
    * @throws {RelayError} `userOffline` without a session, `tooLarge`
    */
-  async endSession({of: user, reason}) {
-    await this.decide('endSession', {user: checkedName(user), reason: checkedReason(reason)})
+  async endSession(options) {
+    const [{of: user, reason}, call] = taken('endSession', options, ['of', 'reason'])
+    await this.decide('endSession', {user: checkedName(user), reason: checkedReason(reason)}, call)
   }
 
   /**
@@ -83,8 +93,9 @@ export class Moderation extends Part {
    * @param {{reason?: string}} [options] `reason`: told everybody in them, with `channelEnded`; at most 256 bytes
    * @throws {RelayError} `tooLarge`, `busy`, `limitReached`; `storageFailed`, also when it is gone for everybody but not yet from the disk
    */
-  async endChannel(channel, {reason} = {}) {
-    await this.decide('endChannel', {channel: checkedName(channel), reason: checkedReason(reason)})
+  async endChannel(channel, options) {
+    const [{reason}, call] = taken('endChannel', options, ['reason'])
+    await this.decide('endChannel', {channel: checkedName(channel), reason: checkedReason(reason)}, call)
   }
 
   /**
@@ -92,22 +103,25 @@ export class Moderation extends Part {
    * another id: see docs/security.md.
    *
    * @param {string} user
-   * @param {{forMs?: number}} [options] 1 s to 365 days; without it: until `unban`
+   * @param {{for?: number}} [options] 1 s to 365 days, in milliseconds; without it: until `unban`
    * @throws {RelayError} `notPermitted` also for oneself and for a user who is a moderator by its credential; `badRequest` for
    *   another time, `limitReached`
    */
-  async ban(user, {forMs} = {}) {
-    await this.decide('banUser', {user: checkedName(user), forMs})
+  async ban(user, options) {
+    const [{for: forMs}, call] = taken('ban', options, ['for'])
+    await this.decide('banUser', {user: checkedName(user), forMs}, call)
   }
 
   /** Takes a ban back. @param {string} user @throws {RelayError} `notBanned` */
-  async unban(user) {
-    await this.decide('unbanUser', {user: checkedName(user)})
+  async unban(user, options) {
+    const [, call] = taken('unban', options)
+    await this.decide('unbanUser', {user: checkedName(user)}, call)
   }
 
   /** Who is banned, in order of user ids; `until` is absent where `unban` ends it. Times are the relay's. @returns {Promise<Ban[]>} */
-  async bans() {
-    return all(this.client, 'getBans', {}, 'bans')
+  async bans(options) {
+    const [, call] = taken('bans', options)
+    return all(this.client, 'getBans', {}, 'bans', call)
   }
 
   /**
@@ -117,8 +131,9 @@ export class Moderation extends Part {
    * @param {{user: string, withRecords?: boolean}} options `withRecords`: what the user drew goes from all boards, too
    * @throws {RelayError} `storageFailed`, also when it is gone for everybody but not yet from the disk
    */
-  async forget({user, withRecords}) {
-    await this.decide('forgetUser', {user: checkedName(user), withRecords: withRecords ? true : undefined})
+  async forget(options) {
+    const [{user, withRecords}, call] = taken('forget', options, ['user', 'withRecords'])
+    await this.decide('forgetUser', {user: checkedName(user), withRecords: withRecords ? true : undefined}, call)
   }
 
   /**
@@ -129,8 +144,9 @@ export class Moderation extends Part {
    * @returns {Promise<number>} records that went
    * @throws {RelayError} `boardNotFound`, `limitReached`; `storageFailed` also when some are gone for everybody: ask again
    */
-  async removeRecords({of: user, from: channel}) {
-    const {records} = await this.client.request('removeRecords', {channel: checkedName(channel), user: checkedName(user)})
+  async removeRecords(options) {
+    const [{of: user, from: channel}, call] = taken('removeRecords', options, ['of', 'from'])
+    const {records} = await this.client.request('removeRecords', {channel: checkedName(channel), user: checkedName(user)}, call)
     return records
   }
 
@@ -143,9 +159,10 @@ export class Moderation extends Part {
    *   come; `user`: the answer's `known` tells whether the relay knows this one
    * @returns {Promise<RelayStatus>}
    */
-  async status({after, limit, user} = {}) {
+  async status(options) {
+    const [{after, limit, user}, call] = taken('status', options, ['after', 'limit', 'user'])
     const name = text => text === undefined ? undefined : checkedName(text)
-    const {id, ...status} = await this.client.request('status', {after: name(after), limit, user: name(user)})
+    const {id, ...status} = await this.client.request('status', {after: name(after), limit, user: name(user)}, call)
     return status
   }
 }

@@ -83,7 +83,7 @@ function showLink() {
 }
 
 async function linkChanged() {
-  const {state, afterMs, reason} = session.client.linkState
+  const {state, afterMs, reason} = session.client.link
   retryAt = performance.now() + (afterMs ?? 0)
   showLink()
   if (state !== 'closed' || reason.kind === 'closedByApp') return
@@ -255,7 +255,7 @@ async function invite() {
 async function offerDevice() {
   if (session.state !== 'connected') return toast('You are not connected. Try again in a moment.')
   try {
-    const {code, validMs} = await session.client.offerDevice()
+    const {code, validMs} = await session.client.handOver()
     const link = linkBox('Link for your other device')
     link.show(deviceLink(location.origin, board, session.credential, code))
     const timer = setTimeout(() => document.querySelector('#device-dialog')?.close(), validMs)
