@@ -318,6 +318,19 @@ on({}, '[AC8] a token lets in, is told before its end, and renewed without a bre
   assert.deepEqual(seen.of('link').filter(({state}) => state === 'waiting'), [])
   await client.close()
   assert.deepEqual(seen.of('link').at(-1).reason, {kind: 'closedByApp'})
+
+  // An app that gives tokens itself is asked at each login, and before one ends; one that has none to give is told of it.
+  const tokens = [await token('--role', 'editor', '--expires-in', '31s'), await token('--role', 'reader')]
+  const asking = new RelayClient(tcpTransport(daemon.port), 'alice', {token: async () => tokens.shift() ?? assert.fail('no more')})
+  const told = new Watcher(asking)
+  await asking.connect()
+  assert.equal(asking.access.role, 'editor')
+  await told.until(({type}) => type === 'accessExpiring')
+  while (asking.access.role !== 'reader') await new Promise(setImmediate)
+  asking.wire.close()
+  await told.until(({type, reason}) => type === 'link' && reason?.text === 'no token: no more')
+  assert.notEqual(asking.link.state, 'closed')
+  await asking.close()
 })
 
 on({}, '[SE8] a newer login of the same device ends the older, which does not come back', async ({connect}) => {

@@ -32,16 +32,11 @@ export class Board {
   // MARK: Writing
 
   /**
-   * Keeps a record: others see it once it is accepted. It has its place in the order when this returns, and is sent again after a break
-   * until its outcome is known.
+   * Keeps a record. It has its place in the order when this returns, and is sent again after a break until its outcome is known. A large
+   * one leaves in parts; what is sent meanwhile goes before it, but for what has its key.
    *
-   * A large one leaves in parts, at most three quarters of the rate, and arrives as one or not at all. What is sent meanwhile goes before
-   * it, but for what has its key.
-   *
-   * @param {string} key
-   * @param {Payload} payload 1 byte to 8 MiB, with its custom type
-   * @param {{customType?: string}} [options]
-   * @returns {StoredReceipt}
+   * @param {string} key @param {Payload} payload 1 byte to 8 MiB, with its custom type
+   * @param {{customType?: string}} [options] @returns {StoredReceipt}
    * @throws {RelayError} `badName`, `badText`, `tooLarge`, `badRequest` without a byte, `unsentFull`, `clientClosed`: nothing was sent then
    */
   put(key, payload, options) {
@@ -59,14 +54,12 @@ export class Board {
   }
 
   /**
-   * Writes and removes many records together: all of them or none, for readers and after a crash of the relay. It costs one message of the
-   * rate for each 64 changes, or 32,768 bytes, begun.
+   * Writes and removes many records together, all of them or none. It costs one message of the rate for each 64 changes, or 32,768 bytes,
+   * begun. [BL11]
    *
-   * @param {(batch: Batch) => void} make says what is to be done, at once: 1…4,096 changes, in this order, of up to 32,768 bytes each and
-   *   8 MiB together
-   * @returns {StoredReceipt} with the offset of the last change, behind those of the others without a gap; rejected with `changeIndex`
-   *   where the relay refused one change, and then none was made [BL11]
-   * @throws {RelayError} as `put`, with `changeIndex` where one change is meant; `limitReached`; or what `make` throws
+   * @param {(batch: Batch) => void} make says what is to be done: 1…4,096 changes, of up to 32,768 bytes each and 8 MiB together
+   * @returns {StoredReceipt} with the offset of the last change; rejected with `changeIndex` where the relay refused one
+   * @throws {RelayError} as `put`, with `changeIndex` where one change is meant; `limitReached`
    */
   batch(make) {
     const batch = new Batch()
@@ -83,21 +76,17 @@ export class Board {
     return {offset, records}
   }
 
-  /** Removes all records, as one change (`cleared`). @param {CallOptions} [options] @returns {Promise<BoardClearing>} how many; it is durable [BL6] */
+  /** Removes all records, as one change (`cleared`), durable. [BL6] @returns {Promise<BoardClearing>} */
   async clear(options) {
     return this.change('clear', options)
   }
 
-  /**
-   * Brings back what the newest `clear` of the last 10 minutes took away, but for keys that were written or removed since.
-   *
-   * @param {CallOptions} [options] @returns {Promise<BoardClearing>}
-   */
+  /** Takes the newest `clear` of the last 10 minutes back, but for keys that were written or removed since. @returns {Promise<BoardClearing>} */
   async undoClear(options) {
     return this.change('undoClear', options)
   }
 
-  /** Removes the board with all that is known of it; readers begin anew (`reset`). [BL9] @param {CallOptions} [options] */
+  /** Removes the board with all that is known of it; readers begin anew (`reset`). [BL9] */
   async delete(options) {
     const [, call] = taken('delete', options)
     await this.client.request('removeBoard', {channel: this.channel.name}, call)
@@ -105,11 +94,7 @@ export class Board {
 
   // MARK: Reading
 
-  /**
-   * Every change of the board, in the relay's order, own ones among them once they are stored.
-   *
-   * @param {ReaderOptions} [options] @returns {Events} of `BoardChange`
-   */
+  /** Every change of the board, own ones once they are stored. @param {ReaderOptions} [options] @returns {Events} of `BoardChange` */
   changes(options) {
     const {signal} = optionsOf('changes', options, ['signal'])
     const {name} = this.channel
@@ -117,10 +102,8 @@ export class Board {
   }
 
   /**
-   * The board as it is shown: its records by key, with own ones on top that are not stored yet; whenever it changes.
-   *
-   * `records` is the board itself, shared with all readers: it is never copied, and goes on changing while you wait. `changed` has the keys
-   * that have changed since this reader's last picture.
+   * The board as it is shown, with own records on top that are not stored yet. `records` is never copied, and goes on changing;
+   * `changed` has the keys that have changed since this reader's last picture.
    *
    * @param {ReaderOptions} [options] @returns {Latest} of `BoardPicture`
    */
@@ -133,10 +116,9 @@ export class Board {
   }
 
   /**
-   * All records as the relay has them now. A channel that is not open is read without being seen in it.
+   * All records as the relay has them now, by key. A channel that is not open is read without being seen in it.
    *
-   * @param {CallOptions} [options] @returns {Promise<Map<string, BoardRecord>>} by key
-   * @throws {RelayError} `badRequest` where the channel is open, and not from the board
+   * @returns {Promise<Map<string, BoardRecord>>} @throws {RelayError} `badRequest` where the channel is open, and not from the board
    */
   async records(options) {
     const [, call] = taken('records', options)

@@ -11,11 +11,11 @@ import {Topic} from './topics.js'
 import {checkedName} from './text.js'
 /** @import {Events} from './events.js' */
 /** @import {Receipt} from './receipts.js' */
-/** @import {CallOptions, Epoch, LockDetail, Message, OpenOptions, Payload, ReaderOptions, SendOptions} from './types.js' */
+/** @import {CallOptions, HistoryPage, LockDetail, OpenOptions, Payload, ReaderOptions, SendOptions} from './types.js' */
 
 const allParts = ['messages', 'presence', 'metadata', 'locks']
 
-/** A channel of a client: cheap, and the same object for each call of `client.channel` with its name. */
+/** A channel of a client: the same object for each call of `client.channel` with its name. */
 export class Channel {
   /** @param {RelayClient} client @param {ChannelState} state */
   constructor(client, state) {
@@ -48,12 +48,7 @@ export class Channel {
 
   // MARK: Coming and going
 
-  /**
-   * Receives what `parts` name; `open` again changes that.
-   *
-   * @param {OpenOptions & CallOptions} [options]
-   * @throws {RelayError} `limitReached`, `relayFull`, `notPermitted`
-   */
+  /** Receives what `parts` name. @param {OpenOptions & CallOptions} [options] @throws {RelayError} `limitReached`, `relayFull`, `notPermitted` */
   async open(options) {
     const [{parts = ['messages', 'presence'], from, quiet = false}, call] = taken('open', options, ['parts', 'from', 'quiet'])
     const unknown = parts.find(part => !allParts.includes(part))
@@ -89,14 +84,13 @@ export class Channel {
   // MARK: Messages
 
   /**
-   * Sends a message of up to 8 MiB; it has its place in the order when this returns. After a break it is sent again until its outcome is
-   * known: the relay accepts it once.
+   * Sends a message of up to 8 MiB; it has its place in the order when this returns. After a break it is sent again: the relay accepts it
+   * once.
    *
    * @param {Payload} payload
    * @param {SendOptions} [options] `echo`: whether this client receives it as well; `storeInHistory: false`: a client without a link at
    *   that moment misses it
-   * @returns {Receipt}
-   * @throws {RelayError} `badText`, `tooLarge`, `unsentFull`, `clientClosed`: nothing was sent then
+   * @returns {Receipt} @throws {RelayError} `badText`, `tooLarge`, `unsentFull`, `clientClosed`: nothing was sent then
    */
   send(payload, options) {
     const {customType, echo = false, storeInHistory = true} = optionsOf('send', options, ['customType', 'echo', 'storeInHistory'])
@@ -112,27 +106,20 @@ export class Channel {
    * Kept messages, a page at a time; the channel need not be open. Records are not among them. [HI6]
    *
    * @param {{from?: number, backwards?: boolean, limit?: number} & CallOptions} [options] `from`: `next` of the page before
-   * @returns {Promise<{messages: (Message & {part?: {number: number, of: number, isText: boolean}})[], epoch?: Epoch,
-   *   head: number, floor: number, next?: number}>} a message with `part` is one part of a large one: the others have the same sender and
-   *   key, and bytes as payload
+   * @returns {Promise<HistoryPage>} a message with `part` is one part of a large one: the others have its sender and key, and bytes
    */
   async history(options) {
     const [{from, backwards, limit}, call] = taken('history', options, ['from', 'backwards', 'limit'])
     return this.client.request('history', {channel: this.name, from, backwards: backwards || undefined, limit}, call)
   }
 
-  /**
-   * Waits until every message that the relay accepted before has come. [HI8]
-   *
-   * @param {CallOptions} [options]
-   * @throws {RelayError} `notSubscribed`, `limitReached` when 8 wait already
-   */
+  /** Waits until every message that the relay accepted before has come. [HI8] @throws {RelayError} `notSubscribed`, `limitReached` */
   async upToDate(options) {
     const [, call] = taken('upToDate', options)
     await this.client.request('barrier', {channel: this.name}, call)
   }
 
-  /** All locks of the channel, in order of name. @param {CallOptions} [options] @returns {Promise<LockDetail[]>} */
+  /** All locks of the channel, by name. @returns {Promise<LockDetail[]>} */
   async locks(options) {
     const [, call] = taken('locks', options)
     return (await this.client.request('getLocks', {kind: 'message', channel: this.name}, call)).locks
@@ -161,7 +148,7 @@ export class Channel {
     }, signal)
   }
 
-  /** Messages that are no records, and `messagesMissed` in the place of those that will not come. @param {ReaderOptions} [options] @returns {Events} */
+  /** Messages that are no records, and `messagesMissed` in the place of others. @param {ReaderOptions} [options] @returns {Events} */
   messages(options) {
     const {signal} = optionsOf('messages', options, ['signal'])
     const {name} = this
@@ -180,8 +167,7 @@ export class Person {
   /**
    * Sends a message to this user. Its receipt is accepted when the user's app has acknowledged it.
    *
-   * @param {Payload} payload with its custom type at most 32,768 bytes
-   * @param {{customType?: string}} [options]
+   * @param {Payload} payload with its custom type at most 32,768 bytes @param {{customType?: string}} [options]
    * @returns {Receipt} rejected with `userOffline`, `unconfirmed`
    */
   send(payload, options) {

@@ -25,10 +25,8 @@ const optionNames = ['storage', 'scope', 'secret', 'code', 'device', 'onlyDevice
   'description', 'connectTimeout', 'unsentCountMax', 'unsentBytesMax', 'random', 'wallClock']
 
 /**
- * A client of a whiteboard relay: one device of one user.
- *
- * The first call that needs the relay connects. A broken link is made again by itself, with all that was open; what was missed meanwhile is
- * told. Every call that sends takes its place in the one order before it returns; what comes back comes in the relay's order.
+ * A client of a whiteboard relay: one device of one user. A broken link is made again by itself, with all that was open; what was missed
+ * meanwhile is told. Every call that sends takes its place in the one order before it returns.
  */
 export class RelayClient extends Shell {
   /** @type {Map<string, Channel>} */
@@ -39,7 +37,7 @@ export class RelayClient extends Shell {
   /** Metadata of users that is followed. @type {Map<string, Cell>} */
   userContents = new Map()
   receipts = 0
-  /** Problems that nobody has read so far, and how many more there were. */
+  /** Problems that nobody has read, and how many more there were. */
   problemsKept = []
   problemsOmitted = 0
   loggedAt = -Infinity
@@ -47,11 +45,10 @@ export class RelayClient extends Shell {
   /**
    * No input or output: the first call that needs the relay connects.
    *
-   * @param {string|URL|Transport} address as the relay prints it, or a link to a board; its `#key=…` is the credential if the options
-   *   have none
+   * @param {string|URL|Transport} address as the relay prints it, or a link to a board; its `#key=…` is the credential
    * @param {string|undefined} user the user's id [NM1]; with the option `code` the relay tells it
    * @param {ClientOptions} [options]
-   * @throws {RelayError} `badName` @throws {TypeError} for an option that there is not, or an address that is none
+   * @throws {RelayError|TypeError} `badName`; an option that there is not, an address that is none
    */
   constructor(address, user, options) {
     const {storage, scope, secret, wallClock, credential, token, code, device, presenceTimeout, connectTimeout, ...settings} =
@@ -83,10 +80,7 @@ export class RelayClient extends Shell {
   /**
    * A client for as long as `body` runs; it is closed however that ends.
    *
-   * @template Result
-   * @param {string|URL|Transport} address @param {string|undefined} user @param {ClientOptions} options
-   * @param {(client: RelayClient) => Promise<Result>|Result} body
-   * @returns {Promise<Result>}
+   * @template Result @param {(client: RelayClient) => Promise<Result>|Result} body @returns {Promise<Result>}
    */
   static async withClient(address, user, options, body) {
     const client = new RelayClient(address, user, options)
@@ -106,11 +100,10 @@ export class RelayClient extends Shell {
   }
 
   /**
-   * Waits until the client is connected; it comes about by itself, too.
+   * Waits until the client is connected.
    *
    * @param {CallOptions} [options]
-   * @throws {RelayError} `connectFailed` or `timedOut` when an attempt fails: the client goes on trying; a code of the relay's, such as
-   *   `codeWrong`: it is closed
+   * @throws {RelayError} `connectFailed` or `timedOut` when an attempt fails: the client goes on trying; else it is closed
    */
   async connect(options) {
     const [, call] = taken('connect', options)
@@ -163,8 +156,7 @@ export class RelayClient extends Shell {
   }
 
   /**
-   * Refusals that no call waited for, and failures of receipts that nobody asked. The first reader gets those of before, at most 100; with
-   * the subject `omitted`, `omitted` says how many more there were.
+   * Refusals that no call waited for, and failures of receipts that nobody asked. The first reader gets those of before, at most 100.
    *
    * @param {ReaderOptions} [options] @returns {Events} of `Problem`
    */
@@ -213,14 +205,14 @@ export class RelayClient extends Shell {
     return this.machine.access
   }
 
-  /** What the relay allows: `messageBytesMax`, `messagesPerSecond`, …; before the first login what one allows by default. */
+  /** What the relay allows; before the first login what one allows by default. */
   get limits() {
     return {...this.machine.limits}
   }
 
   /**
-   * What waits to be sent: while the link is down, or for the rates. `unstored`: records that were accepted and are not told durable;
-   * `unkept`: those that did not fit into the storage, and would be gone with the page.
+   * What waits to be sent. `unstored`: records that were accepted and are not told durable; `unkept`: those that did not fit into the
+   * storage, and would be gone with the page.
    *
    * @returns {{messages: number, packets: number, bytes: number, unstored: number, unkept: number}}
    */
@@ -228,7 +220,7 @@ export class RelayClient extends Shell {
     return this.machine.unsent
   }
 
-  /** Records of an earlier client object that `storage` had kept, under way from the first call on. @returns {RestoredRecord[]} */
+  /** Records of an earlier client object that `storage` had kept, now under way. @returns {RestoredRecord[]} */
   get restored() {
     return this.kept ??= this.restore()
   }
@@ -271,7 +263,7 @@ export class RelayClient extends Shell {
     return this.userContents.get(user)
   }
 
-  /** Receives a channel's messages, or more; what is known of its board begins anew, unless it goes on. */
+  /** What is known of a channel's board begins anew, unless it goes on. */
   subscribe(state, body, call, begins = true) {
     const isWhole = body.since?.beginning ?? false
     const settled = ({error}) => !error && begins && this.machine.unread.emit({type: 'opened', channel: state.name, isWhole}, 0)
@@ -329,18 +321,13 @@ export class RelayClient extends Shell {
     return all(this, type, body, field, call)
   }
 
-  /**
-   * All boards of the relay, in order of names.
-   *
-   * @param {CallOptions} [options]
-   * @returns {Promise<{channel: string, records: number, bytes: number, changed: number}[]>}
-   */
+  /** All boards of the relay, by name. @returns {Promise<{channel: string, records: number, bytes: number, changed: number}[]>} */
   async boards(options) {
     const [, call] = taken('boards', options)
     return this.all('boards', {}, 'boards', call)
   }
 
-  /** As `upToDate` of a channel, for all of them. @param {CallOptions} [options] */
+  /** As `upToDate` of a channel, for all. */
   async upToDate(options) {
     const [, call] = taken('upToDate', options)
     await this.request('barrier', {}, call)
@@ -348,10 +335,9 @@ export class RelayClient extends Shell {
 
   /**
    * A code with which another device becomes one of this user's, once: it connects with the option `code`. It has ten characters, which
-   * people may type in small letters, with hyphens and spaces. An earlier code of this client is void. [AC17]
+   * people may type in small letters, with hyphens and spaces. [AC17]
    *
-   * @param {CallOptions} [options]
-   * @returns {Promise<{code: string, validMs: number}>} `validMs`: two minutes
+   * @returns {Promise<{code: string, validMs: number}>}
    * @throws {RelayError} `notPermitted` for who came with a token and no secret
    */
   async handOver(options) {
@@ -366,8 +352,8 @@ export class RelayClient extends Shell {
   /**
    * Brings another credential for the same user id. Without a link it is used for the next login, which is tried at once.
    *
-   * @param {Credential} credential @param {CallOptions} [options]
-   * @throws {RelayError} `tokenInvalid`, `tokenExpired`, `keyWrong`, with which nothing has changed; `clientClosed`, `outcomeUnknown`
+   * @param {Credential} credential
+   * @throws {RelayError} `tokenInvalid`, `tokenExpired`, `keyWrong`, with which nothing has changed
    */
   async renew(credential, options) {
     const [, call] = taken('renew', options)
@@ -378,8 +364,7 @@ export class RelayClient extends Shell {
    * Says what this client takes of packets from now on, over reconnects too; `{}`: all of them. The relay leaves others out and tells
    * so (`packetsLost` with `readerLimit`); of each slot the newest comes. Messages are never left out. [DL11]
    *
-   * @param {ReaderLimits} limits @param {CallOptions} [options]
-   * @throws {RelayError} `badRequest` for a limit that is not in its range
+   * @param {ReaderLimits} limits @throws {RelayError} `badRequest` for a limit that is not in its range
    */
   async setReaderLimits(limits, options) {
     const {packetsPerSecond, bytesPerSecond, waitingBytes} =
@@ -389,12 +374,7 @@ export class RelayClient extends Shell {
     await this.ask((machine, pending, now) => machine.setReaderLimits(given, pending, now), call)
   }
 
-  /**
-   * For moderators: the key with which others come in, as it is now. [AC16]
-   *
-   * @param {CallOptions} [options]
-   * @returns {Promise<string|undefined>} `undefined` if the relay has none, or does not take the own key any more
-   */
+  /** For moderators: the key with which others come in now, if there is one. [AC16] @returns {Promise<string|undefined>} */
   async joinKey(options) {
     const [, call] = taken('joinKey', options)
     return (await this.request('status', {limit: 1, joinKey: true}, call)).joinKey

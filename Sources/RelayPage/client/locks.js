@@ -14,13 +14,11 @@ export class Hold {
     /** Whether it is still had, as far as the client knows: told while the channel is open with `locks`. */
     this.isHeld = true
   }
-  /** @param {CallOptions} [options] */
   async release(options) {
     await this.lock.release(options)
   }
 }
 
-/** What a client knows of its use of one lock. */
 class LockUse {
   /** Acquisitions that wait for an answer. */
   waiting = 0
@@ -39,7 +37,7 @@ class LockUse {
   }
 }
 
-/** The locks that a client uses, by channel and name. */
+/** Those that a client uses, by channel and name. */
 export class LockUses {
   /** @type {Map<string, LockUse>} */
   uses = new Map()
@@ -77,15 +75,12 @@ export class Lock {
   }
 
   /**
-   * Makes this device the owner.
-   *
-   * A call that is cancelled, or has no time left, leaves the line. If the lock came all the same, the client releases it, unless another
-   * call of this client waits for it or has it.
+   * Makes this device the owner. A call that ends before its answer leaves the line; if the lock came all the same, the client releases it,
+   * unless another call of this client waits for it or has it.
    *
    * @param {{wait?: number} & CallOptions} [options] `wait`: how long to stand in line for it, 1…300,000 ms, beyond which `timeout` counts;
    *   without it one is refused at once
-   * @returns {Promise<Hold>}
-   * @throws {RelayError} `lockHeld` (the text names the owner), `lockNotFound`, `limitReached` when 100 wait already
+   * @returns {Promise<Hold>} @throws {RelayError} `lockHeld` (the text names the owner), `lockNotFound`, `limitReached`
    */
   async acquire(options) {
     const [{wait}, call] = taken('acquire', options, ['wait'])
@@ -122,7 +117,7 @@ export class Lock {
    * @param {(hold: Hold) => Result|Promise<Result>} body
    * @param {{wait?: number} & CallOptions} [options] as of `acquire`; the signal ends the waiting, not the body
    * @returns {Promise<Result>}
-   * @throws {RelayError} as `acquire`; `lockLost` when it was revoked or had expired before the body ended; or what the body throws
+   * @throws {RelayError} as `acquire`; `lockLost` when it was revoked or had expired before the body ended
    */
   async with(body, options) {
     optionsOf('with', options, ['wait', 'signal', 'timeout', 'offline'])
@@ -154,7 +149,7 @@ export class Lock {
     return result
   }
 
-  /** Gives the lock back; who waits longest gets it. @param {CallOptions} [options] */
+  /** Gives the lock back; who waits longest gets it. */
   async release(options) {
     const [, call] = taken('release', options)
     this.use.lose()
@@ -167,7 +162,7 @@ export class Lock {
     await this.request('revokeLock', {owner: checkedName(from), ownerDevice: device}, call)
   }
 
-  /** Takes the lock away, held or not. Those who wait for it are refused. @param {CallOptions} [options] */
+  /** Takes the lock away, held or not. Those who wait for it are refused. */
   async remove(options) {
     const [, call] = taken('remove', options)
     await this.request('removeLock', {}, call)

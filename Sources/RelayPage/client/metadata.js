@@ -24,8 +24,7 @@ export class Metadata {
    *   wrote them, and when
    * @returns {Promise<number>} the set's major revision after it, which is also the revision of each item written
    * @throws {RelayError} `revisionMismatch` (with the revision found as `actual`), `lockNotFound`, `lockNotHeld`, `tooLarge`,
-   *   `limitReached`, `storageFull`, `storageFailed`, `busy`, `rateLimited`: nothing was changed then; `outcomeUnknown` when the
-   *   link broke before the answer
+   *   `limitReached`, `storageFull`, `storageFailed`, `busy`: nothing was changed then
    */
   async set(values, options) {
     return this.write('setMetadata', 'set', values, options)
@@ -59,12 +58,7 @@ export class Metadata {
     return (await this.client.request('removeMetadata', {...this.place, majorRevision, lock}, call)).majorRevision
   }
 
-  /**
-   * Everything, as it was at one moment, over as many pages as it takes.
-   *
-   * @param {CallOptions} [options]
-   * @returns {Promise<{items: MetadataItem[], majorRevision: number}>}
-   */
+  /** Everything, as it was at one moment. @returns {Promise<{items: MetadataItem[], majorRevision: number}>} */
   async get(options) {
     const [, call] = taken('get', options)
     reading: for (let round = 0; round < 8; round++) {
@@ -89,13 +83,13 @@ export class Metadata {
     return new Latest(this.cell(), signal)
   }
 
-  /** Receives the changes of a user's metadata, beginning with all of it: as `contents`, and as `metadata` events. @param {CallOptions} [options] */
+  /** Receives the changes of a user's metadata, beginning with all of it. */
   async follow(options) {
     const [, call] = taken('follow', options)
     await this.client.request('subscribeUserMetadata', {user: this.user}, call)
   }
 
-  /** Ends `follow`. @param {CallOptions} [options] */
+  /** Ends `follow`. */
   async unfollow(options) {
     const [, call] = taken('unfollow', options)
     await this.client.request('unsubscribeUserMetadata', {user: this.user}, call, {handsOver: true})

@@ -28,50 +28,40 @@ export class Moderation {
   }
 
   /**
-   * Makes a user, there or not, a reader, an editor or a coeditor, until that is set anew. `reader` takes away what readers may not;
-   * the others give that role to a user with less; `undefined`: what the user's credential gives counts again.
+   * Makes a user, there or not, a reader, an editor or a coeditor, until that is set anew. `reader` takes away what readers may not; the
+   * others give that role to a user with less; `undefined`: what the user's credential gives counts again.
    *
-   * @param {'reader'|'editor'|'coeditor'|undefined} role
-   * @param {{of: string}} options
-   * @throws {RelayError} `notPermitted` also for oneself and for a user who is a moderator by its credential; `limitReached`
+   * @param {'reader'|'editor'|'coeditor'|undefined} role @param {{of: string}} options
+   * @throws {RelayError} `notPermitted` also for oneself and for a moderator by credential; `limitReached`
    */
   async setRole(role, options) {
     const [{of: user}, call] = taken('setRole', options, ['of'])
     await this.decide('setRole', {user: checkedName(user), role}, call)
   }
 
-  /**
-   * Lets everybody but moderators only look on, in the message and the stream channel of this name.
-   *
-   * @param {string} channel
-   * @throws {RelayError} `limitReached`
-   */
+  async setMode(channel, mode, on, name, options) {
+    const [, call] = taken(name, options)
+    await this.decide('setMode', {channel: checkedName(channel), mode, on}, call)
+  }
+
+  /** Lets everybody but moderators only look on. @param {string} channel @throws {RelayError} `limitReached` */
   async freeze(channel, options) {
-    const [, call] = taken('freeze', options)
-    await this.decide('setMode', {channel: checkedName(channel), mode: 'frozen', on: true}, call)
+    await this.setMode(channel, 'frozen', true, 'freeze', options)
   }
 
   /** Ends that. @param {string} channel */
   async unfreeze(channel, options) {
-    const [, call] = taken('unfreeze', options)
-    await this.decide('setMode', {channel: checkedName(channel), mode: 'frozen', on: false}, call)
+    await this.setMode(channel, 'frozen', false, 'unfreeze', options)
   }
 
-  /**
-   * Lets everybody who may publish also replace and remove others' records, in the message channel of this name.
-   *
-   * @param {string} channel
-   * @throws {RelayError} `limitReached`
-   */
+  /** Lets everybody who may publish also replace and remove others' records. @param {string} channel @throws {RelayError} `limitReached` */
   async openEditing(channel, options) {
-    const [, call] = taken('openEditing', options)
-    await this.decide('setMode', {channel: checkedName(channel), mode: 'openEditing', on: true}, call)
+    await this.setMode(channel, 'openEditing', true, 'openEditing', options)
   }
 
   /** Ends that. @param {string} channel */
   async closeEditing(channel, options) {
-    const [, call] = taken('closeEditing', options)
-    await this.decide('setMode', {channel: checkedName(channel), mode: 'openEditing', on: false}, call)
+    await this.setMode(channel, 'openEditing', false, 'closeEditing', options)
   }
 
   /**
@@ -86,11 +76,10 @@ export class Moderation {
   }
 
   /**
-   * Ends the message and the stream channel of this name: everybody is out of them, and their history, board, metadata and locks go for
-   * good. Whoever comes in again finds a new channel. It is done when the relay's files hold nothing of it any more.
+   * Ends a channel: everybody is out of it, and its history, board, metadata and locks go for good. It is done when the relay's files hold
+   * nothing of it any more.
    *
-   * @param {string} channel
-   * @param {{reason?: string}} [options] `reason`: told everybody in them, with `channelEnded`; at most 256 bytes
+   * @param {string} channel @param {{reason?: string}} [options] `reason`: told everybody in it, with `channelEnded`; at most 256 bytes
    * @throws {RelayError} `tooLarge`, `busy`, `limitReached`; `storageFailed`, also when it is gone for everybody but not yet from the disk
    */
   async endChannel(channel, options) {
@@ -99,13 +88,10 @@ export class Moderation {
   }
 
   /**
-   * Keeps a user out, and the client that used the id last, and ends its sessions. Who has a shared key may come back under
-   * another id: see docs/security.md.
+   * Keeps a user out, and the client that used the id last, and ends its sessions. Who has a shared key may come back under another id.
    *
-   * @param {string} user
-   * @param {{for?: number}} [options] 1 s to 365 days, in milliseconds; without it: until `unban`
-   * @throws {RelayError} `notPermitted` also for oneself and for a user who is a moderator by its credential; `badRequest` for
-   *   another time, `limitReached`
+   * @param {string} user @param {{for?: number}} [options] 1 s to 365 days, in milliseconds; without it: until `unban`
+   * @throws {RelayError} `notPermitted` also for oneself and for a moderator by credential; `badRequest` for another time, `limitReached`
    */
   async ban(user, options) {
     const [{for: forMs}, call] = taken('ban', options, ['for'])
@@ -118,15 +104,14 @@ export class Moderation {
     await this.decide('unbanUser', {user: checkedName(user)}, call)
   }
 
-  /** Who is banned, in order of user ids; `until` is absent where `unban` ends it. Times are the relay's. @returns {Promise<Ban[]>} */
+  /** Who is banned, by user id; `until` is absent where `unban` ends it. Times are the relay's. @returns {Promise<Ban[]>} */
   async bans(options) {
     const [, call] = taken('bans', options)
     return all(this.client, 'getBans', {}, 'bans', call)
   }
 
   /**
-   * Removes what the relay keeps of a user: its metadata, its role, and, unless it is there, whose the id is. Not its ban. It is done when
-   * the relay's files hold nothing of it any more.
+   * Removes what the relay keeps of a user, from its files, too: metadata, role, and, unless it is there, whose the id is. Not its ban.
    *
    * @param {{user: string, withRecords?: boolean}} options `withRecords`: what the user drew goes from all boards, too
    * @throws {RelayError} `storageFailed`, also when it is gone for everybody but not yet from the disk
@@ -137,8 +122,7 @@ export class Moderation {
   }
 
   /**
-   * Removes all that a user drew on one board; readers see that, and no undone `clear` brings it back. It is done when the relay's files
-   * hold nothing of it any more.
+   * Removes all that a user drew on one board, from the relay's files, too; no undone `clear` brings it back.
    *
    * @param {{of: string, from: string}} options a user, and the channel of the board
    * @returns {Promise<number>} records that went
@@ -151,12 +135,11 @@ export class Moderation {
   }
 
   /**
-   * How the relay is at this moment, and a page of those who are there, in order of their ids, with what waits for each. Cheap
-   * enough to be asked once a second; rates are the differences of two answers' `counters` over that of their `uptimeMs`.
+   * How the relay is at this moment, and a page of those who are there, by id, with what waits for each. Cheap enough to be asked once a
+   * second; rates are the differences of two answers' `counters` over that of their `uptimeMs`.
    *
-   * @param {{after?: string, limit?: number, user?: string}} [options] `after`: the `next` of the page before; `limit`: 1…100
-   *   users, fewer may
-   *   come; `user`: the answer's `known` tells whether the relay knows this one
+   * @param {{after?: string, limit?: number, user?: string}} [options] `after`: the `next` of the page before; `limit`: 1…100 users, fewer
+   *   may come; `user`: the answer's `known` tells whether the relay knows this one
    * @returns {Promise<RelayStatus>}
    */
   async status(options) {

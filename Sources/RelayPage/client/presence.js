@@ -36,14 +36,14 @@ export class Presence {
     return {members, total, next}
   }
 
-  /** Creates or replaces states of this user in the channel. @param {Record<string, string>} states @param {CallOptions} [options] */
+  /** Creates or replaces states of this user in the channel. @param {Record<string, string>} states */
   async set(states, options) {
     const [, call] = taken('set', options)
     for (const [key, value] of Object.entries(states)) utf8(checkedName(key) + value)
     await this.request('setStates', {states: {...states}}, call)
   }
 
-  /** Removes states of this user, all without `keys`. @param {string[]} [keys] @param {CallOptions} [options] */
+  /** Removes states of this user, all without `keys`. @param {string[]} [keys] */
   async remove(keys, options) {
     const [, call] = taken('remove', options)
     await this.request('removeStates', {keys: keys?.map(checkedName)}, call)

@@ -23,8 +23,8 @@ export class Publisher {
    * Publishes a packet; it has its place in the order, among messages too, when this returns.
    *
    * @param {Payload} payload at most 1,024 bytes
-   * @param {{slot?: number, senderTime?: number, echo?: boolean}} [options] `slot`: "latest wins", a slow reader gets the newest of a slot
-   *   only; `senderTime`: the sender's own clock, passed on untouched; `echo`: whether this client receives it as well
+   * @param {{slot?: number, senderTime?: number, echo?: boolean}} [options] `slot`: a slow reader gets the newest of a slot only;
+   *   `senderTime`: the sender's own clock; `echo`: whether this client receives it as well
    * @throws {RelayError} `topicNotJoined`, `tooLarge`, `unsentFull`, `clientClosed`: nothing was sent then
    */
   send(payload, options) {
@@ -33,7 +33,7 @@ export class Publisher {
     client.reach((machine, now) => machine.sendPacket({payload, channel: channel.name, topic: name, slot, senderTime, echo}, now))
   }
 
-  /** Ends publishing. @param {CallOptions} [options] */
+  /** Ends publishing. */
   async stop(options) {
     const [, call] = taken('stop', options)
     await this.topic.request('leaveTopic', {}, call, {handsOver: true})
@@ -59,8 +59,6 @@ export class Topic {
   }
 
   /**
-   * Begins to publish.
-   *
    * @param {{qos?: 'ordered'|'unordered', priority?: 'highest'|'high'|'normal'|'low', meta?: string, lifetime?: number} & CallOptions}
    *   [options] `meta` is told to those who follow; `lifetime`: how old a packet may become before a slow reader's link, 50…1,000 ms
    * @returns {Promise<Publisher>}
@@ -135,13 +133,13 @@ export class Topic {
     return this.hold(this.channel.state, from, call)
   }
 
-  /** Ends `follow`; readers go on. @param {CallOptions} [options] */
+  /** Ends `follow`; readers go on. */
   async unfollow(options) {
     const [, call] = taken('unfollow', options)
     await this.letGo(this.channel.state, call)
   }
 
-  /** Whom this client follows; with `all` everybody who publishes now. @param {CallOptions} [options] @returns {Promise<Selection>} */
+  /** Whom this client follows; with `all` everybody who publishes now. @returns {Promise<Selection>} */
   async followed(options) {
     const [, call] = taken('followed', options)
     const found = {all: false, users: [], failed: []}

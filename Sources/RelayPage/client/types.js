@@ -36,6 +36,8 @@ export {}
  *   storageFailure?: string, addresses: AddressStatus[],
  *   users: UserStatus[], next?: string}} RelayStatus `counters`: by the names of AC16; each only grows; `addresses`: those that hold
  *   most, on the first page
+ * @typedef {{messages: (Message & {part?: {number: number, of: number, isText: boolean}})[], epoch?: Epoch, head: number, floor: number,
+ *   next?: number}} HistoryPage
  * @typedef {{all: boolean, users: string[], failed: {user: string, code: number}[]}} Selection
  * @typedef {{revisions?: Record<string, number>, majorRevision?: number, lock?: string}} WriteConditions `revisions`: of items by key the
  *   revision each must have, 0 for "there is none"; `majorRevision`: the one the set must have; `lock`: one that this user must hold

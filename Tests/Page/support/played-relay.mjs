@@ -60,6 +60,14 @@ export class PlayedRelay {
     setImmediate(() => handlers.ended(text))
   }
 
+  /** The link ends, and the client with it: nobody waits for answers that will not come. */
+  async leave() {
+    this.isUp = false
+    this.end()
+    await turn()
+    await this.client.close()
+  }
+
   /** The newest request of a type. */
   asked(type) {
     const found = this.frames.findLast(frame => frame.type === type)
