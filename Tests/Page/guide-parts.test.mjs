@@ -76,8 +76,8 @@ on({}, '[AC7, AC10, AC11] topics that a freeze or a role has closed are publishe
   const refusals = () => anna.seen.of('refused').length
   const mayPublish = async () => {
     const from = host.seen.events.length
-    // Its own request stands behind those of the page.
-    await lesson.presence.users()
+    // Each request of its own lets the page's come to their end.
+    while (!points().isOpen) await lesson.presence.users()
     points().send('x')
     await host.seen.until(({type, publisher}) => type === 'packet' && publisher === 'anna', from)
   }
