@@ -274,6 +274,7 @@ test('with lets one in at a time, gives the lock back however the body ends, and
   })
   const abort = new AbortController()
   const impatient = pen.with(() => order.push('never'), {signal: abort.signal})
+  await assert.rejects(pen.with(() => order.push('never'), {timeout: 1}), {name: 'timedOut', outcome: 'nothingHappened'})
   const second = assert.rejects(pen.with(() => { throw new Error('of the body') }), {message: 'of the body'})
   await answer('acquireLock', {fencing: 1})
   assert.deepEqual([order, types(relay).filter(type => type === 'acquireLock').length], [['in 1'], 1])

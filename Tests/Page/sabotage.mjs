@@ -100,7 +100,7 @@ const sabotages = [
   ['locks: a cancelled acquire stays in line', 'if (waitAtRelay.has(asked.request.type)) this.ask', 'if (false) this.ask'],
   ['locks: one that comes late is kept', 'use.isOrphaned = true', ''],
   ['locks: one that comes late is taken from who waits for it', 'if (!use.isOrphaned || use.waiting + use.holds.size > 0) return', 'if (!use.isOrphaned) return'],
-  ['locks: two are let in', 'await ended(last, options?.signal)', ''],
+  ['locks: two are let in', 'await ended(last, call.signal, call.timeout + wait)', ''],
   ['locks: that one was lost is not told', 'if (isLost) throw problem', 'if (false) throw problem'],
   ['problems: what somebody has asked is one', 'if (stored || (accepted && !wasAccepted)) return', ''],
   ['problems: those of before are forgotten', 'kept.push(event)', ''],

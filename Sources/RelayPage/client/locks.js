@@ -1,6 +1,6 @@
 // The locks of a channel.
 import {ErrorCode, problem} from './errors.js'
-import {optionsOf, taken} from './options.js'
+import {taken} from './options.js'
 import {checkedName} from './text.js'
 /** @import {CallOptions, LockDetail} from './types.js' */
 
@@ -120,13 +120,13 @@ export class Lock {
    * @throws {RelayError} as `acquire`; `lockLost` when it was revoked or had expired before the body ended
    */
   async with(body, options) {
-    optionsOf('with', options, ['wait', 'signal', 'timeout', 'offline'])
+    const [{wait = 0}, call] = taken('with', options, ['wait'])
     const {use} = this
     const {last} = use
     let leave
     use.last = new Promise(resolve => { leave = resolve })
     try {
-      await ended(last, options?.signal)
+      await ended(last, call.signal, call.timeout + wait)
       const hold = await this.acquire(options)
       const result = await this.kept(hold, body)
       return result
@@ -169,13 +169,21 @@ export class Lock {
   }
 }
 
-/** Waits for who was there before, as long as the signal lets. */
-function ended(last, signal) {
+/** Waits for who was there before, as long as the signal and the time let. */
+function ended(last, signal, timeout) {
   return new Promise((resolve, reject) => {
-    const abort = () => reject(problem('cancelled', 'the call was cancelled', {outcome: 'nothingHappened'}))
+    let timer
+    const giveUp = (name, text) => {
+      clearTimeout(timer)
+      reject(problem(name, text, {outcome: 'nothingHappened'}))
+    }
+    const abort = () => giveUp('cancelled', 'the call was cancelled')
     if (signal?.aborted) return abort()
     signal?.addEventListener('abort', abort, {once: true})
+    const late = () => giveUp('timedOut', `another call of this client had the lock for ${timeout} ms`)
+    if (timeout < 2 ** 31) timer = setTimeout(late, timeout)
     return last.then(() => {
+      clearTimeout(timer)
       signal?.removeEventListener('abort', abort)
       resolve()
     })
