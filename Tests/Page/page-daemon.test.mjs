@@ -17,7 +17,8 @@ const line = (id, x) => ({customType: 'stroke',
 function open(daemon, user, key = 'join') {
   globalThis.location = {origin: 'http://relay', host: 'relay'}
   globalThis.document = {hidden: false, visibilityState: 'visible', addEventListener() {}, removeEventListener() {}}
-  globalThis.window = {localStorage: new MemoryStorage(), sessionStorage: new MemoryStorage(), addEventListener() {}, removeEventListener() {}}
+  const listeners = {addEventListener() {}, removeEventListener() {}}
+  globalThis.window = {localStorage: new MemoryStorage(), sessionStorage: new MemoryStorage(), ...listeners}
   const page = {told: []}
   class Client extends RelayClient {
     constructor(_, user, options) {
@@ -36,7 +37,7 @@ function open(daemon, user, key = 'join') {
   return page
 }
 
-on({isKept: true}, 'what one page draws, names, freezes and ends, the other shows; a page that connects again goes on', async ({daemon}) => {
+on({isKept: true}, 'what one page draws, names and ends, the other shows; a page that connects again goes on', async ({daemon}) => {
   const [host, guest] = [open(daemon, 'host', 'host'), open(daemon, 'guest')]
   try {
     await guest.until(({members, hasTopics, publishers}) => members.size === 2 && hasTopics && publishers.points, 'both are here')

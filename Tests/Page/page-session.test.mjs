@@ -42,7 +42,7 @@ class PlayedClient {
     return this
   }
   get presence() {
-    return {set: async states => void this.states.push(states)}
+    return {set: async states => void this.states.push(states), async* members() {}}
   }
   hand(what) {
     const [accepted, stored] = [deferred(), deferred()]
@@ -353,8 +353,8 @@ test('[AC16] the key with which a host invites is the one that the relay has now
 
 test('[PR8] a person’s other device gives both a new name, and does not make one that is looked at go away', () => {
   const {session, client} = page()
-  const event = {channel: 'lesson', kind: 'stateChanged', user: 'me', removed: []}
-  const told = set => client.say('presence', {...event, set})
+  const told = set => session.present(new Map([['me', {user: 'me', states: {...session.members.get('me'), ...set}}]]))
+  told({name: 'Me'})
   const said = () => client.states.splice(0)
   said()
   told({name: 'Another'})
@@ -386,6 +386,8 @@ test('[ST12] when one of two devices of a person leaves the points, what the oth
   draw('cc')
   client.say('topics', {channel: 'lesson', kind: 'left', publishers: [{topic: 'points', user: 'bob', device: 'bb', meta: ''}]})
   assert.deepEqual([...session.live.strokes.keys()], ['by-cc'])
-  client.say('presence', {channel: 'lesson', kind: 'left', user: 'bob'})
+  session.present(new Map([['bob', {user: 'bob', states: {}}]]))
+  assert.equal(session.live.strokes.size, 1)
+  session.present(new Map())
   assert.equal(session.live.strokes.size, 0)
 })

@@ -4,12 +4,11 @@ import {payloadOf} from './text.js'
 /** @import {BoardChange, BoardRecord, ClientEvent} from './types.js' */
 
 /**
- * Holds the same records as every other client in the end, in whatever order answers and events arrive; own ones on top, until they
- * are stored or refused.
+ * Holds the same records as every other client in the end, in whatever order answers and events arrive; own ones on top, until they are
+ * stored or refused.
  *
- * A relay that ends before an own record is stored may give its offset to another one, without a word: it has its place among those of
- * others once it is stored. [BL5] Who reads the board at that time gets it among the others: one that is not above what was read was
- * among that, or somebody has replaced or removed it. [BL3]
+ * A relay that ends before an own record is stored may give its offset to another one: it has its place among those of others once it is
+ * stored. [BL5] One that is not above what was read meanwhile was among that, or somebody has replaced or removed it. [BL3]
  */
 export class BoardPicture extends Cell {
   /** What is shown, by key. @type {Map<string, BoardRecord>} */
@@ -18,14 +17,13 @@ export class BoardPicture extends Cell {
   told = new Map()
   /** Own records that are not stored, by key, in the order of the calls. @type {Map<string, BoardRecord[]>} */
   own = new Map()
-  /** Whether the channel is open; from the board, so that all of it is here once it is read; what was stored while it is being read. */
+  /** Whether the channel is open; whether from the board; whether that is being read, and what was stored meanwhile. */
   isBegun = false
   isWhole = false
   isReading = false
   settled = []
   readThrough = 0
   clearedAt = 0
-  /** @type {number|undefined} */
   progress = undefined
   /** For each reader, the keys that have changed since its last picture. @type {Set<{changed: Set<string>}>} */
   readers = new Set()
@@ -146,7 +144,7 @@ export class BoardPicture extends Cell {
     this.tell()
   }
 
-  /** They are stored. @returns {BoardChange[]} none if they were read, or written again meanwhile, or come once the board is read */
+  /** They are stored. @returns {BoardChange[]} none if they were read, or written again meanwhile */
   takeOwn({records, last, receipt}) {
     if (this.isReading) {
       this.settled.push({records, last, receipt})

@@ -11,7 +11,7 @@ import {Topic} from './topics.js'
 import {checkedName} from './text.js'
 /** @import {Events} from './events.js' */
 /** @import {Receipt} from './receipts.js' */
-/** @import {CallOptions, HistoryPage, LockDetail, OpenOptions, Payload, ReaderOptions, SendOptions} from './types.js' */
+/** @import {CallOptions, HistoryOptions, HistoryPage, LockDetail, OpenOptions, Payload, ReaderOptions, SendOptions} from './types.js' */
 
 const allParts = ['messages', 'presence', 'metadata', 'locks']
 
@@ -87,9 +87,7 @@ export class Channel {
    * Sends a message of up to 8 MiB; it has its place in the order when this returns. After a break it is sent again: the relay accepts it
    * once.
    *
-   * @param {Payload} payload
-   * @param {SendOptions} [options] `echo`: whether this client receives it as well; `storeInHistory: false`: a client without a link at
-   *   that moment misses it
+   * @param {Payload} payload @param {SendOptions} [options]
    * @returns {Receipt} @throws {RelayError} `badText`, `tooLarge`, `unsentFull`, `clientClosed`: nothing was sent then
    */
   send(payload, options) {
@@ -105,7 +103,7 @@ export class Channel {
   /**
    * Kept messages, a page at a time; the channel need not be open. Records are not among them. [HI6]
    *
-   * @param {{from?: number, backwards?: boolean, limit?: number} & CallOptions} [options] `from`: `next` of the page before
+   * @param {HistoryOptions} [options]
    * @returns {Promise<HistoryPage>} a message with `part` is one part of a large one: the others have its sender and key, and bytes
    */
   async history(options) {

@@ -18,8 +18,8 @@ import {Teller, emptyContents} from './telling.js'
 import {checkedName} from './text.js'
 /** @import {Access} from './access.js' */
 /** @import {Events} from './events.js' */
-/** @import {CallOptions, ClientEvent, ClientOptions, Credential, LinkState, ReaderLimits} from './types.js' */
-/** @import {ReaderOptions, RestoredRecord, Transport} from './types.js' */
+/** @import {BoardInfo, CallOptions, ClientEvent, ClientOptions, Credential, LinkState, ReaderLimits} from './types.js' */
+/** @import {ReaderOptions, RestoredRecord, Transport, Unsent} from './types.js' */
 
 const optionNames = ['storage', 'scope', 'secret', 'code', 'device', 'onlyDevice', 'credential', 'token', 'presenceTimeout', 'readerLimits',
   'description', 'connectTimeout', 'unsentCountMax', 'unsentBytesMax', 'random', 'wallClock']
@@ -210,12 +210,7 @@ export class RelayClient extends Shell {
     return {...this.machine.limits}
   }
 
-  /**
-   * What waits to be sent. `unstored`: records that were accepted and are not told durable; `unkept`: those that did not fit into the
-   * storage, and would be gone with the page.
-   *
-   * @returns {{messages: number, packets: number, bytes: number, unstored: number, unkept: number}}
-   */
+  /** What waits to be sent. @returns {Unsent} */
   get unsent() {
     return this.machine.unsent
   }
@@ -321,7 +316,7 @@ export class RelayClient extends Shell {
     return all(this, type, body, field, call)
   }
 
-  /** All boards of the relay, by name. @returns {Promise<{channel: string, records: number, bytes: number, changed: number}[]>} */
+  /** All boards of the relay, by name. @returns {Promise<BoardInfo[]>} */
   async boards(options) {
     const [, call] = taken('boards', options)
     return this.all('boards', {}, 'boards', call)

@@ -1,8 +1,8 @@
 // A sequence of events, for `for await`.
 
 /**
- * Everything from the moment on in which it was made, in the relay's order. It throws why it ends early: `tooSlow`, or why the relay has
- * refused what it reads. It ends without an error with its client, its channel or its signal.
+ * Everything from the moment on in which it was made, in the relay's order. It throws `tooSlow`, and why the relay has refused what it
+ * reads; it ends without an error with its client, its channel or its signal.
  */
 export class Events {
   constructor(shell, cursor, signal, ended = () => {}) {

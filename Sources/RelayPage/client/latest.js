@@ -31,10 +31,7 @@ export class Cell {
   }
 }
 
-/**
- * Reads a cell: the present value first, then the newest whenever it has changed. What was not taken meanwhile is left out. It never
- * throws, and ends with its cell or its signal.
- */
+/** The present value first, then the newest whenever it has changed. It never throws, and ends with its cell or its signal. */
 export class Latest {
   version = -1
 

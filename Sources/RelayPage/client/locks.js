@@ -2,7 +2,7 @@
 import {ErrorCode, problem} from './errors.js'
 import {taken} from './options.js'
 import {checkedName} from './text.js'
-/** @import {CallOptions, LockDetail} from './types.js' */
+/** @import {AcquireOptions, CallOptions, LockDetail} from './types.js' */
 
 /** A lock that this device has. */
 export class Hold {
@@ -78,8 +78,7 @@ export class Lock {
    * Makes this device the owner. A call that ends before its answer leaves the line; if the lock came all the same, the client releases it,
    * unless another call of this client waits for it or has it.
    *
-   * @param {{wait?: number} & CallOptions} [options] `wait`: how long to stand in line for it, 1…300,000 ms, beyond which `timeout` counts;
-   *   without it one is refused at once
+   * @param {AcquireOptions} [options]
    * @returns {Promise<Hold>} @throws {RelayError} `lockHeld` (the text names the owner), `lockNotFound`, `limitReached`
    */
   async acquire(options) {
@@ -115,7 +114,7 @@ export class Lock {
    *
    * @template Result
    * @param {(hold: Hold) => Result|Promise<Result>} body
-   * @param {{wait?: number} & CallOptions} [options] as of `acquire`; the signal ends the waiting, not the body
+   * @param {AcquireOptions} [options] the signal ends the waiting, not the body
    * @returns {Promise<Result>}
    * @throws {RelayError} as `acquire`; `lockLost` when it was revoked or had expired before the body ended
    */

@@ -19,7 +19,7 @@ import {SentMessages} from './sent-messages.js'
 import {Session} from './session.js'
 import {checkedName} from './text.js'
 import {UnreadEvents} from './unread-events.js'
-/** @import {Credential, LinkState, ReaderLimits} from './types.js' */
+/** @import {Credential, LinkState, MachineSettings} from './types.js' */
 
 /** Why a link ended, as the error for those who still wait. */
 function reasonError(reason) {
@@ -41,12 +41,7 @@ function reasonError(reason) {
  * The shell tells what happens, then carries out `effects`, sends what `gather` gives, and calls `deadline` at `nextDeadline`.
  */
 export class ClientMachine {
-  /**
-   * @param {{user?: string, code?: string, instance: string, secret?: string, device?: string, onlyDevice?: boolean,
-   *   credential?: Credential,
-   *   presenceTimeoutMs?: number, readerLimits?: ReaderLimits, description?: string, connectTimeoutMs?: number, unsentCountMax?: number,
-   *   unsentBytesMax?: number, random?: () => number, outbox?: Outbox}} settings
-   */
+  /** @param {MachineSettings} settings */
   constructor(settings) {
     this.settings = {
       connectTimeoutMs: 10_000, unsentCountMax: 10_000, unsentBytesMax: 16 * 1024 * 1024, random: Math.random, ...settings,

@@ -5,7 +5,7 @@ import {Latest} from './latest.js'
 import {optionsOf, taken} from './options.js'
 import {pages} from './pages.js'
 import {checkedName, utf8} from './text.js'
-/** @import {CallOptions, MetadataItem, ReaderOptions, WriteConditions} from './types.js' */
+/** @import {CallOptions, MetadataItem, ReaderOptions, WriteConditions, WriteOptions} from './types.js' */
 
 const conditions = ['revisions', 'majorRevision', 'lock']
 
@@ -20,8 +20,7 @@ export class Metadata {
    * Creates or replaces items, all of them or none.
    *
    * @param {Record<string, string>} values
-   * @param {WriteConditions & {recordsUser?: boolean, recordsTime?: boolean} & CallOptions} [options] whether to keep with the items who
-   *   wrote them, and when
+   * @param {WriteOptions} [options]
    * @returns {Promise<number>} the set's major revision after it, which is also the revision of each item written
    * @throws {RelayError} `revisionMismatch` (with the revision found as `actual`), `lockNotFound`, `lockNotHeld`, `tooLarge`,
    *   `limitReached`, `storageFull`, `storageFailed`, `busy`: nothing was changed then

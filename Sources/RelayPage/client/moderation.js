@@ -4,7 +4,7 @@ import {Limits} from './limits.js'
 import {all} from './pages.js'
 import {taken} from './options.js'
 import {checkedName, utf8} from './text.js'
-/** @import {Ban, CallOptions, RelayStatus} from './types.js' */
+/** @import {Ban, CallOptions, RelayStatus, StatusOptions} from './types.js' */
 
 function checkedReason(reason) {
   const bytes = reason === undefined ? 0 : utf8(reason).length
@@ -138,9 +138,7 @@ export class Moderation {
    * How the relay is at this moment, and a page of those who are there, by id, with what waits for each. Cheap enough to be asked once a
    * second; rates are the differences of two answers' `counters` over that of their `uptimeMs`.
    *
-   * @param {{after?: string, limit?: number, user?: string}} [options] `after`: the `next` of the page before; `limit`: 1…100 users, fewer
-   *   may come; `user`: the answer's `known` tells whether the relay knows this one
-   * @returns {Promise<RelayStatus>}
+   * @param {StatusOptions} [options] @returns {Promise<RelayStatus>}
    */
   async status(options) {
     const [{after, limit, user}, call] = taken('status', options, ['after', 'limit', 'user'])

@@ -1,16 +1,14 @@
 // What apps pass as options: a name that no call has is a mistake, and is told.
 
-/** How many letters have to change, go, come or change places. */
+/** How many letters have to change, go or come. */
 function distance(one, other) {
-  let [before, row] = [[], Array.from({length: other.length + 1}, (_, at) => at)]
+  let row = Array.from({length: other.length + 1}, (_, at) => at)
   for (let at = 1; at <= one.length; at++) {
     const next = [at]
     for (let to = 1; to <= other.length; to++) {
-      const isSame = one[at - 1] === other[to - 1]
-      const isSwapped = at > 1 && to > 1 && one[at - 1] === other[to - 2] && one[at - 2] === other[to - 1]
-      next.push(Math.min(row[to] + 1, next[to - 1] + 1, row[to - 1] + (isSame ? 0 : 1), isSwapped ? before[to - 2] + 1 : Infinity))
+      next.push(Math.min(row[to] + 1, next[to - 1] + 1, row[to - 1] + (one[at - 1] === other[to - 1] ? 0 : 1)))
     }
-    ;[before, row] = [row, next]
+    row = next
   }
   return row[other.length]
 }

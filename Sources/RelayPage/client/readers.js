@@ -39,12 +39,7 @@ function lostOf(packets) {
 
 const isLag = ({value}) => value.type === 'packetsLost' && value.reason === 'readerLag'
 
-/**
- * All readers of a client, without a clock of their own: `now` is in milliseconds.
- *
- * Without readers nothing is kept. A reader that lags by more than it may loses packets first, then it ends; while a channel catches
- * up it holds the relay back instead.
- */
+/** All readers of a client, without a clock of their own: `now` is in milliseconds. */
 export class Readers {
   /** @type {Set<Cursor>} */
   cursors = new Set()
@@ -135,7 +130,7 @@ export class Readers {
     this.close(cursor, {error})
   }
 
-  /** What is there, or a promise of it. @returns {Promise<{done: boolean, value: any}>} */
+  /** @returns {Promise<{done: boolean, value: any}>} */
   take(cursor, now) {
     if (cursor.count > 0) {
       const entry = cursor.entries[cursor.head++]

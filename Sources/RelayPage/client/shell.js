@@ -6,12 +6,12 @@ import {callTimeoutMs} from './options.js'
 import {Pending} from './pending.js'
 import {Readers} from './readers.js'
 /** @import {ClientMachine} from './machine.js' */
-/** @import {Transport} from './types.js' */
+/** @import {AskHow, CallOptions, Transport} from './types.js' */
 
 /** Whatever has no result any more. */
 const nobody = () => {}
 
-/** A machine with a link. What a class that extends it does with events is its matter: `told`. */
+/** A machine with a link. Who extends it says what becomes of events: `told`. */
 export class Shell {
   readers = new Readers()
   /** What the link brought while a reader held it back. @type {(() => void)[]} */
@@ -44,11 +44,7 @@ export class Shell {
    * Waits for what the machine settles, as long as the caller does.
    *
    * @param {(machine: ClientMachine, pending: Pending, now: number) => void} change hands the work over
-   * @param {{signal?: AbortSignal, timeout?: number, offline?: 'wait'|'fail'}} [call]
-   * @param {{more?: number, handsOver?: boolean, settled?: (result: object) => void, late?: (value: any) => void}} [how] `more`: added to
-   *   the timeout, in milliseconds; `handsOver`: cancellation ends the waiting only; `settled`: called in the one order of what happens;
-   *   `late`: called with what an answer brings that nobody waits for any more
-   * @returns {Promise<any>}
+   * @param {CallOptions} [call] @param {AskHow} [how]
    */
   async ask(change, {signal, timeout = callTimeoutMs, offline = 'wait'} = {}, how = {}) {
     const {more = 0, handsOver = false, settled = nobody, late = nobody} = how

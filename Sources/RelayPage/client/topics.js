@@ -5,7 +5,7 @@ import {optionsOf, taken} from './options.js'
 import {pages} from './pages.js'
 import {checkedName} from './text.js'
 /** @import {Events} from './events.js' */
-/** @import {CallOptions, Packet, PacketsLost, Payload, ReaderOptions, Selection} from './types.js' */
+/** @import {CallOptions, PacketOptions, Payload, ReaderOptions, Selection, TopicOptions} from './types.js' */
 
 /** A topic in which this client publishes. */
 export class Publisher {
@@ -22,9 +22,7 @@ export class Publisher {
   /**
    * Publishes a packet; it has its place in the order, among messages too, when this returns.
    *
-   * @param {Payload} payload at most 1,024 bytes
-   * @param {{slot?: number, senderTime?: number, echo?: boolean}} [options] `slot`: a slow reader gets the newest of a slot only;
-   *   `senderTime`: the sender's own clock; `echo`: whether this client receives it as well
+   * @param {Payload} payload at most 1,024 bytes @param {PacketOptions} [options]
    * @throws {RelayError} `topicNotJoined`, `tooLarge`, `unsentFull`, `clientClosed`: nothing was sent then
    */
   send(payload, options) {
@@ -58,11 +56,7 @@ export class Topic {
     }
   }
 
-  /**
-   * @param {{qos?: 'ordered'|'unordered', priority?: 'highest'|'high'|'normal'|'low', meta?: string, lifetime?: number} & CallOptions}
-   *   [options] `meta` is told to those who follow; `lifetime`: how old a packet may become before a slow reader's link, 50…1,000 ms
-   * @returns {Promise<Publisher>}
-   */
+  /** @param {TopicOptions} [options] @returns {Promise<Publisher>} */
   async startPublishing(options) {
     const [{qos = 'ordered', priority = 'normal', meta = '', lifetime}, call] =
       taken('startPublishing', options, ['qos', 'priority', 'meta', 'lifetime'])

@@ -41,7 +41,29 @@ export {}
  * @typedef {{all: boolean, users: string[], failed: {user: string, code: number}[]}} Selection
  * @typedef {{revisions?: Record<string, number>, majorRevision?: number, lock?: string}} WriteConditions `revisions`: of items by key the
  *   revision each must have, 0 for "there is none"; `majorRevision`: the one the set must have; `lock`: one that this user must hold
- * @typedef {{customType?: string, echo?: boolean, storeInHistory?: boolean}} SendOptions
+ * @typedef {{customType?: string, echo?: boolean, storeInHistory?: boolean}} SendOptions `echo`: whether this client receives it as well;
+ *   `storeInHistory: false`: a client without a link at that moment misses it
+ * @typedef {{slot?: number, senderTime?: number, echo?: boolean}} PacketOptions `slot`: a slow reader gets the newest of a slot only;
+ *   `senderTime`: the sender's own clock, passed on untouched; `echo`: whether this client receives it as well
+ * @typedef {CallOptions & {qos?: 'ordered'|'unordered', priority?: 'highest'|'high'|'normal'|'low', meta?: string, lifetime?: number}}
+ *   TopicOptions `meta` is told to those who follow; `lifetime`: how old a packet may become before a slow reader's link, 50…1,000 ms
+ * @typedef {CallOptions & {wait?: number}} AcquireOptions `wait`: how long to stand in line for the lock, 1…300,000 ms, beyond which
+ *   `timeout` counts; without it one is refused at once
+ * @typedef {CallOptions & WriteConditions & {recordsUser?: boolean, recordsTime?: boolean}} WriteOptions whether to keep with the items who
+ *   wrote them, and when
+ * @typedef {CallOptions & {from?: number, backwards?: boolean, limit?: number}} HistoryOptions `from`: `next` of the page before
+ * @typedef {CallOptions & {after?: string, limit?: number, user?: string}} StatusOptions `after`: the `next` of the page before; `limit`:
+ *   1…100 users, fewer may come; `user`: the answer's `known` tells whether the relay knows this one
+ * @typedef {{messages: number, packets: number, bytes: number, unstored: number, unkept: number}} Unsent `unstored`: records that were
+ *   accepted and are not told durable; `unkept`: those that did not fit into the storage, and would be gone with the page
+ * @typedef {{channel: string, records: number, bytes: number, changed: number}} BoardInfo
+ * @typedef {{user?: string, code?: string, instance: string, secret?: string, device?: string, onlyDevice?: boolean,
+ *   credential?: Credential, presenceTimeoutMs?: number, readerLimits?: ReaderLimits, description?: string, connectTimeoutMs?: number,
+ *   unsentCountMax?: number, unsentBytesMax?: number, random?: () => number, outbox?: Outbox}} MachineSettings
+ * @typedef {{more?: number, handsOver?: boolean, settled?: (result: object) => void, late?: (value: any) => void,
+ *   texts?: Uint8Array[]}} AskHow `more`: added to the timeout, in milliseconds; `handsOver`: cancellation ends the waiting only;
+ *   `settled`: called in the one order of what happens; `late`: called with what an answer brings that nobody waits for any more; `texts`:
+ *   behind the request's body
  * @typedef {{channel: string, key: string, customType?: string, payload: Payload, receipt: StoredReceipt}
  *   |{channel: string, changes: {key: string, customType?: string, payload: Payload}[], receipt: StoredReceipt}} RestoredRecord
  * @typedef {Extract<ClientEvent, {type: 'packet'}>} Packet

@@ -53,6 +53,7 @@ export class Session {
     this.channel = this.client.channel(this.board)
     this.stopWaking = wakeUpWithPage(this.client)
     this.hear()
+    this.followMembers()
     for (const {channel, changes, receipt, ...record} of this.client.restored) {
       const shown = ({key, customType, payload}) => ({key, record: payload.length ? {customType, payload} : undefined})
       if (channel === this.board) this.followAll((changes ?? [record]).map(shown), receipt)
@@ -159,7 +160,6 @@ export class Session {
     on('topics', ({kind, publishers}) => {
       if (kind === 'left') publishers.filter(({topic}) => topic === 'points').forEach(({user, device}) => live.left(user, device))
     })
-    on('presence', event => this.present(event))
     on('metadata', ({items}) => {
       this.title = items.get('title')
       this.changed('title')
@@ -200,26 +200,16 @@ export class Session {
     this.changed('board')
   }
 
-  present({kind, members, total, member, user, set, removed, joined, changed, left, timedOut}) {
-    const before = this.members.get(this.user) ?? {}
-    const gone = user => {
-      this.members.delete(user)
-      this.live.left(user)
-    }
-    if (kind === 'snapshot') {
-      this.members = new Map(members.map(({user, states}) => [user, states]))
-      if (total > members.length) this.readMembers(members.at(-1).user)
-    } else if (kind === 'joined') this.members.set(member.user, member.states)
-    else if (kind === 'left' || kind === 'timedOut') gone(user)
-    else if (kind === 'stateChanged') {
-      const states = {...this.members.get(user), ...set}
-      for (const key of removed) delete states[key]
-      this.members.set(user, states)
-    } else if (kind === 'interval') {
-      ;[...left, ...timedOut].forEach(gone)
-      for (const {user, states} of [...joined, ...changed]) this.members.set(user, states)
-    }
-    if (kind !== 'snapshot') this.toldBySelf(before, this.members.get(this.user) ?? {})
+  async followMembers() {
+    const {client} = this
+    for await (const members of this.channel.presence.members()) if (client === this.client) this.present(members)
+  }
+  /** Who is here, oneself among them. */
+  present(members) {
+    const before = this.members
+    this.members = new Map([...members].map(([user, {states}]) => [user, states]))
+    for (const user of before.keys()) if (!members.has(user)) this.live.left(user)
+    if (before.has(this.user)) this.toldBySelf(before.get(this.user), this.members.get(this.user) ?? {})
     this.changed('people')
   }
 
@@ -231,18 +221,6 @@ export class Session {
   /** States that others see; it is no harm if they are not set. */
   tell(states) {
     this.channel.presence.set(states, patient).catch(() => {})
-  }
-
-  /** A snapshot names a hundred; the rest is asked for. */
-  async readMembers(after) {
-    try {
-      while (after) {
-        const {members, next} = await this.channel.presence.users({after})
-        for (const {user, states} of members) this.members.set(user, states)
-        after = next
-      }
-      this.changed('people')
-    } catch {}
   }
 
   // MARK: What this page may
