@@ -9,7 +9,7 @@ import {credentialOf, webSocketTransport} from './links.js'
 import {LockUses} from './locks.js'
 import {ClientMachine} from './machine.js'
 import {Moderation} from './moderation.js'
-import {callNames, optionsOf, taken} from './options.js'
+import {optionsOf, taken} from './options.js'
 import {Outbox} from './outbox.js'
 import {all} from './pages.js'
 import {followRecords} from './sending.js'
@@ -364,7 +364,7 @@ export class RelayClient extends Shell {
   async setReaderLimits(limits, options) {
     const {packetsPerSecond, bytesPerSecond, waitingBytes} =
       optionsOf('setReaderLimits', limits, ['packetsPerSecond', 'bytesPerSecond', 'waitingBytes'])
-    const [, call] = taken('setReaderLimits', options, callNames)
+    const [, call] = taken('setReaderLimits', options)
     const given = {packetsPerSecond, bytesPerSecond, waitingBytes}
     await this.ask((machine, pending, now) => machine.setReaderLimits(given, pending, now), call)
   }

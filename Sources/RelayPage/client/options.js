@@ -34,7 +34,7 @@ export function optionsOf(call, options, names) {
 }
 
 /** What every call that waits takes: when it ends without an answer, and what it does without a link. */
-export const callNames = ['signal', 'timeout', 'offline']
+const callNames = ['signal', 'timeout', 'offline']
 
 /** How long a call waits for its answer, in milliseconds. */
 export const callTimeoutMs = 15_000
