@@ -35,12 +35,8 @@ class PlayedClient {
     this.restored = PlayedClient.kept ?? []
   }
   async* events() {}
-  channel() {
-    return this
-  }
-  get board() {
-    return this
-  }
+  channel() { return this }
+  board = this
   get presence() {
     return {set: async states => void this.states.push(states), async* members() {}}
   }
